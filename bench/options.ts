@@ -1,0 +1,60 @@
+import { parseArgs } from 'node:util';
+
+/** What the command line asks for. */
+export interface Options {
+  /** Names of the peers to run; undefined: all. */
+  readonly only: readonly string[] | undefined;
+  /** How often each peer has its turn; default 5. */
+  readonly rounds: number;
+  /** Length of one measured window, in whole seconds; default 6. */
+  readonly seconds: number;
+  /** Connections of the load generator, kept alive; default 64. */
+  readonly connections: number;
+  /** Whether RESULTS.md is written; by default when every peer is run. */
+  readonly write: boolean;
+  /** Whether a failed bound fails the run. */
+  readonly check: boolean;
+  /** The one peer to run under the V8 profiler instead of measuring. */
+  readonly profile: string | undefined;
+}
+
+/** The one line that tells how it is called. */
+export const usage =
+  'usage: node bench/run.ts [--only a,b] [--rounds 5] [--seconds 6] [--connections 64] [--[no-]write] [--check] [--profile PEER]';
+
+/** Reads the command line; throws with a readable message when it is wrong. */
+export function parseOptions(args: readonly string[], peerNames: readonly string[]): Options {
+  const { values } = parseArgs({
+    args: [...args],
+    allowNegative: true,
+    options: {
+      only: { type: 'string' },
+      rounds: { type: 'string', default: '5' },
+      seconds: { type: 'string', default: '6' },
+      connections: { type: 'string', default: '64' },
+      write: { type: 'boolean' },
+      check: { type: 'boolean', default: false },
+      profile: { type: 'string' },
+    },
+  });
+  const only = values.only?.split(',');
+  const profile = values.profile;
+  const named = [...(only ?? []), ...(profile === undefined ? [] : [profile])];
+  for (const name of named) {
+    if (!peerNames.includes(name)) throw new Error(`no peer "${name}"; there are: ${peerNames.join(', ')}`);
+  }
+  return {
+    only,
+    rounds: parseCount('rounds', values.rounds),
+    seconds: parseCount('seconds', values.seconds),
+    connections: parseCount('connections', values.connections),
+    write: values.write ?? only === undefined,
+    check: values.check,
+    profile,
+  };
+}
+
+function parseCount(name: string, text: string): number {
+  if (!/^[1-9]\d{0,4}$/.test(text)) throw new Error(`--${name} takes a whole number from 1, not "${text}"`);
+  return Number(text);
+}

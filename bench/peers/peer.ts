@@ -1,0 +1,66 @@
+import { readFileSync } from 'node:fs';
+import { findPackageJSON } from 'node:module';
+import { fileURLToPath } from 'node:url';
+import type { Processes } from '../processes.ts';
+
+/** How many distinct credentials the load cycles through. */
+export const credentialCount = 1000;
+
+/** The header that carries the credential, and its values. */
+export interface Credentials {
+  readonly header: string;
+  readonly values: readonly string[];
+}
+
+/** What a peer is given to start with. */
+export interface Surroundings {
+  readonly processes: Processes;
+  /** A folder for the peer's files, removed at the end. */
+  readonly directory: string;
+  readonly upstreamPort: number;
+  /** The CPU its processes are pinned to; undefined: none. */
+  readonly cpu: number | undefined;
+  /** Keys for peers that have a static list. */
+  readonly keys: readonly string[];
+  /** Arguments for Node itself, before the program's (a profiler's switch); peers not made of Node ignore them. */
+  readonly nodeArguments: readonly string[];
+}
+
+/** A peer that is listening on loopback and has been asked once. */
+export interface RunningPeer {
+  readonly port: number;
+  readonly credentials: Credentials;
+  /** Every process whose CPU and memory is the peer's. */
+  pids(): number[];
+  /** Called after each window with the requests it answered; throws when the peer did less than it is measured for. */
+  inspect?(requests: number): void;
+  stop(): Promise<void>;
+}
+
+/** One row of the results. */
+export interface Peer {
+  readonly name: string;
+  /** What it does for each request, for the results. */
+  readonly description: string;
+  /** The HTTP status for a credential it does not know; undefined: it checks none. */
+  readonly refusal: number | undefined;
+  /** Its version; undefined where it is not installed. */
+  version(): string | undefined;
+  /** Starts it in front of the upstream; rejects when it does not come up. */
+  start(surroundings: Surroundings): Promise<RunningPeer>;
+}
+
+/** The version of an installed package; undefined when it is not installed. */
+export function packageVersion(name: string): string | undefined {
+  try {
+    const file = findPackageJSON(name, import.meta.url);
+    return file === undefined ? undefined : JSON.parse(readFileSync(file, 'utf8')).version;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The path of a program in bench/programs. */
+export function programFile(name: string): string {
+  return fileURLToPath(new URL(`../programs/${name}.ts`, import.meta.url));
+}

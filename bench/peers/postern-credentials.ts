@@ -1,0 +1,71 @@
+import { type Credentials, credentialCount } from './peer.ts';
+
+/** The activation token of the bench's configuration. */
+export const bootstrapToken = 'bench-bootstrap-token-000000';
+
+const administrator = { username: 'bench', password: 'correct horse battery staple' };
+
+/** Below the hashing queue, and below what the throttle counts before it gives back. */
+const parallelCalls = 8;
+
+/** Activates a fresh Postern and mints its keys. */
+export async function createKeys(baseUrl: string): Promise<Credentials> {
+  await activate(baseUrl);
+  const token = await signIn(baseUrl);
+  const values = await repeat(async (index) => {
+    const answer = await post(`${baseUrl}/api/admin/api-keys/`, {
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ label: `bench ${index}`, scopes: ['store:read'] }),
+    });
+    return stringField(answer, 'key');
+  });
+  return { header: 'X-API-Key', values };
+}
+
+/** Activates a fresh Postern and signs in again and again: each access token is one of its own session. */
+export async function createBearerTokens(baseUrl: string): Promise<Credentials> {
+  await activate(baseUrl);
+  const values = await repeat(async () => `Bearer ${await signIn(baseUrl)}`);
+  return { header: 'Authorization', values };
+}
+
+async function activate(baseUrl: string): Promise<void> {
+  await post(`${baseUrl}/api/bootstrap/activate`, {
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ token: bootstrapToken, ...administrator }),
+  });
+}
+
+async function signIn(baseUrl: string): Promise<string> {
+  const answer = await post(`${baseUrl}/api/login/access-token`, {
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    body: new URLSearchParams({ grant_type: 'password', ...administrator }).toString(),
+  });
+  return stringField(answer, 'access_token');
+}
+
+async function post(url: string, init: { headers: Record<string, string>; body: string }): Promise<unknown> {
+  const response = await fetch(url, { method: 'POST', ...init });
+  const text = await response.text();
+  if (!response.ok) throw new Error(`POST ${new URL(url).pathname}: ${response.status} ${text}`);
+  return JSON.parse(text);
+}
+
+function stringField(answer: unknown, name: string): string {
+  const value = (answer as Record<string, unknown> | null)?.[name];
+  if (typeof value !== 'string') throw new Error(`the answer has no "${name}"`);
+  return value;
+}
+
+/** Makes one value for each credential, a few at a time. */
+async function repeat(make: (index: number) => Promise<string>): Promise<string[]> {
+  const values: string[] = [];
+  for (let first = 0; first < credentialCount; first += parallelCalls) {
+    const batch = Array.from({ length: Math.min(parallelCalls, credentialCount - first) }, (_, offset) =>
+      make(first + offset),
+    );
+    values.push(...(await Promise.all(batch)));
+  }
+  if (new Set(values).size !== credentialCount) throw new Error('the credentials are not distinct');
+  return values;
+}

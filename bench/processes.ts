@@ -1,0 +1,126 @@
+import { spawn } from 'node:child_process';
+import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { findExecutable } from './machine.ts';
+
+/** A program to start: its output goes to `<name>.out` and `<name>.err` in the bench's folder. */
+export interface Program {
+  readonly name: string;
+  readonly command: string;
+  readonly args: readonly string[];
+  /** The CPU to pin it to, where there is taskset; undefined: none. */
+  readonly cpu: number | undefined;
+}
+
+/** A program that runs, as the leader of a process group of its own. */
+export interface Running {
+  readonly name: string;
+  /** Process and process group. */
+  readonly pid: number;
+  /** Standard output and standard error, as files. */
+  readonly outputFile: string;
+  readonly errorFile: string;
+  /** The exit code, null when ended by a signal. */
+  readonly exited: Promise<number | null>;
+  /** SIGTERM to the group, SIGKILL after ten seconds; resolves once the leader is gone. */
+  stop(): Promise<void>;
+}
+
+/** Everything the bench has started. */
+export interface Processes {
+  start(program: Program): Running;
+  /** Runs a program to its end and gives its standard output; rejects when it does not exit with 0. */
+  run(program: Program): Promise<string>;
+  /** SIGKILL to whatever is left: synchronous, for the end of the process. */
+  killAll(): void;
+}
+
+const stopTimeoutMs = 10_000;
+
+/** Starts programs with their files in `directory`. */
+export function createProcesses(directory: string): Processes {
+  const groups = new Set<number>();
+  const taskset = findExecutable('taskset');
+
+  function start({ name, command, args, cpu }: Program): Running {
+    const outputFile = join(directory, `${name}.out`);
+    const errorFile = join(directory, `${name}.err`);
+    const pinned = taskset !== undefined && cpu !== undefined;
+    // Appended to, so that an access log can be emptied between windows without leaving a hole.
+    const output = openEmpty(outputFile);
+    const errors = openEmpty(errorFile);
+    const child = spawn(
+      pinned ? taskset : command,
+      pinned ? ['-c', String(cpu), command, ...args] : [...args],
+      // A group of its own: Ctrl-C reaches the bench alone, and the bench reaches every worker of a peer.
+      {
+        detached: true,
+        cwd: directory,
+        stdio: ['ignore', output, errors],
+        env: { ...process.env, NODE_ENV: 'production' },
+      },
+    );
+    closeSync(output);
+    closeSync(errors);
+    const { pid } = child;
+    if (pid === undefined) throw new Error(`${name}: ${command} could not be started`);
+    groups.add(pid);
+    const exited = new Promise<number | null>((resolve) => {
+      child.once('exit', (code) => {
+        signalGroup(pid, 'SIGKILL');
+        groups.delete(pid);
+        resolve(code);
+      });
+    });
+    const stop = async () => {
+      if (!groups.has(pid)) return;
+      signalGroup(pid, 'SIGTERM');
+      const timeout = new AbortController();
+      const late = sleep(stopTimeoutMs, undefined, { signal: timeout.signal }).then(
+        () => signalGroup(pid, 'SIGKILL'),
+        () => undefined,
+      );
+      await exited;
+      timeout.abort();
+      await late;
+    };
+    return { name, pid, outputFile, errorFile, exited, stop };
+  }
+
+  async function run(program: Program): Promise<string> {
+    const running = start(program);
+    const code = await running.exited;
+    const output = readFileSync(running.outputFile, 'utf8');
+    if (code !== 0)
+      throw new Error(`${program.name} exited with ${code}: ${tail(running)}${output.slice(-2000)}`);
+    return output;
+  }
+
+  return {
+    start,
+    run,
+    killAll() {
+      for (const pid of groups) signalGroup(pid, 'SIGKILL');
+    },
+  };
+}
+
+/** The end of what a program wrote to standard error. */
+export function tail(running: Running): string {
+  return readFileSync(running.errorFile, 'utf8').slice(-2000);
+}
+
+function openEmpty(file: string): number {
+  writeFileSync(file, '');
+  return openSync(file, 'a');
+}
+
+function signalGroup(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(-pid, signal);
+  } catch (error) {
+    // ESRCH: the group is gone, which is what was wanted.
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}

@@ -1,0 +1,48 @@
+import { readdirSync, readFileSync } from 'node:fs';
+
+/** Linux counts CPU time for user space in hundredths of a second on every architecture (USER_HZ). */
+const ticksPerSecond = 100;
+
+/** All living processes of the groups led by `leaders`: workers count as much as the process that started them. */
+export function processesOf(leaders: readonly number[]): number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .filter((pid) => {
+      const group = statFields(pid)?.[2];
+      return group !== undefined && leaders.includes(Number(group));
+    });
+}
+
+/** User and system time of the processes, all threads counted, in microseconds (resolution 10 ms). */
+export function cpuMicroseconds(pids: readonly number[]): number {
+  let ticks = 0;
+  for (const pid of pids) {
+    const fields = statFields(pid);
+    ticks += Number(fields?.[11] ?? 0) + Number(fields?.[12] ?? 0);
+  }
+  return (ticks / ticksPerSecond) * 1e6;
+}
+
+/** The sum of each process's peak resident set, in MiB. */
+export function peakMemoryMiB(pids: readonly number[]): number {
+  let kibibytes = 0;
+  for (const pid of pids) {
+    kibibytes += Number(/^VmHWM:\s*(\d+) kB$/m.exec(readProc(pid, 'status') ?? '')?.[1] ?? 0);
+  }
+  return kibibytes / 1024;
+}
+
+/** The fields of /proc/PID/stat from the third (state) on: the second holds the name and may hold spaces. */
+function statFields(pid: number): string[] | undefined {
+  const stat = readProc(pid, 'stat');
+  return stat?.slice(stat.lastIndexOf(')') + 2).split(' ');
+}
+
+function readProc(pid: number, file: string): string | undefined {
+  try {
+    return readFileSync(`/proc/${pid}/${file}`, 'utf8');
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,76 @@
+import { LRUCache } from 'lru-cache';
+import { apiKeyDigest, checkApiKey, isApiKey } from '../credentials/api-key.ts';
+import { createPrincipal, type Principal } from '../credentials/principal.ts';
+import type { RecentUse } from '../credentials/recent-use.ts';
+import { heldScopes } from '../credentials/scopes.ts';
+import { Refusal } from '../errors.ts';
+import type { ApiKeyWithOwner, Awaitable, Records } from '../stores/records.ts';
+
+/** Who an API key stands for, now: an answer at once when it is remembered. Refuses `invalid_api_key`. */
+export type ApiKeyAuthenticator = (rawKey: string) => Awaitable<Principal>;
+
+/** A key's principal, good for one version of the records. */
+interface RememberedKey {
+  readonly principal: Principal;
+  readonly recordsVersion: number;
+}
+
+/** Keys remembered at the most; by their digest, so that no raw key stays in memory. */
+const rememberedKeys = 10_000;
+
+/** The principal of a stored key; undefined when it is expired or suspended at `now` (epoch ms). */
+export function principalOfApiKey(
+  found: ApiKeyWithOwner,
+  options: { readonly catalogue: ReadonlySet<string>; readonly tenant: string; readonly now: number },
+): Principal | undefined {
+  const { key, owner, sets } = found;
+  if (key.expires !== null && key.expires <= options.now) return undefined;
+  if (owner?.disabled === true) return undefined;
+  return createPrincipal({
+    kind: 'api_key',
+    userId: key.createdBy,
+    username: owner?.username ?? null,
+    scopes: heldScopes(key.scopes, sets, options.catalogue),
+    credentialId: key.id,
+    expires: key.expires,
+    tenant: options.tenant,
+  });
+}
+
+/** Builds the authenticator of API keys. Shape and checksum are judged before any store is asked. */
+export function createApiKeyAuthenticator(options: {
+  readonly records: Pick<Records, 'version' | 'findApiKeyByHash'>;
+  readonly recentUse: RecentUse;
+  readonly catalogue: ReadonlySet<string>;
+  readonly tenant: string;
+  readonly now: () => number;
+}): ApiKeyAuthenticator {
+  const { records, recentUse, now } = options;
+  const remembered = new LRUCache<string, RememberedKey>({ max: rememberedKeys });
+
+  function admit(principal: Principal): Principal {
+    const instant = now();
+    if (principal.expires !== null && principal.expires <= instant) throw new Refusal('invalid_api_key');
+    recentUse.noteKey(principal.credentialId, instant);
+    return principal;
+  }
+
+  function remember(digest: string, recordsVersion: number, found: ApiKeyWithOwner | undefined): Principal {
+    const principal = found && principalOfApiKey(found, { ...options, now: now() });
+    if (principal === undefined) throw new Refusal('invalid_api_key');
+    remembered.set(digest, { principal, recordsVersion });
+    return admit(principal);
+  }
+
+  return (raw) => {
+    if (!isApiKey(raw)) throw new Refusal('invalid_api_key');
+    const digest = apiKeyDigest(raw);
+    const version = records.version();
+    const known = remembered.get(digest);
+    if (known !== undefined && known.recordsVersion === version) return admit(known.principal);
+    const found = records.findApiKeyByHash(checkApiKey(raw)!);
+    return found instanceof Promise
+      ? found.then((key) => remember(digest, version, key))
+      : remember(digest, version, found);
+  };
+}

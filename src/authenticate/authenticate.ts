@@ -1,0 +1,43 @@
+import type { Principal } from '../credentials/principal.ts';
+import { Refusal } from '../errors.ts';
+import type { RequestHead } from '../http/request-head.ts';
+import type { Awaitable } from '../stores/records.ts';
+import type { ApiKeyAuthenticator } from './api-key.ts';
+import type { BearerTokenAuthenticator } from './bearer-token.ts';
+
+/**
+ * Who is calling, or null when nobody says. With `otherSchemesPass` (public routes) an `Authorization` of another
+ * scheme is not ours to judge.
+ *
+ * Refuses `ambiguous_credentials`, `invalid_token`, `invalid_api_key`, `not_authenticated`; `store_unavailable`.
+ */
+export type Authenticate = (head: RequestHead, otherSchemesPass: boolean) => Awaitable<Principal | null>;
+
+/** Builds the one reading of `Authorization` and `X-API-Key` (RFC 6750 §2.1); query and body are never looked at. */
+export function createAuthenticate(authenticators: {
+  readonly bearerToken: BearerTokenAuthenticator;
+  readonly apiKey: ApiKeyAuthenticator;
+}): Authenticate {
+  const { bearerToken, apiKey } = authenticators;
+  return (head, otherSchemesPass) => {
+    const { authorizationCount, apiKeyCount } = head;
+    if (authorizationCount + apiKeyCount === 0) return null;
+    if (authorizationCount > 1 || apiKeyCount > 1) throw new Refusal('ambiguous_credentials');
+    if (authorizationCount === 0) return apiKey(head.apiKey);
+    const token = bearerTokenOf(head.authorization);
+    if (token === undefined && otherSchemesPass) return apiKeyCount === 0 ? null : apiKey(head.apiKey);
+    if (apiKeyCount === 1) throw new Refusal('ambiguous_credentials');
+    if (token === undefined) throw new Refusal('not_authenticated');
+    return bearerToken(token);
+  };
+}
+
+const scheme = 'bearer';
+
+/** What follows `Bearer` (in any case) and its blanks, perhaps nothing; undefined for another scheme. */
+function bearerTokenOf(authorization: string): string | undefined {
+  if (authorization.startsWith('Bearer ')) return authorization.slice(7).trimStart();
+  if (authorization.slice(0, scheme.length).toLowerCase() !== scheme) return undefined;
+  const rest = authorization.slice(scheme.length);
+  return rest === '' || rest.startsWith(' ') || rest.startsWith('\t') ? rest.trimStart() : undefined;
+}

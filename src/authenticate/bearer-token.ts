@@ -1,0 +1,67 @@
+import { createPrincipal, type Principal } from '../credentials/principal.ts';
+import { heldScopes, intersectScopes } from '../credentials/scopes.ts';
+import type { Remembered, VerifiedTokens } from '../credentials/verified-tokens.ts';
+import { Refusal } from '../errors.ts';
+import type { Awaitable, Records, UserWithSets } from '../stores/records.ts';
+import type { LiveSession, Sessions } from '../stores/sessions.ts';
+
+/** Who an access token names, now: an answer at once when everything is remembered. Refuses `invalid_token`. */
+export type BearerTokenAuthenticator = (token: string) => Awaitable<Principal>;
+
+/**
+ * Builds the authenticator of access tokens. The signature is verified once and the identity remembered; that the
+ * session lives is asked on every request, and a change of the records makes the identity be resolved anew.
+ */
+export function createBearerTokenAuthenticator(options: {
+  readonly tokens: VerifiedTokens<Principal>;
+  readonly sessions: Pick<Sessions, 'findLive'>;
+  readonly records: Pick<Records, 'version' | 'findUser'>;
+  readonly catalogue: ReadonlySet<string>;
+  readonly tenant: string;
+}): BearerTokenAuthenticator {
+  const { tokens, sessions, records, catalogue, tenant } = options;
+
+  function resolve(token: Remembered<Principal>): Awaitable<Principal> {
+    const live = sessions.findLive(token.claims.sessionId);
+    return live instanceof Promise
+      ? live.then((found) => resolveUser(token, found))
+      : resolveUser(token, live);
+  }
+
+  function resolveUser(token: Remembered<Principal>, live: LiveSession | undefined): Awaitable<Principal> {
+    if (live === undefined || live.userId !== token.claims.userId) throw new Refusal('invalid_token');
+    const version = records.version();
+    if (token.principal !== undefined && token.recordsVersion === version) return token.principal;
+    const user = records.findUser(live.userId);
+    return user instanceof Promise
+      ? user.then((found) => remember(token, live, found, version))
+      : remember(token, live, user, version);
+  }
+
+  function remember(
+    token: Remembered<Principal>,
+    live: LiveSession,
+    found: UserWithSets | undefined,
+    version: number,
+  ): Principal {
+    if (found === undefined || found.user.disabled) throw new Refusal('invalid_token');
+    const { user, sets } = found;
+    const principal = createPrincipal({
+      kind: 'session',
+      userId: user.id,
+      username: user.username,
+      scopes: intersectScopes(token.claims.scopes, heldScopes(user.scopes, sets, catalogue)),
+      credentialId: live.id,
+      expires: live.expires,
+      tenant,
+    });
+    token.principal = principal;
+    token.recordsVersion = version;
+    return principal;
+  }
+
+  return (text) => {
+    const known = tokens.find(text);
+    return known === undefined ? tokens.verify(text).then(resolve) : resolve(known);
+  };
+}

@@ -1,0 +1,113 @@
+import { randomBytes } from 'node:crypto';
+import type { Config } from './config/schema.ts';
+import type { AccessTokens } from './credentials/access-token.ts';
+import { createCursors } from './credentials/cursor.ts';
+import { createPasswordHasher } from './credentials/passwords.ts';
+import type { RecentUse } from './credentials/recent-use.ts';
+import { createRefreshCookies } from './credentials/refresh-cookie.ts';
+import { createBootstrapThrottle, createLoginThrottle } from './credentials/throttle.ts';
+import { createApiKeyCreate } from './endpoints/api-keys/create.ts';
+import { createApiKeyDelete } from './endpoints/api-keys/delete.ts';
+import { createApiKeyFilters, createApiKeyScopes } from './endpoints/api-keys/describe.ts';
+import { createApiKeyList } from './endpoints/api-keys/list.ts';
+import { createApiKeyRead } from './endpoints/api-keys/read.ts';
+import { createAudit } from './endpoints/audit.ts';
+import { createBootstrap } from './endpoints/bootstrap.ts';
+import { createJwks } from './endpoints/jwks.ts';
+import { createLogin } from './endpoints/login.ts';
+import { createLogout } from './endpoints/logout.ts';
+import { createRefresh } from './endpoints/refresh.ts';
+import { createOwnRoutes, type OwnRoutes } from './endpoints/routes.ts';
+import { createSignIn } from './endpoints/sign-in.ts';
+import type { CookieAttributes } from './http/cookies.ts';
+import type { Cors } from './http/cors.ts';
+import type { Log } from './log.ts';
+import type { Stores } from './open-stores.ts';
+
+/** What the endpoints share with the request path. */
+export interface EndpointParts {
+  readonly stores: Stores;
+  readonly tokens: AccessTokens;
+  readonly recentUse: RecentUse;
+  readonly catalogue: ReadonlySet<string>;
+  readonly cookie: CookieAttributes;
+  readonly cors: Cors;
+  readonly log: Log;
+  readonly now: () => number;
+  /** Ends what a session or key has open. */
+  readonly onCredentialEnded: (credentialId: string) => void;
+}
+
+const secretBytes = 32;
+
+/** Builds everything that Postern answers itself. */
+export async function composeEndpoints(config: Config, parts: EndpointParts): Promise<OwnRoutes> {
+  const { stores, tokens, recentUse, catalogue, cookie, cors, now } = parts;
+  const { records, sessions, attempts } = stores;
+  const audit = createAudit(parts.log);
+  const cookies = createRefreshCookies({
+    secret: await records.secret('cookie', randomBytes(secretBytes)),
+    tenant: config.tenant,
+  });
+  const cursors = createCursors(await records.secret('cursor', randomBytes(secretBytes)));
+  const passwords = await createPasswordHasher({ ...config.passwords, memoryBytes: config.passwords.memory });
+  const limits = {
+    perAccountAndAddress: config.login_throttle.per_account_and_address,
+    perAccount: config.login_throttle.per_account,
+    perAddress: config.login_throttle.per_address,
+    windowMs: config.login_throttle.window,
+  };
+  const times = {
+    idleLifetimeMs: config.sessions.idle_lifetime,
+    absoluteLifetimeMs: config.sessions.absolute_lifetime,
+    reuseGraceMs: config.sessions.reuse_grace,
+  };
+  const signIn = createSignIn({ sessions, times, tokens, cookies, cookie, catalogue });
+  const onSessionEnded = parts.onCredentialEnded;
+  const throttle = createLoginThrottle(attempts, limits);
+  const endpoints = [
+    createLogin({ records, passwords, throttle, signIn, recentUse, audit, now }),
+    createRefresh({
+      sessions,
+      records,
+      cookies,
+      cookie,
+      times,
+      signIn,
+      cors,
+      ownOrigin: config.base_url,
+      audit,
+      onSessionEnded,
+    }),
+    createLogout({ sessions, cookies, cookie, audit, onSessionEnded }),
+    createApiKeyList({ records, cursors, catalogue, now }),
+    createApiKeyFilters(catalogue),
+    createApiKeyScopes(catalogue),
+    createApiKeyRead({ records, catalogue, now }),
+    createApiKeyCreate({
+      records,
+      catalogue,
+      prefix: config.api_keys.prefix,
+      maxLifetimeMs: config.api_keys.max_lifetime ?? null,
+      audit,
+      now,
+      random: randomBytes,
+    }),
+    createApiKeyDelete({ records, audit, onKeyDeleted: parts.onCredentialEnded }),
+    createJwks(tokens),
+    ...(config.endpoints.bootstrap === 'own'
+      ? [
+          createBootstrap({
+            records,
+            configuredToken: config.bootstrap.token ?? null,
+            passwords,
+            minPasswordLength: config.passwords.min_length,
+            throttle: createBootstrapThrottle(attempts, limits),
+            audit,
+            now,
+          }),
+        ]
+      : []),
+  ];
+  return createOwnRoutes(endpoints, config.endpoints);
+}

@@ -1,0 +1,41 @@
+import { resolve } from 'node:path';
+import type { Config } from './schema.ts';
+
+/** The configuration with every path of a file or socket made absolute, starting at `folder`. */
+export function withAbsolutePaths(config: Config, folder: string): Config {
+  const upstreams = Object.entries(config.upstreams).map(([name, upstream]) => [
+    name,
+    { ...upstream, url: absoluteUrl(upstream.url, folder), ...tlsOf(upstream, folder) },
+  ]);
+  const { records, records_tls, sessions, sessions_tls } = config.stores;
+  return {
+    ...config,
+    listen: { ...config.listen, ...tlsOf(config.listen, folder) },
+    management: { ...config.management, ...tlsOf(config.management, folder) },
+    stores: {
+      ...config.stores,
+      records: absoluteUrl(records, folder),
+      sessions: absoluteUrl(sessions, folder),
+      ...(records_tls && { records_tls: absoluteFiles(records_tls, folder) }),
+      ...(sessions_tls && { sessions_tls: absoluteFiles(sessions_tls, folder) }),
+    },
+    upstreams: Object.fromEntries(upstreams),
+  };
+}
+
+function absoluteUrl(url: string, folder: string): string {
+  const match = /^(sqlite:|redis\+unix:|unix:)(.+)$/.exec(url);
+  return match ? `${match[1]}${resolve(folder, match[2]!)}` : url;
+}
+
+function tlsOf<Tls extends object>({ tls }: { tls?: Tls }, folder: string): { tls?: Tls } {
+  return tls ? { tls: absoluteFiles(tls, folder) } : {};
+}
+
+function absoluteFiles<Tls extends object>(tls: Tls, folder: string): Tls {
+  const files = Object.entries(tls).map(([key, value]) => [
+    key,
+    key === 'server_name' ? value : resolve(folder, value as string),
+  ]);
+  return Object.fromEntries(files) as Tls;
+}

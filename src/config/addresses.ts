@@ -1,0 +1,103 @@
+import ipaddr from 'ipaddr.js';
+import type { TextRule } from './scalars.ts';
+
+const host = String.raw`(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?`;
+const userinfo = String.raw`(?:[^@/\s]*@)?`;
+const hosts = `${host}(?:,${host})*`;
+
+const patterns = {
+  sqlite: /^sqlite:(?!:memory:$)(?!\/\/)[^\s\0][^\0]*$/,
+  postgres: new RegExp(`^postgres(?:ql)?://${userinfo}${host}(?:/[^/#\\s]*)?$`),
+  redis: new RegExp(`^rediss?://${userinfo}${host}(?:/\\d{1,3})?$`),
+  redisUnix: /^redis\+unix:[^\s\0?#]+$/,
+  redisSentinel: new RegExp(`^redis\\+sentinel://${userinfo}${hosts}/[A-Za-z0-9._-]+(?:/\\d{1,3})?$`),
+  redisCluster: new RegExp(`^redis\\+cluster://${userinfo}${hosts}/?$`),
+  upstream: new RegExp(`^https?://${host}$`),
+  upstreamSocket: /^unix:[^\0?#]+$/,
+  origin: new RegExp(`^[a-z][a-z0-9+.-]*://${host}$`),
+};
+
+/** Whether the port of an authority, if any, is one (1-65535); the patterns only count its digits. */
+function isPortGood(authority: string): boolean {
+  const port = /:(\d+)$/.exec(authority)?.[1];
+  return port === undefined || (Number(port) >= 1 && Number(port) <= 65_535);
+}
+
+function arePortsGood(url: string): boolean {
+  const authority = url.replace(/^[a-z+]+:\/\/(?:[^@/]*@)?/, '').split('/')[0] ?? '';
+  return authority.split(',').every(isPortGood);
+}
+
+/** An http or https origin, exactly as browsers write it; one trailing slash may follow. */
+export const originRule: TextRule = (text) => {
+  const url = URL.parse(text);
+  if (!/^https?:\/\//i.test(text) || !url) return 'must be an http:// or https:// URL';
+  if (url.username || url.password || url.pathname !== '/' || /[?#]/.test(text))
+    return 'must have no user, path, query or fragment';
+  if (!patterns.origin.test(url.origin)) return 'must have the name or address of a host';
+  // Issuer, audience and Origin are compared byte for byte with what is written here.
+  if (text.replace(/\/$/, '') !== url.origin) return `must be written ${url.origin}`;
+};
+
+/** An origin that pages may call from, exactly as browsers send it (RFC 6454 §6.2). */
+export const corsOriginRule: TextRule = (text) => {
+  const isExact = /^https?:/.test(text) ? URL.parse(text)?.origin === text : true;
+  // The pattern has no `*`, which URL takes for a host's name.
+  return isExact && patterns.origin.test(text)
+    ? undefined
+    : 'must be an exact origin such as https://app.example.com';
+};
+
+/** An http or https URL without userinfo and fragment; `query` says whether a query is allowed. */
+export function webUrlRule({ query }: { query: boolean }): TextRule {
+  const rule = `must be an http:// or https:// URL without user${query ? '' : ', query'} and fragment`;
+  return (text) => {
+    const url = URL.parse(text);
+    const good =
+      url && /^https?:\/\/[^/\s]/i.test(text) && !url.username && !url.password && !/[#\s\\]/.test(text);
+    return good && (query || !text.includes('?')) ? undefined : rule;
+  };
+}
+
+/** Where the records are. */
+export const recordsRule: TextRule = (text) => {
+  const good =
+    patterns.sqlite.test(text) || (patterns.postgres.test(text) && arePortsGood(text.split('?')[0]!));
+  return good ? undefined : 'must be sqlite:PATH or postgres://HOST/DATABASE';
+};
+
+/** Where the sessions are. */
+export const sessionsRule: TextRule = (text) => {
+  if (patterns.sqlite.test(text) || patterns.redisUnix.test(text)) return undefined;
+  const network = [patterns.redis, patterns.redisSentinel, patterns.redisCluster];
+  if (network.some((pattern) => pattern.test(text)) && arePortsGood(text)) return undefined;
+  return 'must be sqlite:PATH, redis://HOST, rediss://HOST, redis+sentinel://HOST,HOST/NAME, redis+cluster://HOST,HOST or redis+unix:PATH';
+};
+
+/** Where an upstream listens. */
+export const upstreamRule: TextRule = (text) => {
+  if (text === 'builtin:echo' || patterns.upstreamSocket.test(text)) return undefined;
+  if (patterns.upstream.test(text) && arePortsGood(text) && URL.canParse(text)) return undefined;
+  return 'must be http(s)://HOST:PORT without user, path and query, unix:PATH or builtin:echo';
+};
+
+/** An IP address, or a block of them in CIDR form. */
+export const ipOrCidrRule: TextRule = (text) => {
+  const [address = '', prefix, ...rest] = text.split('/');
+  const bits = ipaddr.IPv4.isValidFourPartDecimal(address)
+    ? 32
+    : !address.includes('%') && ipaddr.IPv6.isValid(address)
+      ? 128
+      : -1;
+  const good =
+    bits > 0 &&
+    rest.length === 0 &&
+    (prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= bits));
+  return good ? undefined : 'must be an IP address or a CIDR block';
+};
+
+/** A value of the `Host` header: a name or address and perhaps a port. */
+export const hostHeaderRule: TextRule = (text) =>
+  new RegExp(`^${host}$`).test(text) && isPortGood(text.replace(/^\[.*\]/, ''))
+    ? undefined
+    : 'must be HOST or HOST:PORT';

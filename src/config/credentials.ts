@@ -1,0 +1,106 @@
+import { z } from 'zod';
+import { duration, size } from './durations-and-sizes.ts';
+import { matching, secret, whole } from './scalars.ts';
+
+/** `tokens`: access tokens. */
+export const tokens = z
+  .strictObject({
+    access_lifetime: duration({ min: '1s' }).prefault('10m').describe('Life of an access token.'),
+    algorithm: z
+      .enum(['ES256', 'EdDSA', 'RS256'])
+      .prefault('ES256')
+      .describe('Signature algorithm of access tokens.'),
+  })
+  .prefault({})
+  .describe('Access tokens.');
+
+const cookie = z
+  .strictObject({
+    // RFC 6265 §4.1.1: a cookie's name is a token.
+    name: matching(
+      /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/,
+      "must be a token (RFC 6265): letters, digits and !#$%&'*+-.^_`|~",
+    )
+      .prefault('service_refresh_cookie')
+      .describe('Name of the refresh cookie.'),
+    path: matching(/^\/[ -:<-~]*$/, 'must begin with / and be visible ASCII without ;')
+      .prefault('/api')
+      .describe('Path of the refresh cookie; it must reach /api/login and /api/logout.'),
+    domain: matching(
+      /^(?:[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?\.)*[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?$/,
+      'must be a domain name without a leading dot',
+    )
+      .optional()
+      .describe('Domain of the refresh cookie; left out: the host of base_url alone.'),
+    same_site: z
+      .enum(['strict', 'lax', 'none'])
+      .prefault('lax')
+      .describe('SameSite of the refresh cookie; none needs Secure and judges Origin.'),
+    secure: z
+      .union([z.literal('auto'), z.boolean()], { error: 'must be auto, true or false' })
+      .prefault('auto')
+      .describe('Whether the refresh cookie is Secure; auto: when base_url is https.'),
+  })
+  .prefault({})
+  .describe('The refresh cookie.');
+
+/** `sessions`: sign-ins and their refresh cookie. */
+export const sessions = z
+  .strictObject({
+    idle_lifetime: duration({ min: '1s' }).prefault('14d').describe('How long a session lives without use.'),
+    absolute_lifetime: duration({ min: '1s' })
+      .prefault('90d')
+      .describe('How long a session lives at most, whatever its use.'),
+    reuse_grace: duration({ min: '0s' })
+      .prefault('10s')
+      .describe('How long a rotated refresh cookie is still answered, for parallel tabs and lost answers.'),
+    stale_if_error: duration({ min: '0s' })
+      .prefault('30s')
+      .describe('How long a credential seen alive by this process counts while its store is away.'),
+    cookie,
+  })
+  .prefault({})
+  .describe('Sessions and the refresh cookie.');
+
+/** `passwords`: their length and argon2id (RFC 9106). */
+export const passwords = z
+  .strictObject({
+    min_length: whole({ max: 1024 }).prefault(12).describe('Least length of a new password, in characters.'),
+    memory: size({ max: 4 * 1024 ** 3 })
+      .refine((bytes) => bytes % 1024 === 0, { error: 'must be a multiple of 1KiB' })
+      .prefault('19MiB')
+      .describe('argon2id memory of one hash; at least 8KiB for each of parallelism.'),
+    iterations: whole({ max: 1000 }).prefault(2).describe('argon2id passes over the memory.'),
+    parallelism: whole({ max: 255 }).prefault(1).describe('argon2id lanes.'),
+    concurrency: whole({ max: 1024 })
+      .prefault(1)
+      .describe('Hashes computed at the same time; each takes a thread and the memory.'),
+    queue: whole({ min: 0 }).prefault(64).describe('Sign-ins that may wait for a hash; beyond it 503.'),
+  })
+  .prefault({})
+  .describe('Passwords and how they are hashed.');
+
+/** `api_keys`: how keys are made. */
+export const apiKeys = z
+  .strictObject({
+    prefix: matching(/^[a-z0-9]{1,16}$/, 'must be 1 to 16 of a-z and 0-9')
+      .prefault('pst')
+      .describe('What new keys begin with; keys of an earlier prefix keep working.'),
+    max_lifetime: duration({ min: '1s' })
+      .optional()
+      .describe('Longest life of a new key, and its life when none is asked for; left out: no bound.'),
+  })
+  .prefault({})
+  .describe('API keys.');
+
+/** `bootstrap`: the first administrator. */
+export const bootstrap = z
+  .strictObject({
+    token: secret((value) => ([...value].length < 20 ? 'must be at least 20 characters' : undefined))
+      .optional()
+      .describe(
+        'Token that activates the first administrator, at least 20 characters; left out: one is made.',
+      ),
+  })
+  .prefault({})
+  .describe('Activation of the first administrator.');

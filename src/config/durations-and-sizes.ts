@@ -1,0 +1,65 @@
+import { z } from 'zod';
+
+const millisecondsOf = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+const bytesOf = { B: 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 } as const;
+
+const durationPattern = /^(\d{1,9})(ms|s|m|h|d)$/;
+const sizePattern = /^(\d{1,9})(B|KiB|MiB|GiB)?$/;
+
+const durationRule = 'must be a duration such as 500ms, 10s, 15m, 12h or 30d';
+const sizeRule = 'must be a size such as 512, 64KiB, 10MiB or 1GiB';
+
+/** The milliseconds of a duration such as `10s`. Units: ms, s, m, h, d. Throws a RangeError for anything else. */
+export function parseDuration(text: string): number {
+  const match = durationPattern.exec(text);
+  if (!match) throw new RangeError(durationRule);
+  return Number(match[1]) * millisecondsOf[match[2] as keyof typeof millisecondsOf];
+}
+
+/** The bytes of a size such as `64KiB`. Units: none or B, KiB, MiB, GiB. Throws a RangeError for anything else. */
+export function parseSize(text: string): number {
+  const match = sizePattern.exec(text);
+  if (!match) throw new RangeError(sizeRule);
+  return Number(match[1]) * bytesOf[(match[2] ?? 'B') as keyof typeof bytesOf];
+}
+
+/** Bounds of a duration, both inclusive and written as durations; from `1ms` and without an upper end by default. */
+export interface DurationBounds {
+  readonly min?: string;
+  readonly max?: string;
+}
+
+/** A duration in the file, milliseconds in the output. */
+export function duration({ min = '1ms', max }: DurationBounds = {}) {
+  const least = parseDuration(min);
+  const most = max === undefined ? Number.POSITIVE_INFINITY : parseDuration(max);
+  return z
+    .string({ error: durationRule })
+    .regex(durationPattern, { error: durationRule, abort: true })
+    .transform((text) => parseDuration(text))
+    .refine((value) => value >= least, { error: `must be at least ${min}` })
+    .refine((value) => value <= most, { error: `must be at most ${max}` });
+}
+
+/**
+ * A duration that some timer runs for: at most 24 days, because a Node timer of 2^31 ms or more fires at once, which
+ * would turn the longest time-out into the shortest.
+ */
+export function timeOut({ min = '1ms' }: Pick<DurationBounds, 'min'> = {}) {
+  return duration({ min, max: '24d' });
+}
+
+/** Bounds of a size in bytes, both inclusive; from 1 and without an upper end by default. */
+export interface SizeBounds {
+  readonly min?: number;
+  readonly max?: number;
+}
+
+/** A size or a plain number of bytes in the file, bytes in the output. */
+export function size({ min = 1, max = Number.MAX_SAFE_INTEGER }: SizeBounds = {}) {
+  return z
+    .union([z.int(sizeRule).min(0, sizeRule), z.string().regex(sizePattern, sizeRule)], { error: sizeRule })
+    .transform((value) => (typeof value === 'number' ? value : parseSize(value)))
+    .refine((value) => value >= min, { error: `must be at least ${min} bytes` })
+    .refine((value) => value <= max, { error: `must be at most ${max} bytes` });
+}

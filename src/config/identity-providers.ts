@@ -1,0 +1,114 @@
+import { z } from 'zod';
+import { webUrlRule } from './addresses.ts';
+import { duration, timeOut } from './durations-and-sizes.ts';
+import { mapByName, secret, text } from './scalars.ts';
+import { scopeList } from './scope-names.ts';
+
+// Asymmetric ones only: with HS256 or none, whoever knows the client could sign for the provider (RFC 8725 §3.1).
+const assertionAlgorithms = [
+  'RS256',
+  'RS384',
+  'RS512',
+  'PS256',
+  'PS384',
+  'PS512',
+  'ES256',
+  'ES384',
+  'ES512',
+  'EdDSA',
+] as const;
+
+const reservedParameters = [
+  'client_id',
+  'client_secret',
+  'code_challenge',
+  'code_challenge_method',
+  'nonce',
+  'redirect_uri',
+  'response_type',
+  'scope',
+  'state',
+];
+
+const plainValue = () =>
+  z.union([z.string(), z.number(), z.boolean()], { error: 'must be a text, number or boolean' });
+const anyName = /^[^\0]+$/;
+
+const claims = z
+  .strictObject({
+    username: text().prefault('preferred_username').describe('Claim that becomes the user name.'),
+    display_name: text().prefault('name').describe('Claim that becomes the display name.'),
+    email: text().prefault('email').describe('Claim that becomes the e-mail address.'),
+  })
+  .prefault({})
+  .describe('Which claims of the assertion fill a new account.');
+
+const grant = z.strictObject({
+  claim: text().describe('Claim that is looked at.'),
+  value: plainValue().describe('Value it must have, or contain when it is a list.'),
+  scope_sets: z.array(text()).prefault([]).describe('Scope sets by name that whoever has it holds.'),
+  scopes: scopeList().prefault([]).describe('Scopes that whoever has it holds.'),
+});
+
+const provider = z.strictObject({
+  issuer: text(webUrlRule({ query: false })).describe(
+    'Issuer (OIDC): where discovery is, and `iss` of assertions.',
+  ),
+  client_id: text().describe('Client id at the provider, and `aud` of assertions.'),
+  client_secret: secret()
+    .optional()
+    .describe('Client secret at the provider; left out: a public client with PKCE.'),
+  response: z
+    .enum(['id_token', 'code'])
+    .prefault('id_token')
+    .describe('What the provider returns to the front end: the assertion itself or a code for it.'),
+  redirect_uri: text(webUrlRule({ query: true })).describe(
+    'Page of the front end that the provider returns to.',
+  ),
+  scopes: z
+    .array(text((value) => (/\s/.test(value) ? 'must be one scope' : undefined)))
+    .refine((list) => list.includes('openid'), { error: 'must include openid' })
+    .prefault(['openid', 'profile', 'email'])
+    .describe('Scopes asked of the provider; openid is among them.'),
+  claims,
+  accounts: z
+    .enum(['create', 'existing'])
+    .prefault('create')
+    .describe('Whether a first sign-in makes an account, or an account must be there.'),
+  unsolicited: z
+    .boolean()
+    .default(false)
+    .describe(
+      'Accept an assertion without a start of this browser; off, for it allows sign-in into another’s account.',
+    ),
+  leeway: duration({ min: '0s', max: '10m' })
+    .prefault('60s')
+    .describe('How far the clocks of provider and gateway may differ.'),
+  algorithms: z
+    .array(z.enum(assertionAlgorithms))
+    .min(1, 'must not be empty')
+    .prefault(['RS256', 'PS256', 'ES256', 'EdDSA'])
+    .describe('Signature algorithms of assertions; asymmetric ones only.'),
+  start_lifetime: timeOut({ min: '1s' }).prefault('10m').describe('Time from start to exchange.'),
+  parameters: mapByName(anyName, 'must be a parameter’s name', z.string(), { reserved: reservedParameters })
+    .prefault({})
+    .describe('Further parameters of the authorization address.'),
+  require: mapByName(anyName, 'must be a claim’s name', plainValue())
+    .prefault({})
+    .describe('Claims with the value each must have; otherwise the sign-in is refused.'),
+  grants: z
+    .array(grant)
+    .prefault([])
+    .describe('Scope sets and scopes held by whoever has a value in a claim.'),
+});
+
+/** `identity_providers`: OIDC providers by the name that stands in their paths, `/api/login/<name>/start`. */
+export const identityProviders = mapByName(
+  /^[a-z0-9-]{1,63}$/,
+  'must be a name of 1 to 63 of a-z, 0-9 and -',
+  provider,
+  // `/api/login/<name>` would hide these own paths.
+  { reserved: ['access-token', 'refresh-token'] },
+)
+  .prefault({})
+  .describe('OIDC providers by name; the name stands in /api/login/<name>/start.');

@@ -1,0 +1,61 @@
+import type { z } from 'zod';
+import type { Finding } from './problems.ts';
+
+type Issue = z.core.$ZodIssue;
+
+const namesOfTypes: Readonly<Record<string, string>> = {
+  string: 'a string',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'a map',
+  record: 'a map',
+};
+
+/** The rule that zod found broken, in the words of this product; a schema's own words come before it. */
+export function ruleOf(issue: z.core.$ZodRawIssue): string {
+  switch (issue.code) {
+    case 'invalid_type':
+      return `must be ${namesOfTypes[issue.expected] ?? issue.expected}`;
+    case 'invalid_value':
+      return `must be ${issue.values.length > 1 ? 'one of ' : ''}${issue.values.join(', ')}`;
+    default:
+      return 'is not valid';
+  }
+}
+
+/** What a schema found wrong with a value, flattened: the branch of a union that was meant, one finding a key. */
+export function findingsOf(issues: readonly Issue[], value: unknown): Finding[] {
+  return issues.flatMap((issue) => findingsOfIssue(issue, value));
+}
+
+function findingsOfIssue(issue: Issue, value: unknown): Finding[] {
+  const path = issue.path as (string | number)[];
+  if (issue.code === 'unrecognized_keys')
+    return issue.keys.map((key): Finding => ({ path: [...path, key], rule: 'unknown key', at: 'key' }));
+  if (issue.code === 'invalid_union') {
+    const meant = issue.errors.find((branch) => !branch.some(isOfAnotherType));
+    if (meant)
+      return meant.flatMap((inner) => findingsOfIssue({ ...inner, path: [...path, ...inner.path] }, value));
+  }
+  if (issue.code !== 'custom' && lookUp(value, path) === undefined)
+    return [{ path, rule: 'is required', at: 'parent' }];
+  const at = issue.code === 'custom' && issue.params?.at === 'key' ? 'key' : 'value';
+  return [{ path, rule: issue.message, at }];
+}
+
+/** Whether a branch of a union failed at its very root: then another branch was meant. */
+function isOfAnotherType(issue: Issue): boolean {
+  return issue.path.length === 0 && ['invalid_type', 'invalid_value', 'invalid_union'].includes(issue.code);
+}
+
+/** The value at a path, or undefined where there is none. */
+export function lookUp(value: unknown, path: readonly (string | number)[]): unknown {
+  let found = value;
+  for (const step of path) {
+    if (typeof found !== 'object' || found === null || !Object.hasOwn(found, step)) return undefined;
+    found = (found as Record<string | number, unknown>)[step];
+  }
+  return found;
+}

@@ -1,0 +1,77 @@
+import { z } from 'zod';
+import { configSchema } from './schema.ts';
+
+type JsonSchema = { [key: string]: unknown };
+
+const outsideValue = {
+  description:
+    'A scalar from outside the file; with optional, as if the key were absent when it is not there.',
+  oneOf: [
+    {
+      type: 'object',
+      properties: {
+        env: { type: 'string', description: 'Name of an environment variable.' },
+        optional: { type: 'boolean', default: false },
+      },
+      required: ['env'],
+      additionalProperties: false,
+    },
+    {
+      type: 'object',
+      properties: {
+        file: { type: 'string', description: 'Path of a file; one trailing newline is dropped.' },
+        optional: { type: 'boolean', default: false },
+      },
+      required: ['file'],
+      additionalProperties: false,
+    },
+  ],
+};
+
+/** The JSON Schema (2020-12) of the configuration file, for editors; rules that span keys are beyond it. */
+export function configJsonSchema(): JsonSchema {
+  const { $schema, ...schema } = z.toJSONSchema(configSchema, { io: 'input' }) as JsonSchema;
+  return {
+    $schema,
+    title: 'Postern configuration',
+    ...admitOutsideValues(schema),
+    $defs: { outside_value: outsideValue },
+  };
+}
+
+/** The same schema with every scalar admitted as `{ env }` or `{ file }` too. */
+function admitOutsideValues(schema: JsonSchema): JsonSchema {
+  if (isScalar(schema)) return orOutsideValue(schema);
+  const { properties, additionalProperties, items, anyOf } = schema;
+  return {
+    ...schema,
+    ...(isSchema(properties) && { properties: mapValues(properties, admitOutsideValues) }),
+    ...(isSchema(additionalProperties) && { additionalProperties: admitOutsideValues(additionalProperties) }),
+    ...(isSchema(items) && { items: admitOutsideValues(items) }),
+    ...(Array.isArray(anyOf) && { anyOf: anyOf.map(admitOutsideValues) }),
+  };
+}
+
+function orOutsideValue({ description, default: value, writeOnly, ...scalar }: JsonSchema): JsonSchema {
+  return {
+    ...(description !== undefined && { description }),
+    ...(value !== undefined && { default: value }),
+    ...(writeOnly !== undefined && { writeOnly }),
+    anyOf: [...(Array.isArray(scalar.anyOf) ? scalar.anyOf : [scalar]), { $ref: '#/$defs/outside_value' }],
+  };
+}
+
+function isScalar({ type, anyOf }: JsonSchema): boolean {
+  if (Array.isArray(anyOf)) return anyOf.every(isScalar);
+  return type !== 'object' && type !== 'array';
+}
+
+function isSchema(value: unknown): value is JsonSchema {
+  return typeof value === 'object' && value !== null;
+}
+
+function mapValues(schemas: JsonSchema, change: (schema: JsonSchema) => JsonSchema): JsonSchema {
+  return Object.fromEntries(
+    Object.entries(schemas).map(([key, schema]) => [key, change(schema as JsonSchema)]),
+  );
+}

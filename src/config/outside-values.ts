@@ -1,0 +1,70 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { Shape } from './shape.ts';
+
+/** What `{ env: NAME }` and `{ file: PATH }` are looked up in. */
+export interface Surroundings {
+  readonly env: NodeJS.ProcessEnv;
+  /** Where relative paths start. */
+  readonly folder: string;
+  /** Collects the absolute paths of files that were asked for, found or not. */
+  readonly sources: Set<string>;
+}
+
+/** The text found, or the rule that is broken; undefined: optional and not there. */
+export type OutsideValue = { readonly text: string } | { readonly rule: string } | undefined;
+
+/** Looks up the value that `{ env, optional }` or `{ file, optional }` stands for; one trailing newline of a file is dropped. */
+export function readOutsideValue(
+  form: Readonly<Record<string, unknown>>,
+  surroundings: Surroundings,
+): OutsideValue {
+  const { env, file, optional = false } = form;
+  if (typeof optional !== 'boolean') return { rule: 'optional must be true or false' };
+  if ('env' in form && 'file' in form) return { rule: 'must have env or file, not both' };
+  const found = 'env' in form ? fromEnvironment(env, surroundings) : fromFile(file, surroundings);
+  return 'unavailable' in found ? (optional ? undefined : { rule: found.unavailable }) : found;
+}
+
+type Found = { text: string } | { rule: string } | { unavailable: string };
+
+function fromEnvironment(name: unknown, { env }: Surroundings): Found {
+  // The rule does not repeat the name: a secret may have been written in its place.
+  if (typeof name !== 'string' || !/^[A-Za-z_][A-Za-z0-9_]*$/.test(name))
+    return { rule: 'env must be the name of an environment variable' };
+  const text = Object.hasOwn(env, name) ? env[name] : undefined;
+  return text === undefined ? { unavailable: `environment variable ${name} is not set` } : { text };
+}
+
+function fromFile(path: unknown, { folder, sources }: Surroundings): Found {
+  if (typeof path !== 'string' || path === '') return { rule: 'file must be the path of a file' };
+  const absolute = resolve(folder, path);
+  sources.add(absolute);
+  try {
+    const text = decodeUtf8(readFileSync(absolute));
+    return text === undefined ? { rule: `file ${path} is not UTF-8` } : { text: text.replace(/\r?\n$/, '') };
+  } catch (error) {
+    return { unavailable: `file ${path} can't be read: ${reasonOf(error)}` };
+  }
+}
+
+/** Text of UTF-8 bytes without a byte order mark; undefined when they are something else. */
+export function decodeUtf8(bytes: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Why a file could not be read, as the code of the system error. */
+export function reasonOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
+}
+
+/** A text from outside as the scalar it stands for: a number or boolean only where the schema wants one. */
+export function asScalar(text: string, types: Shape['scalars']): string | number | boolean {
+  if (types.includes('number') && /^[-+]?\d+(?:\.\d+)?$/.test(text)) return Number(text);
+  if (types.includes('boolean') && (text === 'true' || text === 'false')) return text === 'true';
+  return text;
+}

@@ -1,0 +1,43 @@
+import type { LineCounter } from 'yaml';
+import { lookUp } from './issues.ts';
+import { type ConfigProblem, type Finding, keyOf, type Path } from './problems.ts';
+import { type Place, placeKey, type Tree } from './tree.ts';
+
+/** Turns findings into problems with line and column, in the order of the text, each once. */
+export function positionsIn(lines: LineCounter, tree?: Tree) {
+  return { problemsOf };
+
+  function problemsOf(findings: readonly Finding[]): ConfigProblem[] {
+    const placed = findings
+      .map((finding) => ({ finding, offset: finding.offset ?? offsetOf(finding) }))
+      .sort((left, right) => left.offset - right.offset)
+      .map(({ finding, offset }) => problemAt(finding, offset));
+    const once = new Map(placed.map((problem) => [JSON.stringify(problem), problem]));
+    return [...once.values()];
+  }
+
+  function problemAt({ path, rule, at = 'value', offset: own }: Finding, offset: number): ConfigProblem {
+    const { line, col } = lines.linePos(offset);
+    const value = at === 'value' && own === undefined ? shownValue(path) : undefined;
+    return { line, column: col, key: keyOf(path), rule, ...(value !== undefined && { value }) };
+  }
+
+  function offsetOf({ path, at = 'value' }: Finding): number {
+    const place = nearestPlace(at === 'parent' ? path.slice(0, -1) : path);
+    return at === 'value' ? place.value : (place.key ?? place.value);
+  }
+
+  /** The place of the path or, when it was not written, of what it would stand in. */
+  function nearestPlace(path: Path): Place {
+    const place = tree?.places.get(placeKey(path));
+    if (place) return place;
+    return path.length === 0 ? { value: 0, hidden: true } : nearestPlace(path.slice(0, -1));
+  }
+
+  function shownValue(path: Path): string | undefined {
+    const value = lookUp(tree?.value, path);
+    if (value === undefined || typeof value === 'object' || nearestPlace(path).hidden) return undefined;
+    // What looks like a URL with a user in it may hold a password, wherever it was written by mistake.
+    return String(value).includes('@') ? undefined : String(value);
+  }
+}

@@ -1,0 +1,55 @@
+/** What the gateway lets through in a path although upstreams differ about it. */
+export interface PathTolerance {
+  readonly semicolons: boolean;
+  readonly encodedSlashes: boolean;
+}
+
+/**
+ * What is wrong with the path of a route, or undefined. A route is written as the one spelling in which a request
+ * reaches it: another spelling would match nothing, and its requests would fall to a laxer route.
+ */
+export function problemOfRoutePath(path: string, tolerance: PathTolerance): string | undefined {
+  if (!path.startsWith('/')) return 'must begin with /';
+  if (/[?#]/.test(path)) return 'must have no query or fragment';
+  if (/[^!-~]/.test(path)) return 'must be visible ASCII: percent-encode other characters as UTF-8';
+  if (path.includes('//')) return 'must not contain //';
+  // Globs and templates look right and match nothing.
+  if (/[*{}]/.test(path)) return 'must be a plain path: wildcards and templates are not supported';
+  if (path.includes('\\')) return 'must not contain \\';
+  if (path.includes(';') && !tolerance.semicolons)
+    return 'must not contain ; while paths.semicolons is refuse';
+  return problemOfEscapes(path, tolerance) ?? problemOfSegments(path);
+}
+
+function problemOfSegments(path: string): string | undefined {
+  if (path.split('/').some((segment) => segment === '.' || segment === '..'))
+    return 'must not contain . or .. segments';
+}
+
+function problemOfEscapes(path: string, tolerance: PathTolerance): string | undefined {
+  if (/%(?![0-9A-Fa-f]{2})/.test(path)) return 'must not contain a malformed escape';
+  for (const [triplet] of path.matchAll(/%[0-9A-Fa-f]{2}/g)) {
+    const character = String.fromCharCode(Number.parseInt(triplet.slice(1), 16));
+    if (/[A-Za-z0-9._~-]/.test(character)) return `must not percent-encode ${character}`;
+    if (character === '/' && tolerance.encodedSlashes) continue;
+    if (character === ';' && tolerance.semicolons) continue;
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: percent-encoded control characters are what it looks for
+    if (/[\u0000-\u001f\u007f/\\;#?]/.test(character)) return `must not contain ${triplet}`;
+  }
+  if (/%25[0-9A-Fa-f]{2}/.test(path)) return 'must be percent-encoded once';
+  if (!isUtf8(path)) return 'must be percent-encoded UTF-8';
+}
+
+function isUtf8(path: string): boolean {
+  try {
+    decodeURIComponent(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** A route's path without its trailing slash: both are the same resource, and the same route. */
+export function withoutTrailingSlash(path: string): string {
+  return path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
+}

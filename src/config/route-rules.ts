@@ -1,0 +1,67 @@
+import { keyOf } from './problems.ts';
+import { problemOfRoutePath, withoutTrailingSlash } from './route-path.ts';
+import { given, type Rule } from './rule.ts';
+
+const kinds = ['prefix', 'exact'] as const;
+
+const eachHasOnePath: Rule = ({ routes = [] }, report) => {
+  for (const [index, route] of routes.entries()) {
+    if (!route) continue;
+    if ('prefix' in route && 'exact' in route)
+      report(['routes', index, 'exact'], 'must not stand beside prefix', 'key');
+    if (!('prefix' in route) && !('exact' in route)) report(['routes', index], 'must have prefix or exact');
+  }
+};
+
+const pathsAreUnambiguous: Rule = ({ routes = [], paths }, report) => {
+  const tolerance = {
+    // A broken switch says nothing about the paths: the laxer reading spares a problem that may be none.
+    semicolons: given(paths, 'semicolons', 'refuse') !== 'refuse',
+    encodedSlashes: given(paths, 'encoded_slashes', 'refuse') !== 'refuse',
+  };
+  for (const [index, route] of routes.entries())
+    for (const kind of kinds) {
+      const path = route?.[kind];
+      const problem = path === undefined ? undefined : problemOfRoutePath(path, tolerance);
+      if (problem !== undefined) report(['routes', index, kind], problem);
+    }
+};
+
+const pathsDiffer: Rule = ({ routes = [] }, report) => {
+  const firstOf = new Map<string, string>();
+  for (const [index, route] of routes.entries())
+    for (const kind of kinds) {
+      const path = route?.[kind];
+      if (path === undefined) continue;
+      const name = `${kind} ${withoutTrailingSlash(path)}`;
+      const first = firstOf.get(name);
+      if (first === undefined) firstOf.set(name, keyOf(['routes', index, kind]));
+      else report(['routes', index, kind], `is the path of ${first} already`);
+    }
+};
+
+const upstreamsAreThere: Rule = (config, report) => {
+  const upstreams = given(config, 'upstreams', {});
+  if (upstreams === undefined) return;
+  for (const [index, route] of (config.routes ?? []).entries())
+    if (route?.upstream !== undefined && !Object.hasOwn(upstreams, route.upstream))
+      report(['routes', index, 'upstream'], 'must be the name of an upstream');
+};
+
+// Whoever writes both means one of them, and guessing wrong would open the route.
+const publicStandsAlone: Rule = ({ routes = [] }, report) => {
+  for (const [index, route] of routes.entries()) {
+    if (route?.public !== true) continue;
+    for (const key of ['scopes', 'accept'] as const)
+      if (key in route) report(['routes', index, key], 'must not stand beside public: true', 'key');
+  }
+};
+
+/** What routes must be beside each other and beside the rest. */
+export const routeRules: readonly Rule[] = [
+  eachHasOnePath,
+  pathsAreUnambiguous,
+  pathsDiffer,
+  upstreamsAreThere,
+  publicStandsAlone,
+];

@@ -1,0 +1,58 @@
+import { cookieRules } from './cookie-rules.ts';
+import { parseSize } from './durations-and-sizes.ts';
+import { lookUp } from './issues.ts';
+import type { Finding } from './problems.ts';
+import { routeRules } from './route-rules.ts';
+import { given, type Rule, type WrittenConfig } from './rule.ts';
+import { scopeRules } from './scope-rules.ts';
+import { tlsRules } from './tls-rules.ts';
+
+const listenersDiffer: Rule = ({ listen, management }, report) => {
+  const port = given(listen, 'port', 8080);
+  const hosts = [given(listen, 'host', '0.0.0.0'), given(management, 'host', '127.0.0.1')];
+  const overlap = hosts[0] === hosts[1] || hosts.includes('0.0.0.0') || hosts.includes('::');
+  if (!overlap || !port || given(management, 'port', 9090) !== port) return;
+  report(
+    [management?.port === undefined ? 'listen' : 'management', 'port'],
+    'is the port of the other listener',
+  );
+};
+
+// RFC 9106 §3.1: argon2 refuses less than 8 KiB for each lane.
+const memoryForEachLane: Rule = ({ passwords }, report) => {
+  const memory = given(passwords, 'memory', '19MiB');
+  const lanes = given(passwords, 'parallelism', 1);
+  if (memory === undefined || lanes === undefined) return;
+  if ((typeof memory === 'number' ? memory : parseSize(memory)) >= lanes * 8192) return;
+  const key = passwords?.memory === undefined ? 'parallelism' : 'memory';
+  report(['passwords', key], 'memory must be at least 8KiB for each of parallelism');
+};
+
+const rules: readonly Rule[] = [
+  listenersDiffer,
+  memoryForEachLane,
+  ...tlsRules,
+  ...cookieRules,
+  ...scopeRules,
+  ...routeRules,
+];
+
+/** Applies every rule that spans keys to what is left of a configuration without what is `broken` already. */
+export function findingsOfRules(written: unknown, broken: readonly Finding[]): Finding[] {
+  const findings: Finding[] = [];
+  const config = withoutBroken(written, broken) as WrittenConfig;
+  for (const rule of rules) rule(config, (path, text, at) => findings.push({ path, rule: text, at }));
+  return findings;
+}
+
+function withoutBroken(written: unknown, broken: readonly Finding[]): unknown {
+  const copy = structuredClone(written);
+  for (const { path, at, offset } of broken) {
+    const last = path.at(-1);
+    // What stands under a bad name stays (whatever refers to it is not wrong for that), and so does the first of two.
+    if (last === undefined || at === 'key' || offset !== undefined) continue;
+    const parent = lookUp(copy, path.slice(0, -1)) as Record<string | number, unknown> | undefined;
+    if (parent && Object.hasOwn(parent, last)) parent[last] = undefined;
+  }
+  return copy;
+}

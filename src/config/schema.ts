@@ -1,0 +1,108 @@
+import { z } from 'zod';
+import { corsOriginRule, ipOrCidrRule, originRule } from './addresses.ts';
+import { apiKeys, bootstrap, passwords, sessions, tokens } from './credentials.ts';
+import { identityProviders } from './identity-providers.ts';
+import { limits, listen, loginThrottle, management, shutdown } from './listeners.ts';
+import { routes } from './routes.ts';
+import { matching, text } from './scalars.ts';
+import { scopes } from './scope-names.ts';
+import { stores } from './stores.ts';
+import { upstreams } from './upstreams.ts';
+
+const answeredBy = z.enum(['own', 'upstream']);
+
+const endpoints = z
+  .strictObject({
+    bootstrap: answeredBy.prefault('own').describe('Who answers /api/bootstrap.'),
+    self_sessions: answeredBy.prefault('own').describe('Who answers /api/self/sessions.'),
+    admin_sessions: answeredBy.prefault('own').describe('Who answers /api/admin/sessions.'),
+    scope_sets: answeredBy.prefault('own').describe('Who answers /api/admin/scope-sets.'),
+    users: answeredBy.prefault('upstream').describe('Who answers /api/admin/users.'),
+    audit: answeredBy.prefault('own').describe('Who answers /api/admin/audit.'),
+  })
+  .prefault({})
+  .describe('Who answers the endpoints that are not always Postern’s: own or upstream.');
+
+const paths = z
+  .strictObject({
+    semicolons: z
+      .enum(['refuse', 'pass'])
+      .prefault('refuse')
+      .describe('What becomes of ; in a path: refuse or pass.'),
+    encoded_slashes: z
+      .enum(['refuse', 'pass'])
+      .prefault('refuse')
+      .describe('What becomes of %2f in a path: refuse or pass.'),
+  })
+  .prefault({})
+  .describe('Spellings that upstreams read differently; refused unless every upstream is known to agree.');
+
+const cors = z
+  .strictObject({
+    origins: z
+      .array(text(corsOriginRule))
+      .prefault([])
+      .describe('Exact origins whose pages may call with credentials; empty: CORS is the upstream’s.'),
+  })
+  .prefault({})
+  .describe('Cross-origin requests.');
+
+const log = z
+  .strictObject({
+    level: z
+      .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'])
+      .prefault('info')
+      .describe('Least severe level that is written.'),
+  })
+  .prefault({})
+  .describe('The log on standard output.');
+
+/** The whole configuration, every section strict and with its defaults; rules that span keys are in rules.ts. */
+export const configSchema = z.strictObject({
+  tenant: matching(/^[A-Za-z0-9._-]{1,63}$/, 'must be 1 to 63 of A-Z, a-z, 0-9, . _ -').describe(
+    'Name of this instance: realm of its challenges, and part of its keys in Redis.',
+  ),
+  base_url: text(originRule)
+    .transform((value) => value.replace(/\/$/, ''))
+    .describe(
+      'Origin that clients see, without path: issuer and audience of access tokens; https makes cookies Secure.',
+    ),
+  listen,
+  management,
+  trusted_proxies: z
+    .array(text(ipOrCidrRule))
+    .prefault([])
+    .describe('Addresses and CIDR blocks of proxies whose X-Forwarded headers are believed.'),
+  stores,
+  tokens,
+  sessions,
+  passwords,
+  login_throttle: loginThrottle,
+  api_keys: apiKeys,
+  cors,
+  bootstrap,
+  paths,
+  limits,
+  shutdown,
+  scopes,
+  identity_providers: identityProviders,
+  upstreams,
+  routes,
+  endpoints,
+  log,
+});
+
+/**
+ * A valid configuration, by the names of the file. Every duration is a number of milliseconds and every size a number
+ * of bytes; paths of files and sockets are absolute; `base_url` has no trailing slash.
+ */
+export type Config = z.output<typeof configSchema>;
+
+/** One identity provider of a valid configuration. */
+export type IdentityProviderConfig = Config['identity_providers'][string];
+
+/** One upstream of a valid configuration. */
+export type UpstreamConfig = Config['upstreams'][string];
+
+/** One route of a valid configuration. */
+export type RouteConfig = Config['routes'][number];

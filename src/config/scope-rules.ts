@@ -1,0 +1,43 @@
+import type { Path } from './problems.ts';
+import type { Rule, WrittenConfig } from './rule.ts';
+import { catalogueOf } from './scope-names.ts';
+
+type Mention = readonly [path: Path, scope: string];
+type Scopes = readonly (string | undefined)[];
+
+function mentionsOfList(scopes: Scopes | undefined, path: Path): Mention[] {
+  return (scopes ?? []).flatMap((scope, index) => (scope === undefined ? [] : [[[...path, index], scope]]));
+}
+
+function* mentionsOfRoutes({ routes = [] }: WrittenConfig): Generator<Mention> {
+  for (const [index, route] of routes.entries()) {
+    const path = ['routes', index, 'scopes'];
+    if (Array.isArray(route?.scopes)) yield* mentionsOfList(route.scopes, path);
+    else
+      for (const [method, scopes] of Object.entries(route?.scopes ?? {}))
+        yield* mentionsOfList(scopes as Scopes | undefined, [...path, method]);
+  }
+}
+
+function* mentionsOfGrants({ identity_providers = {} }: WrittenConfig): Generator<Mention> {
+  for (const [name, provider] of Object.entries(identity_providers))
+    for (const [index, grant] of (provider?.grants ?? []).entries())
+      yield* mentionsOfList(grant?.scopes, ['identity_providers', name, 'grants', index, 'scopes']);
+}
+
+const scopesAreInCatalogue: Rule = (config, report) => {
+  if ('scopes' in config && config.scopes === undefined) return;
+  const catalogue = new Set(catalogueOf({ scopes: config.scopes ?? {} }));
+  for (const [path, scope] of [...mentionsOfRoutes(config), ...mentionsOfGrants(config)])
+    if (!catalogue.has(scope)) report(path, 'must be a scope of the catalogue');
+};
+
+const grantsGiveSomething: Rule = ({ identity_providers = {} }, report) => {
+  for (const [name, provider] of Object.entries(identity_providers))
+    for (const [index, grant] of (provider?.grants ?? []).entries())
+      if (grant && !('scopes' in grant) && !('scope_sets' in grant))
+        report(['identity_providers', name, 'grants', index], 'must have scope_sets or scopes');
+};
+
+/** What routes ask for, and what identity providers' grants give. */
+export const scopeRules: readonly Rule[] = [scopesAreInCatalogue, grantsGiveSomething];

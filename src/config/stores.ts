@@ -1,0 +1,34 @@
+import { z } from 'zod';
+import { recordsRule, sessionsRule } from './addresses.ts';
+import { clientTls } from './client-tls.ts';
+import { duration, timeOut } from './durations-and-sizes.ts';
+import { secret } from './scalars.ts';
+
+/** `stores`: where state is kept. The addresses may hold a password, so they are never shown. */
+export const stores = z
+  .strictObject({
+    records: secret(recordsRule)
+      .prefault('sqlite:data/postern.db')
+      .describe(
+        'Users, keys, scope sets, signing keys and audit: sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/DATABASE.',
+      ),
+    records_tls: clientTls().optional().describe('TLS towards a postgres:// records store.'),
+    sessions: secret(sessionsRule)
+      .prefault('sqlite:data/sessions.db')
+      .describe(
+        'Sessions and throttle counters: sqlite:PATH, redis://, rediss://, redis+sentinel://HOST,HOST/NAME, redis+cluster://HOST,HOST or redis+unix:PATH.',
+      ),
+    sessions_tls: clientTls()
+      .optional()
+      .describe('TLS towards a rediss://, redis+sentinel:// or redis+cluster:// session store.'),
+    sessions_command_timeout: timeOut()
+      .prefault('500ms')
+      .describe('Time for one command to the session store; beyond it the store counts as away.'),
+    sessions_liveness_age: duration({ min: '0s' })
+      .prefault('5s')
+      .describe(
+        'How long a session seen alive needs no new look into a session store that reports revocations.',
+      ),
+  })
+  .prefault({})
+  .describe('Where state is kept.');

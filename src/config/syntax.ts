@@ -1,0 +1,45 @@
+import { type Document, LineCounter, parseDocument, type YAMLError } from 'yaml';
+import type { Finding } from './problems.ts';
+
+/** A YAML text as nodes, and what is wrong with it as YAML. */
+export interface ParsedYaml {
+  readonly document: Document;
+  readonly lines: LineCounter;
+  readonly findings: readonly Finding[];
+  /** Whether the nodes say what was meant, so that judging them makes sense. */
+  readonly isReadable: boolean;
+}
+
+// The parser's own messages quote the text, which may be a secret that wants quotes.
+const rules: Partial<Record<YAMLError['code'], string>> = {
+  BAD_INDENT: 'is not valid YAML: wrong indentation',
+  TAB_AS_INDENT: 'is not valid YAML: tab as indentation',
+  BAD_SCALAR_START: 'is not valid YAML: a text that begins so needs quotes',
+  BLOCK_AS_IMPLICIT_KEY: 'is not valid YAML: a text with ": " in it needs quotes',
+  MISSING_CHAR: 'is not valid YAML: something is left open',
+  MULTIPLE_DOCS: 'must be one YAML document',
+  RESOURCE_EXHAUSTION: 'is nested too deeply',
+  TAG_RESOLVE_FAILED: 'must have no YAML tag here: a text that begins with ! needs quotes',
+};
+
+/** Parses YAML 1.2, whatever version the text claims. Duplicate keys are left to the reader of the nodes. */
+export function parseYaml(text: string): ParsedYaml {
+  const lines = new LineCounter();
+  const document = parseDocument(text, {
+    schema: 'core',
+    merge: false,
+    resolveKnownTags: false,
+    uniqueKeys: false,
+    prettyErrors: false,
+    lineCounter: lines,
+  });
+  const findings = [...document.errors, ...document.warnings].map(
+    ({ code, pos }): Finding => ({
+      path: [],
+      rule: rules[code] ?? `is not valid YAML: ${code.toLowerCase().replaceAll('_', ' ')}`,
+      offset: pos[0],
+    }),
+  );
+  const isReadable = document.errors.every(({ code }) => code === 'MULTIPLE_DOCS');
+  return { document, lines, findings, isReadable };
+}

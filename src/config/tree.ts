@@ -1,0 +1,158 @@
+import { type Document, isAlias, isMap, isScalar, isSeq, type Node, type YAMLMap } from 'yaml';
+import type { z } from 'zod';
+import { asScalar, readOutsideValue, type Surroundings } from './outside-values.ts';
+import type { Finding, Path } from './problems.ts';
+import { type Shape, shapeOf } from './shape.ts';
+
+/** Where a value stands, as offsets into the text, and whether it may be shown. */
+export interface Place {
+  readonly key?: number;
+  readonly value: number;
+  readonly hidden: boolean;
+}
+
+/** A file as plain values, each outside value put in its place. */
+export interface Tree {
+  /** Undefined when there was too much to read. */
+  readonly value: unknown;
+  /** By {@link placeKey}. */
+  readonly places: ReadonlyMap<string, Place>;
+  /** What is wrong already; the values at these paths are left out or undefined. */
+  readonly findings: readonly Finding[];
+}
+
+/** The key of a path in {@link Tree.places}. */
+export function placeKey(path: Path): string {
+  return JSON.stringify(path);
+}
+
+interface Reading {
+  readonly document: Document;
+  readonly surroundings: Surroundings;
+  readonly places: Map<string, Place>;
+  readonly findings: Finding[];
+  nodes: number;
+}
+
+// Aliases may name long lists again and again; no real configuration comes near.
+const mostNodes = 100_000;
+const tooLarge = new RangeError('too many nodes');
+const absent = Symbol('absent');
+
+/**
+ * Reads a document along its schema, so that `{ env: NAME }` stands for a scalar only where the schema wants one, and
+ * neither aliases of aliases nor deep nesting lead further than the schema is deep.
+ */
+export function readTree(document: Document, schema: z.ZodType, surroundings: Surroundings): Tree {
+  const reading: Reading = { document, surroundings, places: new Map(), findings: [], nodes: 0 };
+  const root = document.contents;
+  reading.places.set(placeKey([]), { value: root?.range?.[0] ?? 0, hidden: false });
+  const isEmpty = root === null || (isScalar(root) && root.value === null);
+  try {
+    const value = isEmpty ? {} : readNode(schema, root, [], reading);
+    return { value, places: reading.places, findings: reading.findings };
+  } catch (error) {
+    if (error !== tooLarge) throw error;
+    return { value: undefined, places: reading.places, findings: [{ path: [], rule: 'is too large' }] };
+  }
+}
+
+function readNode(schema: z.ZodType, written: unknown, path: Path, reading: Reading): unknown {
+  const node = isAlias(written) ? written.resolve(reading.document) : written;
+  reading.nodes += 1;
+  if (reading.nodes > mostNodes) throw tooLarge;
+  if (isAlias(written) && !node) return fail(reading, path, 'must be an alias of an anchor above it');
+  const shape = shapeOf(schema);
+  if (shape.secret) hide(reading, path);
+  if (isMap(node)) return readMap(shape, node, path, reading);
+  if (isSeq(node)) return readList(shape, node.items, path, reading);
+  return isScalar(node) ? node.value : null;
+}
+
+function readMap(shape: Shape, map: YAMLMap, path: Path, reading: Reading): unknown {
+  if (shape.scalars.length > 0 && (map.has('env') || map.has('file')))
+    return readForm(shape, map, path, reading);
+  const read: Record<string, unknown> = Object.create(null);
+  for (const { name, node } of namedEntries(map, path, reading)) {
+    const schema =
+      shape.values ?? (shape.keys && Object.hasOwn(shape.keys, name) ? shape.keys[name] : undefined);
+    // An unknown key stays, for the schema to report; what is below it is nothing.
+    const value = schema ? readNode(schema, node, [...path, name], reading) : null;
+    if (value !== absent) read[name] = value;
+  }
+  return read;
+}
+
+function readList(shape: Shape, items: readonly unknown[], path: Path, reading: Reading): unknown[] {
+  const read: unknown[] = [];
+  if (!shape.items) return read;
+  for (const item of items) {
+    const place = [...path, read.length];
+    reading.places.set(placeKey(place), { value: offsetOf(item) ?? 0, hidden: false });
+    const value = readNode(shape.items, item, place, reading);
+    if (value !== absent) read.push(value);
+  }
+  return read;
+}
+
+function readForm(shape: Shape, map: YAMLMap, path: Path, reading: Reading): unknown {
+  hide(reading, path);
+  const form: Record<string, unknown> = Object.create(null);
+  for (const { name, node } of namedEntries(map, path, reading)) {
+    const value = isAlias(node) ? node.resolve(reading.document) : node;
+    form[name] = isScalar(value) ? value.value : null;
+    if (!['env', 'file', 'optional'].includes(name))
+      reading.findings.push({ path: [...path, name], rule: 'unknown key', at: 'key' });
+  }
+  const found = readOutsideValue(form, reading.surroundings);
+  if (found === undefined) return absent;
+  return 'rule' in found ? fail(reading, path, found.rule) : asScalar(found.text, shape.scalars);
+}
+
+/** The entries of a map whose keys are good, each place noted; the others become findings. */
+function namedEntries(map: YAMLMap, path: Path, reading: Reading): { name: string; node: unknown }[] {
+  const entries: { name: string; node: unknown }[] = [];
+  const seen = new Set<string>();
+  for (const { key, value } of map.items) {
+    const name = isScalar(key) && key.value !== null ? String(key.source ?? key.value) : undefined;
+    const offset = offsetOf(key);
+    const rule = problemOfName(name, seen);
+    if (rule === undefined) {
+      reading.places.set(placeKey([...path, name!]), {
+        key: offset,
+        value: offsetOf(value) ?? offset ?? 0,
+        hidden: false,
+      });
+      entries.push({ name: name!, node: value });
+      seen.add(name!);
+    } else {
+      reading.findings.push({
+        path: name === undefined ? path : [...path, name],
+        rule,
+        offset: offset ?? offsetOf(map),
+      });
+    }
+  }
+  return entries;
+}
+
+function problemOfName(name: string | undefined, seen: ReadonlySet<string>): string | undefined {
+  if (name === undefined) return 'must have plain keys';
+  if (name === '<<') return 'merge keys are not supported';
+  if (name === '__proto__') return 'unknown key';
+  if (seen.has(name)) return 'is there twice';
+}
+
+function offsetOf(node: unknown): number | undefined {
+  return (node as Node | null)?.range?.[0];
+}
+
+function hide(reading: Reading, path: Path): void {
+  const place = reading.places.get(placeKey(path));
+  if (place) reading.places.set(placeKey(path), { ...place, hidden: true });
+}
+
+function fail(reading: Reading, path: Path, rule: string): undefined {
+  reading.findings.push({ path, rule });
+  return undefined;
+}

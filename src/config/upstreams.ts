@@ -1,0 +1,35 @@
+import { z } from 'zod';
+import { hostHeaderRule, upstreamRule } from './addresses.ts';
+import { clientTlsKeys } from './client-tls.ts';
+import { timeOut } from './durations-and-sizes.ts';
+import { mapByName, text, whole } from './scalars.ts';
+
+const upstream = z.strictObject({
+  url: text(upstreamRule).describe('http(s)://HOST:PORT, unix:PATH or builtin:echo.'),
+  connect_timeout: timeOut().prefault('2s').describe('Time to connect; beyond it 504.'),
+  response_timeout: timeOut().prefault('60s').describe('Time until the head of the answer; beyond it 504.'),
+  idle_timeout: timeOut()
+    .prefault('5m')
+    .describe('Time between two reads of an answer’s body; beyond it the client’s connection is reset.'),
+  max_connections: whole().prefault(256).describe('Connections open at the same time.'),
+  max_waiting: whole({ min: 0 })
+    .prefault(1024)
+    .describe('Requests that may wait for a connection; beyond it 503.'),
+  tls: z
+    .strictObject({
+      ...clientTlsKeys,
+      server_name: text().optional().describe('Name to ask for and to verify; left out: the host of url.'),
+    })
+    .optional()
+    .describe('TLS towards an https:// upstream.'),
+  host: text(hostHeaderRule).optional().describe('Host header sent; left out: as received.'),
+});
+
+/** `upstreams`: the services behind the gateway, by the name routes use. */
+export const upstreams = mapByName(
+  /^[A-Za-z0-9._-]{1,63}$/,
+  'must be a name of 1 to 63 of A-Z, a-z, 0-9, . _ -',
+  upstream,
+)
+  .prefault({})
+  .describe('The services behind the gateway, by the name that routes use.');

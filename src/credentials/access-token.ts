@@ -1,0 +1,186 @@
+import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
+import { errors, type JSONWebKeySet, type JWTPayload, jwtVerify, SignJWT } from 'jose';
+import { uuidv7 } from 'uuidv7';
+import { Refusal } from '../errors.ts';
+import type { SigningKey } from '../stores/records.ts';
+import { parseScope } from './scopes.ts';
+
+/** What a verified access token says. Instants are epoch milliseconds. */
+export interface AccessClaims {
+  readonly userId: string;
+  readonly sessionId: string;
+  /** What the token may do at most, sorted. */
+  readonly scopes: readonly string[];
+  readonly issued: number;
+  readonly expires: number;
+  readonly tokenId: string;
+}
+
+/** What a new access token is to say. */
+export interface AccessGrant {
+  readonly userId: string;
+  readonly sessionId: string;
+  readonly scopes: readonly string[];
+  /** The session's end, epoch ms: the token never outlives it. */
+  readonly sessionExpires: number;
+}
+
+/** Signs and verifies access tokens (JWT, RFC 9068). */
+export interface AccessTokens {
+  /** Signs with the newest key of the configured algorithm. */
+  sign(grant: AccessGrant): Promise<{ readonly token: string; readonly expiresInSeconds: number }>;
+  /** Accepts only what `sign` writes, under any of the keys; throws {@link Refusal} `invalid_token` otherwise. */
+  verify(token: string): Promise<AccessClaims>;
+  /** The public part of every key (RFC 7517). */
+  jwks(): JSONWebKeySet;
+}
+
+/** What access tokens are made of. */
+export interface AccessTokenOptions {
+  /** `iss` and `aud`: the base URL without trailing slash. */
+  readonly issuer: string;
+  /** Newest first, at least one of `algorithm`; all verify and are published. */
+  readonly keys: readonly SigningKey[];
+  readonly algorithm: SigningKey['algorithm'];
+  readonly lifetimeMs: number;
+  /** The clock, epoch ms. */
+  readonly now: () => number;
+  /** Gives `jti`; default UUIDv7. */
+  readonly newId?: () => string;
+}
+
+/** A key ready for use, with the one encoded header that tokens under it have. */
+interface TokenKey {
+  readonly kid: string;
+  readonly algorithm: SigningKey['algorithm'];
+  readonly privateKey: KeyObject;
+  readonly publicKey: KeyObject;
+  readonly encodedHeader: string;
+}
+
+const typ = 'at+jwt';
+const clientId = 'postern';
+/** As much as a whole request head takes by default. */
+const maxTokenLength = 16 * 1024;
+
+/** Creates the signer and verifier of one issuer; throws when no key is of `algorithm`, or a key can't be read. */
+export function createAccessTokens(options: AccessTokenOptions): AccessTokens {
+  const { issuer, lifetimeMs, now, newId = uuidv7 } = options;
+  const keys = options.keys.map(toTokenKey);
+  const byHeader = new Map(keys.map((key) => [key.encodedHeader, key]));
+  const signingKey = requireKeyOf(options.algorithm, keys);
+  const published = { keys: keys.map(toPublicJwk) };
+
+  async function sign(grant: AccessGrant) {
+    const instant = now();
+    const iat = Math.floor(instant / 1000);
+    const exp = Math.floor(Math.min(instant + lifetimeMs, grant.sessionExpires) / 1000);
+    const token = await new SignJWT({
+      iss: issuer,
+      aud: issuer,
+      sub: grant.userId,
+      sid: grant.sessionId,
+      scope: grant.scopes.join(' '),
+      iat,
+      exp,
+      jti: newId(),
+      client_id: clientId,
+    })
+      .setProtectedHeader(headerOf(signingKey))
+      .sign(signingKey.privateKey);
+    if (token.length > maxTokenLength)
+      throw new RangeError('an access token of this many scopes is too long');
+    return { token, expiresInSeconds: Math.max(0, exp - iat) };
+  }
+
+  async function verify(token: string): Promise<AccessClaims> {
+    if (token.length > maxTokenLength) throw refusal('length');
+    const [header = '', payload, signature = ''] = token.split('.');
+    // The header is compared, never interpreted: no algorithm, key or extension is taken from a token.
+    const key = byHeader.get(header);
+    if (key === undefined) throw refusal('header');
+    if (!isCanonicalBase64url(signature)) throw refusal('signature encoding');
+    const claims = await verifySigned(token, key);
+    // Written anew it must be the same text: no second encoding, no member twice (RFC 8725 §2.4, RFC 7519 §4).
+    if (Buffer.from(JSON.stringify(claims)).toString('base64url') !== payload)
+      throw refusal('payload encoding');
+    return readClaims(claims);
+  }
+
+  async function verifySigned(token: string, key: TokenKey): Promise<JWTPayload> {
+    try {
+      const { payload } = await jwtVerify(token, key.publicKey, {
+        algorithms: [key.algorithm],
+        typ,
+        issuer,
+        audience: issuer,
+        clockTolerance: 0,
+        currentDate: new Date(now()),
+      });
+      return payload;
+    } catch (error) {
+      // Its code alone: the error carries the claims.
+      if (error instanceof errors.JOSEError) throw refusal(error.code);
+      throw error;
+    }
+  }
+
+  /** What jose leaves open: presence and types of the other claims, an audience in a list, an issue in the future. */
+  function readClaims(claims: JWTPayload): AccessClaims {
+    const { aud, sub, sid, scope, iat, exp, jti, client_id } = claims;
+    if (aud !== issuer || client_id !== clientId) throw refusal('aud or client_id');
+    if (!isText(sub) || !isText(sid) || !isText(jti)) throw refusal('sub, sid or jti');
+    const scopes = typeof scope === 'string' ? parseScope(scope) : undefined;
+    if (scopes === undefined) throw refusal('scope');
+    if (!isInstant(iat) || !isInstant(exp) || iat * 1000 > now()) throw refusal('iat or exp');
+    return {
+      userId: sub,
+      sessionId: sid,
+      scopes,
+      issued: iat * 1000,
+      expires: exp * 1000,
+      tokenId: jti,
+    };
+  }
+
+  return { sign, verify, jwks: () => published };
+}
+
+function requireKeyOf(algorithm: SigningKey['algorithm'], keys: readonly TokenKey[]): TokenKey {
+  const key = keys.find((candidate) => candidate.algorithm === algorithm);
+  if (key === undefined) throw new Error(`no signing key for ${algorithm}`);
+  return key;
+}
+
+function toTokenKey(key: SigningKey): TokenKey {
+  const { kid, algorithm } = key;
+  const privateKey = createPrivateKey({ key: JSON.parse(key.privateJwk), format: 'jwk' });
+  const encodedHeader = Buffer.from(JSON.stringify(headerOf(key))).toString('base64url');
+  return { kid, algorithm, privateKey, publicKey: createPublicKey(privateKey), encodedHeader };
+}
+
+function headerOf(key: Pick<SigningKey, 'algorithm' | 'kid'>) {
+  return { alg: key.algorithm, typ, kid: key.kid };
+}
+
+function toPublicJwk(key: TokenKey) {
+  // From the public key object: a private member can't get in.
+  return { ...key.publicKey.export({ format: 'jwk' }), use: 'sig', alg: key.algorithm, kid: key.kid };
+}
+
+function refusal(cause: string): Refusal {
+  return new Refusal('invalid_token', { cause });
+}
+
+function isCanonicalBase64url(text: string): boolean {
+  return Buffer.from(text, 'base64url').toString('base64url') === text;
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== '';
+}
+
+/** Whole seconds since the epoch. */
+function isInstant(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
+}

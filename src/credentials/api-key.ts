@@ -1,0 +1,91 @@
+import { hash } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+
+/** How the hash of a raw key is made; kept beside it, so that a later way can live next to this one. */
+export const apiKeyHashVersion = 1;
+
+/** A key just made: `raw` is shown once, `hint` and `hash` are kept. */
+export interface MintedApiKey {
+  readonly raw: string;
+  /** `<prefix>_` and the first four characters of the random part. */
+  readonly hint: string;
+  /** SHA-256 of the raw key. */
+  readonly hash: Uint8Array;
+}
+
+const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+/** 30 base62 characters hold 178 bits. */
+const randomLength = 30;
+const checksumLength = 6;
+const maxPrefixLength = 16;
+const underscore = 0x5f;
+
+/** The value of each ASCII code as a base62 digit; -1 for what is none. */
+const digitValues = Int8Array.from({ length: 128 }, (_, code) => alphabet.indexOf(String.fromCharCode(code)));
+
+/** Makes an API key of the prefix (`[a-z0-9]{1,16}`); `random(n)` gives n bytes of a CSPRNG. */
+export function mintApiKey(prefix: string, random: (byteCount: number) => Uint8Array): MintedApiKey {
+  const randomPart = randomBase62(randomLength, random);
+  const raw = `${prefix}_${randomPart}${checksum(randomPart)}`;
+  return { raw, hint: `${prefix}_${randomPart.slice(0, 4)}`, hash: hash('sha256', raw, 'buffer') };
+}
+
+/** The SHA-256 by which the store knows the key; undefined, without a look into any store, for what is no key. */
+export function checkApiKey(raw: string): Uint8Array | undefined {
+  return isApiKey(raw) ? hash('sha256', raw, 'buffer') : undefined;
+}
+
+/** The same digest as text, to remember a key by; only for what {@link isApiKey} passed. */
+export function apiKeyDigest(raw: string): string {
+  return hash('sha256', raw, 'base64url');
+}
+
+/** Whether the text has the exact shape of a key, of this or an earlier prefix, and the right checksum. */
+export function isApiKey(raw: string): boolean {
+  const prefixLength = raw.length - 1 - randomLength - checksumLength;
+  if (prefixLength < 1 || prefixLength > maxPrefixLength) return false;
+  if (raw.charCodeAt(prefixLength) !== underscore) return false;
+  for (let index = 0; index < prefixLength; index++) {
+    if (!isPrefixCode(raw.charCodeAt(index))) return false;
+  }
+  const checksumStart = raw.length - checksumLength;
+  for (let index = prefixLength + 1; index < checksumStart; index++) {
+    if (digitAt(raw, index) < 0) return false;
+  }
+  let claimed = 0;
+  for (let index = checksumStart; index < raw.length; index++) {
+    const digit = digitAt(raw, index);
+    if (digit < 0) return false;
+    claimed = claimed * 62 + digit;
+  }
+  return claimed === crc32(raw.slice(prefixLength + 1, checksumStart));
+}
+
+function isPrefixCode(code: number): boolean {
+  return (code >= 0x61 && code <= 0x7a) || (code >= 0x30 && code <= 0x39);
+}
+
+function digitAt(text: string, index: number): number {
+  return digitValues[text.charCodeAt(index)] ?? -1;
+}
+
+function checksum(randomPart: string): string {
+  let rest = crc32(randomPart);
+  let digits = '';
+  while (digits.length < checksumLength) {
+    digits = alphabet.charAt(rest % 62) + digits;
+    rest = Math.floor(rest / 62);
+  }
+  return digits;
+}
+
+/** Bytes from 248 on are thrown away: `% 62` over all 256 would favour the first eight characters. */
+function randomBase62(length: number, random: (byteCount: number) => Uint8Array): string {
+  let text = '';
+  while (text.length < length) {
+    for (const byte of random(length - text.length)) {
+      if (byte < 248) text += alphabet.charAt(byte % 62);
+    }
+  }
+  return text;
+}

@@ -1,0 +1,63 @@
+import { Refusal } from '../errors.ts';
+import { missingScopes } from './scopes.ts';
+
+/** Who is calling, by which credential: made once per credential and record version, then read on every request. */
+export interface Principal {
+  readonly kind: 'session' | 'api_key';
+  /** The user id; for a key, of the user who minted it. */
+  readonly userId: string;
+  /** Null once that user is removed. */
+  readonly username: string | null;
+  /** What the credential may do now, sorted. */
+  readonly scopes: readonly string[];
+  /** The same scopes, for look-ups. */
+  readonly held: ReadonlySet<string>;
+  /** The id of the session or of the key. */
+  readonly credentialId: string;
+  /** When the session or key itself ends, epoch ms; null: never. */
+  readonly expires: number | null;
+  /** `X-Auth-*` headers for the upstream: name, value, name, value, … */
+  readonly identityHeaders: readonly string[];
+}
+
+/** Makes a principal, its identity headers included; `scopes` are sorted and distinct. */
+export function createPrincipal(
+  who: Omit<Principal, 'held' | 'identityHeaders'> & { readonly tenant: string },
+): Principal {
+  const { tenant, ...fields } = who;
+  return Object.freeze({
+    ...fields,
+    held: new Set(who.scopes),
+    identityHeaders: Object.freeze([
+      'X-Auth-Subject',
+      encodeHeaderValue(who.userId),
+      ...(who.username === null ? [] : ['X-Auth-Username', encodeHeaderValue(who.username)]),
+      'X-Auth-Method',
+      who.kind,
+      'X-Auth-Scopes',
+      who.scopes.map(encodeHeaderValue).join(' '),
+      who.kind === 'session' ? 'X-Auth-Session-Id' : 'X-Auth-Key-Id',
+      encodeHeaderValue(who.credentialId),
+      'X-Auth-Tenant',
+      encodeHeaderValue(tenant),
+    ]),
+  });
+}
+
+/** A text as a header value: every UTF-8 byte outside `!`-`~`, and `%`, percent-encoded (RFC 3986 §2.1). */
+export function encodeHeaderValue(text: string): string {
+  if (/^[!-$&-~]*$/.test(text)) return text;
+  let encoded = '';
+  for (const byte of Buffer.from(text)) {
+    const plain = byte >= 0x21 && byte <= 0x7e && byte !== 0x25;
+    encoded += plain ? String.fromCharCode(byte) : `%${byte.toString(16).toUpperCase().padStart(2, '0')}`;
+  }
+  return encoded;
+}
+
+/** Throws `insufficient_scope`, naming what is missing, unless the caller holds all of `needed`. */
+export function requireScopes(principal: Principal, needed: readonly string[]): void {
+  const missing = missingScopes(needed, principal.held);
+  if (missing.length > 0)
+    throw new Refusal('insufficient_scope', { missingScopes: missing, neededScopes: needed });
+}

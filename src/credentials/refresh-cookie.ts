@@ -1,0 +1,63 @@
+import { timingSafeEqual } from 'node:crypto';
+import { createMac } from './mac.ts';
+
+/** What a refresh cookie with a valid MAC says. */
+export interface RefreshCookie {
+  /** A UUID in lower case. */
+  readonly sessionId: string;
+  /** 1 to 2^53-1. */
+  readonly generation: number;
+}
+
+/** Writes and reads the values of the refresh cookie. */
+export interface RefreshCookies {
+  /** `<session id>.<generation>.<MAC>`, the MAC in base64url. */
+  write(sessionId: string, generation: number): string;
+  /** Undefined unless it is, byte for byte, a value that `write` gives. */
+  read(value: string): RefreshCookie | undefined;
+  /** Of several cookies of the name, the newest valid one; undefined when the valid ones name more than one session. */
+  newestOf(values: readonly string[]): RefreshCookie | undefined;
+  /** All valid ones, in the order given: a sign-out ends each of their sessions. */
+  validOf(values: readonly string[]): readonly RefreshCookie[];
+}
+
+const shape = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.([1-9][0-9]{0,15})\.[A-Za-z0-9_-]{43}$/;
+
+/** Creates the codec of one tenant's refresh cookies; `secret` has at least 32 bytes. */
+export function createRefreshCookies(options: {
+  readonly secret: Uint8Array;
+  readonly tenant: string;
+}): RefreshCookies {
+  const mac = createMac(options.secret, 'postern refresh cookie 1');
+
+  function write(sessionId: string, generation: number): string {
+    const generationText = String(generation);
+    const tag = mac([options.tenant, sessionId, generationText]).toString('base64url');
+    return `${sessionId}.${generationText}.${tag}`;
+  }
+
+  function read(value: string): RefreshCookie | undefined {
+    const [, sessionId, generationText] = shape.exec(value) ?? [];
+    if (sessionId === undefined || generationText === undefined) return undefined;
+    const generation = Number(generationText);
+    if (!Number.isSafeInteger(generation)) return undefined;
+    // The whole text against the one true spelling: a second encoding of the same MAC is no cookie of ours.
+    const expected = Buffer.from(write(sessionId, generation), 'latin1');
+    const given = Buffer.from(value, 'latin1');
+    return given.length === expected.length && timingSafeEqual(given, expected)
+      ? { sessionId, generation }
+      : undefined;
+  }
+
+  function validOf(values: readonly string[]): readonly RefreshCookie[] {
+    return values.map(read).filter((cookie) => cookie !== undefined);
+  }
+
+  function newestOf(values: readonly string[]): RefreshCookie | undefined {
+    const [first, ...others] = validOf(values);
+    if (first === undefined || others.some((other) => other.sessionId !== first.sessionId)) return undefined;
+    return others.reduce((newest, other) => (other.generation > newest.generation ? other : newest), first);
+  }
+
+  return { write, read, newestOf, validOf };
+}

@@ -1,0 +1,45 @@
+import { administratorSetId, type ScopeSet } from '../stores/records.ts';
+
+const scopeToken = /^[\x21\x23-\x5b\x5d-\x7e]+$/;
+const none: readonly string[] = [];
+
+/**
+ * The scopes of a space-separated text, sorted and distinct; blank gives none. Undefined when one of them isn't a
+ * scope-token (RFC 6749 §3.3). Several spaces count as one.
+ */
+export function parseScope(text: string): readonly string[] | undefined {
+  const tokens = text.split(' ').filter((token) => token !== '');
+  return tokens.every((token) => scopeToken.test(token)) ? sortedDistinct(tokens) : undefined;
+}
+
+/** What both lists have, sorted and distinct. */
+export function intersectScopes(asked: readonly string[], held: readonly string[]): readonly string[] {
+  const heldSet = new Set(held);
+  return sortedDistinct(asked.filter((scope) => heldSet.has(scope)));
+}
+
+/**
+ * What somebody holds now: own scopes and those of the sets, as far as the catalogue has them, sorted. The built-in
+ * administrator set is the whole catalogue.
+ */
+export function heldScopes(
+  own: readonly string[],
+  sets: readonly Pick<ScopeSet, 'id' | 'scopes'>[],
+  catalogue: ReadonlySet<string>,
+): readonly string[] {
+  if (sets.some((set) => set.id === administratorSetId)) return [...catalogue].sort();
+  const granted = [...own, ...sets.flatMap((set) => set.scopes)];
+  return sortedDistinct(granted.filter((scope) => catalogue.has(scope)));
+}
+
+/** The needed scopes that aren't held, in the order needed; without an allocation when there are none. */
+export function missingScopes(needed: readonly string[], held: ReadonlySet<string>): readonly string[] {
+  for (const scope of needed) {
+    if (!held.has(scope)) return needed.filter((other) => !held.has(other));
+  }
+  return none;
+}
+
+function sortedDistinct(scopes: readonly string[]): readonly string[] {
+  return [...new Set(scopes)].sort();
+}

@@ -1,0 +1,91 @@
+import { hash } from 'node:crypto';
+import ipaddr from 'ipaddr.js';
+import { Refusal } from '../errors.ts';
+import type { AttemptLimit, Attempts } from '../stores/attempts.ts';
+
+/** An attempt that has been counted. */
+export interface CountedAttempt {
+  /** Takes the attempt out of the count again, once: it succeeded, or was never judged. */
+  giveBack(): Promise<void>;
+}
+
+/** How many failed sign-ins a window takes. */
+export interface LoginLimits {
+  readonly perAccountAndAddress: number;
+  readonly perAccount: number;
+  readonly perAddress: number;
+  readonly windowMs: number;
+}
+
+/** Counts attempts to sign in. */
+export interface LoginThrottle {
+  /** `canonicalName` as by account-name.ts. Rejects with {@link Refusal} `too_many_attempts` over a limit. */
+  attempt(canonicalName: string, address: string): Promise<CountedAttempt>;
+}
+
+/** Counts attempts to activate the first administrator. */
+export interface BootstrapThrottle {
+  /** Rejects with {@link Refusal} `too_many_attempts` over the limit. */
+  attempt(address: string): Promise<CountedAttempt>;
+}
+
+/** Creates the throttle of sign-ins (per account and address, per address, per account). */
+export function createLoginThrottle(attempts: Attempts, limits: LoginLimits): LoginThrottle {
+  return {
+    attempt(canonicalName, address) {
+      // Hashed, so that a key is bounded in length and the store lists no names.
+      const account = hash('sha256', canonicalName, 'base64url');
+      const source = addressKey(address);
+      // The account's own count comes last: an address that has used up its counts can't use up the account's, too.
+      return count(attempts, limits.windowMs, [
+        { key: `login:pair:${account}:${source}`, points: limits.perAccountAndAddress },
+        { key: `login:address:${source}`, points: limits.perAddress },
+        { key: `login:account:${account}`, points: limits.perAccount },
+      ]);
+    },
+  };
+}
+
+/** Creates the throttle of bootstrap attempts (per address). */
+export function createBootstrapThrottle(
+  attempts: Attempts,
+  limits: Pick<LoginLimits, 'perAddress' | 'windowMs'>,
+): BootstrapThrottle {
+  return {
+    attempt: (address) =>
+      count(attempts, limits.windowMs, [
+        { key: `bootstrap:address:${addressKey(address)}`, points: limits.perAddress },
+      ]),
+  };
+}
+
+async function count(
+  attempts: Attempts,
+  windowMs: number,
+  limits: readonly AttemptLimit[],
+): Promise<CountedAttempt> {
+  const outcome = await attempts.count(limits, windowMs);
+  if (!outcome.allowed) {
+    throw new Refusal('too_many_attempts', {
+      retryAfterSeconds: Math.max(1, Math.ceil(outcome.retryAfterMs / 1000)),
+    });
+  }
+  let counted = true;
+  return {
+    async giveBack() {
+      if (!counted) return;
+      counted = false;
+      await attempts.giveBack(limits, windowMs);
+    },
+  };
+}
+
+/** Who an address stands for: IPv4 (mapped ones, too) as it is, IPv6 by its /64, which one customer has whole. */
+function addressKey(address: string): string {
+  // Peers of a unix socket have no address; they share one count.
+  if (!ipaddr.isValid(address)) return 'unknown';
+  const parsed = ipaddr.process(address);
+  if (parsed.kind() === 'ipv4') return parsed.toString();
+  const network = (parsed as ipaddr.IPv6).parts.slice(0, 4);
+  return `${network.map((part) => part.toString(16)).join(':')}::/64`;
+}

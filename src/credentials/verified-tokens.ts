@@ -1,0 +1,61 @@
+import { LRUCache } from 'lru-cache';
+import type { AccessClaims, AccessTokens } from './access-token.ts';
+
+/**
+ * A token that was verified, with room for whom it turned out to name. The claims hold until they expire; the principal
+ * holds for one version of the records, and whether the session lives is asked on every request.
+ */
+export class Remembered<P> {
+  readonly claims: AccessClaims;
+  /** Who that is, set by whoever resolved it. */
+  principal: P | undefined = undefined;
+  /** The `Records.version()` that `principal` was resolved at. */
+  recordsVersion: number | undefined = undefined;
+
+  constructor(claims: AccessClaims) {
+    this.claims = claims;
+  }
+}
+
+/** Verified tokens by their text. One memory serves one {@link AccessTokens}: its issuer, audience and keys. */
+export interface VerifiedTokens<P> {
+  /** What is remembered of the token and has not expired. */
+  find(token: string): Remembered<P> | undefined;
+  /** Verifies a token that `find` does not know; parallel calls share one verification. Refuses `invalid_token`. */
+  verify(token: string): Promise<Remembered<P>>;
+}
+
+/** Creates the memory; `now` gives epoch ms, `max` bounds the tokens remembered (default 10,000). */
+export function createVerifiedTokens<P>(
+  tokens: Pick<AccessTokens, 'verify'>,
+  options: { readonly now: () => number; readonly max?: number },
+): VerifiedTokens<P> {
+  const remembered = new LRUCache<string, Remembered<P>>({ max: options.max ?? 10_000 });
+  const underway = new Map<string, Promise<Remembered<P>>>();
+
+  function find(token: string): Remembered<P> | undefined {
+    const entry = remembered.get(token);
+    if (entry === undefined) return undefined;
+    if (entry.claims.expires > options.now()) return entry;
+    remembered.delete(token);
+    return undefined;
+  }
+
+  function verify(token: string): Promise<Remembered<P>> {
+    const shared = underway.get(token);
+    if (shared !== undefined) return shared;
+    const verification = tokens
+      .verify(token)
+      .then((claims) => {
+        // Only a success is remembered: made-up tokens must not push out real ones.
+        const entry = new Remembered<P>(claims);
+        remembered.set(token, entry);
+        return entry;
+      })
+      .finally(() => underway.delete(token));
+    underway.set(token, verification);
+    return verification;
+  }
+
+  return { find, verify };
+}

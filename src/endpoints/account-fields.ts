@@ -1,0 +1,38 @@
+import { z } from 'zod';
+import { parseUsername } from '../credentials/account-name.ts';
+import { parsePassword } from '../credentials/passwords.ts';
+
+const maxUsernameLength = 128;
+const maxPasswordBytes = 1024;
+
+/** A user name as a client gives it; {@link parseUsername} makes it the name that is kept. */
+export function newUsername() {
+  return z
+    .string()
+    .check(({ value, issues }) => {
+      const name = parseUsername(value);
+      if (typeof name === 'string') return;
+      const issue = { origin: 'string', input: value } as const;
+      if (name.problem === 'too_short') issues.push({ code: 'too_small', minimum: 1, ...issue });
+      else if (name.problem === 'too_long')
+        issues.push({ code: 'too_big', maximum: maxUsernameLength, ...issue });
+      else issues.push({ code: 'custom', message: 'must not contain control characters', input: value });
+    })
+    .meta({ minLength: 1, maxLength: maxUsernameLength });
+}
+
+/** A password as a client gives it; {@link parsePassword} makes it the text that is hashed. */
+export function newPassword(minLength: number) {
+  return z
+    .string()
+    .check(({ value, issues }) => {
+      const password = parsePassword(value, minLength);
+      if (typeof password === 'string') return;
+      const issue = { origin: 'string', input: value } as const;
+      if (password.problem === 'too_short') issues.push({ code: 'too_small', minimum: minLength, ...issue });
+      else if (password.problem === 'too_long')
+        issues.push({ code: 'too_big', maximum: maxPasswordBytes, ...issue });
+      else issues.push({ code: 'custom', message: 'must be well-formed Unicode', input: value });
+    })
+    .meta({ minLength, format: 'password' });
+}

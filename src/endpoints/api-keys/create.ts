@@ -1,0 +1,127 @@
+import { uuidv7 } from 'uuidv7';
+import { mintApiKey } from '../../credentials/api-key.ts';
+import type { Principal } from '../../credentials/principal.ts';
+import { heldScopes, missingScopes } from '../../credentials/scopes.ts';
+import { Refusal, ValidationError } from '../../errors.ts';
+import { readJson } from '../../http/json-body.ts';
+import { readQuery } from '../../http/query.ts';
+import type { ApiKey, Records, ScopeSet } from '../../stores/records.ts';
+import type { Audit } from '../audit.ts';
+import type { Endpoint } from '../endpoint.ts';
+import { apiKeyWriteCreate, hydrateQuery } from './api-key-schemas.ts';
+import { presentApiKey } from './present-api-key.ts';
+
+const neededScope = 'apikeys:write';
+
+/** `POST /api/admin/api-keys/`: mints a key; nobody mints beyond what their own credential holds. */
+export function createApiKeyCreate(options: {
+  readonly records: Pick<Records, 'createApiKey' | 'findScopeSets' | 'findUser'>;
+  readonly catalogue: ReadonlySet<string>;
+  readonly prefix: string;
+  /** Milliseconds; null: a key may live for ever. */
+  readonly maxLifetimeMs: number | null;
+  readonly audit: Audit;
+  readonly now: () => number;
+  readonly random: (byteCount: number) => Uint8Array;
+}): Endpoint {
+  const { records, catalogue, prefix, maxLifetimeMs, audit, now, random } = options;
+  const schema = apiKeyWriteCreate([...catalogue].sort(), now);
+
+  /** Absent: as long as allowed. Beyond `max_lifetime` is malformed; beyond the minting key is not the caller's to give. */
+  function expiryOf(asked: number | null | undefined, principal: Principal, instant: number): number | null {
+    const latest = maxLifetimeMs === null ? null : instant + maxLifetimeMs;
+    const own = principal.kind === 'api_key' ? principal.expires : null;
+    if (asked === undefined) return earlier(latest, own);
+    if (latest !== null && isLater(asked, latest)) throw tooLate(asked, latest);
+    if (own !== null && isLater(asked, own)) throw new Refusal('expiry_exceeds_caller');
+    return asked;
+  }
+
+  async function requireSets(ids: readonly string[]): Promise<readonly ScopeSet[]> {
+    const sets = await records.findScopeSets(ids);
+    const unknown = ids.flatMap((id, index) => (sets.some((set) => set.id === id) ? [] : [{ id, index }]));
+    if (unknown.length > 0)
+      throw new ValidationError(
+        unknown.map(({ id, index }) => ({
+          type: 'value_error',
+          loc: ['body', 'scope_sets', index],
+          msg: 'Value error, no such scope set',
+          input: id,
+          ctx: { error: {} },
+        })),
+      );
+    return sets;
+  }
+
+  return {
+    method: 'POST',
+    path: '/api/admin/api-keys',
+    guard: { scopes: [neededScope] },
+    async answer({ exchange, principal, body }) {
+      const caller = principal!;
+      const { hydrate } = readQuery(exchange.query, hydrateQuery);
+      const form = readJson(body, exchange.head.contentType, schema);
+      const sets = await requireSets(form.scope_sets);
+      const instant = now();
+      const expires = expiryOf(form.expires, caller, instant);
+      const granted = heldScopes(form.scopes, sets, catalogue);
+      const missing = missingScopes(granted, caller.held);
+      if (missing.length > 0)
+        throw new Refusal('insufficient_scope', {
+          missingScopes: missing,
+          neededScopes: [...new Set([...granted, neededScope])].sort(),
+        });
+      const minted = mintApiKey(prefix, random);
+      const key: ApiKey = {
+        id: uuidv7(),
+        label: form.label,
+        hint: minted.hint,
+        scopes: form.scopes.toSorted(),
+        scopeSets: form.scope_sets,
+        created: instant,
+        createdBy: caller.userId,
+        parent: caller.kind === 'api_key' ? caller.credentialId : null,
+        expires,
+        lastUsed: null,
+      };
+      await records.createApiKey(key, minted.hash);
+      const actor = caller.userId;
+      audit(exchange, { event: 'api_key_created', outcome: 'success', actor, subject: actor, key: key.id });
+      const owner = { id: caller.userId, username: caller.username!, disabled: false };
+      const shown = presentApiKey(
+        { key, owner: caller.username === null ? null : owner, sets },
+        { hydrate, now: instant, catalogue },
+      );
+      return { status: 201, body: { ...shown, key: minted.raw } };
+    },
+  };
+}
+
+function isLater(asked: number | null, latest: number): boolean {
+  return asked === null || asked > latest;
+}
+
+function earlier(one: number | null, other: number | null): number | null {
+  if (one === null || other === null) return one ?? other;
+  return Math.min(one, other);
+}
+
+function tooLate(asked: number | null, latest: number): ValidationError {
+  const le = new Date(latest).toISOString();
+  return new ValidationError([
+    asked === null
+      ? {
+          type: 'datetime_type',
+          loc: ['body', 'expires'],
+          msg: 'Input should be a valid datetime',
+          input: null,
+        }
+      : {
+          type: 'less_than_equal',
+          loc: ['body', 'expires'],
+          msg: `Input should be less than or equal to ${le}`,
+          input: new Date(asked).toISOString(),
+          ctx: { le },
+        },
+  ]);
+}

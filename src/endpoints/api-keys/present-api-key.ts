@@ -1,0 +1,44 @@
+import { heldScopes } from '../../credentials/scopes.ts';
+import { type ApiKeyStatus, type ApiKeyWithOwner, administratorSetId } from '../../stores/records.ts';
+
+/** How keys are shown: with what they point to (`hydrate`) or with bare ids. */
+export interface PresentOptions {
+  readonly hydrate: boolean;
+  /** Epoch ms, to judge expiry. */
+  readonly now: number;
+  readonly catalogue: ReadonlySet<string>;
+}
+
+/** A key as `ApiKeyRead`: never the key itself, never its hash. */
+export function presentApiKey(found: ApiKeyWithOwner, { hydrate, now, catalogue }: PresentOptions) {
+  const { key, owner, sets } = found;
+  return {
+    id: key.id,
+    label: key.label,
+    hint: key.hint,
+    scopes: key.scopes,
+    scope_sets: hydrate
+      ? sets.map(({ id, name, scopes }) => ({
+          id,
+          name,
+          scopes: id === administratorSetId ? [...catalogue].sort() : heldScopes(scopes, [], catalogue),
+        }))
+      : key.scopeSets,
+    created: timestamp(key.created),
+    created_by: hydrate ? { id: key.createdBy, username: owner?.username ?? null } : key.createdBy,
+    parent: key.parent,
+    expires: key.expires === null ? null : timestamp(key.expires),
+    last_used: key.lastUsed === null ? null : timestamp(key.lastUsed),
+    status: statusOf(found, now),
+  };
+}
+
+function statusOf({ key, owner }: ApiKeyWithOwner, now: number): ApiKeyStatus {
+  if (key.expires !== null && key.expires <= now) return 'expired';
+  return owner?.disabled === true ? 'suspended' : 'active';
+}
+
+/** RFC 3339, UTC, milliseconds. */
+function timestamp(instant: number): string {
+  return new Date(instant).toISOString();
+}

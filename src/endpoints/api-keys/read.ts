@@ -1,0 +1,26 @@
+import { Refusal } from '../../errors.ts';
+import { readQuery } from '../../http/query.ts';
+import type { Records } from '../../stores/records.ts';
+import type { Endpoint } from '../endpoint.ts';
+import { hydrateQuery } from './api-key-schemas.ts';
+import { presentApiKey } from './present-api-key.ts';
+
+/** `GET /api/admin/api-keys/{id}`. */
+export function createApiKeyRead(options: {
+  readonly records: Pick<Records, 'findApiKey'>;
+  readonly catalogue: ReadonlySet<string>;
+  readonly now: () => number;
+}): Endpoint {
+  const { records, catalogue, now } = options;
+  return {
+    method: 'GET',
+    path: '/api/admin/api-keys/{id}',
+    guard: { scopes: ['apikeys:read'] },
+    async answer({ exchange, id }) {
+      const { hydrate } = readQuery(exchange.query, hydrateQuery);
+      const found = await records.findApiKey(id);
+      if (found === undefined) throw new Refusal('not_found');
+      return { status: 200, body: presentApiKey(found, { hydrate, now: now(), catalogue }) };
+    },
+  };
+}

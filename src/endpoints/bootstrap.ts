@@ -1,0 +1,94 @@
+import { hash, timingSafeEqual } from 'node:crypto';
+import { uuidv7 } from 'uuidv7';
+import { z } from 'zod';
+import { canonicalAccountName, parseUsername } from '../credentials/account-name.ts';
+import { type PasswordHasher, parsePassword } from '../credentials/passwords.ts';
+import type { BootstrapThrottle } from '../credentials/throttle.ts';
+import { Refusal, ValidationError } from '../errors.ts';
+import type { Exchange } from '../http/exchange.ts';
+import { readJson } from '../http/json-body.ts';
+import { administratorSetId, type Records, type User } from '../stores/records.ts';
+import { newPassword, newUsername } from './account-fields.ts';
+import type { Audit } from './audit.ts';
+import type { Endpoint } from './endpoint.ts';
+
+/** The body of an activation; the token is any string, for what is wrong with it is 401. */
+export function activationBody(minPasswordLength: number) {
+  return z
+    .strictObject({ token: z.string(), username: newUsername(), password: newPassword(minPasswordLength) })
+    .meta({ id: 'BootstrapActivate' });
+}
+
+const secret = ['token', 'password'] as const;
+
+/** `POST /api/bootstrap/activate`: makes the first administrator, once per records store. */
+export function createBootstrap(options: {
+  readonly records: Pick<Records, 'bootstrap' | 'activate'>;
+  /** The token of the configuration, unless a reset made another. */
+  readonly configuredToken: string | null;
+  readonly passwords: PasswordHasher;
+  readonly minPasswordLength: number;
+  readonly throttle: BootstrapThrottle;
+  readonly audit: Audit;
+  readonly now: () => number;
+}): Endpoint {
+  const { records, configuredToken, passwords, throttle, audit, now } = options;
+  const schema = activationBody(options.minPasswordLength);
+
+  /** A wrong token is told before anything else that may be wrong: who has none learns nothing more. */
+  async function assertToken(exchange: Exchange, given: string): Promise<void> {
+    const state = await records.bootstrap();
+    if (!state.open) return;
+    const attempt = await throttle.attempt(exchange.address);
+    const expected = state.token ?? configuredToken;
+    if (expected === null || !isSame(given, expected)) {
+      audit(exchange, { event: 'activation_failed', outcome: 'failure', actor: null, subject: null });
+      throw new Refusal('invalid_bootstrap_token');
+    }
+    await attempt.giveBack();
+  }
+
+  return {
+    method: 'POST',
+    path: '/api/bootstrap/activate',
+    guard: 'open',
+    async answer({ exchange, body }) {
+      const { contentType } = exchange.head;
+      const token = readTokenAlone(body, contentType);
+      if (token !== undefined) await assertToken(exchange, token);
+      const form = readJson(body, contentType, schema, { secret });
+      if (!(await records.bootstrap()).open) throw new Refusal('already_activated');
+      const username = parseUsername(form.username) as string;
+      const password = parsePassword(form.password, options.minPasswordLength) as string;
+      const user: User = {
+        id: uuidv7(),
+        username,
+        displayName: null,
+        email: null,
+        passwordHash: await passwords.hash(password),
+        scopes: [],
+        scopeSets: [administratorSetId],
+        disabled: false,
+        created: now(),
+        lastLogin: null,
+      };
+      await records.activate(user, canonicalAccountName(username));
+      audit(exchange, { event: 'user_created', outcome: 'success', actor: null, subject: user.id });
+      return { status: 201, body: { id: user.id, username } };
+    },
+  };
+}
+
+/** The token of a body whose other fields may be wrong; undefined when it has none to judge. */
+function readTokenAlone(body: Uint8Array, contentType: string): string | undefined {
+  try {
+    return readJson(body, contentType, z.object({ token: z.string() }), { secret }).token;
+  } catch (error) {
+    if (error instanceof ValidationError) return undefined;
+    throw error;
+  }
+}
+
+function isSame(one: string, other: string): boolean {
+  return timingSafeEqual(hash('sha256', one, 'buffer'), hash('sha256', other, 'buffer'));
+}

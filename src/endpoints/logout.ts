@@ -1,0 +1,58 @@
+import type { RefreshCookies } from '../credentials/refresh-cookie.ts';
+import { Refusal } from '../errors.ts';
+import { type CookieAttributes, cookieValues, setCookie } from '../http/cookies.ts';
+import type { Exchange } from '../http/exchange.ts';
+import type { Sessions } from '../stores/sessions.ts';
+import type { Audit } from './audit.ts';
+import type { Call, Endpoint } from './endpoint.ts';
+
+/** Where a sign-out by the cookie alone may come from: another site's link or image must end nothing. */
+const trustedSites: ReadonlySet<string> = new Set(['', 'none', 'same-origin', 'same-site']);
+
+/** `GET /api/logout`: ends the session of the bearer token, and every session of a valid refresh cookie. */
+export function createLogout(options: {
+  readonly sessions: Pick<Sessions, 'revoke'>;
+  readonly cookies: RefreshCookies;
+  readonly cookie: CookieAttributes;
+  readonly audit: Audit;
+  readonly onSessionEnded: (sessionId: string) => void;
+}): Endpoint {
+  const { sessions, cookies, cookie, audit, onSessionEnded } = options;
+
+  function sessionsToEnd({ exchange, principal }: Call): Set<string> {
+    const ids = new Set(principal === null ? [] : [principal.credentialId]);
+    if (principal !== null || trustedSites.has(exchange.head.secFetchSite)) {
+      const presented = cookies.validOf(cookieValues(exchange.head.cookie, cookie.name));
+      for (const { sessionId } of presented) ids.add(sessionId);
+    }
+    return ids;
+  }
+
+  async function end(exchange: Exchange, id: string): Promise<boolean> {
+    const ended = await sessions.revoke(id);
+    onSessionEnded(id);
+    if (ended === undefined) return false;
+    audit(exchange, {
+      event: 'session_revoked',
+      outcome: 'success',
+      actor: ended.userId,
+      subject: ended.userId,
+      session: id,
+    });
+    return true;
+  }
+
+  return {
+    method: 'GET',
+    path: '/api/logout',
+    guard: 'sign_out',
+    noHead: true,
+    async answer(call) {
+      if (/\bprefetch\b/i.test(call.exchange.head.secPurpose)) throw new Refusal('prefetch');
+      let any = call.principal !== null;
+      for (const id of sessionsToEnd(call)) any = (await end(call.exchange, id)) || any;
+      if (!any) throw new Refusal('not_authenticated');
+      return { status: 200, headers: ['Set-Cookie', setCookie(cookie, '', 0)] };
+    },
+  };
+}

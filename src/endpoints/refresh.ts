@@ -1,0 +1,74 @@
+import type { RefreshCookies } from '../credentials/refresh-cookie.ts';
+import { Refusal } from '../errors.ts';
+import { type CookieAttributes, cookieValues } from '../http/cookies.ts';
+import type { Cors } from '../http/cors.ts';
+import type { Exchange } from '../http/exchange.ts';
+import type { Records, UserWithSets } from '../stores/records.ts';
+import type { Session, Sessions, SessionTimes } from '../stores/sessions.ts';
+import type { Audit } from './audit.ts';
+import type { Endpoint } from './endpoint.ts';
+import type { SignIn } from './sign-in.ts';
+
+/** `POST /api/login/refresh-token`: a new access token for the refresh cookie (RFC 6749 §6, RFC 9700 §4.14). */
+export function createRefresh(options: {
+  readonly sessions: Pick<Sessions, 'present' | 'revoke'>;
+  readonly records: Pick<Records, 'findUser'>;
+  readonly cookies: RefreshCookies;
+  readonly cookie: CookieAttributes;
+  readonly times: SessionTimes;
+  readonly signIn: SignIn;
+  readonly cors: Cors;
+  readonly ownOrigin: string;
+  readonly audit: Audit;
+  readonly onSessionEnded: (sessionId: string) => void;
+}): Endpoint {
+  const { sessions, records, cookies, cookie, times, signIn, cors, ownOrigin, audit, onSessionEnded } =
+    options;
+
+  /** With `SameSite=None` any page can send the cookie along: only known origins may use it. */
+  function assertKnownOrigin({ head }: Exchange): void {
+    if (cookie.sameSite !== 'none' || head.originCount === 0) return;
+    const known = head.originCount === 1 && (head.origin === ownOrigin || cors.isAllowed(head.origin));
+    if (!known) throw new Refusal('cross_site');
+  }
+
+  async function present(exchange: Exchange): Promise<{ session: Session; now: number }> {
+    const presented = cookies.newestOf(cookieValues(exchange.head.cookie, cookie.name));
+    if (presented === undefined) throw new Refusal('invalid_refresh_token');
+    const came = await sessions.present(presented.sessionId, presented.generation, times);
+    if (came.outcome === 'current') return came;
+    if (came.outcome === 'reused') {
+      const { id, userId } = came.session;
+      onSessionEnded(id);
+      audit(exchange, {
+        event: 'refresh_token_reused',
+        outcome: 'failure',
+        actor: null,
+        subject: userId,
+        session: id,
+      });
+    }
+    throw new Refusal('invalid_refresh_token');
+  }
+
+  async function requireEnabledUser(session: Session): Promise<UserWithSets> {
+    const found = await records.findUser(session.userId);
+    if (found !== undefined && !found.user.disabled) return found;
+    await sessions.revoke(session.id);
+    onSessionEnded(session.id);
+    throw new Refusal('invalid_refresh_token');
+  }
+
+  return {
+    method: 'POST',
+    path: '/api/login/refresh-token',
+    guard: 'open',
+    oauth: true,
+    async answer({ exchange }) {
+      assertKnownOrigin(exchange);
+      const { session, now } = await present(exchange);
+      const found = await requireEnabledUser(session);
+      return signIn.answer(session, found, now);
+    },
+  };
+}

@@ -1,0 +1,94 @@
+import type { Endpoint } from './endpoint.ts';
+
+/** What own paths there are at a path, by method. */
+export interface Resource {
+  readonly endpoints: ReadonlyMap<string, Endpoint>;
+  /** For `Allow`. */
+  readonly methods: readonly string[];
+  /** The path as declared, for log and metrics. */
+  readonly label: string;
+  /** Its errors carry OAuth's fields. */
+  readonly oauth: boolean;
+}
+
+/** A path that is Postern's: a resource, or nothing within a reserved area. */
+export interface OwnMatch {
+  readonly resource: Resource | null;
+  readonly id: string;
+}
+
+/** Which paths Postern answers itself. */
+export interface OwnRoutes {
+  /** Undefined for a path that may be forwarded. */
+  find(path: string): OwnMatch | undefined;
+}
+
+/** Areas reserved whatever the configuration. */
+const alwaysReserved = [
+  '/api/login',
+  '/api/logout',
+  '/api/admin/api-keys',
+  '/.well-known/jwks.json',
+] as const;
+
+/** The area of each endpoint of the contract that an upstream may answer instead. */
+export const optionalAreas = {
+  bootstrap: '/api/bootstrap',
+  self_sessions: '/api/self/sessions',
+  admin_sessions: '/api/admin/sessions',
+  scope_sets: '/api/admin/scope-sets',
+  users: '/api/admin/users',
+  audit: '/api/admin/audit',
+} as const;
+
+/** Builds the table. An area is reserved as a whole: what is not defined in it is 404 and never forwarded. */
+export function createOwnRoutes(
+  endpoints: readonly Endpoint[],
+  answeredBy: Readonly<Record<keyof typeof optionalAreas, 'own' | 'upstream'>>,
+): OwnRoutes {
+  const areas: string[] = [...alwaysReserved];
+  for (const [name, area] of Object.entries(optionalAreas))
+    if (answeredBy[name as keyof typeof optionalAreas] === 'own') areas.push(area);
+  const resources = new Map<string, Resource>();
+  for (const path of new Set(endpoints.map((endpoint) => endpoint.path)))
+    resources.set(path, createResource(path, endpoints));
+  const nothing: OwnMatch = { resource: null, id: '' };
+
+  function inArea(path: string): boolean {
+    for (const area of areas)
+      if (path.startsWith(area) && (path.length === area.length || path.charCodeAt(area.length) === slash))
+        return true;
+    return false;
+  }
+
+  function resourceAt(path: string): OwnMatch {
+    const exact = path.endsWith('/') ? path.slice(0, -1) : path;
+    const resource = resources.get(exact);
+    if (resource !== undefined) return { resource, id: '' };
+    const cut = exact.lastIndexOf('/');
+    const id = exact.slice(cut + 1);
+    const withId = id === '' ? undefined : resources.get(`${exact.slice(0, cut)}/{id}`);
+    return withId === undefined ? nothing : { resource: withId, id };
+  }
+
+  return {
+    find(path) {
+      if (inArea(path)) return resourceAt(path);
+      // Another case of an own path: some upstream may fold it, so it is nobody's.
+      const lower = path.toLowerCase();
+      return lower !== path && inArea(lower) ? nothing : undefined;
+    },
+  };
+}
+
+const slash = 0x2f;
+
+function createResource(path: string, all: readonly Endpoint[]): Resource {
+  const endpoints = new Map<string, Endpoint>();
+  for (const endpoint of all.filter((candidate) => candidate.path === path)) {
+    endpoints.set(endpoint.method, endpoint);
+    if (endpoint.method === 'GET' && !endpoint.noHead) endpoints.set('HEAD', endpoint);
+  }
+  const oauth = [...endpoints.values()].some((endpoint) => endpoint.oauth === true);
+  return { endpoints, methods: [...endpoints.keys(), 'OPTIONS'], label: path, oauth };
+}

@@ -1,0 +1,89 @@
+import { uuidv7 } from 'uuidv7';
+import type { AccessTokens } from '../credentials/access-token.ts';
+import type { RefreshCookies } from '../credentials/refresh-cookie.ts';
+import { heldScopes, intersectScopes, parseScope } from '../credentials/scopes.ts';
+import { type CookieAttributes, setCookie } from '../http/cookies.ts';
+import type { Exchange } from '../http/exchange.ts';
+import type { Answer } from '../http/reply.ts';
+import type { UserWithSets } from '../stores/records.ts';
+import type { Session, Sessions, SessionTimes } from '../stores/sessions.ts';
+
+/** What every way of signing in, and refreshing, ends with: a session's tokens. */
+export interface SignIn {
+  /** Makes a session and answers with its tokens. `scope` is what the client asked for; blank: no restriction. */
+  start(exchange: Exchange, found: UserWithSets, method: string, scope: string): Promise<SignedIn>;
+  /** The 200 `LoginResponse` of a session; `now` is the store's clock, epoch ms. */
+  answer(session: Session, found: UserWithSets, now: number): Promise<Answer>;
+}
+
+/** A new session and the answer that hands it over. */
+export interface SignedIn {
+  readonly session: Session;
+  readonly answer: Answer;
+}
+
+/** As much of a User-Agent as a session keeps. */
+const maxUserAgentLength = 512;
+
+/** Builds the shared end of login, refresh and exchange. */
+export function createSignIn(options: {
+  readonly sessions: Pick<Sessions, 'create'>;
+  readonly times: SessionTimes;
+  readonly tokens: AccessTokens;
+  readonly cookies: RefreshCookies;
+  readonly cookie: CookieAttributes;
+  readonly catalogue: ReadonlySet<string>;
+}): SignIn {
+  const { sessions, times, tokens, cookies, cookie, catalogue } = options;
+
+  async function answer(session: Session, { user, sets }: UserWithSets, now: number): Promise<Answer> {
+    const held = heldScopes(user.scopes, sets, catalogue);
+    const scopes = session.scope === null ? held : intersectScopes(parseScope(session.scope) ?? [], held);
+    const { token, expiresInSeconds } = await tokens.sign({
+      userId: user.id,
+      sessionId: session.id,
+      scopes,
+      sessionExpires: session.expires,
+    });
+    const maxAgeSeconds = Math.max(0, Math.floor((session.expires - now) / 1000));
+    const value = cookies.write(session.id, session.generation);
+    return {
+      status: 200,
+      body: {
+        access_token: token,
+        token_type: 'bearer',
+        expires_in: expiresInSeconds,
+        scope: scopes.join(' '),
+      },
+      headers: ['Set-Cookie', setCookie(cookie, value, maxAgeSeconds)],
+    };
+  }
+
+  return {
+    answer,
+    async start(exchange, found, method, scope) {
+      const { session, now } = await sessions.create(
+        {
+          id: uuidv7(),
+          userId: found.user.id,
+          method,
+          scope: scope.trim() === '' ? null : askedScopes(scope),
+          address: exchange.address,
+          userAgent: exchange.head.userAgent.slice(0, maxUserAgentLength),
+        },
+        times,
+      );
+      return { session, answer: await answer(session, found, now) };
+    },
+  };
+}
+
+/** What is no scope-token (RFC 6749 §3.3) is nobody's to hold; asking for nothing else asks for nothing. */
+function askedScopes(scope: string): string {
+  return scope
+    .split(/\s+/)
+    .filter((name) => name !== '' && parseScope(name) !== undefined)
+    .filter((name, index, all) => all.indexOf(name) === index)
+    .sort()
+    .join(' ');
+}

@@ -1,0 +1,48 @@
+import ipaddr from 'ipaddr.js';
+
+/** Tells peers whose `X-Forwarded-*` count from everybody else. */
+export interface TrustedProxies {
+  isTrusted(address: string): boolean;
+}
+
+/** An address in one spelling: IPv4-mapped IPv6 as IPv4, no zone; text that is no address as it stands. */
+export function canonicalAddress(address: string): string {
+  if (address.startsWith('::ffff:') && address.includes('.')) return address.slice(7);
+  const zone = address.indexOf('%');
+  return zone < 0 ? address : address.slice(0, zone);
+}
+
+/** `ranges` are addresses or CIDR blocks, as checked by the configuration. */
+export function createTrustedProxies(ranges: readonly string[]): TrustedProxies {
+  const blocks = ranges.map((range) => (range.includes('/') ? ipaddr.parseCIDR(range) : whole(range)));
+  if (blocks.length === 0) return { isTrusted: () => false };
+  return {
+    isTrusted(address) {
+      if (!ipaddr.isValid(address)) return false;
+      const parsed = ipaddr.process(address);
+      return blocks.some(([base, bits]) => base.kind() === parsed.kind() && parsed.match(base, bits));
+    },
+  };
+}
+
+function whole(address: string): [ipaddr.IPv4 | ipaddr.IPv6, number] {
+  const parsed = ipaddr.process(address);
+  return [parsed, parsed.kind() === 'ipv4' ? 32 : 128];
+}
+
+/**
+ * The client's address: the right-most one of `X-Forwarded-For` and the peer that is no trusted proxy. What stands to
+ * the left of it was written by the client itself and says nothing.
+ */
+export function clientAddress(peer: string, forwardedFor: string, proxies: TrustedProxies): string {
+  if (forwardedFor === '' || !proxies.isTrusted(peer)) return peer;
+  const hops = forwardedFor.split(',');
+  let client = peer;
+  for (let i = hops.length - 1; i >= 0; i--) {
+    const hop = canonicalAddress(hops[i]!.trim());
+    if (!ipaddr.isValid(hop)) return client;
+    client = hop;
+    if (!proxies.isTrusted(hop)) return client;
+  }
+  return client;
+}

@@ -1,0 +1,55 @@
+/** How a cookie is set (RFC 6265bis §4.1). */
+export interface CookieAttributes {
+  readonly name: string;
+  readonly path: string;
+  readonly domain: string | null;
+  readonly secure: boolean;
+  readonly sameSite: 'lax' | 'strict' | 'none';
+}
+
+const sameSiteText = { lax: 'Lax', strict: 'Strict', none: 'None' } as const;
+
+/** A `Set-Cookie` value, HttpOnly always. `maxAgeSeconds` 0 clears the cookie. */
+export function setCookie(attributes: CookieAttributes, value: string, maxAgeSeconds: number): string {
+  const { name, path, domain, secure, sameSite } = attributes;
+  return (
+    `${name}=${value}; Max-Age=${maxAgeSeconds}; Path=${path}` +
+    (domain === null ? '' : `; Domain=${domain}`) +
+    `; HttpOnly${secure ? '; Secure' : ''}; SameSite=${sameSiteText[sameSite]}`
+  );
+}
+
+/** Every value of the cookies of that name, as they stand: not unquoted, not decoded. */
+export function cookieValues(cookieHeader: string, name: string): string[] {
+  if (!cookieHeader.includes(name)) return [];
+  const values: string[] = [];
+  for (const pair of cookieHeader.split(';')) {
+    const text = pair.trim();
+    const equals = text.indexOf('=');
+    if (equals > 0 && text.slice(0, equals) === name) values.push(text.slice(equals + 1));
+  }
+  return values;
+}
+
+/**
+ * A `Cookie` value without the cookies of those names; the others stay byte for byte. Empty when nothing is left.
+ * Names are compared as browsers and lenient servers read them, without outer blanks.
+ */
+export function withoutCookies(cookieHeader: string, names: readonly string[]): string {
+  if (!names.some((name) => cookieHeader.includes(name))) return cookieHeader;
+  const kept = cookieHeader.split(';').filter((pair) => {
+    const equals = pair.indexOf('=');
+    const name = (equals < 0 ? pair : pair.slice(0, equals)).trim();
+    return !names.includes(name);
+  });
+  const text = kept.join(';').trim();
+  return text.replace(/^;+\s*/, '');
+}
+
+/** The name a `Set-Cookie` value sets. */
+export function setCookieName(value: string): string {
+  const end = value.indexOf(';');
+  const pair = end < 0 ? value : value.slice(0, end);
+  const equals = pair.indexOf('=');
+  return (equals < 0 ? '' : pair.slice(0, equals)).trim();
+}

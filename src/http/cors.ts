@@ -1,0 +1,75 @@
+import { meaning, meaningOf } from './header-names.ts';
+import type { RequestHead } from './request-head.ts';
+
+/** The CORS protocol (Fetch Standard §3.2) for exact origins; with none configured Postern leaves it to the upstream. */
+export interface Cors {
+  /** Whether Postern answers preflights and owns `Access-Control-*`. */
+  readonly enabled: boolean;
+  isAllowed(origin: string): boolean;
+  /** Flat header list of every answer. */
+  answerHeaders(head: RequestHead): readonly string[];
+  /** Flat header list of the 204 to a preflight. */
+  preflightHeaders(head: RequestHead): readonly string[];
+}
+
+const maxAgeSeconds = '600';
+const exposed = 'X-Request-Id, WWW-Authenticate, Retry-After';
+const vary = ['Vary', 'Origin'] as const;
+const methodName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}$/;
+const headerNameList = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+(?:[ \t]*,[ \t]*[!#$%&'*+.^_`|~0-9A-Za-z-]+)*$/;
+
+/** `OPTIONS` with one `Origin` and one `Access-Control-Request-Method`, and no body. */
+export function isPreflight(method: string, head: RequestHead): boolean {
+  return method === 'OPTIONS' && head.originCount === 1 && head.requestMethodCount === 1 && !head.hasBody;
+}
+
+/** `origins` as browsers write them: scheme, host and a port that is not the scheme's own. */
+export function createCors(origins: readonly string[]): Cors {
+  const allowed = new Set(origins);
+  const enabled = allowed.size > 0;
+  const isAllowed = (origin: string) => allowed.has(origin);
+  return {
+    enabled,
+    isAllowed,
+    answerHeaders(head) {
+      if (!enabled) return [];
+      if (head.originCount !== 1 || !isAllowed(head.origin)) return vary;
+      return [
+        'Access-Control-Allow-Origin',
+        head.origin,
+        'Access-Control-Allow-Credentials',
+        'true',
+        'Access-Control-Expose-Headers',
+        exposed,
+        ...vary,
+      ];
+    },
+    preflightHeaders(head) {
+      if (!enabled) return [];
+      if (!isAllowed(head.origin) || !methodName.test(head.requestMethod)) return vary;
+      const headers = [
+        'Access-Control-Allow-Origin',
+        head.origin,
+        'Access-Control-Allow-Credentials',
+        'true',
+        'Access-Control-Allow-Methods',
+        head.requestMethod,
+        'Access-Control-Max-Age',
+        maxAgeSeconds,
+        ...vary,
+      ];
+      const names = requestedHeaders(head);
+      if (names !== '' && headerNameList.test(names)) headers.push('Access-Control-Allow-Headers', names);
+      return headers;
+    },
+  };
+}
+
+function requestedHeaders(head: RequestHead): string {
+  for (let i = 0; i < head.raw.length; i += 2) {
+    const name = head.raw[i]!;
+    if (meaningOf(name) === meaning.plain && name.toLowerCase() === 'access-control-request-headers')
+      return head.raw[i + 1]!;
+  }
+  return '';
+}

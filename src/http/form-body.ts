@@ -1,0 +1,23 @@
+import type { z } from 'zod';
+import { utf8MediaType } from './media-type.ts';
+import { parseUrlEncoded } from './url-encoded.ts';
+import { type SecretOptions, validate } from './validate.ts';
+
+/**
+ * Reads the body of a form endpoint. A blank field counts as absent (RFC 6749 §3.1), a repeated one is a problem; whether
+ * unknown ones are, is the schema's choice (OAuth: `z.object` ignores them). Another content type, or none, is a form
+ * without fields.
+ *
+ * Throws {@link ValidationError} with every problem at once.
+ */
+export function readForm<S extends z.ZodObject>(
+  bytes: Uint8Array,
+  contentType: string | undefined,
+  schema: S,
+  options: SecretOptions = {},
+): z.output<S> {
+  const isForm = utf8MediaType(contentType) === 'application/x-www-form-urlencoded';
+  const { values, names, repeated } = parseUrlEncoded(isForm ? Buffer.from(bytes).toString('latin1') : '');
+  for (const name of names) if (values[name] === '') delete values[name];
+  return validate(schema, values, { loc: 'body', memberNames: names, repeated, ...options });
+}

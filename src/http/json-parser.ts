@@ -1,0 +1,174 @@
+import { ValidationError } from '../errors.ts';
+
+/** A parsed JSON text. Objects have no prototype, so a member named `__proto__` is a member like any other. */
+export interface ParsedJson {
+  readonly value: unknown;
+  /** The members of the outermost object as they stand in the text: own keys put integer-like names first. */
+  readonly memberNames: readonly string[];
+}
+
+/** Deeper is refused: no body of ours nests, and the reader recurses once a level. */
+const maxDepth = 64;
+
+/**
+ * Parses a JSON text as strictly as RFC 8259 allows: UTF-8 without BOM, no duplicate members, at most 64 levels.
+ * Lone surrogates in escapes are kept, for the schema to refuse.
+ *
+ * Throws {@link ValidationError} with one `json_invalid`, whose offset (in code points) and wording are those of
+ * Python's `json` wherever that has an opinion.
+ */
+export function parseJson(bytes: Uint8Array): ParsedJson {
+  const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);
+  const invalid = firstInvalidCharacter(text, bytes);
+  if (invalid !== -1) throw jsonInvalid(invalid, 'Invalid UTF-8');
+  if (text.startsWith('\ufeff')) throw jsonInvalid(0, 'Unexpected UTF-8 BOM (decode using utf-8-sig)');
+  return new JsonReader(text).read();
+}
+
+/** Where, in code points, the decoder put U+FFFD for bytes that are not its encoding; -1 for nowhere. */
+function firstInvalidCharacter(text: string, bytes: Uint8Array): number {
+  let character = 0;
+  let byte = 0;
+  for (const c of text) {
+    const meant = bytes[byte] === 0xef && bytes[byte + 1] === 0xbf && bytes[byte + 2] === 0xbd;
+    if (c === '\ufffd' && !meant) return character;
+    character += 1;
+    byte += Buffer.byteLength(c);
+  }
+  return -1;
+}
+
+function jsonInvalid(offset: number, error: string): ValidationError {
+  return new ValidationError([
+    { type: 'json_invalid', loc: ['body', offset], msg: 'JSON decode error', input: {}, ctx: { error } },
+  ]);
+}
+
+const space = /[ \t\n\r]*/y;
+const scalar = /true|false|null|-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
+const hexDigits = /^[0-9a-f]{4}$/i;
+
+class JsonReader {
+  readonly #text: string;
+  #at = 0;
+  #memberNames: readonly string[] = [];
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  read(): ParsedJson {
+    this.#skipSpace();
+    const value = this.#value(1);
+    this.#skipSpace();
+    if (this.#at < this.#text.length) throw this.#failure('Extra data');
+    return { value, memberNames: this.#memberNames };
+  }
+
+  #value(depth: number): unknown {
+    const first = this.#text[this.#at];
+    if (first === '"') return this.#string();
+    if (first === '{' || first === '[') {
+      if (depth > maxDepth) throw this.#failure('Nesting too deep');
+      return first === '{' ? this.#object(depth) : this.#array(depth);
+    }
+    const token = this.#match(scalar);
+    if (token === '') throw this.#failure('Expecting value');
+    return JSON.parse(token);
+  }
+
+  #object(depth: number): object {
+    const object: Record<string, unknown> = Object.create(null);
+    const names = new Set<string>();
+    this.#skip();
+    if (!this.#closes('}')) {
+      do {
+        const nameAt = this.#at;
+        if (this.#text[nameAt] !== '"')
+          throw this.#failure('Expecting property name enclosed in double quotes');
+        const name = this.#string();
+        if (names.has(name)) throw this.#failure('Duplicate property name', nameAt);
+        names.add(name);
+        this.#skipSpace();
+        if (this.#text[this.#at] !== ':') throw this.#failure("Expecting ':' delimiter");
+        this.#skip();
+        object[name] = this.#value(depth + 1);
+      } while (this.#continues('}'));
+    }
+    if (depth === 1) this.#memberNames = [...names];
+    return object;
+  }
+
+  #array(depth: number): unknown[] {
+    const items: unknown[] = [];
+    this.#skip();
+    if (!this.#closes(']')) {
+      do items.push(this.#value(depth + 1));
+      while (this.#continues(']'));
+    }
+    return items;
+  }
+
+  #string(): string {
+    const start = this.#at;
+    let at = start + 1;
+    while (this.#text[at] !== '"') {
+      const code = this.#text.charCodeAt(at);
+      if (Number.isNaN(code)) throw this.#failure('Unterminated string starting at', start);
+      if (code < 0x20) throw this.#failure('Invalid control character at', at);
+      at = this.#text[at] === '\\' ? this.#escapeEnd(at, start) : at + 1;
+    }
+    this.#at = at + 1;
+    return JSON.parse(this.#text.slice(start, this.#at));
+  }
+
+  #escapeEnd(backslash: number, stringStart: number): number {
+    const kind = this.#text[backslash + 1];
+    if (kind === undefined) throw this.#failure('Unterminated string starting at', stringStart);
+    if (kind === 'u') {
+      const end = backslash + 6;
+      const complete = end < this.#text.length && hexDigits.test(this.#text.slice(backslash + 2, end));
+      if (!complete) throw this.#failure('Invalid \\uXXXX escape', backslash + 1);
+      return end;
+    }
+    if (!'"\\/bfnrt'.includes(kind)) throw this.#failure('Invalid \\escape', backslash);
+    return backslash + 2;
+  }
+
+  /** Whether another item follows: steps over the comma, or over the bracket that ends the list. */
+  #continues(bracket: string): boolean {
+    this.#skipSpace();
+    if (this.#closes(bracket)) return false;
+    if (this.#text[this.#at] !== ',') throw this.#failure("Expecting ',' delimiter");
+    this.#skip();
+    return true;
+  }
+
+  #closes(bracket: string): boolean {
+    if (this.#text[this.#at] !== bracket) return false;
+    this.#at += 1;
+    return true;
+  }
+
+  /** Steps over one character and the space behind it. */
+  #skip(): void {
+    this.#at += 1;
+    this.#skipSpace();
+  }
+
+  #skipSpace(): void {
+    this.#match(space);
+  }
+
+  /** Steps over what the sticky pattern matches here, and returns it. */
+  #match(pattern: RegExp): string {
+    pattern.lastIndex = this.#at;
+    const matched = pattern.exec(this.#text)?.[0] ?? '';
+    this.#at += matched.length;
+    return matched;
+  }
+
+  #failure(error: string, at = this.#at): ValidationError {
+    return jsonInvalid([...this.#text.slice(0, at)].length, error);
+  }
+}

@@ -1,0 +1,95 @@
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Metrics } from '../metrics.ts';
+
+/** One dependency that `/readyz` tells of. */
+export interface Dependency {
+  readonly name: string;
+  /** Not ready without it. */
+  readonly required: boolean;
+  /** Resolves when it answers. */
+  readonly ping: () => Promise<void>;
+}
+
+/** The management listener: unauthenticated, meant for loopback or the pod network. */
+export interface ManagementServer {
+  listen(host: string, port: number): Promise<AddressInfo>;
+  close(): Promise<void>;
+}
+
+/** Builds `/healthz`, `/readyz` and `/metrics`; other paths are 404. */
+export function createManagementServer(options: {
+  readonly metrics: Metrics;
+  readonly dependencies: readonly Dependency[];
+  readonly isDraining: () => boolean;
+}): ManagementServer {
+  const { metrics, dependencies, isDraining } = options;
+
+  async function readiness(): Promise<{ status: number; body: object }> {
+    const states = await Promise.all(
+      dependencies.map(async ({ name, required, ping }) => {
+        const ok = await ping().then(
+          () => true,
+          () => false,
+        );
+        return { name, required, ok };
+      }),
+    );
+    const ready = states.every(({ required, ok }) => ok || !required);
+    const status = isDraining() ? 'draining' : ready ? 'ready' : 'not_ready';
+    return {
+      status: status === 'ready' ? 200 : 503,
+      body: { status, dependencies: Object.fromEntries(states.map(({ name, ok }) => [name, { ok }])) },
+    };
+  }
+
+  async function answer(path: string, response: ServerResponse): Promise<void> {
+    switch (path) {
+      case '/healthz':
+        return json(response, 200, { status: 'ok' });
+      case '/readyz': {
+        const { status, body } = await readiness();
+        return json(response, status, body);
+      }
+      case '/metrics': {
+        const text = await metrics.text();
+        response.writeHead(200, { 'Content-Type': metrics.contentType }).end(text);
+        return;
+      }
+      default:
+        return json(response, 404, { detail: 'Not found', code: 'not_found' });
+    }
+  }
+
+  const server = createServer((request, response) => {
+    if (request.method !== 'GET' && request.method !== 'HEAD') {
+      response.setHeader('Allow', 'GET, HEAD');
+      return json(response, 405, { detail: 'Method not allowed', code: 'method_not_allowed' });
+    }
+    const path = request.url!.split('?', 1)[0]!;
+    answer(path, response).catch(() =>
+      json(response, 500, { detail: 'Internal error', code: 'internal_error' }),
+    );
+  });
+
+  return {
+    listen: (host, port) =>
+      new Promise((resolve, reject) => {
+        server.once('error', reject);
+        server.listen(port, host, () => {
+          server.off('error', reject);
+          resolve(server.address() as AddressInfo);
+        });
+      }),
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+function json(response: ServerResponse, status: number, body: object): void {
+  response.writeHead(status, { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' });
+  response.end(JSON.stringify(body));
+}

@@ -1,0 +1,80 @@
+import { z } from 'zod';
+import { asIssue, type Finding, notADateTime } from './pydantic-problems.ts';
+
+const notAware: Finding = { type: 'timezone_aware', msg: 'Input should have timezone info' };
+const notInTheFuture: Finding = { type: 'datetime_future', msg: 'Input should be in the future' };
+
+/** The clock against which an instant is judged, epoch milliseconds. */
+export interface Rfc3339Options {
+  /** Given, the instant must lie after what it returns. */
+  readonly future?: () => number;
+}
+
+/**
+ * An instant in RFC 3339 (the grammar of §5.6; an offset is required, a leap second is refused), read as epoch
+ * milliseconds; finer fractions are cut off. Years 1 to 9999, in UTC too.
+ */
+export function rfc3339({ future }: Rfc3339Options = {}) {
+  return z
+    .string({ error: notADateTime.msg })
+    .meta({ format: 'date-time' })
+    .transform((text, context): number => {
+      const instant = readInstant(text);
+      const past = typeof instant === 'number' && future !== undefined && instant <= future();
+      const result = past ? notInTheFuture : instant;
+      if (typeof result === 'number') return result;
+      context.issues.push({ code: 'custom', input: text, ...asIssue(result) });
+      return z.NEVER;
+    });
+}
+
+/** RFC 3339 §5.6, the offset optional so that its lack can be told apart; no leap second, for epoch time has none. */
+const timeAndOffset =
+  /^[Tt]((?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d)(?:\.(\d+))?([Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)?$/;
+
+const firstInstant = Date.parse('0001-01-01T00:00:00.000Z');
+const lastInstant = Date.parse('9999-12-31T23:59:59.999Z');
+
+function readInstant(text: string): number | Finding {
+  const wrongDate = dateError(text);
+  if (wrongDate !== undefined) return notADate(wrongDate);
+  if (text.length === 10) return notAware;
+  const [matched, time, fraction = '', offset] = timeAndOffset.exec(text.slice(10)) ?? [];
+  if (matched === undefined) return notADate('unexpected extra characters at the end of the input');
+  if (offset === undefined) return notAware;
+  const milliseconds = fraction.slice(0, 3).padEnd(3, '0');
+  const instant = Date.parse(`${text.slice(0, 10)}T${time}.${milliseconds}${offset.toUpperCase()}`);
+  if (instant < firstInstant) return outOfRange(0);
+  return instant > lastInstant ? outOfRange(10_000) : instant;
+}
+
+/** What the text's first ten characters lack to be a date of the calendar, in the words of pydantic's parser. */
+function dateError(text: string): string | undefined {
+  if (text.length < 10) return 'input is too short';
+  if (!/^\d{4}/.test(text)) return 'invalid character in year';
+  if (text[4] !== '-') return 'invalid date separator, expected `-`';
+  if (!/^\d\d/.test(text.slice(5))) return 'invalid character in month';
+  if (text[7] !== '-') return 'invalid date separator, expected `-`';
+  if (!/^\d\d/.test(text.slice(8))) return 'invalid character in day';
+  const month = Number(text.slice(5, 7));
+  const day = Number(text.slice(8, 10));
+  if (month < 1 || month > 12) return 'month value is outside expected range of 1-12';
+  return day < 1 || day > daysIn(Number(text.slice(0, 4)), month)
+    ? 'day value is outside expected range'
+    : undefined;
+}
+
+/** Leap days repeat every 400 years; `Date.UTC` reads years below 100 as 19xx. */
+function daysIn(year: number, month: number): number {
+  return new Date(Date.UTC(2000 + (year % 400), month, 0)).getUTCDate();
+}
+
+function notADate(error: string): Finding {
+  const msg = `Input should be a valid datetime or date, ${error}`;
+  return { type: 'datetime_from_date_parsing', msg, ctx: { error } };
+}
+
+function outOfRange(year: number): Finding {
+  const error = `year ${year} is out of range`;
+  return { type: 'datetime_parsing', msg: `Input should be a valid datetime, ${error}`, ctx: { error } };
+}

@@ -1,0 +1,103 @@
+import { z } from 'zod';
+import { asIssue, type Finding, listLength } from './pydantic-problems.ts';
+
+/** Matches a string without control characters (Unicode category Cc), for {@link codePointString}. */
+export const withoutControlCharacters = /^\P{Cc}*$/u;
+
+/** Lengths count code points. */
+export interface StringOptions {
+  readonly min?: number;
+  readonly max?: number;
+  /** Outer white space is dropped before anything else is judged; default false. */
+  readonly trim?: boolean;
+  readonly pattern?: RegExp;
+}
+
+/** A string whose length is counted in code points, as JSON Schema and pydantic count; zod counts UTF-16 units. */
+export function codePointString({ min = 0, max, trim = false, pattern }: StringOptions = {}): z.ZodString {
+  const text = trim ? z.string().trim() : z.string();
+  const counted = text.check(({ value, issues }) => {
+    const length = [...value].length;
+    const issue = { origin: 'string', input: value } as const;
+    if (length < min) issues.push({ code: 'too_small', minimum: min, ...issue });
+    else if (max !== undefined && length > max) issues.push({ code: 'too_big', maximum: max, ...issue });
+  });
+  const matched = pattern === undefined ? counted : counted.regex(pattern);
+  return matched.meta({ ...(min > 0 && { minLength: min }), ...(max !== undefined && { maxLength: max }) });
+}
+
+/** A list without duplicates. */
+export function distinctList<T extends z.ZodType>(
+  item: T,
+  { min = 0, max }: { readonly min?: number; readonly max?: number } = {},
+): z.ZodArray<T> {
+  const atLeast = min > 0 ? z.array(item).min(min) : z.array(item);
+  const bounded = max === undefined ? atLeast : atLeast.max(max);
+  return bounded
+    .refine((items) => new Set(items).size === items.length, 'items must be distinct')
+    .meta({ uniqueItems: true });
+}
+
+/** Adds that the named lists together hold at least one item; a lack is `too_short` at the first. */
+export function togetherAtLeastOne<S extends z.ZodObject>(
+  schema: S,
+  names: readonly (keyof S['shape'] & string)[],
+): S {
+  const holdsOne = (fields: Record<string, unknown>) =>
+    names.some((name) => !Array.isArray(fields[name]) || fields[name].length > 0);
+  // Asked whatever else is wrong: every problem is reported at once.
+  return schema.refine(holdsOne, { ...asIssue(listLength(1, 0)), path: [names[0]!], when: () => true });
+}
+
+/** A query parameter or form field that may come more than once: one value is a list of it. */
+export function repeatable<T extends z.ZodArray>(list: T) {
+  return z.preprocess((value) => (typeof value === 'string' ? [value] : value), list);
+}
+
+/**
+ * An integer written as text, as pydantic reads one: outer space, sign, `1_000` and `5.0` pass. Bounds are inclusive.
+ * Absent means what `prefault` says: zod leaves a `default` of a type that reads text out of the JSON Schema.
+ */
+export function integerText({ ge, le }: { readonly ge: number; readonly le: number }) {
+  const integer = z.number().gte(ge).lte(le).meta({ type: 'integer' });
+  return fromText(integer, (text) => {
+    if (!/^[+-]?\d+(?:_\d+)*(?:\.0+)?$/.test(text.trim())) return notAnInteger;
+    const value = Number(text.replaceAll('_', ''));
+    return Number.isFinite(value) ? value : integerTooLong;
+  });
+}
+
+/**
+ * A boolean written as text, in pydantic's spellings: true, false, 1, 0, on, off, yes, no, t, f, y, n in any case.
+ * Absent means what `prefault` says, as for {@link integerText}.
+ */
+export function booleanText() {
+  return fromText(z.boolean(), (text) => {
+    if (/^(?:true|1|on|yes|t|y)$/i.test(text)) return true;
+    return /^(?:false|0|off|no|f|n)$/i.test(text) ? false : notABoolean;
+  });
+}
+
+const notAnInteger: Finding = {
+  type: 'int_parsing',
+  msg: 'Input should be a valid integer, unable to parse string as an integer',
+};
+const integerTooLong: Finding = {
+  type: 'int_parsing_size',
+  msg: 'Unable to parse input string as an integer, exceeded maximum size',
+};
+const notABoolean: Finding = {
+  type: 'bool_parsing',
+  msg: 'Input should be a valid boolean, unable to interpret input',
+};
+
+/** Reads text into what `schema` takes; anything else than a string is for `schema` to refuse. */
+function fromText<T extends z.ZodType>(schema: T, read: (text: string) => number | boolean | Finding) {
+  return z.preprocess((value, context) => {
+    if (typeof value !== 'string') return value;
+    const result = read(value);
+    if (typeof result !== 'object') return result;
+    context.issues.push({ code: 'custom', input: value, ...asIssue(result) });
+    return z.NEVER;
+  }, schema);
+}

@@ -1,0 +1,18 @@
+import type { z } from 'zod';
+import { parseUrlEncoded } from './url-encoded.ts';
+import { type SecretOptions, validate } from './validate.ts';
+
+/**
+ * Reads the query string, given without its `?`; absent is empty. A repeated parameter is a problem unless its type is
+ * `repeatable(…)`. Whether unknown ones are is the schema's choice: `z.strictObject` refuses, `z.object` ignores them.
+ *
+ * Throws {@link ValidationError} with every problem at once.
+ */
+export function readQuery<S extends z.ZodObject>(
+  rawQuery: string | undefined,
+  schema: S,
+  options: SecretOptions = {},
+): z.output<S> {
+  const { values, names, repeated } = parseUrlEncoded(rawQuery ?? '');
+  return validate(schema, values, { loc: 'query', memberNames: names, repeated, ...options });
+}

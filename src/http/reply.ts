@@ -1,0 +1,133 @@
+import { Refusal, refusals, ValidationError } from '../errors.ts';
+import type { Cors } from './cors.ts';
+import type { Exchange } from './exchange.ts';
+import { oauthErrorFields } from './oauth-error.ts';
+import { discardBody } from './request-body.ts';
+
+/** What an own endpoint answers. */
+export interface Answer {
+  readonly status: number;
+  /** Sent as JSON; absent: an empty body. */
+  readonly body?: unknown;
+  /** Names and values in turn, beside the common ones. */
+  readonly headers?: readonly string[];
+  /** Default `no-store`. */
+  readonly cacheControl?: string;
+}
+
+/** Writes everything that Postern itself answers on the public listener. */
+export interface Replies {
+  send(exchange: Exchange, answer: Answer): void;
+  /** The one place where a refusal becomes bytes; anything that is no refusal is `internal_error`. */
+  refuse(exchange: Exchange, error: unknown, options?: { readonly oauth?: boolean }): void;
+}
+
+/** A refusal as status, flat header list and JSON body; what the body of a parser-level refusal says too. */
+export interface RefusalParts {
+  readonly status: number;
+  readonly code: string;
+  readonly headers: string[];
+  readonly body: object;
+}
+
+/** `realm` is the tenant; `oauth` adds RFC 6749 §5.2 fields. */
+export function refusalParts(
+  error: Refusal | ValidationError,
+  realm: string,
+  requestId: string,
+  oauth: boolean,
+): RefusalParts {
+  const headers: string[] = [];
+  let detail: unknown;
+  if (error instanceof ValidationError) {
+    detail = error.problems;
+  } else {
+    detail = refusals[error.code].detail;
+    const { missingScopes, neededScopes, retryAfterSeconds, allow } = error.options;
+    if (missingScopes !== undefined) detail = `Missing scope: ${missingScopes.join(' ')}`;
+    const challenge = challengeOf(error, realm, neededScopes);
+    if (challenge !== null) headers.push('WWW-Authenticate', challenge);
+    if (error.status === 429 || error.status === 503)
+      headers.push('Retry-After', String(Math.max(1, Math.ceil(retryAfterSeconds ?? 1))));
+    if (error.status === 405 && allow !== undefined) headers.push('Allow', allow.join(', '));
+  }
+  const body = { detail, code: error.code, request_id: requestId, ...(oauth ? oauthErrorFields(error) : {}) };
+  return { status: error.status, code: error.code, headers, body };
+}
+
+/** RFC 6750 §3. */
+function challengeOf(error: Refusal, realm: string, neededScopes?: readonly string[]): string | null {
+  const base = `Bearer realm="${realm}"`;
+  switch (error.code) {
+    case 'invalid_token':
+    case 'invalid_api_key':
+      return `${base}, error="invalid_token"`;
+    case 'ambiguous_credentials':
+      return `${base}, error="invalid_request"`;
+    case 'insufficient_scope':
+      return `${base}, error="insufficient_scope", scope="${(neededScopes ?? []).join(' ')}"`;
+    default:
+      return error.status === 401 ? base : null;
+  }
+}
+
+/** `onInternalError` is told of what was thrown and is no refusal; it goes to the log, never to the client. */
+export function createReplies(options: {
+  readonly realm: string;
+  readonly cors: Cors;
+  readonly onInternalError: (error: unknown, exchange: Exchange) => void;
+}): Replies {
+  const { realm, cors, onInternalError } = options;
+
+  function write(exchange: Exchange, status: number, headers: readonly string[], text: string | null): void {
+    const { response } = exchange;
+    // An answer before the request body was read whole leaves bytes on the connection that are no request.
+    const closes = !exchange.bodyRead && !exchange.request.complete;
+    const all = [
+      'X-Request-Id',
+      exchange.id,
+      ...headers,
+      ...(cors.enabled ? cors.answerHeaders(exchange.head) : []),
+      ...(closes ? ['Connection', 'close'] : []),
+    ];
+    if (text !== null) {
+      const bytes = Buffer.from(text);
+      all.push('Content-Type', 'application/json', 'Content-Length', String(bytes.length));
+      exchange.bytesOut = exchange.method === 'HEAD' ? 0 : bytes.length;
+      response.writeHead(status, all);
+      if (closes) {
+        response.write(bytes);
+        discardBody(exchange, () => response.end());
+      } else response.end(bytes);
+      return;
+    }
+    if (status !== 204) all.push('Content-Length', '0');
+    response.writeHead(status, all);
+    response.end();
+  }
+
+  return {
+    send(exchange, { status, body, headers, cacheControl }) {
+      const own = ['Cache-Control', cacheControl ?? 'no-store', ...(headers ?? [])];
+      write(exchange, status, own, body === undefined ? null : JSON.stringify(body));
+    },
+    refuse(exchange, error, { oauth = false } = {}) {
+      const known = error instanceof Refusal || error instanceof ValidationError;
+      if (!known) onInternalError(error, exchange);
+      const refusal = known ? error : new Refusal('internal_error');
+      const parts = refusalParts(refusal, realm, exchange.id, oauth);
+      exchange.outcome = parts.code;
+      if (exchange.response.headersSent) {
+        exchange.reset(parts.code);
+        return;
+      }
+      if (refusal instanceof Refusal && refusal.options.close) exchange.response.shouldKeepAlive = false;
+      write(
+        exchange,
+        parts.status,
+        ['Cache-Control', 'no-store', ...parts.headers],
+        JSON.stringify(parts.body),
+      );
+    },
+  };
+}

@@ -1,0 +1,192 @@
+import { Refusal } from '../errors.ts';
+import { meaning, meaningOf, normalisedName } from './header-names.ts';
+
+/**
+ * The head of a request, read once: every header that Postern judges, with how often it came. A header that came
+ * several times holds its last value; whoever minds asks for the count.
+ */
+export class RequestHead {
+  /** Names and values in turn, as they came. */
+  readonly raw: readonly string[];
+  host = '';
+  authorization = '';
+  authorizationCount = 0;
+  apiKey = '';
+  apiKeyCount = 0;
+  contentLength = '';
+  transferEncoding = '';
+  contentType = '';
+  contentTypeCount = 0;
+  requestId = '';
+  requestIdCount = 0;
+  expect = '';
+  upgrade = '';
+  traceparent = '';
+  traceparentCount = 0;
+  origin = '';
+  originCount = 0;
+  secFetchSite = '';
+  secPurpose = '';
+  requestMethod = '';
+  requestMethodCount = 0;
+  userAgent = '';
+  /** All `X-Forwarded-For` values, joined. */
+  forwardedFor = '';
+  forwardedProto = '';
+  forwardedHost = '';
+  /** All `Cookie` values, joined with `; ` (RFC 9112 §5.2 has one; HTTP/2 front ends split it). */
+  cookie = '';
+  /** Normalised names that `Connection` lists beside `close` and `keep-alive`; null when there are none. */
+  connectionNames: Set<string> | null = null;
+  hostCount = 0;
+  contentLengthCount = 0;
+  transferEncodingCount = 0;
+
+  constructor(raw: readonly string[]) {
+    this.raw = raw;
+    for (let i = 0; i < raw.length; i += 2) {
+      const what = meaningOf(raw[i]!);
+      if (what !== meaning.plain && what !== meaning.dropped) this.#read(what, raw[i + 1]!);
+    }
+  }
+
+  /** Whether a body follows the head (RFC 9112 §6.3). */
+  get hasBody(): boolean {
+    return this.transferEncodingCount > 0 || (this.contentLengthCount > 0 && this.contentLength !== '0');
+  }
+
+  #read(what: number, value: string): void {
+    switch (what) {
+      case meaning.host:
+        this.host = value;
+        this.hostCount++;
+        break;
+      case meaning.contentLength:
+        this.contentLength = value;
+        this.contentLengthCount++;
+        break;
+      case meaning.transferEncoding:
+        this.transferEncoding = value;
+        this.transferEncodingCount++;
+        break;
+      case meaning.connection:
+        if (value !== 'keep-alive' && value !== 'close') this.#readConnection(value);
+        break;
+      case meaning.expect:
+        this.expect = value;
+        break;
+      case meaning.upgrade:
+        this.upgrade = value;
+        break;
+      case meaning.authorization:
+        this.authorization = value;
+        this.authorizationCount++;
+        break;
+      case meaning.apiKey:
+        this.apiKey = value;
+        this.apiKeyCount++;
+        break;
+      case meaning.cookie:
+        this.cookie = this.cookie === '' ? value : `${this.cookie}; ${value}`;
+        break;
+      case meaning.requestId:
+        this.requestId = value;
+        this.requestIdCount++;
+        break;
+      case meaning.forwardedFor:
+        this.forwardedFor = this.forwardedFor === '' ? value : `${this.forwardedFor}, ${value}`;
+        break;
+      case meaning.forwardedProto:
+        this.forwardedProto = value;
+        break;
+      case meaning.forwardedHost:
+        this.forwardedHost = value;
+        break;
+      case meaning.traceparent:
+        this.traceparent = value;
+        this.traceparentCount++;
+        break;
+      case meaning.origin:
+        this.origin = value;
+        this.originCount++;
+        break;
+      case meaning.contentType:
+        this.contentType = value;
+        this.contentTypeCount++;
+        break;
+      case meaning.secFetchSite:
+        this.secFetchSite = value;
+        break;
+      case meaning.secPurpose:
+        this.secPurpose = value;
+        break;
+      case meaning.requestMethod:
+        this.requestMethod = value;
+        this.requestMethodCount++;
+        break;
+      case meaning.userAgent:
+        this.userAgent = value;
+        break;
+    }
+  }
+
+  #readConnection(value: string): void {
+    for (const part of value.split(',')) {
+      const name = normalisedName(part.trim());
+      if (name === '' || name === 'close' || name === 'keep-alive') continue;
+      this.connectionNames ??= new Set();
+      this.connectionNames.add(name);
+    }
+  }
+}
+
+/** Headers that `Connection` must not take away from the upstream. */
+const notHopByHop = [
+  'host',
+  'content-length',
+  'content-type',
+  'cookie',
+  'authorization',
+  'x-api-key',
+] as const;
+
+/** `reg-name`, IPv4 or bracketed IPv6 with an optional port (RFC 9110 §7.2); no userinfo, list or blank. */
+const hostValue =
+  /^(?:[A-Za-z0-9._~!$&'()*+;=-]|%[0-9A-Fa-f]{2})+(?::\d{0,5})?$|^\[[0-9A-Fa-f:.]+\](?::\d{0,5})?$/;
+
+/**
+ * Refuses what an upstream could frame or address in another way (RFC 9112 §3.2, §6.1, §6.3, §11.2), also where the
+ * parser below us already should have.
+ *
+ * Throws `bad_request`; the connection closes.
+ */
+export function assertUnambiguousHead(head: RequestHead, httpMinor: number): void {
+  if (head.transferEncodingCount > 0) {
+    if (head.contentLengthCount > 0 || head.transferEncodingCount > 1 || httpMinor === 0) throw malformed();
+    if (head.transferEncoding.toLowerCase() !== 'chunked') throw malformed();
+  } else if (head.contentLengthCount > 0) {
+    if (head.contentLengthCount > 1 || !isLength(head.contentLength)) throw malformed();
+  }
+  if (head.hostCount !== 1 && (httpMinor === 1 || head.hostCount > 1)) throw malformed();
+  if (head.hostCount === 1 && (head.host.length > 255 || !hostValue.test(head.host))) throw malformed();
+  if (head.connectionNames !== null)
+    for (const name of notHopByHop) if (head.connectionNames.has(name)) throw malformed();
+}
+
+function malformed(): Refusal {
+  return new Refusal('bad_request', { close: true });
+}
+
+function isLength(value: string): boolean {
+  if (value === '' || value.length > 15) return false;
+  for (let i = 0; i < value.length; i++) {
+    const code = value.charCodeAt(i);
+    if (code < 0x30 || code > 0x39) return false;
+  }
+  return true;
+}
+
+/** 1-128 of `[A-Za-z0-9._-]`, given once: an id that may be taken over into answers and logs. */
+export function isUsableRequestId(head: RequestHead): boolean {
+  return head.requestIdCount === 1 && /^[A-Za-z0-9._-]{1,128}$/.test(head.requestId);
+}

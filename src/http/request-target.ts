@@ -1,0 +1,152 @@
+import { Refusal } from '../errors.ts';
+
+/** What `paths` of the configuration lets through as opaque characters; everything else ambiguous is refused. */
+export interface TargetRules {
+  readonly passSemicolons: boolean;
+  readonly passEncodedSlashes: boolean;
+}
+
+/** Where the query of an origin-form target begins (the index of `?`, or the length). */
+export function queryStart(target: string): number {
+  const index = target.indexOf('?');
+  return index < 0 ? target.length : index;
+}
+
+const slash = 0x2f;
+const percent = 0x25;
+const dot = 0x2e;
+const semicolon = 0x3b;
+const backslash = 0x5c;
+const hash = 0x23;
+const question = 0x3f;
+
+/** Per byte: 1 for RFC 3986 §2.3 unreserved characters. */
+const unreserved = new Uint8Array(256);
+for (const character of 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~')
+  unreserved[character.charCodeAt(0)] = 1;
+
+/** Per byte: the value of a hexadecimal digit, or 255. */
+const hexValue = new Uint8Array(256).fill(255);
+for (let value = 0; value < 16; value++) {
+  hexValue[value.toString(16).charCodeAt(0)] = value;
+  hexValue[value.toString(16).toUpperCase().charCodeAt(0)] = value;
+}
+
+/**
+ * Refuses a request target that an upstream could read differently: the path is judged as the bytes that came and sent
+ * as those bytes, never normalised (RFC 9112 §3.2.1, RFC 3986 §6.2.2). `pathEnd` is {@link queryStart}.
+ *
+ * Throws `bad_request`.
+ */
+export function assertUnambiguousTarget(target: string, pathEnd: number, rules: TargetRules): void {
+  if (target.charCodeAt(0) !== slash) throw ambiguous();
+  let segmentStart = 1;
+  for (let i = 1; i < pathEnd; i++) {
+    const code = target.charCodeAt(i);
+    if (code === slash) {
+      if (i === segmentStart) throw ambiguous();
+      assertNoDotSegment(target, segmentStart, i);
+      segmentStart = i + 1;
+    } else if (code === percent) {
+      i = judgeEscape(target, i, pathEnd, rules);
+    } else if (code === semicolon) {
+      if (!rules.passSemicolons) throw ambiguous();
+      // `..;x` is a parent segment to servers that cut path parameters off.
+      assertNoDotSegment(target, partStart(target, i), i);
+    } else if (code < 0x21 || code > 0x7e || code === backslash || code === hash) {
+      throw ambiguous();
+    }
+  }
+  if (target.charCodeAt(1) === slash) throw ambiguous();
+  assertNoDotSegment(target, segmentStart, pathEnd);
+  for (let i = pathEnd; i < target.length; i++) {
+    const code = target.charCodeAt(i);
+    if (code < 0x21 || code > 0x7e || code === hash) throw ambiguous();
+  }
+}
+
+function ambiguous(): Refusal {
+  return new Refusal('bad_request', { close: true });
+}
+
+function assertNoDotSegment(target: string, start: number, end: number): void {
+  const length = end - start;
+  if (length === 1 && target.charCodeAt(start) === dot) throw ambiguous();
+  if (length === 2 && target.charCodeAt(start) === dot && target.charCodeAt(start + 1) === dot)
+    throw ambiguous();
+}
+
+function byteAt(target: string, index: number, end: number): number {
+  if (index + 2 >= end || target.charCodeAt(index) !== percent) return -1;
+  const high = hexValue[target.charCodeAt(index + 1) & 0xff]!;
+  const low = hexValue[target.charCodeAt(index + 2) & 0xff]!;
+  return high === 255 || low === 255 ? -1 : high * 16 + low;
+}
+
+/** Judges the escape (for UTF-8, the run of escapes) at `index`; gives the index of its last character. */
+function judgeEscape(target: string, index: number, pathEnd: number, rules: TargetRules): number {
+  const end = pathEnd;
+  const byte = byteAtChecked(target, index, end);
+  if (byte >= 0x80) return judgeUtf8(target, index, end, byte);
+  if (byte < 0x20 || byte === 0x7f || unreserved[byte] === 1) throw ambiguous();
+  if (byte === slash && rules.passEncodedSlashes) {
+    assertNoDotSegmentAround(target, index, end);
+    return index + 2;
+  }
+  if (byte === semicolon && rules.passSemicolons) {
+    assertNoDotSegmentAround(target, index, end);
+    return index + 2;
+  }
+  if (byte === slash || byte === backslash || byte === semicolon || byte === hash || byte === question)
+    throw ambiguous();
+  // A second round of decoding would see another escape here.
+  if (byte === percent && isHex(target, index + 3, end) && isHex(target, index + 4, end)) throw ambiguous();
+  return index + 2;
+}
+
+function byteAtChecked(target: string, index: number, end: number): number {
+  const byte = byteAt(target, index, end);
+  if (byte < 0) throw ambiguous();
+  return byte;
+}
+
+function isHex(target: string, index: number, end: number): boolean {
+  return index < end && hexValue[target.charCodeAt(index) & 0xff] !== 255;
+}
+
+/** With encoded separators let through: what stands between two separators, plain or encoded, is no dot segment. */
+function assertNoDotSegmentAround(target: string, index: number, end: number): void {
+  assertNoDotSegment(target, partStart(target, index), index);
+  const after = index + 3;
+  let stop = after;
+  while (stop < end && target.charCodeAt(stop) !== slash && target.charCodeAt(stop) !== percent) stop++;
+  assertNoDotSegment(target, after, stop);
+}
+
+/** Where the part before `end` begins: after the last slash, plain or encoded, or the last other escape. */
+function partStart(target: string, end: number): number {
+  let start = end;
+  while (start > 1 && target.charCodeAt(start - 1) !== slash && !endsWithEscape(target, start)) start--;
+  return start;
+}
+
+function endsWithEscape(target: string, end: number): boolean {
+  return end >= 3 && target.charCodeAt(end - 3) === percent;
+}
+
+/** Checks one UTF-8 sequence of escapes (RFC 3629 §4: no overlong form, no surrogate, nothing above U+10FFFF). */
+function judgeUtf8(target: string, index: number, end: number, first: number): number {
+  const length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
+  if (first < 0xc2 || first > 0xf4) throw ambiguous();
+  let point = first & (0x7f >> length);
+  for (let k = 1; k < length; k++) {
+    const byte = byteAtChecked(target, index + 3 * k, end);
+    if ((byte & 0xc0) !== 0x80) throw ambiguous();
+    point = (point << 6) | (byte & 0x3f);
+  }
+  const overlong = (length === 3 && point < 0x800) || (length === 4 && point < 0x10000);
+  if (overlong || point > 0x10ffff || (point >= 0xd800 && point <= 0xdfff)) throw ambiguous();
+  // U+0080 to U+009F are control characters too.
+  if (point < 0xa0) throw ambiguous();
+  return index + 3 * length - 1;
+}

@@ -1,0 +1,45 @@
+/** The fields of an `application/x-www-form-urlencoded` text or a query string. */
+export interface UrlEncodedFields {
+  /** A string, or for a repeated name the list of them. Has no prototype. */
+  readonly values: Record<string, string | string[]>;
+  /** The names in the order they first came. */
+  readonly names: readonly string[];
+  /** The names that came more than once. */
+  readonly repeated: ReadonlySet<string>;
+}
+
+/**
+ * Parses as the WHATWG URL standard does (`+` is a space, a malformed escape stands for itself), with one difference:
+ * what is not UTF-8 is not replaced by U+FFFD, but kept as lone surrogates, which {@link validate} refuses.
+ *
+ * `encoded` holds one byte a character (latin1).
+ */
+export function parseUrlEncoded(encoded: string): UrlEncodedFields {
+  const fields = new Map<string, string[]>();
+  for (const pair of encoded.split('&')) {
+    if (pair === '') continue;
+    const equals = pair.indexOf('=');
+    const name = decode(equals === -1 ? pair : pair.slice(0, equals));
+    const value = decode(equals === -1 ? '' : pair.slice(equals + 1));
+    const values = fields.get(name);
+    if (values === undefined) fields.set(name, [value]);
+    else values.push(value);
+  }
+  const values = Object.create(null);
+  for (const [name, all] of fields) values[name] = all.length === 1 ? all[0] : all;
+  const repeated = [...fields].filter(([, all]) => all.length > 1).map(([name]) => name);
+  return { values, names: [...fields.keys()], repeated: new Set(repeated) };
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+function decode(encoded: string): string {
+  const bytes = encoded
+    .replaceAll('+', ' ')
+    .replace(/%([0-9a-f]{2})/gi, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)));
+  try {
+    return utf8.decode(Buffer.from(bytes, 'latin1'));
+  } catch {
+    return bytes.replace(/[^\0-\x7f]/g, (byte) => String.fromCharCode(0xdc00 + byte.charCodeAt(0)));
+  }
+}

@@ -1,0 +1,139 @@
+import type { z } from 'zod';
+import { ValidationError, type ValidationProblem } from '../errors.ts';
+import {
+  extraForbidden,
+  findingOf,
+  missing,
+  notAnObject,
+  notAString,
+  notUnicode,
+} from './pydantic-problems.ts';
+
+/** Which fields hold secrets: their `input` is null in every problem. */
+export interface SecretOptions {
+  readonly secret?: readonly string[];
+}
+
+/** Where the input came from and what is known about it beside its value. */
+export interface ValidateOptions extends SecretOptions {
+  readonly loc: 'body' | 'query';
+  /** The names of the input in the order they came; default its own keys, which put integer-like names first. */
+  readonly memberNames?: readonly string[];
+  /** Names that came more than once; their value is a list. */
+  readonly repeated?: ReadonlySet<string>;
+}
+
+type Path = readonly (string | number)[];
+
+/**
+ * Returns what the schema makes of the input.
+ *
+ * Throws {@link ValidationError} with every problem at once, in pydantic 2's shape: those of fields in the schema's order,
+ * one a value, then unknown fields in the order they came. A string that is no Unicode is refused in any field, whatever
+ * its schema. `refine` on the whole object is only asked once the fields are good, unless it has a `when`.
+ */
+export function validate<S extends z.ZodObject>(
+  schema: S,
+  input: unknown,
+  options: ValidateOptions,
+): z.output<S> {
+  if (!isObject(input)) {
+    const { secret = [] } = options;
+    const hidden = secret.length > 0 || holds(input, secret);
+    throw new ValidationError([{ ...notAnObject, loc: [options.loc], input: hidden ? null : input }]);
+  }
+  const parsed = schema.safeParse(input);
+  const issues = parsed.error?.issues ?? [];
+  const fieldNames = Object.keys(schema.shape);
+  const problems = [
+    ...fieldNames.flatMap((name) => unicodeProblems(input[name], [name])),
+    ...issues
+      .filter((issue) => issue.code !== 'unrecognized_keys')
+      .map((issue) => problemOf(issue, input, options)),
+  ];
+  const all = [...onePerValue(inFieldOrder(problems, fieldNames)), ...unknownFields(issues, input, options)];
+  if (parsed.success && all.length === 0) return parsed.data;
+  throw new ValidationError(all.map((problem) => published(problem, options)));
+}
+
+function problemOf(issue: z.core.$ZodIssue, input: object, options: ValidateOptions): ValidationProblem {
+  const loc = issue.path as Path;
+  const value = valueAt(input, loc);
+  if (issue.code === 'invalid_type' && value === undefined) return { ...missing, loc, input: null };
+  const wantsOneValue = issue.code === 'invalid_type' || issue.code === 'invalid_value';
+  const repeated = wantsOneValue && loc.length === 1 && options.repeated?.has(String(loc[0]));
+  return { ...(repeated ? notAString : findingOf(issue, value)), loc, input: value };
+}
+
+function unicodeProblems(value: unknown, loc: Path): ValidationProblem[] {
+  if (typeof value === 'string') return value.isWellFormed() ? [] : [{ ...notUnicode, loc, input: value }];
+  if (Array.isArray(value)) return value.flatMap((item, index) => unicodeProblems(item, [...loc, index]));
+  if (isObject(value))
+    return Object.keys(value).flatMap((name) => unicodeProblems(value[name], [...loc, name]));
+  return [];
+}
+
+function unknownFields(
+  issues: readonly z.core.$ZodIssue[],
+  input: Readonly<Record<string, unknown>>,
+  options: ValidateOptions,
+): ValidationProblem[] {
+  return issues.flatMap((issue) => {
+    if (issue.code !== 'unrecognized_keys') return [];
+    const path = issue.path as Path;
+    const unknown = new Set(issue.keys);
+    const names = path.length === 0 ? (options.memberNames ?? Object.keys(input)) : issue.keys;
+    return names
+      .filter((name) => unknown.has(name))
+      .map((name) => ({ ...extraForbidden, loc: [...path, name], input: valueAt(input, [...path, name]) }));
+  });
+}
+
+/** Fields as the schema has them, a list before its items; what concerns the object as a whole comes last. */
+function inFieldOrder(problems: readonly ValidationProblem[], names: readonly string[]): ValidationProblem[] {
+  const places = new Map(names.map((name, place) => [name, place]));
+  const place = ({ loc }: ValidationProblem) => places.get(String(loc[0])) ?? names.length;
+  const item = ({ loc }: ValidationProblem) => (typeof loc[1] === 'number' ? loc[1] : -1);
+  return problems.toSorted((a, b) => place(a) - place(b) || item(a) - item(b));
+}
+
+/** The first problem of each value; what is inside a value that has one itself is not looked at, as in pydantic. */
+function onePerValue(problems: readonly ValidationProblem[]): ValidationProblem[] {
+  const seen = new Set<string>();
+  return problems.filter(({ loc }) => {
+    const ways = loc.map((_, index) => JSON.stringify(loc.slice(0, index + 1)));
+    if (ways.some((way) => seen.has(way))) return false;
+    seen.add(JSON.stringify(loc));
+    return true;
+  });
+}
+
+/** The problem as the client may see it: never a password, token or key, also where it was put by mistake. */
+function published(problem: ValidationProblem, { loc, secret = [] }: ValidateOptions): ValidationProblem {
+  const { type, msg, ctx } = problem;
+  const hidden = problem.loc.some((name) => isSecret(String(name), secret)) || holds(problem.input, secret);
+  const shown = { type, loc: [loc, ...problem.loc], msg, input: hidden ? null : problem.input };
+  return ctx === undefined ? shown : { ...shown, ctx };
+}
+
+function holds(value: unknown, secret: readonly string[]): boolean {
+  if (Array.isArray(value)) return value.some((item) => holds(item, secret));
+  if (!isObject(value)) return false;
+  return Object.keys(value).some((name) => isSecret(name, secret) || holds(value[name], secret));
+}
+
+function isSecret(name: string, secret: readonly string[]): boolean {
+  return secret.includes(name) || /pass|pwd|secret|token|key|credential|assertion/i.test(name);
+}
+
+/** The raw value a path leads to; a single value stands for the list it was read as. */
+function valueAt(input: unknown, path: Path): unknown {
+  return path.reduce((value: unknown, step) => {
+    if (typeof value !== 'object' || value === null) return value;
+    return Object.hasOwn(value, step) ? (value as Record<string | number, unknown>)[step] : undefined;
+  }, input);
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,194 @@
+import { type DestinationStream, type Logger, pino } from 'pino';
+
+/** One finished request, as the access line tells it. Nothing in here may hold a query string or a credential. */
+export interface AccessEntry {
+  readonly method: string;
+  /** The path without the query. */
+  readonly path: string;
+  /** The configured path of the route, or the pattern of the own endpoint; empty when none was found. */
+  readonly route: string;
+  readonly status: number;
+  readonly durationMs: number;
+  /** `ok`, or the code of the refusal, or `client_aborted` and the like. */
+  readonly outcome: string;
+  readonly subject: string;
+  /** `session` or `key`, or empty without a credential. */
+  readonly credentialKind: 'session' | 'key' | '';
+  readonly credentialId: string;
+  readonly requestId: string;
+  readonly address: string;
+  readonly bytesIn: number;
+  readonly bytesOut: number;
+}
+
+/** Something that changes or probes access. */
+export interface AuditEntry {
+  readonly event: string;
+  readonly outcome: 'success' | 'failure';
+  /** Id of the user who acted, or `command-line`; null when unknown. */
+  readonly actor: string | null;
+  /** Id of the user it is about; null when there is none. */
+  readonly subject: string | null;
+  readonly session?: string;
+  readonly key?: string;
+  readonly address: string | null;
+  readonly requestId: string | null;
+}
+
+/** The process log: JSON lines, `time` in RFC 3339. */
+export interface Log {
+  access(entry: AccessEntry): void;
+  /** Written whatever the level. */
+  audit(entry: AuditEntry): void;
+  debug(message: string, fields?: object): void;
+  info(message: string, fields?: object): void;
+  warn(message: string, fields?: object): void;
+  error(message: string, fields?: object): void;
+  setLevel(level: string): void;
+  /** Writes out what is buffered, synchronously; for the end of the process. */
+  flush(): void;
+}
+
+/** Field names whose values never reach a line, at the two depths that fields are logged at. */
+const secretFields = [
+  'authorization',
+  'cookie',
+  'set-cookie',
+  'x-api-key',
+  'password',
+  'token',
+  'key_material',
+  'client_secret',
+  'secret',
+];
+
+/**
+ * Opens the log on file descriptor 1 or 2 or a file.
+ *
+ * Lines are buffered for at most 100 ms: under load one write carries many of them.
+ */
+export function createLog(options: { readonly level: string; readonly destination?: number | string }): Log {
+  const destination = pino.destination({
+    dest: options.destination ?? 1,
+    sync: false,
+    minLength: 8 * 1024,
+    periodicFlush: 100,
+  });
+  // A reader that went away (a closed pipe) must not take the gateway with it.
+  destination.on('error', () => {});
+  return createLogOn(destination, options.level, () => destination.flushSync());
+}
+
+/** The same log on any stream of lines. */
+export function createLogOn(
+  destination: DestinationStream,
+  level: string,
+  flush: () => void = () => {},
+): Log {
+  const logger: Logger = pino(
+    {
+      level,
+      base: null,
+      timestamp: () => `,"time":"${new Date().toISOString()}"`,
+      formatters: { level: (label) => ({ level: label }) },
+      redact: {
+        paths: secretFields.flatMap((name) => [`["${name}"]`, `*["${name}"]`]),
+        censor: '[redacted]',
+      },
+    },
+    destination,
+  );
+  const clock = createClockText();
+  return {
+    access(entry) {
+      if (logger.isLevelEnabled('info')) destination.write(accessLine(entry, clock(Date.now())));
+    },
+    audit(entry) {
+      destination.write(auditLine(entry));
+    },
+    debug: (message, fields) => logger.debug(fields ?? {}, message),
+    info: (message, fields) => logger.info(fields ?? {}, message),
+    warn: (message, fields) => logger.warn(fields ?? {}, message),
+    error: (message, fields) => logger.error(fields ?? {}, message),
+    setLevel(next) {
+      logger.level = next;
+    },
+    flush() {
+      try {
+        flush();
+      } catch {
+        // The stream is gone: there is nowhere left to say so.
+      }
+    },
+  };
+}
+
+/** The line of one request, put together from strings: this is written once a request and must cost little. */
+function accessLine(entry: AccessEntry, time: string): string {
+  return (
+    '{"level":"info","time":"' +
+    time +
+    '","msg":"request","method":"' +
+    entry.method +
+    '","path":' +
+    quoted(entry.path) +
+    ',"route":' +
+    quoted(entry.route) +
+    ',"status":' +
+    entry.status +
+    ',"duration_ms":' +
+    Math.round(entry.durationMs * 1000) / 1000 +
+    ',"outcome":"' +
+    entry.outcome +
+    (entry.credentialKind === ''
+      ? ''
+      : `","subject":"${entry.subject}","${entry.credentialKind}":"${entry.credentialId}`) +
+    '","request_id":"' +
+    entry.requestId +
+    '","address":"' +
+    entry.address +
+    '","bytes_in":' +
+    entry.bytesIn +
+    ',"bytes_out":' +
+    entry.bytesOut +
+    '}\n'
+  );
+}
+
+function auditLine(entry: AuditEntry): string {
+  const { event, outcome, actor, subject, session, key, address, requestId } = entry;
+  const time = new Date().toISOString();
+  const line = {
+    level: 'info',
+    time,
+    audit: true,
+    event,
+    outcome,
+    actor,
+    subject,
+    session,
+    key,
+    address,
+    request_id: requestId,
+  };
+  return `${JSON.stringify(line)}\n`;
+}
+
+const needsEscape = /[^ !#-[\]-~]/;
+
+function quoted(text: string): string {
+  return needsEscape.test(text) ? JSON.stringify(text) : `"${text}"`;
+}
+
+/** RFC 3339 text of an instant; the text of the current millisecond is kept. */
+function createClockText(): (now: number) => string {
+  let last = -1;
+  let text = '';
+  return (now) => {
+    if (now !== last) {
+      last = now;
+      text = new Date(now).toISOString();
+    }
+    return text;
+  };
+}

@@ -1,0 +1,50 @@
+import type { Config } from './config/schema.ts';
+import type { Attempts } from './stores/attempts.ts';
+import { createMemoryAttempts } from './stores/memory/attempts.ts';
+import type { Records } from './stores/records.ts';
+import type { Sessions } from './stores/sessions.ts';
+import { createSqliteRecords } from './stores/sqlite/records.ts';
+import { createSqliteSessions } from './stores/sqlite/sessions.ts';
+import { StoreOpenError } from './stores/sqlite/store-open-error.ts';
+
+/** The stores of a configuration, open. */
+export interface Stores {
+  readonly records: Records;
+  readonly sessions: Sessions;
+  /** Counters of failed attempts: of this process where sessions are in SQLite. */
+  readonly attempts: Attempts;
+  close(): Promise<void>;
+}
+
+const sqliteScheme = 'sqlite:';
+
+/**
+ * Opens the configured stores, creating or migrating them; the only place that knows which kinds there are.
+ *
+ * Throws {@link StoreOpenError} naming the file or address and the reason. `now` gives epoch ms.
+ */
+export function openStores(config: Config, now: () => number): Stores {
+  const records = createSqliteRecords(requireSqliteFile('stores.records', config.stores.records), { now });
+  let sessions: Sessions;
+  try {
+    sessions = createSqliteSessions(requireSqliteFile('stores.sessions', config.stores.sessions), { now });
+  } catch (error) {
+    void records.close();
+    throw error;
+  }
+  return {
+    records,
+    sessions,
+    attempts: createMemoryAttempts(),
+    async close() {
+      await Promise.all([records.close(), sessions.close()]);
+    },
+  };
+}
+
+function requireSqliteFile(key: string, address: string): string {
+  if (address.startsWith(sqliteScheme)) return address.slice(sqliteScheme.length);
+  // Never the address itself: it may hold a password.
+  const scheme = address.slice(0, address.indexOf(':'));
+  throw new StoreOpenError(`${key} (${scheme}:)`, 'this version keeps it in sqlite:PATH alone');
+}

@@ -1,0 +1,60 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** The `builtin:echo` upstream, running. */
+export interface Echo {
+  /** `http://127.0.0.1:<port>`. */
+  readonly origin: string;
+  close(): Promise<void>;
+}
+
+/** Bytes of a body that are sent back; `body_length` counts them all. */
+const maxEchoedBytes = 1024 * 1024;
+
+/**
+ * Starts the upstream of the quick start on a free loopback port: it answers with the request as a real upstream would
+ * have seen it, for it is one.
+ */
+export function startEcho(): Promise<Echo> {
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    let length = 0;
+    request.on('data', (chunk: Buffer) => {
+      if (length < maxEchoedBytes) chunks.push(chunk);
+      length += chunk.length;
+    });
+    request.on('end', () => {
+      const { rawHeaders } = request;
+      const headers: [string, string][] = [];
+      for (let i = 0; i < rawHeaders.length; i += 2) headers.push([rawHeaders[i]!, rawHeaders[i + 1]!]);
+      const body = Buffer.concat(chunks).subarray(0, maxEchoedBytes).toString('base64');
+      const text = JSON.stringify({
+        method: request.method,
+        target: request.url,
+        headers,
+        body,
+        body_length: length,
+      });
+      response.writeHead(200, {
+        'Content-Type': 'application/json',
+        'Content-Length': Buffer.byteLength(text),
+      });
+      response.end(text);
+    });
+  });
+  server.keepAliveTimeout = 60_000;
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as AddressInfo;
+      resolve({
+        origin: `http://127.0.0.1:${port}`,
+        close: () =>
+          new Promise((done) => {
+            server.close(() => done());
+            server.closeAllConnections();
+          }),
+      });
+    });
+  });
+}

@@ -1,0 +1,91 @@
+import type { Principal } from '../credentials/principal.ts';
+
+/** A forwarded request in flight under a credential. */
+export interface OpenStream {
+  readonly principal: Principal;
+  /** The scopes its route needs. */
+  readonly neededScopes: readonly string[];
+  /** Ends it on the client's side and the upstream's. */
+  end(reason: string): void;
+}
+
+/** Every forwarded request in flight, by the credential it came with: they end when the credential does. */
+export interface OpenStreams {
+  add(stream: OpenStream): void;
+  remove(stream: OpenStream): void;
+  /** Ends all that came with the session or key. */
+  endOf(credentialId: string): void;
+  /** Looks at every credential with something in flight once and ends what is not allowed any more. */
+  sweep(): Promise<void>;
+  readonly size: number;
+  /** Stops looking. */
+  close(): void;
+}
+
+/** How often credentials in flight are looked at, in milliseconds: revocation elsewhere is seen within a second. */
+const sweepIntervalMs = 400;
+
+/**
+ * Builds the registry. `revalidate` gives the principal of the same credential as it is now, or null once it is no
+ * good; when it rejects (a store is away) streams stay as they are.
+ */
+export function createOpenStreams(
+  revalidate: (principal: Principal) => Principal | null | Promise<Principal | null>,
+): OpenStreams {
+  const byCredential = new Map<string, Set<OpenStream>>();
+  let size = 0;
+  let sweeping = false;
+
+  function endAll(streams: Set<OpenStream>, reason: string): void {
+    for (const stream of [...streams]) stream.end(reason);
+  }
+
+  async function sweep(): Promise<void> {
+    for (const streams of [...byCredential.values()]) {
+      const [first] = streams;
+      if (first === undefined) continue;
+      const now = await revalidate(first.principal);
+      if (now === null) endAll(streams, 'credential_ended');
+      else
+        for (const stream of [...streams])
+          if (stream.neededScopes.some((scope) => !now.held.has(scope))) stream.end('scope_lost');
+    }
+  }
+
+  const timer = setInterval(() => {
+    if (sweeping || size === 0) return;
+    sweeping = true;
+    sweep()
+      .catch(() => {})
+      .finally(() => {
+        sweeping = false;
+      });
+  }, sweepIntervalMs);
+  timer.unref();
+
+  return {
+    add(stream) {
+      const id = stream.principal.credentialId;
+      const streams = byCredential.get(id);
+      if (streams === undefined) byCredential.set(id, new Set([stream]));
+      else streams.add(stream);
+      size++;
+    },
+    remove(stream) {
+      const id = stream.principal.credentialId;
+      const streams = byCredential.get(id);
+      if (streams === undefined || !streams.delete(stream)) return;
+      size--;
+      if (streams.size === 0) byCredential.delete(id);
+    },
+    endOf(credentialId) {
+      const streams = byCredential.get(credentialId);
+      if (streams !== undefined) endAll(streams, 'credential_ended');
+    },
+    sweep,
+    get size() {
+      return size;
+    },
+    close: () => clearInterval(timer),
+  };
+}

@@ -1,0 +1,11 @@
+import { administratorSetId, type ScopeSet } from './records.ts';
+
+/** The built-in scope set, which no store keeps: whoever holds it holds the whole catalogue. */
+export const administratorSet: ScopeSet = Object.freeze({
+  id: administratorSetId,
+  name: administratorSetId,
+  description: 'Everything in the catalogue',
+  scopes: Object.freeze([]),
+  created: 0,
+  updated: 0,
+});

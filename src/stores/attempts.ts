@@ -1,0 +1,21 @@
+/** A limit on failed attempts: `points` in a window of `windowMs`, for whoever `key` names. */
+export interface AttemptLimit {
+  readonly key: string;
+  readonly points: number;
+}
+
+/** Whether an attempt was counted, or how long until the fullest window ends, in milliseconds. */
+export type AttemptOutcome =
+  | { readonly allowed: true }
+  | { readonly allowed: false; readonly retryAfterMs: number };
+
+/**
+ * Counters of failed attempts. An attempt is counted before the work it guards and given back on success, so that
+ * parallel attempts can't slip through together.
+ */
+export interface Attempts {
+  /** Counts one attempt against every limit in order; at the first that is full it takes back those before and refuses. */
+  count(limits: readonly AttemptLimit[], windowMs: number): Promise<AttemptOutcome>;
+  /** Takes one attempt back from every limit. */
+  giveBack(limits: readonly AttemptLimit[], windowMs: number): Promise<void>;
+}

@@ -1,0 +1,210 @@
+/** A value, or a promise of it: a store whose answer is already in this process gives it without a wait. */
+export type Awaitable<T> = T | Promise<T>;
+
+/** The id and name of the built-in scope set that is the whole catalogue, whatever it becomes. */
+export const administratorSetId = 'administrator';
+
+/** A person. Instants are epoch milliseconds; ids are UUIDv7. */
+export interface User {
+  readonly id: string;
+  /** As shown: NFC, trimmed. */
+  readonly username: string;
+  readonly displayName: string | null;
+  readonly email: string | null;
+  /** argon2id in PHC form; null for a user who signs in elsewhere. */
+  readonly passwordHash: string | null;
+  /** Own scopes, sorted. */
+  readonly scopes: readonly string[];
+  /** Ids of scope sets held. */
+  readonly scopeSets: readonly string[];
+  readonly disabled: boolean;
+  readonly created: number;
+  readonly lastLogin: number | null;
+}
+
+/** A named list of scopes. The built-in one is not stored: stores add it to what they answer, with `scopes: []`. */
+export interface ScopeSet {
+  readonly id: string;
+  readonly name: string;
+  readonly description: string;
+  readonly scopes: readonly string[];
+  readonly created: number;
+  readonly updated: number;
+}
+
+/** An API key at rest: never the key, its hash alone. */
+export interface ApiKey {
+  readonly id: string;
+  readonly label: string;
+  /** `<prefix>_` and four characters. */
+  readonly hint: string;
+  /** Sorted. */
+  readonly scopes: readonly string[];
+  readonly scopeSets: readonly string[];
+  readonly created: number;
+  /** Id of the user who minted it; the user may be gone. */
+  readonly createdBy: string;
+  /** Id of the key it was minted with. */
+  readonly parent: string | null;
+  readonly expires: number | null;
+  readonly lastUsed: number | null;
+}
+
+/** A key with what a principal or an answer needs beside it, read in one consistent step. */
+export interface ApiKeyWithOwner {
+  readonly key: ApiKey;
+  /** The user of `createdBy`, or null once removed. */
+  readonly owner: Pick<User, 'id' | 'username' | 'disabled'> | null;
+  /** The sets of `key.scopeSets`, the built-in one included. */
+  readonly sets: readonly ScopeSet[];
+}
+
+/** A user with the sets held, read in one consistent step. */
+export interface UserWithSets {
+  readonly user: User;
+  readonly sets: readonly ScopeSet[];
+}
+
+export type ApiKeySortField = 'created' | 'label' | 'expires' | 'last_used';
+export type ApiKeyStatus = 'active' | 'expired' | 'suspended';
+export type Comparison = 'gt' | 'gte' | 'lt' | 'lte';
+
+/** Filters of the key list; all must hold. Instants are epoch milliseconds. */
+export interface ApiKeyFilters {
+  /** ASCII case-insensitive. */
+  readonly labelContains?: string;
+  readonly labelEq?: string;
+  /** A null `expires` is the far future, a null `last_used` the far past. */
+  readonly instants?: readonly {
+    readonly field: 'created' | 'expires' | 'last_used';
+    readonly comparison: Comparison;
+    readonly value: number;
+  }[];
+  readonly expiresIsNull?: boolean;
+  readonly lastUsedIsNull?: boolean;
+  /** The key's own scopes contain all of these. */
+  readonly scopesContain?: readonly string[];
+  readonly createdByEq?: string;
+  readonly statusEq?: ApiKeyStatus;
+}
+
+/** A place in the order of a list: the sort value and id of an item; the null of a field is its far end. */
+export interface ApiKeyPosition {
+  readonly value: number | string | null;
+  readonly id: string;
+}
+
+export interface ApiKeyQuery {
+  readonly sortBy: ApiKeySortField;
+  readonly sortOrder: 'asc' | 'desc';
+  readonly filters: ApiKeyFilters;
+  /** Items strictly after this place in the order (or before it, when `backwards`). Absent: from the end it starts at. */
+  readonly from?: ApiKeyPosition;
+  /** With `from`: the item at that place, if still there, counts too. */
+  readonly inclusive?: boolean;
+  /** Read towards the start; items are still given in list order. */
+  readonly backwards?: boolean;
+  /** How many at most. */
+  readonly size: number;
+  /** The instant against which `expired` is judged, epoch ms. */
+  readonly now: number;
+}
+
+export interface ApiKeyPage {
+  readonly items: readonly ApiKeyWithOwner[];
+  /** How many keys pass the filters. */
+  readonly total: number;
+  /** Whether the list goes on beyond the last (or, when `backwards`, before the first) item. */
+  readonly more: boolean;
+}
+
+/** A signing key as JWK text (RFC 7517), private part included. */
+export interface SigningKey {
+  readonly kid: string;
+  readonly algorithm: 'ES256' | 'EdDSA' | 'RS256';
+  readonly privateJwk: string;
+  readonly created: number;
+}
+
+/** What a user's record takes as a change; absent fields stay. */
+export interface UserChanges {
+  readonly username?: string;
+  readonly displayName?: string | null;
+  readonly email?: string | null;
+  readonly passwordHash?: string;
+  readonly scopes?: readonly string[];
+  readonly scopeSets?: readonly string[];
+  readonly disabled?: boolean;
+}
+
+/** Whether, and how, the first administrator may still be activated over HTTP. */
+export interface BootstrapState {
+  readonly open: boolean;
+  /** The token that a reset or the first start made; null: none made (one may be configured). */
+  readonly token: string | null;
+}
+
+/**
+ * The records store: users, keys, scope sets, signing keys, secrets. Every method is one atomic step: it happens
+ * whole or not at all, also when the process is killed, and what was acknowledged stays. Methods reject with
+ * {@link ../errors.ts Refusal} `store_unavailable` when the store can't be had; other refusals are named below.
+ */
+export interface Records {
+  /**
+   * A number that is another one whenever anything a remembered identity rests on (users, keys, sets) may have been
+   * changed, by this process or any other on the store. Cheap: asked on every request. Throws `store_unavailable`.
+   */
+  version(): number;
+
+  findUser(id: string): Awaitable<UserWithSets | undefined>;
+  /** `canonicalName` as by credentials/account-name.ts. */
+  findUserByName(canonicalName: string): Awaitable<UserWithSets | undefined>;
+  /** All users by name. */
+  listUsers(): Awaitable<readonly User[]>;
+  /** Closes the bootstrap for good. Refuses `conflict` when the name is taken. */
+  createUser(user: User, canonicalName: string): Promise<void>;
+  /**
+   * Creates the first administrator and closes the bootstrap in the same step. Refuses `already_activated` when the
+   * bootstrap is closed, `conflict` when the name is taken (after a reset).
+   */
+  activate(user: User, canonicalName: string): Promise<void>;
+  /** The user as changed; undefined when there is none. Refuses `conflict` (name), `last_administrator`. */
+  updateUser(id: string, changes: UserChanges, canonicalName?: string): Promise<User | undefined>;
+  /** Deletes the user and, unless `keepKeys`, the keys. False when there is none. Refuses `last_administrator`. */
+  removeUser(id: string, options: { readonly keepKeys: boolean }): Promise<boolean>;
+  /** Notes sign-ins and uses; called about once a minute with what was collected. Does not change `version`. */
+  noteUse(use: {
+    readonly logins: ReadonlyMap<string, number>;
+    readonly keys: ReadonlyMap<string, number>;
+  }): Promise<void>;
+
+  /** Sets by id, the built-in one included; unknown ids are left out. */
+  findScopeSets(ids: readonly string[]): Awaitable<readonly ScopeSet[]>;
+  findScopeSetByName(name: string): Awaitable<ScopeSet | undefined>;
+
+  /** `hash` is the SHA-256 of the raw key. */
+  findApiKeyByHash(hash: Uint8Array): Awaitable<ApiKeyWithOwner | undefined>;
+  findApiKey(id: string): Awaitable<ApiKeyWithOwner | undefined>;
+  listApiKeys(query: ApiKeyQuery): Awaitable<ApiKeyPage>;
+  /** Refuses `not_authenticated` when `key.parent` or the owner is gone (or the owner disabled) by the time it is written: a revoked credential mints nothing. */
+  createApiKey(key: ApiKey, hash: Uint8Array): Promise<void>;
+  /** Ids of the keys deleted: itself and, with `children`, those minted with it and with those; empty when there is none. */
+  deleteApiKey(id: string, options: { readonly children: boolean }): Promise<readonly string[]>;
+
+  /** All signing keys, newest first. */
+  signingKeys(): Awaitable<readonly SigningKey[]>;
+  /** Keeps `key` unless the store already has one of its algorithm; gives what the store then has, newest first. */
+  addSigningKey(key: SigningKey): Promise<readonly SigningKey[]>;
+  /** The secret of that name, made from `candidate` when there is none: every process gets the same bytes. */
+  secret(name: 'cookie' | 'cursor', candidate: Uint8Array): Promise<Uint8Array>;
+
+  bootstrap(): Awaitable<BootstrapState>;
+  /** Keeps `token` as the made one if the bootstrap is open and has none yet; with `reset` opens it anew. Gives the state after. */
+  setBootstrapToken(token: string, options: { readonly reset: boolean }): Promise<BootstrapState>;
+
+  /** Resolves when the store answers, rejects `store_unavailable` otherwise. */
+  ping(): Promise<void>;
+  /** Copies the whole store to a new file while it serves. Rejects when the file exists or can't be written. */
+  backup(file: string): Promise<void>;
+  close(): Promise<void>;
+}

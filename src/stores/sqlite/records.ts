@@ -1,0 +1,63 @@
+import type { Statement } from 'better-sqlite3';
+import type { Records } from '../records.ts';
+import { createApiKeys } from './api-keys.ts';
+import { backupDatabase } from './backup.ts';
+import { type Connection, createConnection } from './connection.ts';
+import { openDatabase } from './open.ts';
+import { createScopeSets } from './scope-sets.ts';
+import { createSecrets } from './secrets.ts';
+import { createUsers } from './users.ts';
+
+/** What a SQLite store is given beside its file. */
+export interface SqliteStoreOptions {
+  /** The clock, epoch milliseconds. */
+  readonly now: () => number;
+}
+
+/**
+ * Opens the records store in a SQLite file, made and migrated as needed.
+ * Throws {@link ./store-open-error.ts StoreOpenError} when the file can't be used.
+ */
+export function createSqliteRecords(file: string, { now }: SqliteStoreOptions): Records {
+  const connection = createConnection(openDatabase(file, 'records'));
+  return {
+    version: connection.changes,
+    ...createUsers(connection),
+    ...createScopeSets(connection),
+    ...createApiKeys(connection, now),
+    ...createSecrets(connection),
+    noteUse: createNoteUse(connection),
+    ping: async () => connection.read(() => void connection.db.prepare('SELECT open FROM bootstrap').get()),
+    backup: (target) => backupDatabase(connection.db.name, target),
+    close: connection.close,
+  };
+}
+
+/** How many uses go in one transaction: a few milliseconds. */
+const noteBatch = 200;
+
+function createNoteUse({ db, write }: Connection): Records['noteUse'] {
+  const noteLogin = db.prepare<[number, string]>(
+    'UPDATE users SET last_login = max(ifnull(last_login, 0), ?) WHERE id = ?',
+  );
+  const noteKey = db.prepare<[number, string]>(
+    'UPDATE api_keys SET last_used = max(ifnull(last_used, 0), ?) WHERE id = ?',
+  );
+  // In batches, or a busy minute would stop the event loop. Noting a use again changes nothing: no step need be undone.
+  async function noteAll(
+    note: Statement<[number, string]>,
+    uses: ReadonlyMap<string, number>,
+  ): Promise<void> {
+    const entries = [...uses];
+    for (let start = 0; start < entries.length; start += noteBatch) {
+      await write(() => {
+        for (const [id, at] of entries.slice(start, start + noteBatch)) note.run(at, id);
+      });
+    }
+  }
+
+  return async ({ logins, keys }) => {
+    await noteAll(noteLogin, logins);
+    await noteAll(noteKey, keys);
+  };
+}

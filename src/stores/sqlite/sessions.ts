@@ -1,0 +1,129 @@
+import { LRUCache } from 'lru-cache';
+import { decideRotation, initialRotation, type RotationState } from '../session-rotation.ts';
+import type { LiveSession, Presentation, Session, Sessions } from '../sessions.ts';
+import { createConnection } from './connection.ts';
+import { openDatabase } from './open.ts';
+import type { SqliteStoreOptions } from './records.ts';
+
+type SessionRow = Session & RotationState;
+
+/** How many live sessions this process remembers: a few megabytes. */
+const memoSize = 20_000;
+
+/** How many expired sessions go in one transaction: about a millisecond. */
+const pruneBatch = 500;
+
+const columns = `id, user_id AS userId, method, scope, address, user_agent AS userAgent, created,
+  last_used AS lastUsed, expires, generation, issued, presented`;
+
+/**
+ * Opens the session store in a SQLite file, made and migrated as needed; `now` is the store's clock.
+ * Throws {@link ./store-open-error.ts StoreOpenError} when the file can't be used.
+ */
+export function createSqliteSessions(file: string, { now }: SqliteStoreOptions): Sessions {
+  const connection = createConnection(openDatabase(file, 'sessions'));
+  const { db, read, write } = connection;
+  const byId = db.prepare<[string], SessionRow>(`SELECT ${columns} FROM sessions WHERE id = ?`);
+  const liveById = db.prepare<[string], LiveSession>(
+    'SELECT id, user_id AS userId, expires FROM sessions WHERE id = ?',
+  );
+  const insert = db.prepare<[SessionRow]>(
+    `INSERT INTO sessions (id, user_id, method, scope, address, user_agent, created, last_used, expires,
+      generation, issued, presented)
+    VALUES (@id, @userId, @method, @scope, @address, @userAgent, @created, @lastUsed, @expires,
+      @generation, @issued, @presented)`,
+  );
+  const update = db.prepare<[SessionRow]>(
+    `UPDATE sessions SET last_used = @lastUsed, expires = @expires, generation = @generation, issued = @issued,
+      presented = @presented WHERE id = @id`,
+  );
+  const remove = db.prepare<[string], SessionRow>(`DELETE FROM sessions WHERE id = ? RETURNING ${columns}`);
+  const removeOfUser = db.prepare<[string, string | null], LiveSession>(
+    'DELETE FROM sessions WHERE user_id = ? AND id IS NOT ? RETURNING id, user_id AS userId, expires',
+  );
+  const removeExpired = db.prepare<[number, number]>(
+    'DELETE FROM sessions WHERE id IN (SELECT id FROM sessions WHERE expires <= ? LIMIT ?)',
+  );
+
+  const memo = new LRUCache<string, LiveSession>({ max: memoSize });
+  let memoChanges = connection.changes();
+
+  function recall(id: string): LiveSession | undefined {
+    const changes = connection.changes();
+    if (changes !== memoChanges) {
+      memo.clear();
+      memoChanges = changes;
+    }
+    let session = memo.get(id);
+    if (session === undefined) {
+      session = read(() => liveById.get(id));
+      if (session !== undefined) memo.set(id, session);
+    }
+    return session;
+  }
+
+  return {
+    create: (session, times) =>
+      write(() => {
+        const at = now();
+        const expires = at + Math.min(times.idleLifetimeMs, times.absoluteLifetimeMs);
+        const row = { ...session, created: at, lastUsed: at, expires, ...initialRotation(at) };
+        insert.run(row);
+        return { session: toSession(row), now: at };
+      }),
+    present: (id, generation, times) =>
+      write((): Presentation => {
+        const at = now();
+        const row = byId.get(id);
+        if (row === undefined || row.expires <= at) return { outcome: 'gone' };
+        const decision = decideRotation(row, generation, at, times.reuseGraceMs);
+        if (decision.outcome === 'gone') return decision;
+        memo.delete(id);
+        if (decision.outcome === 'reused') {
+          remove.get(id);
+          return { outcome: 'reused', session: toSession(row) };
+        }
+        const expires = Math.min(at + times.idleLifetimeMs, row.created + times.absoluteLifetimeMs);
+        const used = { ...row, ...decision.state, lastUsed: at, expires };
+        update.run(used);
+        // A lifetime configured shorter since may have ended it just now.
+        if (expires <= at) return { outcome: 'gone' };
+        return { outcome: 'current', session: toSession(used), rotated: decision.rotated, now: at };
+      }),
+    findLive(id) {
+      const session = recall(id);
+      return session !== undefined && session.expires > now() ? session : undefined;
+    },
+    find(id) {
+      const row = read(() => byId.get(id));
+      return row !== undefined && row.expires > now() ? toSession(row) : undefined;
+    },
+    revoke: (id) =>
+      write(() => {
+        memo.delete(id);
+        const row = remove.get(id);
+        return row !== undefined && row.expires > now() ? toSession(row) : undefined;
+      }),
+    revokeAllOf: (userId, exceptId) =>
+      write(() => {
+        const removed = removeOfUser.all(userId, exceptId ?? null);
+        for (const { id } of removed) memo.delete(id);
+        return removed.filter(({ expires }) => expires > now()).map(({ id }) => id);
+      }),
+    async prune() {
+      let pruned = 0;
+      for (;;) {
+        const { changes } = await write(() => removeExpired.run(now(), pruneBatch));
+        pruned += changes;
+        if (changes < pruneBatch) return pruned;
+      }
+    },
+    ping: async () => read(() => void byId.get('')),
+    close: connection.close,
+  };
+}
+
+/** Leaves out what only the rotation knows. */
+function toSession({ issued: _, presented: __, ...session }: SessionRow): Session {
+  return session;
+}

@@ -1,0 +1,180 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import t from 'tap';
+import type { ApiKey, ApiKeyFilters, ApiKeyQuery, Records } from '../../src/stores/records.ts';
+import { expectedIds, positionOf } from './api-key-model.ts';
+import { hashOf, newKey, newUser, startOfTime } from './fixtures.ts';
+import type { RecordsFactory } from './records-suite.ts';
+
+/** Few values, so that ties are common; labels whose order by code points is not that by UTF-16. */
+const someKey = fc.record({
+  label: fc.constantFrom('a', 'B', 'b', '\u{fffd}', '🔑', '50%_\\', 'Ä', 'ä'),
+  created: fc.integer({ min: 0, max: 5 }),
+  expires: fc.option(fc.integer({ min: 0, max: 5 })),
+  createdBy: fc.constantFrom('owner', 'disabled', 'removed'),
+  scopes: fc.subarray(['a', 'a:b', 'b']),
+});
+
+const someFilters: fc.Arbitrary<ApiKeyFilters> = fc.record(
+  {
+    labelContains: fc.constantFrom('', 'B', '%', '_', '\\', 'ä', 'zz'),
+    labelEq: fc.constantFrom('B', 'ä', 'zz'),
+    instants: fc.array(
+      fc.record({
+        field: fc.constantFrom('created' as const, 'expires' as const, 'last_used' as const),
+        comparison: fc.constantFrom('gt' as const, 'gte' as const, 'lt' as const, 'lte' as const),
+        value: fc.integer({ min: 0, max: 5 }),
+      }),
+      { maxLength: 2 },
+    ),
+    expiresIsNull: fc.boolean(),
+    lastUsedIsNull: fc.boolean(),
+    scopesContain: fc.subarray(['a', 'b']),
+    createdByEq: fc.constantFrom('owner', 'disabled', 'removed'),
+    statusEq: fc.constantFrom('active' as const, 'expired' as const, 'suspended' as const),
+  },
+  { requiredKeys: [] },
+);
+
+const sortOrder = fc.constantFrom('asc' as const, 'desc' as const);
+
+class KeyRing {
+  readonly keys = new Map<string, ApiKey>();
+  readonly store: Records;
+  private made = 0;
+
+  constructor(store: Records) {
+    this.store = store;
+  }
+
+  async add(changes: Partial<ApiKey>): Promise<void> {
+    this.made += 1;
+    // Ids in another order than time, as ties go by id.
+    const key = newKey(`${(this.made * 7919) % 1009}`, changes);
+    this.keys.set(key.id, key);
+    await this.store.createApiKey(key, hashOf(key.id));
+  }
+
+  async remove(id: string): Promise<void> {
+    this.keys.delete(id);
+    await this.store.deleteApiKey(id, { children: false });
+  }
+}
+
+/** Users as {@link someKey} names them; keys of the other two are made before they change. */
+async function withOwners(store: Records, addKeys: (ring: KeyRing) => Promise<void>): Promise<KeyRing> {
+  const ring = new KeyRing(store);
+  for (const id of ['owner', 'disabled', 'removed']) await store.createUser(newUser(id), id);
+  await addKeys(ring);
+  await store.updateUser('disabled', { disabled: true });
+  await store.removeUser('removed', { keepKeys: true });
+  return ring;
+}
+
+/** What every records store must do when it lists API keys. */
+export function runApiKeyPagingSuite({ name, create }: RecordsFactory): void {
+  t.test(`${name}: any filter and order gives what brute force gives`, async (t) => {
+    const { store } = await create(t);
+    const ring = await withOwners(store, async (ring) => {
+      for (const key of fc.sample(someKey, { numRuns: 60, seed: 1 })) await ring.add(key);
+    });
+    const used = [...ring.keys.values()].filter((_, index) => index % 3 === 0);
+    await store.noteUse({ logins: new Map(), keys: new Map(used.map(({ id }, index) => [id, index % 6])) });
+    const keys: ApiKey[] = [];
+    for (const id of ring.keys.keys()) keys.push((await store.findApiKey(id))!.key);
+
+    const sortBy = fc.constantFrom(
+      'created' as const,
+      'label' as const,
+      'expires' as const,
+      'last_used' as const,
+    );
+    const query = fc.record({
+      sortBy,
+      sortOrder,
+      filters: someFilters,
+      size: fc.integer({ min: 1, max: 70 }),
+    });
+    await fc.assert(
+      fc.asyncProperty(
+        query,
+        fc.nat(),
+        fc.boolean(),
+        fc.boolean(),
+        async (query, nth, backwards, inclusive) => {
+          const full = { ...query, now: 3 };
+          const ids = expectedIds(keys, full, new Set(['disabled']));
+          const page = await store.listApiKeys(full);
+          assert.deepEqual(
+            page.items.map(({ key }) => key.id),
+            ids.slice(0, query.size),
+          );
+          assert.equal(page.total, ids.length);
+          assert.equal(page.more, ids.length > query.size);
+          if (ids.length === 0) return;
+
+          const at = nth % ids.length;
+          const from = positionOf(keys.find(({ id }) => id === ids[at])!, query.sortBy);
+          const next = await store.listApiKeys({ ...full, from, backwards, inclusive });
+          const rest = backwards ? ids.slice(0, inclusive ? at + 1 : at) : ids.slice(inclusive ? at : at + 1);
+          const expected = backwards ? rest.slice(-query.size) : rest.slice(0, query.size);
+          assert.deepEqual(
+            next.items.map(({ key }) => key.id),
+            expected,
+          );
+          assert.equal(next.total, ids.length);
+          assert.equal(next.more, rest.length > query.size);
+        },
+      ),
+      { numRuns: 400 },
+    );
+  });
+
+  t.test(`${name}: paging is exact while keys come and go`, async (t) => {
+    const { store } = await create(t);
+    const ring = await withOwners(store, async () => {});
+    const ownKey = someKey.map((key) => ({ ...key, createdBy: 'owner' }));
+    const turns = fc.infiniteStream(
+      fc.record({ added: fc.array(ownKey, { maxLength: 2 }), removed: fc.nat() }),
+    );
+    const sortBy = fc.constantFrom('created' as const, 'label' as const, 'expires' as const);
+    await fc.assert(
+      fc.asyncProperty(
+        sortBy,
+        sortOrder,
+        fc.boolean(),
+        turns,
+        async (sortBy, sortOrder, backwards, turns) => {
+          while (ring.keys.size < 25) await ring.add(turns.next().value!.added[0] ?? { createdBy: 'owner' });
+          const query: ApiKeyQuery = { sortBy, sortOrder, backwards, filters: {}, size: 4, now: startOfTime };
+          const steady = new Set(ring.keys.keys());
+          const walk: ApiKey[] = [];
+          let page = await store.listApiKeys(query);
+          while (page.items.length > 0) {
+            const keys = page.items.map(({ key }) => key);
+            if (backwards) keys.reverse();
+            walk.push(...keys);
+            const { added, removed } = turns.next().value!;
+            for (const key of added) await ring.add(key);
+            // The key at the cursor, or any other.
+            const ids = [keys.at(-1)!.id, ...ring.keys.keys()];
+            const doomed = ids[removed % ids.length]!;
+            await ring.remove(doomed);
+            if (!walk.some(({ id }) => id === doomed)) steady.delete(doomed);
+            page = await store.listApiKeys({ ...query, from: positionOf(keys.at(-1)!, sortBy) });
+          }
+          const seen = walk.map(({ id }) => id);
+          assert.equal(new Set(seen).size, seen.length, 'nothing twice');
+          assert.deepEqual(
+            [...steady].filter((id) => !seen.includes(id)),
+            [],
+            'nothing missed',
+          );
+          const inOrder = expectedIds(walk, query, new Set());
+          assert.deepEqual(backwards ? seen.reverse() : seen, inOrder, 'in order');
+        },
+      ),
+      { numRuns: 25 },
+    );
+  });
+}

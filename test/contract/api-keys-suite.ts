@@ -1,0 +1,82 @@
+import t from 'tap';
+import { administratorSet } from '../../src/stores/administrator-set.ts';
+import { hashOf, newKey, newUser, startOfTime } from './fixtures.ts';
+import type { RecordsFactory } from './records-suite.ts';
+
+/** What every records store must do with single API keys. */
+export function runApiKeysSuite({ name, create }: RecordsFactory): void {
+  t.test(`${name}: a key is given back whole, with owner and sets`, async (t) => {
+    const { store, addScopeSet } = await create(t);
+    const set = { id: 's', name: 'n', description: 'd', scopes: ['x', 'y'], created: 1, updated: 2 };
+    await addScopeSet(set);
+    await store.createUser(newUser('owner'), 'owner');
+    await store.createApiKey(newKey('parent'), hashOf('parent'));
+    const key = newKey('k', {
+      label: 'schlüssel 🔑',
+      scopes: ['a', 'b'],
+      scopeSets: ['administrator', 'nowhere', 's'],
+      parent: 'parent',
+      expires: startOfTime + 5,
+    });
+    await store.createApiKey(key, hashOf('k'));
+    const owner = { id: 'owner', username: 'OWNER', disabled: false };
+    const expected = { key, owner, sets: [administratorSet, set] };
+    t.strictSame(await store.findApiKeyByHash(hashOf('k')), expected);
+    t.strictSame(await store.findApiKey('k'), expected);
+    t.equal(await store.findApiKeyByHash(hashOf('other')), undefined);
+    t.equal(await store.findApiKey('other'), undefined);
+    await store.updateUser('owner', { disabled: true });
+    t.match(await store.findApiKeyByHash(hashOf('k')), { owner: { disabled: true } });
+  });
+
+  t.test(`${name}: a revoked credential mints nothing`, async (t) => {
+    const { store, advance } = await create(t);
+    const refusal = { code: 'not_authenticated' };
+    await t.rejects(store.createApiKey(newKey('k'), hashOf('k')), refusal, 'owner gone');
+    await store.createUser(newUser('owner'), 'owner');
+    await t.rejects(store.createApiKey(newKey('k', { parent: 'p' }), hashOf('k')), refusal, 'parent gone');
+    await store.createApiKey(newKey('p', { expires: startOfTime + 10 }), hashOf('p'));
+    await store.createApiKey(newKey('k', { parent: 'p' }), hashOf('k'));
+    await advance(10);
+    await t.rejects(store.createApiKey(newKey('l', { parent: 'p' }), hashOf('l')), refusal, 'parent expired');
+    await store.updateUser('owner', { disabled: true });
+    await t.rejects(store.createApiKey(newKey('l'), hashOf('l')), refusal, 'owner disabled');
+  });
+
+  t.test(`${name}: deleting a key leaves or takes its children`, async (t) => {
+    const { store } = await create(t);
+    await store.createUser(newUser('owner'), 'owner');
+    const family = { a: null, 'a.1': 'a', 'a.2': 'a', 'a.1.1': 'a.1', b: null };
+    for (const [id, parent] of Object.entries(family)) {
+      await store.createApiKey(newKey(id, { parent }), hashOf(id));
+    }
+    t.strictSame(await store.deleteApiKey('a.2', { children: false }), ['a.2']);
+    t.equal(await store.findApiKeyByHash(hashOf('a.2')), undefined);
+    const taken = await store.deleteApiKey('a', { children: true });
+    t.strictSame([...taken].sort(), ['a', 'a.1', 'a.1.1']);
+    t.equal(await store.findApiKeyByHash(hashOf('a.1.1')), undefined);
+    t.ok(await store.findApiKey('b'));
+    t.strictSame(await store.deleteApiKey('a', { children: true }), []);
+    t.strictSame(await store.deleteApiKey('a', { children: false }), []);
+  });
+
+  t.test(`${name}: uses are noted without a new version, and never go back`, async (t) => {
+    const { store } = await create(t);
+    await store.createUser(newUser('owner'), 'owner');
+    await store.createApiKey(newKey('k'), hashOf('k'));
+    const version = store.version();
+    const logins = new Map([['owner', 50]]);
+    await store.noteUse({
+      logins,
+      keys: new Map([
+        ['k', 60],
+        ['gone', 1],
+      ]),
+    });
+    await store.noteUse({ logins: new Map(), keys: new Map([['k', 40]]) });
+    await store.noteUse({ logins: new Map(), keys: new Map() });
+    t.equal(store.version(), version);
+    t.match(await store.findApiKey('k'), { key: { lastUsed: 60 } });
+    t.match(await store.findUser('owner'), { user: { lastLogin: 50 } });
+  });
+}

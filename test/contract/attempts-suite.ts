@@ -1,0 +1,72 @@
+import t, { type Test } from 'tap';
+import type { Attempts } from '../../src/stores/attempts.ts';
+
+/** Counters of attempts with the clock in the test's hand. */
+export interface AttemptsUnderTest {
+  readonly store: Attempts;
+  advance(ms: number): void | Promise<void>;
+}
+
+/** How the suite gets counters; each call gives empty ones. */
+export interface AttemptsFactory {
+  readonly name: string;
+  create(t: Test): AttemptsUnderTest | Promise<AttemptsUnderTest>;
+}
+
+const windowMs = 60_000;
+const account = { key: 'account:a', points: 3 };
+const address = { key: 'address:192.0.2.1', points: 5 };
+
+/** What every store of attempts must do. */
+export function runAttemptsSuite({ name, create }: AttemptsFactory): void {
+  t.test(`${name}: attempts pass up to the limit, then wait for the window`, async (t) => {
+    const { store, advance } = await create(t);
+    for (let index = 0; index < 3; index += 1)
+      t.match(await store.count([account], windowMs), { allowed: true });
+    await advance(20_000);
+    t.strictSame(await store.count([account], windowMs), { allowed: false, retryAfterMs: 40_000 });
+    await advance(40_000);
+    t.match(await store.count([account], windowMs), { allowed: true });
+  });
+
+  t.test(`${name}: a refusal counts against no limit`, async (t) => {
+    const { store } = await create(t);
+    for (let index = 0; index < 10; index += 1) await store.count([address, account], windowMs);
+    const other = { key: 'account:b', points: 3 };
+    t.match(await store.count([address, other], windowMs), { allowed: true }, 'three of five were counted');
+    t.match(await store.count([address, other], windowMs), { allowed: true });
+    t.match(await store.count([address, other], windowMs), { allowed: false });
+    await store.giveBack([account], windowMs);
+    t.match(
+      await store.count([account], windowMs),
+      { allowed: true },
+      'the full limit had no more than its points',
+    );
+  });
+
+  t.test(`${name}: what succeeds is given back`, async (t) => {
+    const { store } = await create(t);
+    for (let index = 0; index < 10; index += 1) {
+      t.match(await store.count([account, address], windowMs), { allowed: true });
+      await store.giveBack([account, address], windowMs);
+    }
+  });
+
+  t.test(`${name}: giving back after the window earns no credit`, async (t) => {
+    const { store, advance } = await create(t);
+    await store.count([account], windowMs);
+    await advance(windowMs);
+    for (let index = 0; index < 3; index += 1) await store.giveBack([account], windowMs);
+    const answers = [];
+    for (let index = 0; index < 4; index += 1) answers.push((await store.count([account], windowMs)).allowed);
+    t.strictSame(answers, [true, true, true, false]);
+  });
+
+  t.test(`${name}: parallel attempts don't slip through together`, async (t) => {
+    const { store } = await create(t);
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => store.count([address, account], windowMs)),
+    );
+    t.equal(answers.filter(({ allowed }) => allowed).length, 3);
+  });
+}

@@ -1,0 +1,57 @@
+import { createHash } from 'node:crypto';
+import type { ApiKey, User } from '../../src/stores/records.ts';
+import type { NewSession, SessionTimes } from '../../src/stores/sessions.ts';
+
+/** The instant at which the clocks of these tests begin. */
+export const startOfTime = Date.UTC(2026, 10, 21);
+
+/** Lifetimes of sessions in these tests. */
+export const sessionTimes: SessionTimes = {
+  idleLifetimeMs: 100_000,
+  absoluteLifetimeMs: 500_000,
+  reuseGraceMs: 10_000,
+};
+
+/** A new session of a user. */
+export function newSession(id: string, userId = 'user-1'): NewSession {
+  return { id, userId, method: 'password', scope: null, address: '192.0.2.1', userAgent: 'test' };
+}
+
+/** A user named like the id. */
+export function newUser(id: string, changes: Partial<User> = {}): User {
+  return {
+    id,
+    username: id.toUpperCase(),
+    displayName: null,
+    email: null,
+    passwordHash: null,
+    scopes: [],
+    scopeSets: [],
+    disabled: false,
+    created: startOfTime,
+    lastLogin: null,
+    ...changes,
+  };
+}
+
+/** A key of the user `owner`. */
+export function newKey(id: string, changes: Partial<ApiKey> = {}): ApiKey {
+  return {
+    id,
+    label: `label of ${id}`,
+    hint: 'pst_abcd',
+    scopes: ['store:read'],
+    scopeSets: [],
+    created: startOfTime,
+    createdBy: 'owner',
+    parent: null,
+    expires: null,
+    lastUsed: null,
+    ...changes,
+  };
+}
+
+/** The hash under which {@link newKey} is stored. */
+export function hashOf(id: string): Uint8Array {
+  return createHash('sha256').update(id).digest();
+}

@@ -1,0 +1,29 @@
+import type { Test } from 'tap';
+import type { Records, ScopeSet } from '../../src/stores/records.ts';
+import { runApiKeyPagingSuite } from './api-key-paging-suite.ts';
+import { runApiKeysSuite } from './api-keys-suite.ts';
+import { runSecretsSuite } from './secrets-suite.ts';
+import { runUsersSuite } from './users-suite.ts';
+
+/** A records store with the clock in the test's hand. */
+export interface RecordsUnderTest {
+  readonly store: Records;
+  /** Another connection to the same data, as another process has it. */
+  openSecond(): Records | Promise<Records>;
+  advance(ms: number): void | Promise<void>;
+  addScopeSet(set: ScopeSet): Promise<void>;
+}
+
+/** How the suite gets a store; each call gives an empty one, closed by the test's teardown. */
+export interface RecordsFactory {
+  readonly name: string;
+  create(t: Test): RecordsUnderTest | Promise<RecordsUnderTest>;
+}
+
+/** What every records store must do. */
+export function runRecordsSuite(factory: RecordsFactory): void {
+  runUsersSuite(factory);
+  runApiKeysSuite(factory);
+  runApiKeyPagingSuite(factory);
+  runSecretsSuite(factory);
+}

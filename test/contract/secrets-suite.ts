@@ -1,0 +1,78 @@
+import t from 'tap';
+import type { SigningKey } from '../../src/stores/records.ts';
+import { newUser } from './fixtures.ts';
+import type { RecordsFactory } from './records-suite.ts';
+
+/** What every records store must do with signing keys, secrets and the bootstrap. */
+export function runSecretsSuite({ name, create }: RecordsFactory): void {
+  t.test(`${name}: one signing key an algorithm, the first to come`, async (t) => {
+    const { store, openSecond } = await create(t);
+    const second = await openSecond();
+    const key = (kid: string, algorithm: SigningKey['algorithm'], created: number): SigningKey => ({
+      kid,
+      algorithm,
+      privateJwk: `{"kid":"${kid}"}`,
+      created,
+    });
+    t.strictSame(await store.signingKeys(), []);
+    const [one, other] = await Promise.all([
+      store.addSigningKey(key('k1', 'ES256', 1)),
+      second.addSigningKey(key('k2', 'ES256', 2)),
+    ]);
+    t.strictSame(one, other);
+    t.strictSame(one, [key('k1', 'ES256', 1)]);
+    const both = [key('k3', 'EdDSA', 3), key('k1', 'ES256', 1)];
+    t.strictSame(await second.addSigningKey(key('k3', 'EdDSA', 3)), both, 'newest first');
+    t.strictSame(await store.signingKeys(), both);
+  });
+
+  t.test(`${name}: every process gets the same secret`, async (t) => {
+    const { store, openSecond } = await create(t);
+    const second = await openSecond();
+    const [one, other] = await Promise.all([
+      store.secret('cookie', new Uint8Array([1, 2, 3])),
+      second.secret('cookie', new Uint8Array([4, 5, 6])),
+    ]);
+    t.strictSame([...one], [1, 2, 3]);
+    t.strictSame([...other], [1, 2, 3]);
+    t.strictSame([...(await store.secret('cursor', new Uint8Array([7])))], [7], 'names are apart');
+  });
+
+  t.test(`${name}: the bootstrap is open until the first user, however made`, async (t) => {
+    const { store, openSecond } = await create(t);
+    t.strictSame(await store.bootstrap(), { open: true, token: null });
+    t.strictSame(await store.setBootstrapToken('one', { reset: false }), { open: true, token: 'one' });
+    const second = await openSecond();
+    t.strictSame(await second.setBootstrapToken('two', { reset: false }), { open: true, token: 'one' });
+    await store.createUser(newUser('u'), 'u');
+    t.strictSame(await second.bootstrap(), { open: false, token: null });
+    t.strictSame(await store.setBootstrapToken('three', { reset: false }), { open: false, token: null });
+    await t.rejects(store.activate(newUser('a'), 'a'), { code: 'already_activated' });
+    await store.removeUser('u', { keepKeys: false });
+    t.match(await store.bootstrap(), { open: false }, 'for good');
+  });
+
+  t.test(`${name}: parallel activations make one administrator`, async (t) => {
+    const { store, openSecond } = await create(t);
+    const second = await openSecond();
+    const answers = await Promise.allSettled(
+      ['a', 'b', 'c', 'd'].map((id, index) => (index % 2 ? store : second).activate(newUser(id), id)),
+    );
+    const refused = answers.filter((answer) => answer.status === 'rejected');
+    t.strictSame(
+      refused.map(({ reason }) => reason.code),
+      Array(3).fill('already_activated'),
+    );
+    t.equal((await store.listUsers()).length, 1);
+  });
+
+  t.test(`${name}: a reset opens the bootstrap once more`, async (t) => {
+    const { store } = await create(t);
+    await store.activate(newUser('a'), 'a');
+    t.strictSame(await store.setBootstrapToken('new', { reset: true }), { open: true, token: 'new' });
+    await t.rejects(store.activate(newUser('b'), 'a'), { code: 'conflict' });
+    t.match(await store.bootstrap(), { open: true }, 'a refused activation closes nothing');
+    await store.activate(newUser('b'), 'b');
+    t.strictSame(await store.bootstrap(), { open: false, token: null });
+  });
+}

@@ -1,0 +1,67 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import type { Test } from 'tap';
+import type { Records, ScopeSet } from '../../src/stores/records.ts';
+import { createSqliteRecords } from '../../src/stores/sqlite/records.ts';
+import { createSqliteSessions } from '../../src/stores/sqlite/sessions.ts';
+import { startOfTime } from './fixtures.ts';
+import type { RecordsUnderTest } from './records-suite.ts';
+import type { SessionsUnderTest } from './sessions-suite.ts';
+
+/** A folder of its own, gone after the test. */
+export function temporaryFolder(t: Test): string {
+  const folder = mkdtempSync(join(tmpdir(), 'postern-test-'));
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** A clock that moves when told. */
+export function createManualClock(): { now(): number; advance(ms: number): void } {
+  let now = startOfTime;
+  return {
+    now: () => now,
+    advance: (ms) => {
+      now += ms;
+    },
+  };
+}
+
+/** The SQLite records store with what only its own tests ask for. */
+export interface SqliteRecordsUnderTest extends RecordsUnderTest {
+  readonly file: string;
+  openSecond(): Records;
+}
+
+/** The SQLite records store on a new file. */
+export function createSqliteRecordsUnderTest(t: Test): SqliteRecordsUnderTest {
+  const file = join(temporaryFolder(t), 'records.db');
+  const { now, advance } = createManualClock();
+  const open = () => {
+    const store = createSqliteRecords(file, { now });
+    t.teardown(() => store.close());
+    return store;
+  };
+  async function addScopeSet(set: ScopeSet): Promise<void> {
+    const db = new Database(file);
+    db.prepare(
+      `INSERT INTO scope_sets (id, name, description, scopes, created, updated)
+        VALUES (@id, @name, @description, @scopes, @created, @updated)`,
+    ).run({ ...set, scopes: JSON.stringify(set.scopes) });
+    db.close();
+  }
+  return { file, store: open(), openSecond: open, advance, addScopeSet };
+}
+
+/** The SQLite session store on a new file. */
+export function createSqliteSessionsUnderTest(t: Test): SessionsUnderTest {
+  const file = join(temporaryFolder(t), 'sessions.db');
+  const { now, advance } = createManualClock();
+  const open = () => {
+    const store = createSqliteSessions(file, { now });
+    t.teardown(() => store.close());
+    return store;
+  };
+  return { store: open(), openSecond: open, advance };
+}

@@ -1,0 +1,150 @@
+import t from 'tap';
+import { administratorSet } from '../../src/stores/administrator-set.ts';
+import { hashOf, newKey, newUser, startOfTime } from './fixtures.ts';
+import type { RecordsFactory } from './records-suite.ts';
+
+const editors = { id: 'set-1', name: 'editors', description: '', scopes: ['a', 'b'], created: 1, updated: 2 };
+
+/** What every records store must do with users, scope sets and the bootstrap. */
+export function runUsersSuite({ name, create }: RecordsFactory): void {
+  t.test(`${name}: a user is given back whole, with the sets held`, async (t) => {
+    const { store, addScopeSet } = await create(t);
+    await addScopeSet(editors);
+    const user = newUser('u', {
+      displayName: 'Ü',
+      email: 'u@example.com',
+      passwordHash: '$argon2id$',
+      scopes: ['x', 'y'],
+      scopeSets: ['administrator', 'nowhere', 'set-1'],
+      disabled: true,
+      lastLogin: startOfTime,
+    });
+    await store.createUser(user, 'u');
+    t.strictSame(await store.findUser('u'), { user, sets: [administratorSet, editors] });
+    t.strictSame(await store.findUserByName('u'), { user, sets: [administratorSet, editors] });
+    t.equal(await store.findUser('U'), undefined);
+    t.equal(await store.findUserByName('U'), undefined);
+  });
+
+  t.test(`${name}: users are listed by name`, async (t) => {
+    const { store } = await create(t);
+    for (const id of ['b', 'c', 'a']) await store.createUser(newUser(id), id);
+    t.strictSame(
+      (await store.listUsers()).map(({ id }) => id),
+      ['a', 'b', 'c'],
+    );
+  });
+
+  t.test(`${name}: a name is taken once`, async (t) => {
+    const { store } = await create(t);
+    await store.createUser(newUser('a'), 'a');
+    await store.createUser(newUser('b'), 'b');
+    await t.rejects(store.createUser(newUser('c'), 'a'), { code: 'conflict' });
+    await t.rejects(store.updateUser('b', { username: 'A' }, 'a'), { code: 'conflict' });
+    t.match(await store.updateUser('a', { username: 'a' }, 'a'), { username: 'a' }, 'its own is free to it');
+    await t.rejects(store.updateUser('a', { username: 'z' }), TypeError);
+    t.equal((await store.listUsers()).length, 2);
+  });
+
+  t.test(`${name}: a change leaves what it doesn't name`, async (t) => {
+    const { store } = await create(t);
+    const user = newUser('u', { email: 'u@example.com', displayName: 'U', scopes: ['x'], scopeSets: ['s'] });
+    await store.createUser(user, 'u');
+    t.strictSame(await store.updateUser('u', { displayName: null, email: undefined }), {
+      ...user,
+      displayName: null,
+    });
+    const changes = {
+      username: 'V',
+      passwordHash: 'h',
+      scopes: ['z'],
+      scopeSets: ['r', 't'],
+      disabled: true,
+    };
+    const changed = { ...user, displayName: null, ...changes };
+    t.strictSame(await store.updateUser('u', changes, 'v'), changed);
+    t.match(await store.findUserByName('v'), { user: changed });
+    t.equal(await store.findUserByName('u'), undefined);
+    t.equal(await store.updateUser('nobody', { disabled: true }), undefined);
+  });
+
+  t.test(`${name}: the last enabled administrator stays`, async (t) => {
+    const { store } = await create(t);
+    const administrator = { scopeSets: ['administrator'] };
+    await store.createUser(newUser('plain'), 'plain');
+    t.ok(await store.updateUser('plain', { disabled: true }), 'while there is none, none is missed');
+    await store.createUser(newUser('a', administrator), 'a');
+    await store.createUser(newUser('off', { ...administrator, disabled: true }), 'off');
+    const refusal = { code: 'last_administrator' };
+    await t.rejects(store.updateUser('a', { disabled: true }), refusal);
+    await t.rejects(store.updateUser('a', { scopeSets: ['other'] }), refusal);
+    await t.rejects(store.removeUser('a', { keepKeys: false }), refusal);
+    t.match(await store.findUser('a'), { user: { disabled: false, scopeSets: ['administrator'] } });
+    await store.updateUser('off', { disabled: false });
+    t.ok(await store.removeUser('a', { keepKeys: false }));
+    await t.rejects(store.removeUser('off', { keepKeys: false }), refusal);
+  });
+
+  t.test(`${name}: two administrators can't remove each other`, async (t) => {
+    const { store, openSecond } = await create(t);
+    const second = await openSecond();
+    for (const id of ['a', 'b']) await store.createUser(newUser(id, { scopeSets: ['administrator'] }), id);
+    const answers = await Promise.allSettled([
+      store.removeUser('a', { keepKeys: false }),
+      second.removeUser('b', { keepKeys: false }),
+    ]);
+    t.equal(answers.filter(({ status }) => status === 'rejected').length, 1);
+    t.equal((await store.listUsers()).length, 1);
+  });
+
+  t.test(`${name}: removing a user takes the keys, unless they are kept`, async (t) => {
+    const { store } = await create(t);
+    for (const id of ['a', 'b']) {
+      await store.createUser(newUser(id), id);
+      await store.createApiKey(newKey(`key-${id}`, { createdBy: id }), hashOf(id));
+    }
+    t.ok(await store.removeUser('a', { keepKeys: false }));
+    t.equal(await store.findApiKeyByHash(hashOf('a')), undefined);
+    t.ok(await store.removeUser('b', { keepKeys: true }));
+    t.match(await store.findApiKeyByHash(hashOf('b')), { key: { createdBy: 'b' }, owner: null });
+    t.equal(await store.removeUser('b', { keepKeys: true }), false);
+  });
+
+  t.test(`${name}: the version tells every change, wherever it is made`, async (t) => {
+    const { store, openSecond } = await create(t);
+    const second = await openSecond();
+    const seen = new Set([store.version()]);
+    const seenBySecond = new Set([second.version()]);
+    const key = newKey('k', { createdBy: 'a' });
+    const changes: (() => Promise<unknown>)[] = [
+      () => store.createUser(newUser('a'), 'a'),
+      () => second.updateUser('a', { disabled: true }),
+      () => store.updateUser('a', { disabled: false }),
+      () => second.createApiKey(key, hashOf('k')),
+      () => store.deleteApiKey('k', { children: false }),
+      () => second.createUser(newUser('b'), 'b'),
+      () => store.removeUser('b', { keepKeys: true }),
+    ];
+    for (const [index, change] of changes.entries()) {
+      await change();
+      seen.add(store.version());
+      seenBySecond.add(second.version());
+      t.equal(seen.size, index + 2);
+      t.equal(seenBySecond.size, index + 2);
+      t.equal(store.version(), store.version(), 'and stays without one');
+    }
+  });
+
+  t.test(`${name}: scope sets are found by id and by name, the built-in one too`, async (t) => {
+    const { store, addScopeSet } = await create(t);
+    await addScopeSet(editors);
+    t.strictSame(await store.findScopeSetByName('editors'), editors);
+    t.strictSame(await store.findScopeSetByName('administrator'), administratorSet);
+    t.equal(await store.findScopeSetByName('Editors'), undefined);
+    t.strictSame(await store.findScopeSets(['set-1', 'nowhere', 'administrator']), [
+      administratorSet,
+      editors,
+    ]);
+    t.strictSame(await store.findScopeSets([]), []);
+  });
+}

@@ -1,0 +1,176 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { getuid } from 'node:process';
+import Database from 'better-sqlite3';
+import t from 'tap';
+import { createSqliteRecords } from '../../src/stores/sqlite/records.ts';
+import { createSqliteSessions } from '../../src/stores/sqlite/sessions.ts';
+import { StoreOpenError } from '../../src/stores/sqlite/store-open-error.ts';
+import { newUser, startOfTime } from '../contract/fixtures.ts';
+import { temporaryFolder } from '../contract/sqlite-stores.ts';
+import { holdWriteLock } from './sqlite-lock-holder.ts';
+
+const options = { now: () => startOfTime };
+const rootReadsAnything = getuid?.() === 0 && 'root reads what nobody may';
+
+/** The error with which `open` refuses. */
+function refusalOf(open: () => unknown): StoreOpenError {
+  try {
+    open();
+  } catch (error) {
+    if (error instanceof StoreOpenError) return error;
+    throw error;
+  }
+  throw new Error('opened what it should refuse');
+}
+
+/** A records file with a user in it, closed. */
+async function writeRecords(file: string): Promise<void> {
+  const store = createSqliteRecords(file, options);
+  for (let index = 0; index < 50; index += 1) {
+    await store.createUser(newUser(`${index}`, { email: 'x'.repeat(500) }), `${index}`);
+  }
+  await store.close();
+}
+
+t.test('a file of text is refused, named, and left as it is', async (t) => {
+  const file = join(temporaryFolder(t), 'records.db');
+  writeFileSync(file, 'not a database '.repeat(1_000));
+  t.match(
+    refusalOf(() => createSqliteRecords(file, options)),
+    {
+      file,
+      message: `${file}: is damaged or no SQLite database`,
+    },
+  );
+  t.match(readFileSync(file, 'utf8'), /^not a database/);
+});
+
+t.test('a file with damaged pages is refused', async (t) => {
+  const file = join(temporaryFolder(t), 'records.db');
+  await writeRecords(file);
+  const bytes = readFileSync(file);
+  bytes.fill(0x5a, 4_096, bytes.length - 4_096);
+  writeFileSync(file, bytes);
+  t.match(
+    refusalOf(() => createSqliteRecords(file, options)),
+    { file, reason: /damaged/ },
+  );
+});
+
+t.test('a newer schema is refused', async (t) => {
+  const file = join(temporaryFolder(t), 'records.db');
+  await writeRecords(file);
+  const db = new Database(file);
+  db.pragma('user_version = 99');
+  db.close();
+  t.match(
+    refusalOf(() => createSqliteRecords(file, options)),
+    {
+      file,
+      reason: /has schema version 99, newer than \d+/,
+    },
+  );
+});
+
+t.test('a sessions file named as records is refused, and the other way round', async (t) => {
+  const folder = temporaryFolder(t);
+  const records = join(folder, 'records.db');
+  const sessions = join(folder, 'sessions.db');
+  await writeRecords(records);
+  await createSqliteSessions(sessions, options).close();
+  t.match(
+    refusalOf(() => createSqliteRecords(sessions, options)),
+    {
+      reason: 'is a database of sessions, not of records',
+    },
+  );
+  t.match(
+    refusalOf(() => createSqliteSessions(records, options)),
+    {
+      reason: 'is a database of records, not of sessions',
+    },
+  );
+});
+
+t.test("another program's database is refused before anything is written", async (t) => {
+  const file = join(temporaryFolder(t), 'other.db');
+  const db = new Database(file);
+  db.exec('CREATE TABLE theirs (x)');
+  db.close();
+  const before = readFileSync(file);
+  t.match(
+    refusalOf(() => createSqliteRecords(file, options)),
+    { reason: /is a database of another program/ },
+  );
+  t.ok(before.equals(readFileSync(file)));
+});
+
+t.test('a folder in the way of the file is refused', async (t) => {
+  const file = join(temporaryFolder(t), 'records.db');
+  mkdirSync(file);
+  t.match(
+    refusalOf(() => createSqliteRecords(file, options)),
+    { file },
+  );
+});
+
+t.test(
+  'a folder or file that may not be read or written is refused',
+  { skip: rootReadsAnything },
+  async (t) => {
+    const folder = temporaryFolder(t);
+    const file = join(folder, 'records.db');
+    await writeRecords(file);
+    chmodSync(file, 0o400);
+    t.match(
+      refusalOf(() => createSqliteRecords(file, options)),
+      { file, reason: /EACCES/ },
+    );
+    chmodSync(file, 0o600);
+    chmodSync(folder, 0o500);
+    t.teardown(() => chmodSync(folder, 0o700));
+    t.match(
+      refusalOf(() => createSqliteRecords(file, options)),
+      { file, reason: /EACCES/ },
+    );
+  },
+);
+
+t.test('a process that comes second to a migration waits for it and takes it as done', async (t) => {
+  const file = join(temporaryFolder(t), 'records.db');
+  const migration = new URL('../../src/stores/sqlite/migrations/records/001-initial.sql', import.meta.url);
+  const marks = 'PRAGMA application_id = 0x50535452; PRAGMA user_version = 1;';
+  await holdWriteLock(t, file, 300, readFileSync(migration, 'utf8') + marks);
+  const store = createSqliteRecords(file, options);
+  t.teardown(() => store.close());
+  t.strictSame(await store.listUsers(), []);
+});
+
+t.test('processes that start at once on a new file all get the same store', async (t) => {
+  const file = join(temporaryFolder(t), 'data', 'records.db');
+  const store = new URL('../../src/stores/sqlite/records.ts', import.meta.url);
+  const program = `import { createSqliteRecords } from ${JSON.stringify(store.href)};
+    const store = createSqliteRecords(${JSON.stringify(file)}, { now: Date.now });
+    const secret = await store.secret('cookie', Uint8Array.of(process.pid & 255, process.pid >> 8));
+    process.stdout.write(secret.join());
+    await store.close();`;
+  const answers = await Promise.all(
+    Array.from({ length: 4 }, async () => {
+      const child = spawn(process.execPath, ['--input-type=module', '-e', program], {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      });
+      let output = '';
+      child.stdout.on('data', (chunk) => {
+        output += chunk;
+      });
+      const [exitCode] = await once(child, 'close');
+      t.equal(exitCode, 0);
+      return output;
+    }),
+  );
+  t.equal(new Set(answers).size, 1);
+  t.match(answers[0], /^\d+,\d+$/);
+});

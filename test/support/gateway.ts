@@ -1,0 +1,113 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { stringify } from 'yaml';
+import { loadConfig } from '../../src/config/load.ts';
+import { formatProblem } from '../../src/config/problems.ts';
+import { type Gateway, startGateway } from '../../src/gateway.ts';
+import { createLog } from '../../src/log.ts';
+import { type ApiClient, createApiClient } from './api-client.ts';
+import { type RecordingUpstream, startRecordingUpstream } from './recording-upstream.ts';
+import { createSecretWatch, type SecretWatch } from './secret-watch.ts';
+
+/** What of a tap test the harness needs. */
+export interface TestScope {
+  teardown(run: () => unknown): unknown;
+}
+
+export const bootstrapToken = 'bootstrap-token-of-the-tests';
+export const administrator = { username: 'ada', password: 'correct horse battery staple' } as const;
+
+/** A real gateway on a free port, with its stores in a folder of its own and an upstream that records. */
+export interface TestGateway {
+  readonly port: number;
+  readonly managementPort: number;
+  readonly folder: string;
+  readonly configFile: string;
+  readonly upstream: RecordingUpstream;
+  readonly api: ApiClient;
+  readonly secrets: SecretWatch;
+  /** The clock of the gateway stands this much ahead of the machine's. */
+  advance(milliseconds: number): void;
+  /** Every line of the log so far, parsed. */
+  logLines(): Record<string, unknown>[];
+  /** Stops it; also done at the end of the test, where the log and every error body are searched for secrets. */
+  stop(): Promise<void>;
+}
+
+/** Cheap hashes: what they cost is not what most tests are about. */
+const cheapPasswords = { memory: '64KiB', iterations: 1 };
+
+/** The configuration of the tests; `overrides` replace whole top-level sections. */
+export function testConfig(upstreamUrl: string, overrides: object = {}): object {
+  return {
+    tenant: 'acme',
+    base_url: 'https://acme.example.com',
+    listen: { host: '127.0.0.1', port: 0 },
+    management: { host: '127.0.0.1', port: 0 },
+    stores: { records: 'sqlite:records.db', sessions: 'sqlite:sessions.db' },
+    passwords: cheapPasswords,
+    bootstrap: { token: bootstrapToken },
+    scopes: { 'store:read': 'Read assets', 'store:write': 'Change assets' },
+    upstreams: { app: { url: upstreamUrl } },
+    routes: [
+      { prefix: '/api/store', upstream: 'app', scopes: { read: ['store:read'], write: ['store:write'] } },
+      { prefix: '/api/open', upstream: 'app', public: true },
+      { prefix: '/api', upstream: 'app' },
+    ],
+    ...overrides,
+  };
+}
+
+/** Starts a gateway in this process. `folder`: that of another test gateway, to share its stores. */
+export async function startTestGateway(
+  t: TestScope,
+  options: { readonly config?: object; readonly folder?: string } = {},
+): Promise<TestGateway> {
+  const folder = options.folder ?? mkdtempSync(join(tmpdir(), 'postern-test-'));
+  const upstream = await startRecordingUpstream();
+  const name = `gateway-${process.hrtime.bigint()}`;
+  const configFile = join(folder, `${name}.yaml`);
+  const logFile = join(folder, `${name}.log`);
+  writeFileSync(configFile, stringify(testConfig(upstream.url, options.config)));
+  const loaded = loadConfig(configFile, process.env);
+  if (loaded.config === undefined)
+    throw new Error(loaded.problems.map((problem) => formatProblem(configFile, problem)).join('\n'));
+  const log = createLog({ level: loaded.config.log.level, destination: logFile });
+  let ahead = 0;
+  const gateway: Gateway = await startGateway(loaded.config, log, () => Date.now() + ahead);
+  const secrets = createSecretWatch();
+  secrets.add(bootstrapToken);
+  let stopped: Promise<void> | null = null;
+  const stop = () => {
+    stopped ??= gateway.stop();
+    return stopped;
+  };
+  t.teardown(async () => {
+    await stop();
+    await upstream.close();
+    const leaks = secrets.leaks(logFile);
+    if (leaks.length > 0) throw new Error(`${leaks.length} secrets in the log or in an error body`);
+    if (options.folder === undefined) rmSync(folder, { recursive: true, force: true });
+  });
+  return {
+    port: gateway.address.port,
+    managementPort: gateway.managementAddress.port,
+    folder,
+    configFile,
+    upstream,
+    api: createApiClient(gateway.address.port, secrets),
+    secrets,
+    advance: (milliseconds) => {
+      ahead += milliseconds;
+    },
+    logLines() {
+      log.flush();
+      return readFileSync(logFile, 'utf8')
+        .split('\n')
+        .filter((line) => line !== '')
+        .map((line) => JSON.parse(line));
+    },
+    stop,
+  };
+}

@@ -1,0 +1,60 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** A request as the upstream saw it. */
+export interface SeenRequest {
+  readonly method: string;
+  readonly target: string;
+  /** Names and values in turn, as they came. */
+  readonly rawHeaders: readonly string[];
+  readonly body: Buffer;
+  /** All values of a header, by its name in lower case. */
+  values(name: string): string[];
+}
+
+/** An upstream whose record is the assertion. */
+export interface RecordingUpstream {
+  readonly url: string;
+  readonly seen: SeenRequest[];
+  /** Replaces what it answers; the default is 200 `{"ok":true}`. */
+  answer: (request: IncomingMessage, response: ServerResponse, body: Buffer) => void;
+  close(): Promise<void>;
+}
+
+/** Starts the upstream on a free loopback port. */
+export async function startRecordingUpstream(): Promise<RecordingUpstream> {
+  const seen: SeenRequest[] = [];
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const body = Buffer.concat(chunks);
+      const { rawHeaders } = request;
+      seen.push({
+        method: request.method!,
+        target: request.url!,
+        rawHeaders,
+        body,
+        values: (name) =>
+          rawHeaders.filter((_, i) => i % 2 === 1 && rawHeaders[i - 1]!.toLowerCase() === name),
+      });
+      upstream.answer(request, response, body);
+    });
+  });
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  const upstream: RecordingUpstream = {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    seen,
+    answer: (_request, response) => {
+      response.writeHead(200, { 'Content-Type': 'application/json' }).end('{"ok":true}');
+    },
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+  return upstream;
+}

@@ -1,0 +1,135 @@
+import { type Row, testRows } from './config-rows.ts';
+
+const keys: Row[] = [
+  ['an unknown section', '»tls: {}', 'tls: unknown key'],
+  ['an unknown key, whose value is not shown', 'bootstrap: { »tokn: geheim }', 'bootstrap.tokn: unknown key'],
+  [
+    'an unknown key in a list',
+    'routes:\n  - prefix: /\n    upstream: app\n    »methods: [GET]\nupstreams: { app: { url: builtin:echo } }',
+    'routes[0].methods: unknown key',
+  ],
+  [
+    'every unknown key at once',
+    '»a: 1\n»b: 2\nlimits: { »c: 3 }',
+    'a: unknown key',
+    'b: unknown key',
+    'limits.c: unknown key',
+  ],
+  [
+    'a key of every object is unknown',
+    'upstreams: { app: { url: builtin:echo, »constructor: x } }',
+    'upstreams.app.constructor: unknown key',
+  ],
+  [
+    'a required key is missing, said at its parent',
+    'upstreams:\n  »app: { max_waiting: 1 }',
+    'upstreams.app.url: is required',
+  ],
+  [
+    'a required key of a list’s item is missing',
+    'routes:\n  - »{ prefix: / }',
+    'routes[0].upstream: is required',
+  ],
+  [
+    'a provider lacks all that is required',
+    'identity_providers:\n  »idp: {}',
+    'identity_providers.idp.issuer: is required',
+    'identity_providers.idp.client_id: is required',
+    'identity_providers.idp.redirect_uri: is required',
+  ],
+  ['a certificate without its key', 'listen: { »tls: { cert: a.crt } }', 'listen.tls.key: is required'],
+  ['a section left blank', 'listen:»\n', 'listen: must be a map'],
+  [
+    'a list left blank, which could be taken for nothing needed',
+    'routes: [{ prefix: /, upstream: app, scopes: »}]\nupstreams: { app: { url: builtin:echo } }',
+    'routes[0].scopes: must be a list of scopes, or a map of read, write and methods to such lists',
+  ],
+  ['a scalar in place of a map', 'listen: »8080', 'listen: must be a map (8080)'],
+  ['a scalar in place of a list', 'trusted_proxies: »10.0.0.1', 'trusted_proxies: must be a list (10.0.0.1)'],
+  [
+    'a list in place of a scalar',
+    'tokens: { access_lifetime: »[10m] }',
+    'tokens.access_lifetime: must be a duration such as 500ms, 10s, 15m, 12h or 30d',
+  ],
+  [
+    'a map in place of a scalar',
+    'bootstrap: { token: »{ value: geheim } }',
+    'bootstrap.token: must be a string',
+  ],
+  ['a number in place of a text', 'api_keys: { prefix: »2026 }', 'api_keys.prefix: must be a string (2026)'],
+];
+
+const providerOf = (more: string) =>
+  `identity_providers:\n  idp: { issuer: https://i.example, client_id: a, redirect_uri: https://a.example/in, ${more} }`;
+
+const providersAndUpstreams: Row[] = [
+  [
+    'a provider with the name of an own path',
+    `identity_providers: { »access-token: { issuer: https://i.example, client_id: a, redirect_uri: https://a.example/ } }`,
+    'identity_providers.access-token: is a name of Postern’s own',
+  ],
+  [
+    'a provider in capitals, and what is wrong below it',
+    `identity_providers: { »»IdP: { issuer: »i.example, client_id: a } }`,
+    'identity_providers.IdP.redirect_uri: is required',
+    'identity_providers.IdP: must be a name of 1 to 63 of a-z, 0-9 and -',
+    'identity_providers.IdP.issuer: must be an http:// or https:// URL without user, query and fragment (i.example)',
+  ],
+  [
+    'a provider that is asked for no openid',
+    providerOf('scopes: »[email]'),
+    'identity_providers.idp.scopes: must include openid',
+  ],
+  [
+    'a provider whose assertions need no signature',
+    providerOf('algorithms: [RS256, »none]'),
+    'identity_providers.idp.algorithms[1]: must be one of RS256, RS384, RS512, PS256, PS384, PS512, ES256, ES384, ES512, EdDSA (none)',
+  ],
+  [
+    'a parameter that would replace the nonce',
+    providerOf('parameters: { »nonce: x }'),
+    'identity_providers.idp.parameters.nonce: is a name of Postern’s own',
+  ],
+  [
+    'a client secret that is a number, which is not shown',
+    providerOf('client_secret: »123456'),
+    'identity_providers.idp.client_secret: must be a string',
+  ],
+  [
+    'an upstream with a path',
+    'upstreams: { app: { url: »http://a:1/x } }',
+    'upstreams.app.url: must be http(s)://HOST:PORT without user, path and query, unix:PATH or builtin:echo (http://a:1/x)',
+  ],
+  [
+    'an upstream with a query',
+    'upstreams: { app: { url: »http://a:1?x } }',
+    'upstreams.app.url: must be http(s)://HOST:PORT without user, path and query, unix:PATH or builtin:echo (http://a:1?x)',
+  ],
+  [
+    'an upstream with a user, which is not shown',
+    'upstreams: { app: { url: »http://u:geheim@a:1 } }',
+    'upstreams.app.url: must be http(s)://HOST:PORT without user, path and query, unix:PATH or builtin:echo',
+  ],
+  [
+    'another builtin than the echo',
+    'upstreams: { app: { url: »builtin:ech } }',
+    'upstreams.app.url: must be http(s)://HOST:PORT without user, path and query, unix:PATH or builtin:echo (builtin:ech)',
+  ],
+  [
+    'a name of an upstream with a space',
+    'upstreams: { »a b: { url: builtin:echo } }',
+    'upstreams.a b: must be a name of 1 to 63 of A-Z, a-z, 0-9, . _ -',
+  ],
+  [
+    'an upstream without connections',
+    'upstreams: { app: { url: builtin:echo, max_connections: »0 } }',
+    'upstreams.app.max_connections: must be a whole number of at least 1 (0)',
+  ],
+  [
+    'a host with a path',
+    'upstreams: { app: { url: builtin:echo, host: »a/b } }',
+    'upstreams.app.host: must be HOST or HOST:PORT (a/b)',
+  ],
+];
+
+testRows([...keys, ...providersAndUpstreams]);

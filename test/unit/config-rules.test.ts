@@ -1,0 +1,285 @@
+import { type Row, testRows } from './config-rows.ts';
+
+const app = 'upstreams: { app: { url: builtin:echo } }';
+const routes = (...lines: string[]) => `routes:\n${lines.map((line) => `  - ${line}\n`).join('')}${app}`;
+const http = 'tenant: a\nbase_url: http://a.example\n';
+const https = 'tenant: a\nbase_url: https://a.b.example\n';
+
+const upstreamsAndScopes: Row[] = [
+  [
+    'a route to an unknown upstream',
+    routes('{ prefix: /, upstream: »ap }'),
+    'routes[0].upstream: must be the name of an upstream (ap)',
+  ],
+  [
+    'a route to a name inherited by every object',
+    routes('{ prefix: /, upstream: »constructor }'),
+    'routes[0].upstream: must be the name of an upstream (constructor)',
+  ],
+  [
+    'a route without any upstreams',
+    'routes: [{ prefix: /, upstream: »app }]',
+    'routes[0].upstream: must be the name of an upstream (app)',
+  ],
+  [
+    'a route to an upstream that is broken itself',
+    'upstreams: { app: »5 }\nroutes: [{ prefix: /, upstream: app }]',
+    'upstreams.app: must be a map (5)',
+  ],
+  [
+    'a route while all upstreams are broken',
+    'upstreams: »5\nroutes: [{ prefix: /, upstream: app }]',
+    'upstreams: must be a map (5)',
+  ],
+  [
+    'scopes outside the catalogue, beside built-in ones',
+    `scopes: { a: A }\n${routes('{ prefix: /, upstream: app, scopes: [a, »b, audit:read, »audit:write] }')}`,
+    'routes[0].scopes[1]: must be a scope of the catalogue (b)',
+    'routes[0].scopes[3]: must be a scope of the catalogue (audit:write)',
+  ],
+  [
+    'scopes outside the catalogue in a map',
+    routes('{ prefix: /, upstream: app, scopes: { read: [users:read], PUT: [»users:put] } }'),
+    'routes[0].scopes.PUT[0]: must be a scope of the catalogue (users:put)',
+  ],
+  [
+    'scopes while the catalogue is broken',
+    `scopes: »[a]\n${routes('{ prefix: /, upstream: app, scopes: [a] }')}`,
+    'scopes: must be a map',
+  ],
+  [
+    'a scope that is no scope token is said once',
+    routes('{ prefix: /, upstream: app, scopes: [»"a b"] }'),
+    'routes[0].scopes[0]: must be a scope token (RFC 6749): visible ASCII without " and \\ (a b)',
+  ],
+  [
+    'a method that is misspelt, or not spelt as HTTP does',
+    routes('{ prefix: /, upstream: app, scopes: { write: [], »PSOT: 5, »get: [], »TRACE: [] } }'),
+    'routes[0].scopes.PSOT: unknown key',
+    'routes[0].scopes.get: unknown key',
+    'routes[0].scopes.TRACE: unknown key',
+  ],
+  [
+    'a map without any method',
+    routes('{ prefix: /, upstream: app, scopes: »{} }'),
+    'routes[0].scopes: must have an entry, or every method is 405',
+  ],
+  [
+    'grants outside the catalogue, and one that gives nothing',
+    'identity_providers:\n  idp:\n    { issuer: https://i.example, client_id: a, redirect_uri: https://a.example/, grants: [{ claim: g, value: 1, scopes: [»x] }, »{ claim: g, value: x }] }',
+    'identity_providers.idp.grants[0].scopes[0]: must be a scope of the catalogue (x)',
+    'identity_providers.idp.grants[1]: must have scope_sets or scopes',
+  ],
+];
+
+const routesByThemselves: Row[] = [
+  [
+    'a public route with scopes',
+    routes('{ prefix: /, upstream: app, public: true, »scopes: [] }'),
+    'routes[0].scopes: must not stand beside public: true',
+  ],
+  [
+    'a public route with accept, also when that is broken',
+    routes('{ prefix: /, upstream: app, public: true, »accept: »none }'),
+    'routes[0].accept: must not stand beside public: true',
+    'routes[0].accept: must be session, api_key or a list of them (none)',
+  ],
+  [
+    'a route that accepts nothing',
+    routes('{ prefix: /, upstream: app, accept: »[] }'),
+    'routes[0].accept: must not be empty',
+  ],
+  [
+    'a route that accepts something else',
+    routes('{ prefix: /, upstream: app, accept: [session, »basic] }'),
+    'routes[0].accept[1]: must be one of session, api_key (basic)',
+  ],
+  [
+    'a route with both kinds of path',
+    routes('{ prefix: /a, »exact: /a, upstream: app }'),
+    'routes[0].exact: must not stand beside prefix',
+  ],
+  [
+    'a route without path',
+    routes('{ prefix: /a, upstream: app }', '»{ upstream: app }'),
+    'routes[1]: must have prefix or exact',
+  ],
+  [
+    'the same prefix twice, once with a trailing slash',
+    routes(
+      '{ prefix: /a, upstream: app }',
+      '{ exact: /a, upstream: app }',
+      '{ prefix: »/a/, upstream: app }',
+    ),
+    'routes[2].prefix: is the path of routes[0].prefix already (/a/)',
+  ],
+  [
+    'the same exact path twice',
+    routes('{ exact: /a, upstream: app }', '{ exact: »/a, upstream: app }'),
+    'routes[1].exact: is the path of routes[0].exact already (/a)',
+  ],
+  [
+    'an upgrade past the gateway',
+    routes('{ prefix: /, upstream: app, upgrades: [mqtt, »h2c, »H2C, »TLS/1.2, »HTTP/2.0] }'),
+    ...['h2c', 'H2C', 'TLS/1.2', 'HTTP/2.0'].map(
+      (value, index) =>
+        `routes[0].upgrades[${index + 1}]: must be the name of a protocol other than HTTP, h2c and TLS (${value})`,
+    ),
+  ],
+  [
+    'two broken routes and an unknown key elsewhere, all at once',
+    `»nope: 1\n${routes('{ prefix: »a, upstream: »b }', '{ exact: »/a//b, upstream: »c }')}`,
+    'nope: unknown key',
+    'routes[0].prefix: must begin with / (a)',
+    'routes[0].upstream: must be the name of an upstream (b)',
+    'routes[1].exact: must not contain // (/a//b)',
+    'routes[1].upstream: must be the name of an upstream (c)',
+  ],
+];
+
+const ambiguousPaths: Row[] = (
+  [
+    ['without its slash', 'api', 'must begin with /'],
+    ['with a query', '/a?b', 'must have no query or fragment'],
+    ['with a fragment', '/a#b', 'must have no query or fragment'],
+    ['with a space', '/a b', 'must be visible ASCII: percent-encode other characters as UTF-8'],
+    ['with an umlaut', '/ä', 'must be visible ASCII: percent-encode other characters as UTF-8'],
+    ['with an empty segment', '/a//b', 'must not contain //'],
+    ['with a wildcard', '/a/*', 'must be a plain path: wildcards and templates are not supported'],
+    ['with a template', '/a/{id}', 'must be a plain path: wildcards and templates are not supported'],
+    ['with a backslash', '/a\\\\b', 'must not contain \\'],
+    ['with a dot segment', '/a/../b', 'must not contain . or .. segments'],
+    ['that ends in a dot segment', '/a/.', 'must not contain . or .. segments'],
+    ['with a semicolon', '/a;b', 'must not contain ; while paths.semicolons is refuse'],
+    ['with a half escape', '/a%2', 'must not contain a malformed escape'],
+    ['with an escaped letter', '/%61', 'must not percent-encode a'],
+    ['with an escaped slash', '/a%2fb', 'must not contain %2f'],
+    ['with an escaped backslash', '/a%5Cb', 'must not contain %5C'],
+    ['with an escaped NUL', '/a%00', 'must not contain %00'],
+    ['that is escaped twice', '/a%2520', 'must be percent-encoded once'],
+    ['with escapes that are no UTF-8', '/a%ff', 'must be percent-encoded UTF-8'],
+  ] as const
+).map(([sentence, path, rule]) => [
+  `a route’s path ${sentence}`,
+  routes(`{ prefix: »"${path}", upstream: app }`),
+  `routes[0].prefix: ${rule} (${path.replace('\\\\', '\\')})`,
+]);
+
+const goodPaths: Row[] = [
+  [
+    'a semicolon and an escaped slash where they pass',
+    `paths: { semicolons: pass, encoded_slashes: pass }\n${routes('{ prefix: "/a;b%2Fc%3bd", upstream: app }')}`,
+  ],
+  [
+    'escaped UTF-8, a trailing slash and marks of all kinds',
+    routes('{ prefix: "/%C3%A4/a:b@c,$&+=!~/", upstream: app }'),
+  ],
+];
+
+const cookies: Row[] = [
+  [
+    'SameSite=None without Secure by http',
+    `${http}sessions: { cookie: { same_site: »none } }`,
+    'sessions.cookie.same_site: needs a Secure cookie: an https base_url or secure: true (none)',
+  ],
+  [
+    'SameSite=None without Secure by choice',
+    `${https}sessions: { cookie: { same_site: »none, secure: false } }`,
+    'sessions.cookie.same_site: needs a Secure cookie: an https base_url or secure: true (none)',
+  ],
+  ['SameSite=None with Secure by choice', `${http}sessions: { cookie: { same_site: none, secure: true } }`],
+  [
+    'SameSite=None while base_url is broken',
+    'tenant: a\nbase_url: »x\nsessions: { cookie: { same_site: none } }',
+    'base_url: must be an http:// or https:// URL (x)',
+  ],
+  [
+    'SameSite=None while secure is broken',
+    `${http}sessions: { cookie: { same_site: none, secure: »1 } }`,
+    'sessions.cookie.secure: must be auto, true or false (1)',
+  ],
+  [
+    '__Secure- without Secure',
+    `${http}sessions: { cookie: { name: »__secure-x } }`,
+    'sessions.cookie.name: needs a Secure cookie: an https base_url or secure: true (__secure-x)',
+  ],
+  [
+    '__Host- with the default path',
+    `${https}sessions: { cookie: { name: »__Host-x } }`,
+    'sessions.cookie.name: needs path: / beside it (__Host-x)',
+  ],
+  [
+    '__Host- with a domain',
+    `${https}sessions: { cookie: { name: __Host-x, path: /, domain: »b.example } }`,
+    'sessions.cookie.domain: must be left out with a __Host- name (b.example)',
+  ],
+  ['__Host- as browsers want it', `${https}sessions: { cookie: { name: __Host-x, path: / } }`],
+  [
+    'the domain of another host',
+    `${https}sessions: { cookie: { domain: »c.example } }`,
+    'sessions.cookie.domain: must be the host of base_url or a domain above it (c.example)',
+  ],
+  [
+    'a domain that only ends alike',
+    `${https}sessions: { cookie: { domain: ».example } }`,
+    'sessions.cookie.domain: must be a domain name without a leading dot (.example)',
+  ],
+  ['a domain above the host', `${https}sessions: { cookie: { domain: B.example } }`],
+];
+
+const stores: Row[] = [
+  [
+    'TLS towards files',
+    'stores: { »records_tls: { ca: a }, »sessions_tls: { ca: a } }',
+    'stores.records_tls: needs a postgres:// records store',
+    'stores.sessions_tls: needs a rediss://, redis+sentinel:// or redis+cluster:// session store',
+  ],
+  [
+    'TLS towards plain redis',
+    'stores: { sessions: "redis://a", »sessions_tls: {} }',
+    'stores.sessions_tls: needs a rediss://, redis+sentinel:// or redis+cluster:// session store',
+  ],
+  [
+    'TLS towards a store that is broken itself',
+    'stores: { sessions: »redis, sessions_tls: {} }',
+    'stores.sessions: must be sqlite:PATH, redis://HOST, rediss://HOST, redis+sentinel://HOST,HOST/NAME, redis+cluster://HOST,HOST or redis+unix:PATH',
+  ],
+  [
+    'a client certificate without its key',
+    'stores: { sessions: "rediss://a", sessions_tls: { cert: »a } }',
+    'stores.sessions_tls.cert: needs key beside it (a)',
+  ],
+  [
+    'a key without its client certificate, towards an upstream without TLS',
+    'upstreams: { app: { url: unix:a, »tls: { key: »a } } }',
+    'upstreams.app.tls: needs an https:// url',
+    'upstreams.app.tls.key: needs cert beside it (a)',
+  ],
+  [
+    'too little memory for the lanes',
+    'passwords: { memory: »31KiB, parallelism: 4 }',
+    'passwords.memory: memory must be at least 8KiB for each of parallelism (31KiB)',
+  ],
+  ['enough memory for the lanes', 'passwords: { memory: 32KiB, parallelism: 4 }'],
+  [
+    'both listeners on one port',
+    'listen: { port: 9090 }\nmanagement: { port: »9090 }',
+    'management.port: is the port of the other listener (9090)',
+  ],
+  [
+    'both listeners on one port, one by default',
+    'listen: { port: »9090 }',
+    'listen.port: is the port of the other listener (9090)',
+  ],
+  ['both listeners on any free port', 'listen: { port: 0 }\nmanagement: { port: 0 }'],
+  ['one port of two addresses', 'listen: { host: 10.0.0.1, port: 9090 }'],
+];
+
+testRows([
+  ...upstreamsAndScopes,
+  ...routesByThemselves,
+  ...ambiguousPaths,
+  ...goodPaths,
+  ...cookies,
+  ...stores,
+]);

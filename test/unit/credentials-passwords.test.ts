@@ -1,0 +1,125 @@
+import argon2 from 'argon2';
+import t from 'tap';
+import { createPasswordHasher, parsePassword } from '../../src/credentials/passwords.ts';
+
+const cheap = { memoryBytes: 64 * 1024, iterations: 2, parallelism: 1, concurrency: 1, queue: 8 };
+
+const passwords: Record<string, [raw: string, expected: ReturnType<typeof parsePassword>]> = {
+  'twelve letters are enough': ['abcdefghijkl', 'abcdefghijkl'],
+  'eleven are not': ['abcdefghijk', { problem: 'too_short' }],
+  'spaces count and stay': [' '.repeat(12), ' '.repeat(12)],
+  'twelve code points beyond the BMP are enough': ['😀'.repeat(12), '😀'.repeat(12)],
+  'eleven beyond the BMP are not': ['😀'.repeat(11), { problem: 'too_short' }],
+  'composed length counts': ['e\u0301'.repeat(11), { problem: 'too_short' }],
+  'it is composed': ['e\u0301'.repeat(12), 'é'.repeat(12)],
+  '1,024 bytes fit': ['a'.repeat(1024), 'a'.repeat(1024)],
+  '1,025 bytes do not': ['a'.repeat(1025), { problem: 'too_long' }],
+  'bytes are counted after composing': ['e\u0301'.repeat(512), 'é'.repeat(512)],
+  'bytes are counted, not letters': ['é'.repeat(513), { problem: 'too_long' }],
+  'a lone surrogate is refused': [`${'a'.repeat(12)}\udc00`, { problem: 'malformed_unicode' }],
+};
+for (const [name, [raw, expected]] of Object.entries(passwords)) {
+  t.test(`password: ${name}`, (t) => {
+    t.strictSame(parsePassword(raw, 12), expected);
+    t.end();
+  });
+}
+
+t.test('what is too long before composing is too long after it', (t) => {
+  let most = 0;
+  for (let code = 0; code <= 0x10ffff; code++) {
+    if (code >= 0xd800 && code <= 0xdfff) continue;
+    const text = String.fromCodePoint(code);
+    const units = Math.max(text.length, text.normalize('NFD').length);
+    most = Math.max(most, units / Buffer.byteLength(text.normalize('NFC')));
+  }
+  t.ok(most <= 2, `${most} UTF-16 units a byte`);
+  t.end();
+});
+
+t.test('a long run of combining marks costs no time', (t) => {
+  const before = process.cpuUsage().user;
+  t.strictSame(parsePassword('\u0301\u0323'.repeat(100_000), 12), { problem: 'too_long' });
+  t.ok(process.cpuUsage().user - before < 500_000, 'normalising it would take seconds');
+  t.end();
+});
+
+t.test('a hash is argon2id of the configured cost and checks out', async (t) => {
+  const hasher = await createPasswordHasher(cheap);
+  const phc = await hasher.hash('correct horse');
+  t.match(phc, /^\$argon2id\$v=19\$m=64,p=1,t=2\$/);
+  t.not(await hasher.hash('correct horse'), phc, 'salted');
+  t.strictSame(await hasher.verify(phc, 'correct horse'), { ok: true, rehash: false });
+  t.strictSame(await hasher.verify(phc, 'correct horsf'), { ok: false, rehash: false });
+  t.strictSame(await hasher.verify(phc, 'correct horse '), { ok: false, rehash: false });
+});
+
+t.test('a password checks out however it is composed', async (t) => {
+  const hasher = await createPasswordHasher(cheap);
+  const phc = await hasher.hash('\u00e9clair');
+  t.ok((await hasher.verify(phc, 'e\u0301clair')).ok);
+});
+
+t.test('nobody, over-long and malformed are answered no', async (t) => {
+  const hasher = await createPasswordHasher(cheap);
+  const no = { ok: false, rehash: false };
+  t.strictSame(await hasher.verify(null, 'correct horse'), no);
+  t.strictSame(await hasher.verify(null, ''), no, 'not even what the stand-in was made of');
+  t.strictSame(await hasher.verify(await hasher.hash('a'.repeat(1024)), 'a'.repeat(1025)), no);
+  t.strictSame(await hasher.verify(await hasher.hash('\ufffd'), '\ud800'), no);
+});
+
+t.test('each of them costs as much as a wrong password', async (t) => {
+  const hasher = await createPasswordHasher({ ...cheap, memoryBytes: 8 * 1024 * 1024, iterations: 3 });
+  const phc = await hasher.hash('correct horse');
+  const cost = async (hash: string | null, password: string) => {
+    let least = Number.POSITIVE_INFINITY;
+    for (let round = 0; round < 5; round++) {
+      const before = process.cpuUsage();
+      await hasher.verify(hash, password);
+      const used = process.cpuUsage(before);
+      least = Math.min(least, used.user + used.system);
+    }
+    return least;
+  };
+  const wrong = await cost(phc, 'wrong');
+  for (const [hash, password] of [
+    [null, 'wrong'],
+    [phc, 'a'.repeat(1025)],
+    [phc, '\ud800'],
+  ] as const) {
+    const other = await cost(hash, password);
+    t.ok(other > wrong / 2 && other < wrong * 2, `${other} µs against ${wrong}`);
+  }
+});
+
+t.test('a right password asks for a new hash when the cost has changed', async (t) => {
+  const before = await createPasswordHasher(cheap);
+  const phc = await before.hash('correct horse');
+  for (const change of [{ memoryBytes: 128 * 1024 }, { iterations: 3 }, { parallelism: 2 }]) {
+    const after = await createPasswordHasher({ ...cheap, ...change });
+    t.strictSame(await after.verify(phc, 'correct horse'), { ok: true, rehash: true });
+    t.strictSame(await after.verify(phc, 'wrong'), { ok: false, rehash: false });
+  }
+  const other = await argon2.hash('x', { type: argon2.argon2i, memoryCost: 64, timeCost: 2, parallelism: 1 });
+  t.strictSame(await before.verify(other, 'x'), { ok: true, rehash: true }, 'another kind of argon2');
+});
+
+t.test('a stored hash that is none is an error, not an answer', async (t) => {
+  const hasher = await createPasswordHasher(cheap);
+  await t.rejects(hasher.verify('$argon2id$nonsense', 'x'));
+  t.equal(hasher.depth(), 0);
+});
+
+t.test('a full queue refuses at once, and drains', async (t) => {
+  const hasher = await createPasswordHasher({ ...cheap, concurrency: 1, queue: 2 });
+  const phc = await hasher.hash('x');
+  const accepted = [hasher.verify(phc, 'x'), hasher.verify(null, 'x'), hasher.hash('y')];
+  t.equal(hasher.depth(), 3);
+  await t.rejects(hasher.verify(phc, 'x'), { code: 'overloaded' });
+  await t.rejects(hasher.verify(null, 'x'), { code: 'overloaded' });
+  await t.rejects(hasher.verify(phc, 'a'.repeat(2000)), { code: 'overloaded' });
+  await Promise.all(accepted);
+  t.equal(hasher.depth(), 0);
+  t.ok((await hasher.verify(phc, 'x')).ok);
+});

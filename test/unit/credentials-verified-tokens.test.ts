@@ -1,0 +1,85 @@
+import t from 'tap';
+import type { AccessClaims } from '../../src/credentials/access-token.ts';
+import { createVerifiedTokens } from '../../src/credentials/verified-tokens.ts';
+import { Refusal } from '../../src/errors.ts';
+
+const claims: AccessClaims = {
+  userId: 'user-1',
+  sessionId: 'session-1',
+  scopes: ['a'],
+  issued: 0,
+  expires: 10_000,
+  tokenId: 'token-1',
+};
+
+/** A memory over a verifier that says how often it was asked; whatever begins with `bad` is refused. */
+function setUp(max?: number) {
+  const clock = { time: 0 };
+  const asked: string[] = [];
+  const verifier = {
+    async verify(token: string) {
+      asked.push(token);
+      if (token.startsWith('bad')) throw new Refusal('invalid_token');
+      return claims;
+    },
+  };
+  const memory = createVerifiedTokens<string>(verifier, { now: () => clock.time, max });
+  return { memory, asked, clock };
+}
+
+t.test('a token is verified once and then found', async (t) => {
+  const { memory, asked } = setUp();
+  t.equal(memory.find('a'), undefined);
+  const entry = await memory.verify('a');
+  t.strictSame(entry.claims, claims);
+  t.equal(memory.find('a'), entry);
+  t.strictSame(asked, ['a']);
+});
+
+t.test('the principal stays with what is remembered', async (t) => {
+  const { memory } = setUp();
+  const entry = await memory.verify('a');
+  t.strictSame([entry.principal, entry.recordsVersion], [undefined, undefined]);
+  entry.principal = 'ada';
+  entry.recordsVersion = 7;
+  t.match(memory.find('a'), { principal: 'ada', recordsVersion: 7 });
+});
+
+t.test('parallel first uses share one verification', async (t) => {
+  const { memory, asked } = setUp();
+  const [one, two, other] = await Promise.all([memory.verify('a'), memory.verify('a'), memory.verify('b')]);
+  t.equal(one, two);
+  t.not(one, other);
+  t.strictSame(asked, ['a', 'b']);
+});
+
+t.test('a failure is shared by those who wait, and not remembered', async (t) => {
+  const { memory, asked } = setUp();
+  const one = memory.verify('bad');
+  const two = memory.verify('bad');
+  await t.rejects(one, { code: 'invalid_token' });
+  await t.rejects(two, { code: 'invalid_token' });
+  t.equal(memory.find('bad'), undefined);
+  await t.rejects(memory.verify('bad'), { code: 'invalid_token' });
+  t.strictSame(asked, ['bad', 'bad']);
+});
+
+t.test('nothing is found from the instant it expires', async (t) => {
+  const { memory, clock } = setUp();
+  await memory.verify('a');
+  clock.time = 9_999;
+  t.ok(memory.find('a'));
+  clock.time = 10_000;
+  t.equal(memory.find('a'), undefined);
+});
+
+t.test('the memory is bounded: the longest unused goes', async (t) => {
+  const { memory } = setUp(2);
+  await memory.verify('a');
+  await memory.verify('b');
+  memory.find('a');
+  await memory.verify('c');
+  t.ok(memory.find('a'));
+  t.equal(memory.find('b'), undefined);
+  t.ok(memory.find('c'));
+});
