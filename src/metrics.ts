@@ -1,4 +1,4 @@
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { collectDefaultMetrics, Gauge, type Metric, Registry } from 'prom-client';
 
 /** What the gateway counts; every name begins with `postern_`, every label is bounded. */
 export interface Metrics {
@@ -11,51 +11,52 @@ export interface Metrics {
   readonly contentType: string;
 }
 
-const seconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+const bucketSeconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 const readMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
+
+/** What is counted of one route: plain numbers, turned into labelled series only when somebody asks. */
+class RouteCounts {
+  /** Requests that went well, by status and whether they read: `2 * status + read`. */
+  readonly ok = new Map<number, number>();
+  /** All others, by the same number and the outcome. */
+  readonly others = new Map<string, number>();
+  readonly buckets = new Float64Array(bucketSeconds.length + 1);
+  seconds = 0;
+}
 
 /** Creates an empty set of metrics of its own, process metrics included. */
 export function createMetrics(): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry, prefix: 'postern_' });
-  // Counted in a plain map and handed over at a scrape: label look-ups have no place on the request path.
-  const requests = new Map<string, number>();
-  new Counter({
+  const routes = new Map<string, RouteCounts>();
+  register(registry, {
     name: 'postern_requests_total',
     help: 'Requests by route, method class (read, write), status and outcome (ok or the code of the refusal).',
-    labelNames: ['route', 'method', 'status', 'outcome'],
-    registers: [registry],
-    collect() {
-      this.reset();
-      for (const [key, count] of requests) {
-        const [route, method, status, outcome] = key.split('\n') as [string, string, string, string];
-        this.inc({ route, method, status, outcome }, count);
-      }
-    },
+    type: 'counter',
+    collect: () => [...routes].flatMap(([route, counts]) => requestSeries(route, counts)),
   });
-  const durations = new Histogram({
+  register(registry, {
     name: 'postern_request_duration_seconds',
-    help: 'Time from the end of a request head to the end of its answer.',
-    labelNames: ['route'],
-    buckets: seconds,
-    registers: [registry],
+    help: 'Time from the end of a request head to the end of its answer, by route.',
+    type: 'histogram',
+    collect: () => [...routes].flatMap(([route, counts]) => durationSeries(route, counts)),
   });
-  const byRoute = new Map<string, Histogram.Internal<'route'>>();
-
-  function durationsOf(route: string): Histogram.Internal<'route'> {
-    let child = byRoute.get(route);
-    if (child === undefined) {
-      child = durations.labels(route);
-      byRoute.set(route, child);
-    }
-    return child;
-  }
 
   return {
     requestDone(route, method, status, outcome, durationMs) {
-      const key = `${route}\n${readMethods.has(method) ? 'read' : 'write'}\n${status}\n${outcome}`;
-      requests.set(key, (requests.get(key) ?? 0) + 1);
-      durationsOf(route).observe(durationMs / 1000);
+      let counts = routes.get(route);
+      if (counts === undefined) {
+        counts = new RouteCounts();
+        routes.set(route, counts);
+      }
+      const key = 2 * status + (readMethods.has(method) ? 1 : 0);
+      if (outcome === 'ok') counts.ok.set(key, (counts.ok.get(key) ?? 0) + 1);
+      else counts.others.set(`${key} ${outcome}`, (counts.others.get(`${key} ${outcome}`) ?? 0) + 1);
+      const seconds = durationMs / 1000;
+      let bucket = 0;
+      while (bucket < bucketSeconds.length && seconds > bucketSeconds[bucket]!) bucket++;
+      counts.buckets[bucket]!++;
+      counts.seconds += seconds;
     },
     gauge(name, help, read) {
       new Gauge({
@@ -70,4 +71,53 @@ export function createMetrics(): Metrics {
     text: () => registry.metrics(),
     contentType: registry.contentType,
   };
+}
+
+/** One sample of the text format. */
+interface Sample {
+  readonly metricName?: string;
+  readonly labels: Readonly<Record<string, string | number>>;
+  readonly value: number;
+}
+
+/** Adds a metric whose samples are made when they are asked for. */
+function register(
+  registry: Registry,
+  metric: { name: string; help: string; type: string; collect: () => Sample[] },
+): void {
+  const { name, help, type, collect } = metric;
+  const made = { name, help, get: async () => ({ name, help, type, values: collect(), aggregator: 'sum' }) };
+  registry.registerMetric(made as unknown as Metric);
+}
+
+function requestSeries(route: string, counts: RouteCounts): Sample[] {
+  const sample = (key: number, outcome: string, value: number): Sample => ({
+    labels: { route, method: key % 2 === 1 ? 'read' : 'write', status: Math.floor(key / 2), outcome },
+    value,
+  });
+  return [
+    ...[...counts.ok].map(([key, value]) => sample(key, 'ok', value)),
+    ...[...counts.others].map(([text, value]) => {
+      const [key, outcome] = text.split(' ') as [string, string];
+      return sample(Number(key), outcome, value);
+    }),
+  ];
+}
+
+function durationSeries(route: string, counts: RouteCounts): Sample[] {
+  const name = 'postern_request_duration_seconds';
+  let below = 0;
+  const buckets = [...counts.buckets].map((count, index): Sample => {
+    below += count;
+    return {
+      metricName: `${name}_bucket`,
+      labels: { route, le: bucketSeconds[index] ?? '+Inf' },
+      value: below,
+    };
+  });
+  return [
+    ...buckets,
+    { metricName: `${name}_sum`, labels: { route }, value: counts.seconds },
+    { metricName: `${name}_count`, labels: { route }, value: below },
+  ];
 }

@@ -36,7 +36,8 @@ export const originRule: TextRule = (text) => {
     return 'must have no user, path, query or fragment';
   if (!patterns.origin.test(url.origin)) return 'must have the name or address of a host';
   // Issuer, audience and Origin are compared byte for byte with what is written here.
-  if (text.replace(/\/$/, '') !== url.origin) return `must be written ${url.origin}`;
+  if (text.replace(/\/$/, '') !== url.origin)
+    return 'must be written as browsers do: lower case, no default port';
 };
 
 /** An origin that pages may call from, exactly as browsers send it (RFC 6454 §6.2). */

@@ -107,8 +107,8 @@ export const identityProviders = mapByName(
   /^[a-z0-9-]{1,63}$/,
   'must be a name of 1 to 63 of a-z, 0-9 and -',
   provider,
-  // `/api/login/<name>` would hide these own paths.
-  { reserved: ['access-token', 'refresh-token'] },
+  // The first two are own paths below /api/login; the third is what a session without provider has as its method.
+  { reserved: ['access-token', 'refresh-token', 'password'] },
 )
   .prefault({})
   .describe('OIDC providers by name; the name stands in /api/login/<name>/start.');

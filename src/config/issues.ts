@@ -17,6 +17,8 @@ const namesOfTypes: Readonly<Record<string, string>> = {
 export function ruleOf(issue: z.core.$ZodRawIssue): string {
   switch (issue.code) {
     case 'invalid_type':
+      if (issue.expected === 'string' && ['number', 'boolean'].includes(typeof issue.input))
+        return 'must be a string: put it in quotes';
       return `must be ${namesOfTypes[issue.expected] ?? issue.expected}`;
     case 'invalid_value':
       return `must be ${issue.values.length > 1 ? 'one of ' : ''}${issue.values.join(', ')}`;

@@ -11,7 +11,7 @@ const listenersDiffer: Rule = ({ listen, management }, report) => {
   const port = given(listen, 'port', 8080);
   const hosts = [given(listen, 'host', '0.0.0.0'), given(management, 'host', '127.0.0.1')];
   const overlap = hosts[0] === hosts[1] || hosts.includes('0.0.0.0') || hosts.includes('::');
-  if (!overlap || !port || given(management, 'port', 9090) !== port) return;
+  if (hosts.includes(undefined) || !overlap || !port || given(management, 'port', 9090) !== port) return;
   report(
     [management?.port === undefined ? 'listen' : 'management', 'port'],
     'is the port of the other listener',

@@ -1,5 +1,5 @@
 import type { Path } from './problems.ts';
-import type { Rule, WrittenConfig } from './rule.ts';
+import { given, type Rule, type WrittenConfig } from './rule.ts';
 import { catalogueOf } from './scope-names.ts';
 
 type Mention = readonly [path: Path, scope: string];
@@ -35,7 +35,10 @@ const scopesAreInCatalogue: Rule = (config, report) => {
 const grantsGiveSomething: Rule = ({ identity_providers = {} }, report) => {
   for (const [name, provider] of Object.entries(identity_providers))
     for (const [index, grant] of (provider?.grants ?? []).entries())
-      if (grant && !('scopes' in grant) && !('scope_sets' in grant))
+      if (
+        grant &&
+        [given(grant, 'scopes', []), given(grant, 'scope_sets', [])].every((list) => list?.length === 0)
+      )
         report(['identity_providers', name, 'grants', index], 'must have scope_sets or scopes');
 };
 

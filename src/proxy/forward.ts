@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import type { Dispatcher } from 'undici';
 import type { Principal } from '../credentials/principal.ts';
 import { Refusal } from '../errors.ts';
@@ -31,6 +32,15 @@ export function createForward(options: ForwardOptions): Forward {
 
 const noScopes: readonly string[] = [];
 const retried: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
+
+/** The longest body that is worth a copy to leave in one piece with its head. */
+const onePieceBytes = 16 * 1024;
+
+/** Ends the answer with its last bytes. A short one goes as text, byte for byte: Node then makes one write of both. */
+function endWith(response: ServerResponse, chunk: Buffer): void {
+  if (chunk.length <= onePieceBytes) response.end(chunk.toString('latin1'), 'latin1');
+  else response.end(chunk);
+}
 
 function flushHead(request: ForwardedRequest): void {
   request.flushHead();
@@ -152,9 +162,8 @@ class ForwardedRequest implements Dispatcher.DispatchHandler, OpenStream {
     if (this.#over) return;
     exchange.bytesOut += chunk.length;
     if (this.#remaining === chunk.length) {
-      // The last bytes go out together with the end: one write less for most answers.
       this.#remaining = 0;
-      exchange.response.end(chunk);
+      endWith(exchange.response, chunk);
       return;
     }
     if (this.#remaining > 0) this.#remaining -= chunk.length;

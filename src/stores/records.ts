@@ -145,7 +145,7 @@ export interface BootstrapState {
 }
 
 /**
- * The records store: users, keys, scope sets, signing keys, secrets. Every method is one atomic step: it happens
+ * The records store: users, keys, scope sets, signing keys, secrets. Every method but `noteUse` is one atomic step: it happens
  * whole or not at all, also when the process is killed, and what was acknowledged stays. Methods reject with
  * {@link ../errors.ts Refusal} `store_unavailable` when the store can't be had; other refusals are named below.
  */
@@ -172,7 +172,10 @@ export interface Records {
   updateUser(id: string, changes: UserChanges, canonicalName?: string): Promise<User | undefined>;
   /** Deletes the user and, unless `keepKeys`, the keys. False when there is none. Refuses `last_administrator`. */
   removeUser(id: string, options: { readonly keepKeys: boolean }): Promise<boolean>;
-  /** Notes sign-ins and uses; called about once a minute with what was collected. Does not change `version`. */
+  /**
+   * Notes sign-ins and uses; called about once a minute with what was collected. Does not change `version`. Written in
+   * batches, each atomic: noting the same uses again does no harm.
+   */
   noteUse(use: {
     readonly logins: ReadonlyMap<string, number>;
     readonly keys: ReadonlyMap<string, number>;

@@ -50,7 +50,7 @@ export interface LiveSession {
 }
 
 /**
- * The session store. Every method is one atomic step on the store's own clock and rejects with
+ * The session store. Every method but `prune` is one atomic step on the store's own clock and rejects with
  * {@link ../errors.ts Refusal} `store_unavailable` when the store can't be had; a failure changes nothing.
  */
 export interface Sessions {

@@ -75,7 +75,7 @@ t.test('a crowd of writes leaves the event loop its turns', async (t) => {
 
 t.test('noting many uses leaves the event loop its turns', async (t) => {
   const { store } = createSqliteRecordsUnderTest(t);
-  const keys = new Map(Array.from({ length: 20_000 }, (_, index) => [`${index}`, index]));
+  const keys = new Map(Array.from({ length: 100_000 }, (_, index) => [`${index}`, index]));
   const blockedMs = await longestBlock(() => store.noteUse({ logins: new Map(), keys }));
-  t.ok(blockedMs < 30, `blocked for ${blockedMs} ms`);
+  t.ok(blockedMs < longestBlockMs, `blocked for ${blockedMs} ms`);
 });

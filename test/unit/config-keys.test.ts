@@ -56,13 +56,22 @@ const keys: Row[] = [
     'bootstrap: { token: »{ value: geheim } }',
     'bootstrap.token: must be a string',
   ],
-  ['a number in place of a text', 'api_keys: { prefix: »2026 }', 'api_keys.prefix: must be a string (2026)'],
+  [
+    'a number in place of a text',
+    'api_keys: { prefix: »2026 }',
+    'api_keys.prefix: must be a string: put it in quotes (2026)',
+  ],
 ];
 
 const providerOf = (more: string) =>
   `identity_providers:\n  idp: { issuer: https://i.example, client_id: a, redirect_uri: https://a.example/in, ${more} }`;
 
 const providersAndUpstreams: Row[] = [
+  [
+    'a provider with the name of the method without provider',
+    'identity_providers: { »password: { issuer: https://i.example, client_id: a, redirect_uri: https://a.example/ } }',
+    'identity_providers.password: is a name of Postern’s own',
+  ],
   [
     'a provider with the name of an own path',
     `identity_providers: { »access-token: { issuer: https://i.example, client_id: a, redirect_uri: https://a.example/ } }`,
@@ -93,7 +102,7 @@ const providersAndUpstreams: Row[] = [
   [
     'a client secret that is a number, which is not shown',
     providerOf('client_secret: »123456'),
-    'identity_providers.idp.client_secret: must be a string',
+    'identity_providers.idp.client_secret: must be a string: put it in quotes',
   ],
   [
     'an upstream with a path',

@@ -66,7 +66,7 @@ const upstreamsAndScopes: Row[] = [
   ],
   [
     'grants outside the catalogue, and one that gives nothing',
-    'identity_providers:\n  idp:\n    { issuer: https://i.example, client_id: a, redirect_uri: https://a.example/, grants: [{ claim: g, value: 1, scopes: [»x] }, »{ claim: g, value: x }] }',
+    'identity_providers:\n  idp:\n    { issuer: https://i.example, client_id: a, redirect_uri: https://a.example/, grants: [{ claim: g, value: 1, scopes: [»x] }, »{ claim: g, value: x, scopes: [] }] }',
     'identity_providers.idp.grants[0].scopes[0]: must be a scope of the catalogue (x)',
     'identity_providers.idp.grants[1]: must have scope_sets or scopes',
   ],

@@ -39,7 +39,7 @@ const values: Row[] = [
   [
     'a base_url that is not how browsers write it',
     'tenant: a\nbase_url: »https://A.example:443',
-    'base_url: must be written https://a.example (https://A.example:443)',
+    'base_url: must be written as browsers do: lower case, no default port (https://A.example:443)',
   ],
   [
     'a port beyond the range',

@@ -43,7 +43,7 @@ function createNoteUse({ db, write }: Connection): Records['noteUse'] {
   const noteKey = db.prepare<[number, string]>(
     'UPDATE api_keys SET last_used = max(ifnull(last_used, 0), ?) WHERE id = ?',
   );
-  // In batches, or a busy minute would stop the event loop. Noting a use again changes nothing: no step need be undone.
+  // In batches, or a busy minute would stop the event loop. After a failure all may be noted again: it does no harm.
   async function noteAll(
     note: Statement<[number, string]>,
     uses: ReadonlyMap<string, number>,
