@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { createApiKeyAuthenticator } from './authenticate/api-key.ts';
 import { createAuthenticate } from './authenticate/authenticate.ts';
 import { createBearerTokenAuthenticator } from './authenticate/bearer-token.ts';
-import { createRevalidate } from './authenticate/revalidate.ts';
+import { createHeldNow } from './authenticate/held-now.ts';
 import { composeEndpoints } from './compose-endpoints.ts';
 import { composeRoutes } from './compose-routes.ts';
 import type { Config } from './config/schema.ts';
@@ -66,7 +66,7 @@ export async function startGateway(config: Config, log: Log, now: () => number =
     bearerToken: createBearerTokenAuthenticator({ tokens: verified, sessions, records, catalogue, tenant }),
     apiKey: createApiKeyAuthenticator({ records, recentUse, catalogue, tenant, now }),
   });
-  const streams = createOpenStreams(createRevalidate({ records, sessions, catalogue, tenant, now }));
+  const streams = createOpenStreams(createHeldNow({ records, sessions, catalogue, tenant, now }));
   const { cookie: cookieConfig } = config.sessions;
   const cookie = {
     name: cookieConfig.name,

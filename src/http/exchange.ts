@@ -99,8 +99,9 @@ export class Exchange {
   reset(outcome: string): void {
     this.outcome = outcome;
     const { socket } = this.request;
-    if (typeof socket.resetAndDestroy === 'function') socket.resetAndDestroy();
-    else socket.destroy();
+    // TLS has no reset of its own: a close without its close_notify says the same.
+    if (this.encrypted) socket.destroy();
+    else socket.resetAndDestroy();
   }
 }
 

@@ -57,6 +57,7 @@ export function createPublicServer(options: ServerOptions): PublicServer {
   const { limits } = options;
   const connections = new WeakMap<Socket, Connection>();
   let closing = false;
+  let draining = false;
 
   const nodeOptions = {
     maxHeaderSize: limits.headerBytes,
@@ -85,7 +86,9 @@ export function createPublicServer(options: ServerOptions): PublicServer {
     response.on('close', () => {
       options.onClosed(exchange);
       connection.pending--;
-      if (connection.pending === 0) connection.afterLast?.();
+      if (connection.pending > 0) return;
+      connection.afterLast?.();
+      if (draining) request.socket.destroySoon();
     });
     return exchange;
   }
@@ -168,6 +171,7 @@ export function createPublicServer(options: ServerOptions): PublicServer {
     },
     drain(timeoutMs) {
       closing = true;
+      draining = true;
       return new Promise((resolve) => {
         const timer = setTimeout(() => server.closeAllConnections(), timeoutMs);
         server.close(() => {

@@ -25,13 +25,11 @@ export interface OpenStreams {
 /** How often credentials in flight are looked at, in milliseconds: revocation elsewhere is seen within a second. */
 const sweepIntervalMs = 400;
 
-/**
- * Builds the registry. `revalidate` gives the principal of the same credential as it is now, or null once it is no
- * good; when it rejects (a store is away) streams stay as they are.
- */
-export function createOpenStreams(
-  revalidate: (principal: Principal) => Principal | null | Promise<Principal | null>,
-): OpenStreams {
+/** What the holder of a credential holds now, or null once the credential is no good. Rejects when a store is away. */
+export type HeldNow = (principal: Principal) => Promise<ReadonlySet<string> | null>;
+
+/** Builds the registry. While a store is away streams stay as they are. */
+export function createOpenStreams(heldNow: HeldNow): OpenStreams {
   const byCredential = new Map<string, Set<OpenStream>>();
   let size = 0;
   let sweeping = false;
@@ -44,11 +42,11 @@ export function createOpenStreams(
     for (const streams of [...byCredential.values()]) {
       const [first] = streams;
       if (first === undefined) continue;
-      const now = await revalidate(first.principal);
-      if (now === null) endAll(streams, 'credential_ended');
+      const held = await heldNow(first.principal);
+      if (held === null) endAll(streams, 'credential_ended');
       else
         for (const stream of [...streams])
-          if (stream.neededScopes.some((scope) => !now.held.has(scope))) stream.end('scope_lost');
+          if (stream.neededScopes.some((scope) => !held.has(scope))) stream.end('scope_lost');
     }
   }
 

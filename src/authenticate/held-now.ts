@@ -1,0 +1,36 @@
+import type { Principal } from '../credentials/principal.ts';
+import { heldScopes } from '../credentials/scopes.ts';
+import type { Records } from '../stores/records.ts';
+import type { Sessions } from '../stores/sessions.ts';
+import { principalOfApiKey } from './api-key.ts';
+
+/**
+ * What the holder of a credential holds now, whatever less a token of it says; null once the credential is no good.
+ * Rejects when a store is away.
+ */
+export type HeldNow = (principal: Principal) => Promise<ReadonlySet<string> | null>;
+
+/** Builds the second look at a credential that was good when its request came in and may have ended since. */
+export function createHeldNow(options: {
+  readonly records: Pick<Records, 'findApiKey' | 'findUser'>;
+  readonly sessions: Pick<Sessions, 'findLive'>;
+  readonly catalogue: ReadonlySet<string>;
+  readonly tenant: string;
+  readonly now: () => number;
+}): HeldNow {
+  const { records, sessions, catalogue, tenant, now } = options;
+
+  async function ofApiKey({ credentialId }: Principal): Promise<ReadonlySet<string> | null> {
+    const found = await records.findApiKey(credentialId);
+    return (found && principalOfApiKey(found, { catalogue, tenant, now: now() })?.held) ?? null;
+  }
+
+  async function ofSession({ credentialId, userId }: Principal): Promise<ReadonlySet<string> | null> {
+    if ((await sessions.findLive(credentialId)) === undefined) return null;
+    const found = await records.findUser(userId);
+    if (found === undefined || found.user.disabled) return null;
+    return new Set(heldScopes(found.user.scopes, found.sets, catalogue));
+  }
+
+  return (principal) => (principal.kind === 'api_key' ? ofApiKey(principal) : ofSession(principal));
+}
