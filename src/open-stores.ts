@@ -42,9 +42,27 @@ export function openStores(config: Config, now: () => number): Stores {
   };
 }
 
-function requireSqliteFile(key: string, address: string): string {
-  if (address.startsWith(sqliteScheme)) return address.slice(sqliteScheme.length);
+/** A configured store of a kind that this version can't open: its key in the configuration and what it must be instead. */
+export interface UnsupportedStore {
+  readonly key: 'stores.records' | 'stores.sessions';
+  readonly rule: string;
+}
+
+/** The stores of a valid configuration that {@link openStores} would refuse for their kind alone. */
+export function unsupportedStores({ stores }: Pick<Config, 'stores'>): readonly UnsupportedStore[] {
+  return (['records', 'sessions'] as const)
+    .filter((name) => !isSqlite(stores[name]))
+    .map((name) => ({ key: `stores.${name}`, rule: sqliteRule }));
+}
+
+const sqliteRule = 'must be sqlite:PATH in this version';
+
+function isSqlite(address: string): boolean {
+  return address.startsWith(sqliteScheme);
+}
+
+function requireSqliteFile(key: UnsupportedStore['key'], address: string): string {
+  if (isSqlite(address)) return address.slice(sqliteScheme.length);
   // Never the address itself: it may hold a password.
-  const scheme = address.slice(0, address.indexOf(':'));
-  throw new StoreOpenError(`${key} (${scheme}:)`, 'this version keeps it in sqlite:PATH alone');
+  throw new StoreOpenError(key, sqliteRule);
 }

@@ -1,9 +1,59 @@
-import { serve } from './serve.ts';
+import { Refusal, refusals } from '../errors.ts';
+import { parseCall } from './arguments.ts';
+import type { Command, Terminal } from './command.ts';
+import { commands } from './commands.ts';
+import { exitCodes, Failure } from './failure.ts';
+import { writeOut } from './output.ts';
+import { helpOf, overviewOf, usageOf, version } from './usage.ts';
 
 /** Runs the command line; gives the exit code: 0 done, 1 failed, 2 wrong usage or configuration. */
-export async function run(args: readonly string[]): Promise<number> {
-  const [command, ...rest] = args;
-  if (command === 'serve') return serve(rest);
-  process.stderr.write('postern: usage\n');
-  return 2;
+export async function run(args: readonly string[], terminal: Terminal): Promise<number> {
+  const command = commands.find(({ name }) => name.split(' ').every((word, index) => word === args[index]));
+  try {
+    if (command === undefined) await answerWithoutCommand(args, terminal);
+    else await runCommand(command, args.slice(command.name.split(' ').length), terminal);
+    return 0;
+  } catch (error) {
+    const failure = asFailure(error);
+    const message = failure.code === 'configuration' ? failure.message : `postern: ${failure.message}`;
+    terminal.stderr.write(`${message}\n`);
+    if (failure.code === 'usage')
+      terminal.stderr.write(command === undefined ? overviewOf(commandsLike(args)) : usageOf(command));
+    return exitCodes[failure.code];
+  }
+}
+
+async function runCommand(command: Command, args: readonly string[], terminal: Terminal): Promise<void> {
+  const call = parseCall(command, args, terminal);
+  await (call.isSet('help') ? writeOut(terminal, helpOf(command)) : command.run(call));
+}
+
+/** `--help` and `--version`, or what is wrong with the words given. */
+async function answerWithoutCommand(args: readonly string[], terminal: Terminal): Promise<void> {
+  const near = commandsLike(args);
+  const last = args[near === commands ? 0 : 1];
+  if (last === '--help' || last === '-h') return writeOut(terminal, overviewOf(near));
+  if (args[0] === '--version') return writeOut(terminal, `${version()}\n`);
+  if (near !== commands) throw new Failure('usage', `${args[0]} needs one of the words below`);
+  throw new Failure('usage', args.length === 0 ? 'no command' : 'no such command');
+}
+
+/** The commands of the group that the first word names; all, when it names none. */
+function commandsLike([group]: readonly string[]): readonly Command[] {
+  const near = commands.filter(({ name }) => name.startsWith(`${group} `));
+  return near.length === 0 ? commands : near;
+}
+
+function asFailure(error: unknown): Failure {
+  if (error instanceof Failure) return error;
+  if (error instanceof Refusal) return new Failure('failed', sentenceOf(error), error);
+  const { code, message, stack } = error as NodeJS.ErrnoException;
+  if (code === 'store_open_failed') return new Failure('failed', message, error);
+  return new Failure('failed', `unexpected error: ${stack ?? error}`, error);
+}
+
+/** A store's own words may hold an address with a password; its code doesn't. */
+function sentenceOf({ code, options }: Refusal): string {
+  const reason = (options.cause as NodeJS.ErrnoException | undefined)?.code;
+  return reason === undefined ? refusals[code].detail : `${refusals[code].detail} (${reason})`;
 }

@@ -1,27 +1,65 @@
-import { parseArgs } from 'node:util';
-import { loadConfig } from '../config/load.ts';
-import { formatProblem } from '../config/problems.ts';
-import { startGateway } from '../gateway.ts';
-import { createLog } from '../log.ts';
+import type { AddressInfo } from 'node:net';
+import type { Config } from '../config/schema.ts';
+import { type Gateway, startGateway } from '../gateway.ts';
+import { createLog, type Log } from '../log.ts';
+import type { Call } from './command.ts';
+import { readConfig, requireConfig } from './configuration.ts';
+import { Failure } from './failure.ts';
+import { quickstartLines } from './quickstart-lines.ts';
 
-export async function serve(args: readonly string[]): Promise<number> {
-  const { values } = parseArgs({
-    args: [...args],
-    options: { config: { type: 'string' }, quickstart: { type: 'boolean' } },
-  });
-  const file = values.config!;
-  const { config, problems } = loadConfig(file, process.env);
-  if (config === undefined) {
-    for (const p of problems!) process.stderr.write(formatProblem(file, p) + '\n');
-    return 2;
-  }
+/** `serve`: runs the gateway until `stopAsked` resolves, then drains it. */
+export async function serve(call: Call, stopAsked: Promise<void>): Promise<void> {
+  const config = requireConfig(readConfig(call));
   const log = createLog({ level: config.log.level });
-  const gateway = await startGateway(config, log);
-  if (gateway.bootstrapToken) process.stderr.write(`postern: bootstrap token: ${gateway.bootstrapToken}\n`);
-  await new Promise<void>((resolve) => {
-    process.once('SIGTERM', resolve);
-    process.once('SIGINT', resolve);
-  });
+  exitOnUncaught(call, log);
+  const gateway = await start(config, log);
+  call.terminal.stderr.write(`${announcement(call, config, gateway).join('\n')}\n`);
+  await stopAsked;
   await gateway.stop();
-  return 0;
+}
+
+/** After an error that nobody expected nothing can be said about the state of a gateway: it must not go on. */
+function exitOnUncaught({ terminal }: Call, log: Log): void {
+  terminal.on('uncaughtException', (error, origin) => {
+    log.error('unexpected error, stopping', { err: error, origin });
+    log.flush();
+    terminal.exit(1);
+  });
+}
+
+async function start(config: Config, log: Log): Promise<Gateway> {
+  try {
+    return await startGateway(config, log);
+  } catch (error) {
+    throw asListenFailure(error) ?? error;
+  }
+}
+
+const listenReasons: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'the address is in use',
+  EADDRNOTAVAIL: 'this machine has no such address',
+  EACCES: 'permission denied',
+  ENOTFOUND: 'no such host',
+};
+
+/** What Node says when an address can't be listened on, as a sentence; undefined for anything else. */
+function asListenFailure(error: unknown): Failure | undefined {
+  const { code = '', syscall, address, port } = error as NodeJS.ErrnoException & Partial<AddressInfo>;
+  if (syscall !== 'listen' && syscall !== 'getaddrinfo') return undefined;
+  const place = address === undefined ? 'listen' : `listen on ${hostAndPort({ address, port: port ?? 0 })}`;
+  return new Failure('failed', `can't ${place}: ${listenReasons[code] ?? code}`, error);
+}
+
+function announcement(call: Call, config: Config, gateway: Gateway): string[] {
+  const { address, managementAddress, bootstrapToken } = gateway;
+  const url = `${config.listen.tls === undefined ? 'http' : 'https'}://${hostAndPort(address)}`;
+  return [
+    `postern: listening on ${url}, management on http://${hostAndPort(managementAddress)}`,
+    ...(bootstrapToken === null ? [] : [`postern: bootstrap token: ${bootstrapToken}`]),
+    ...(call.isSet('quickstart') ? quickstartLines(url, bootstrapToken) : []),
+  ];
+}
+
+function hostAndPort({ address, port }: Pick<AddressInfo, 'address' | 'port'>): string {
+  return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
 }

@@ -34,5 +34,9 @@ export function newPassword(minLength: number) {
         issues.push({ code: 'too_big', maximum: maxPasswordBytes, ...issue });
       else issues.push({ code: 'custom', message: 'must be well-formed Unicode', input: value });
     })
-    .meta({ minLength, format: 'password' });
+    .meta({
+      minLength,
+      format: 'password',
+      description: 'At least `passwords.min_length` characters (default 12), at most 1,024 bytes of UTF-8.',
+    });
 }

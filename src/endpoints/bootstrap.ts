@@ -19,6 +19,11 @@ export function activationBody(minPasswordLength: number) {
     .meta({ id: 'BootstrapActivate' });
 }
 
+/** The first administrator, as a 201 shows it. */
+export const activatedUser = z
+  .object({ id: z.string(), username: z.string() })
+  .meta({ id: 'BootstrapActivated' });
+
 const secret = ['token', 'password'] as const;
 
 /** `POST /api/bootstrap/activate`: makes the first administrator, once per records store. */

@@ -4,11 +4,12 @@ import type { PasswordHasher } from '../credentials/passwords.ts';
 import type { RecentUse } from '../credentials/recent-use.ts';
 import type { LoginThrottle } from '../credentials/throttle.ts';
 import { Refusal } from '../errors.ts';
+import type { Exchange } from '../http/exchange.ts';
 import { readForm } from '../http/form-body.ts';
-import type { Records, UserWithSets } from '../stores/records.ts';
+import type { Records, User, UserWithSets } from '../stores/records.ts';
 import type { Audit } from './audit.ts';
 import type { Endpoint } from './endpoint.ts';
-import type { SignIn } from './sign-in.ts';
+import type { SignedIn, SignIn } from './sign-in.ts';
 
 /** `Body_Authentication-Login`, in FastAPI's order of fields. */
 export const loginForm = z
@@ -26,9 +27,11 @@ export const loginForm = z
   })
   .meta({ id: 'Body_Authentication-Login', title: 'Body_Authentication-Login' });
 
+type LoginForm = z.output<typeof loginForm>;
+
 /** `POST /api/login/access-token`: sign-in by password (RFC 6749 §4.3). */
 export function createLogin(options: {
-  readonly records: Pick<Records, 'findUserByName' | 'updateUser'>;
+  readonly records: Pick<Records, 'findUser' | 'findUserByName' | 'updateUser'>;
   readonly passwords: PasswordHasher;
   readonly throttle: LoginThrottle;
   readonly signIn: SignIn;
@@ -44,11 +47,44 @@ export function createLogin(options: {
     const { ok, rehash } = await passwords.verify(found?.user.passwordHash ?? null, password);
     if (found === undefined || !ok || found.user.disabled)
       throw new Refusal('invalid_credentials', { cause: found?.user.id });
-    if (rehash)
-      await records.updateUser(found.user.id, {
-        passwordHash: await passwords.hash(password.normalize('NFC')),
-      });
-    return found;
+    return rehash ? { ...found, user: await hashAnew(found.user, password) } : found;
+  }
+
+  /** Brings a hash up to the cost that is configured now; a full queue leaves that to the next sign-in. */
+  async function hashAnew(user: User, password: string): Promise<User> {
+    try {
+      const passwordHash = await passwords.hash(password.normalize('NFC'));
+      // Set meanwhile, the new password must not be overwritten with the old one.
+      if ((await records.findUser(user.id))?.user.passwordHash !== user.passwordHash) return user;
+      return (await records.updateUser(user.id, { passwordHash })) ?? user;
+    } catch (error) {
+      if (error instanceof Refusal && error.code === 'overloaded') return user;
+      throw error;
+    }
+  }
+
+  /**
+   * Who disables a user or sets a password ends the sessions there are. This one may be made just after, for what had
+   * been true when its password was judged: so the user is looked at once more.
+   */
+  async function startSession(exchange: Exchange, found: UserWithSets, form: LoginForm): Promise<SignedIn> {
+    const started = await signIn.start(exchange, found, 'password', form.scope);
+    try {
+      await assertStillGood(found.user, form.password);
+      return started;
+    } catch (error) {
+      await signIn.cancel(started.session);
+      throw error;
+    }
+  }
+
+  async function assertStillGood({ id, passwordHash }: User, password: string): Promise<void> {
+    const user = (await records.findUser(id))?.user;
+    if (user !== undefined && !user.disabled) {
+      if (user.passwordHash === passwordHash) return;
+      if ((await passwords.verify(user.passwordHash, password)).ok) return;
+    }
+    throw new Refusal('invalid_credentials', { cause: user?.id });
   }
 
   return {
@@ -61,9 +97,10 @@ export function createLogin(options: {
         secret: ['password', 'client_secret'],
       });
       const attempt = await throttle.attempt(canonicalAccountName(form.username), exchange.address);
-      let found: UserWithSets;
+      let signedIn: SignedIn;
       try {
-        found = await requireUser(form.username, form.password);
+        const found = await requireUser(form.username, form.password);
+        signedIn = await startSession(exchange, found, form);
       } catch (error) {
         if (!(error instanceof Refusal && error.code === 'invalid_credentials')) {
           // It was never judged: a full queue or a store that is away costs nobody a try.
@@ -75,13 +112,13 @@ export function createLogin(options: {
         throw new Refusal('invalid_credentials');
       }
       await attempt.giveBack();
-      const { session, answer } = await signIn.start(exchange, found, 'password', form.scope);
-      recentUse.noteLogin(found.user.id, now());
+      const { session, answer } = signedIn;
+      recentUse.noteLogin(session.userId, now());
       audit(exchange, {
         event: 'login_succeeded',
         outcome: 'success',
-        actor: found.user.id,
-        subject: found.user.id,
+        actor: session.userId,
+        subject: session.userId,
         session: session.id,
       });
       return answer;

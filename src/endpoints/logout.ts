@@ -48,9 +48,11 @@ export function createLogout(options: {
     guard: 'sign_out',
     noHead: true,
     async answer(call) {
+      const ids = sessionsToEnd(call);
+      if (ids.size === 0) throw new Refusal('not_authenticated');
       if (/\bprefetch\b/i.test(call.exchange.head.secPurpose)) throw new Refusal('prefetch');
       let any = call.principal !== null;
-      for (const id of sessionsToEnd(call)) any = (await end(call.exchange, id)) || any;
+      for (const id of ids) any = (await end(call.exchange, id)) || any;
       if (!any) throw new Refusal('not_authenticated');
       return { status: 200, headers: ['Set-Cookie', setCookie(cookie, '', 0)] };
     },

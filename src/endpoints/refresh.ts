@@ -1,13 +1,15 @@
-import type { RefreshCookies } from '../credentials/refresh-cookie.ts';
+import type { RefreshCookie, RefreshCookies } from '../credentials/refresh-cookie.ts';
 import { Refusal } from '../errors.ts';
 import { type CookieAttributes, cookieValues } from '../http/cookies.ts';
 import type { Cors } from '../http/cors.ts';
 import type { Exchange } from '../http/exchange.ts';
 import type { Records, UserWithSets } from '../stores/records.ts';
-import type { Session, Sessions, SessionTimes } from '../stores/sessions.ts';
+import type { Presentation, Session, Sessions, SessionTimes } from '../stores/sessions.ts';
 import type { Audit } from './audit.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { SignIn } from './sign-in.ts';
+
+type Presented = Extract<Presentation, { outcome: 'current' }>;
 
 /** `POST /api/login/refresh-token`: a new access token for the refresh cookie (RFC 6749 §6, RFC 9700 §4.14). */
 export function createRefresh(options: {
@@ -32,9 +34,13 @@ export function createRefresh(options: {
     if (!known) throw new Refusal('cross_site');
   }
 
-  async function present(exchange: Exchange): Promise<{ session: Session; now: number }> {
-    const presented = cookies.newestOf(cookieValues(exchange.head.cookie, cookie.name));
+  function requireCookie({ head }: Exchange): RefreshCookie {
+    const presented = cookies.newestOf(cookieValues(head.cookie, cookie.name));
     if (presented === undefined) throw new Refusal('invalid_refresh_token');
+    return presented;
+  }
+
+  async function present(exchange: Exchange, presented: RefreshCookie): Promise<Presented> {
     const came = await sessions.present(presented.sessionId, presented.generation, times);
     if (came.outcome === 'current') return came;
     if (came.outcome === 'reused') {
@@ -51,11 +57,19 @@ export function createRefresh(options: {
     throw new Refusal('invalid_refresh_token');
   }
 
-  async function requireEnabledUser(session: Session): Promise<UserWithSets> {
+  async function requireEnabledUser(exchange: Exchange, session: Session): Promise<UserWithSets> {
     const found = await records.findUser(session.userId);
     if (found !== undefined && !found.user.disabled) return found;
-    await sessions.revoke(session.id);
-    onSessionEnded(session.id);
+    const { id, userId } = session;
+    await sessions.revoke(id);
+    onSessionEnded(id);
+    audit(exchange, {
+      event: 'session_revoked',
+      outcome: 'success',
+      actor: null,
+      subject: userId,
+      session: id,
+    });
     throw new Refusal('invalid_refresh_token');
   }
 
@@ -65,9 +79,10 @@ export function createRefresh(options: {
     guard: 'open',
     oauth: true,
     async answer({ exchange }) {
+      const presented = requireCookie(exchange);
       assertKnownOrigin(exchange);
-      const { session, now } = await present(exchange);
-      const found = await requireEnabledUser(session);
+      const { session, now } = await present(exchange, presented);
+      const found = await requireEnabledUser(exchange, session);
       return signIn.answer(session, found, now);
     },
   };

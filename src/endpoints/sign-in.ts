@@ -12,6 +12,8 @@ import type { Session, Sessions, SessionTimes } from '../stores/sessions.ts';
 export interface SignIn {
   /** Makes a session and answers with its tokens. `scope` is what the client asked for; blank: no restriction. */
   start(exchange: Exchange, found: UserWithSets, method: string, scope: string): Promise<SignedIn>;
+  /** Takes back a session just made, whose tokens nobody has been given. */
+  cancel(session: Session): Promise<void>;
   /** The 200 `LoginResponse` of a session; `now` is the store's clock, epoch ms. */
   answer(session: Session, found: UserWithSets, now: number): Promise<Answer>;
 }
@@ -27,7 +29,7 @@ const maxUserAgentLength = 512;
 
 /** Builds the shared end of login, refresh and exchange. */
 export function createSignIn(options: {
-  readonly sessions: Pick<Sessions, 'create'>;
+  readonly sessions: Pick<Sessions, 'create' | 'revoke'>;
   readonly times: SessionTimes;
   readonly tokens: AccessTokens;
   readonly cookies: RefreshCookies;
@@ -45,7 +47,8 @@ export function createSignIn(options: {
       scopes,
       sessionExpires: session.expires,
     });
-    const maxAgeSeconds = Math.max(0, Math.floor((session.expires - now) / 1000));
+    // Never 0, which would clear the cookie of a session that still lives.
+    const maxAgeSeconds = Math.max(1, Math.floor((session.expires - now) / 1000));
     const value = cookies.write(session.id, session.generation);
     return {
       status: 200,
@@ -61,6 +64,9 @@ export function createSignIn(options: {
 
   return {
     answer,
+    async cancel(session) {
+      await sessions.revoke(session.id);
+    },
     async start(exchange, found, method, scope) {
       const { session, now } = await sessions.create(
         {

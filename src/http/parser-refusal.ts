@@ -1,10 +1,15 @@
 import { Refusal } from '../errors.ts';
 
-/** What Node's parser tells of a message it could not read. */
-export interface ParserError {
+/** What Node tells of a connection on which something went wrong. */
+export interface ParserError extends Error {
   readonly code?: string;
   readonly rawPacket?: Buffer;
   readonly bytesParsed?: number;
+}
+
+/** Whether the client sent something that is answered; all else is a connection that broke. */
+export function isUnreadable({ code = '' }: ParserError): boolean {
+  return code.startsWith('HPE_') || code === 'ERR_HTTP_REQUEST_TIMEOUT';
 }
 
 /** The refusal for a request that the parser below us gave up on; the connection always closes. */
@@ -16,9 +21,12 @@ export function parserRefusal(error: ParserError): Refusal {
     case 'HPE_HEADER_OVERFLOW':
       return new Refusal('headers_too_large', { close: true });
     case 'HPE_INVALID_METHOD':
+    // A method of RTSP, which the parser knows too, on a request of HTTP.
+    case 'HPE_INVALID_CONSTANT':
       return new Refusal(isUnknownMethod(line) ? 'not_implemented' : 'bad_request', { close: true });
-    case 'HPE_INVALID_VERSION':
     case 'HPE_PAUSED_H2_UPGRADE':
+      return new Refusal('version_not_supported', { close: true });
+    case 'HPE_INVALID_VERSION':
       return new Refusal(isOtherVersion(line) ? 'version_not_supported' : 'bad_request', { close: true });
     default:
       return new Refusal('bad_request', { close: true });

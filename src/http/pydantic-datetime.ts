@@ -4,28 +4,35 @@ import { asIssue, type Finding, notADateTime } from './pydantic-problems.ts';
 const notAware: Finding = { type: 'timezone_aware', msg: 'Input should have timezone info' };
 const notInTheFuture: Finding = { type: 'datetime_future', msg: 'Input should be in the future' };
 
-/** The clock against which an instant is judged, epoch milliseconds. */
+/** The bounds of an instant, epoch milliseconds, asked for each time one is read. */
 export interface Rfc3339Options {
   /** Given, the instant must lie after what it returns. */
   readonly future?: () => number;
+  /** Given, the instant must not lie after what it returns. */
+  readonly latest?: () => number;
 }
 
 /**
  * An instant in RFC 3339 (the grammar of §5.6; an offset is required, a leap second is refused), read as epoch
  * milliseconds; finer fractions are cut off. Years 1 to 9999, in UTC too.
  */
-export function rfc3339({ future }: Rfc3339Options = {}) {
+export function rfc3339(bounds: Rfc3339Options = {}) {
   return z
     .string({ error: notADateTime.msg })
     .meta({ format: 'date-time' })
     .transform((text, context): number => {
       const instant = readInstant(text);
-      const past = typeof instant === 'number' && future !== undefined && instant <= future();
-      const result = past ? notInTheFuture : instant;
+      const result = typeof instant === 'number' ? within(bounds, instant) : instant;
       if (typeof result === 'number') return result;
       context.issues.push({ code: 'custom', input: text, ...asIssue(result) });
       return z.NEVER;
     });
+}
+
+function within({ future, latest }: Rfc3339Options, instant: number): number | Finding {
+  if (future !== undefined && instant <= future()) return notInTheFuture;
+  const bound = latest?.() ?? Number.POSITIVE_INFINITY;
+  return instant <= bound ? instant : later(new Date(bound).toISOString());
 }
 
 /** RFC 3339 §5.6, the offset optional so that its lack can be told apart; no leap second, for epoch time has none. */
@@ -72,6 +79,10 @@ function daysIn(year: number, month: number): number {
 function notADate(error: string): Finding {
   const msg = `Input should be a valid datetime or date, ${error}`;
   return { type: 'datetime_from_date_parsing', msg, ctx: { error } };
+}
+
+function later(le: string): Finding {
+  return { type: 'less_than_equal', msg: `Input should be less than or equal to ${le}`, ctx: { le } };
 }
 
 function outOfRange(year: number): Finding {

@@ -1,10 +1,17 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { randomUUID } from 'node:crypto';
+import {
+  createServer,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+  STATUS_CODES,
+} from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import { Refusal } from '../errors.ts';
 import type { TrustedProxies } from './client-address.ts';
 import { Exchange } from './exchange.ts';
-import { parserRefusal } from './parser-refusal.ts';
+import { isUnreadable, type ParserError, parserRefusal } from './parser-refusal.ts';
 import { refusalParts } from './reply.ts';
 
 /** Bounds of the public listener; durations in milliseconds. */
@@ -45,12 +52,16 @@ export interface PublicServer {
   drain(timeoutMs: number): Promise<void>;
 }
 
-/** Requests in flight on a connection, the newest of them, and what to do once there are none. */
+/** What is owed on a connection. */
 interface Connection {
-  pending: number;
-  newest: Exchange | null;
-  afterLast: (() => void) | null;
+  /** Requests whose answers are not over, in their order. */
+  readonly inFlight: Exchange[];
+  /** What ends the connection once nothing is in flight; null while it may go on. */
+  ending: (() => void) | null;
 }
+
+/** How long a client that was refused for bytes that are no request may go on sending before it is cut off. */
+const lingerMs = 1_000;
 
 /** Builds the public listener. Framing and limits are judged here, before anything else sees the request. */
 export function createPublicServer(options: ServerOptions): PublicServer {
@@ -79,15 +90,16 @@ export function createPublicServer(options: ServerOptions): PublicServer {
 
   function accept(request: IncomingMessage, response: ServerResponse, expectsContinue: boolean): Exchange {
     const connection = connectionOf(request.socket);
-    connection.pending++;
+    const { inFlight } = connection;
     if (closing) response.shouldKeepAlive = false;
     const exchange = new Exchange(request, response, options.proxies, expectsContinue);
-    connection.newest = exchange;
+    inFlight.push(exchange);
     response.on('close', () => {
       options.onClosed(exchange);
-      connection.pending--;
-      if (connection.pending > 0) return;
-      connection.afterLast?.();
+      if (inFlight[0] === exchange) inFlight.shift();
+      else inFlight.splice(inFlight.indexOf(exchange), 1);
+      if (inFlight.length > 0) return;
+      connection.ending?.();
       if (draining) request.socket.destroySoon();
     });
     return exchange;
@@ -96,7 +108,7 @@ export function createPublicServer(options: ServerOptions): PublicServer {
   function connectionOf(socket: Socket): Connection {
     let connection = connections.get(socket);
     if (connection === undefined) {
-      connection = { pending: 0, newest: null, afterLast: null };
+      connection = { inFlight: [], ending: null };
       connections.set(socket, connection);
     }
     return connection;
@@ -104,11 +116,19 @@ export function createPublicServer(options: ServerOptions): PublicServer {
 
   function serve(request: IncomingMessage, response: ServerResponse, expectsContinue = false): void {
     const exchange = accept(request, response, expectsContinue);
-    if (exchange.head.raw.length > 2 * limits.headerCount)
-      options.onRefused(exchange, new Refusal('headers_too_large', { close: true }));
-    else if (exchange.target.length > limits.targetBytes)
-      options.onRefused(exchange, new Refusal('target_too_long', { close: true }));
-    else options.onExchange(exchange);
+    const refusal = refusalOf(exchange);
+    if (refusal === null) options.onExchange(exchange);
+    else options.onRefused(exchange, refusal);
+  }
+
+  /** What the head alone is refused for, before anybody looks at what it means. */
+  function refusalOf({ request, head, target }: Exchange): Refusal | null {
+    // The parser takes 0.9 and 2.0 for messages of ours.
+    if (request.httpVersionMajor !== 1 || request.httpVersionMinor > 1)
+      return new Refusal('version_not_supported', { close: true });
+    if (head.raw.length > 2 * limits.headerCount) return new Refusal('headers_too_large', { close: true });
+    if (target.length > limits.targetBytes) return new Refusal('target_too_long', { close: true });
+    return null;
   }
 
   server.on('request', (request, response) => serve(request, response));
@@ -116,45 +136,45 @@ export function createPublicServer(options: ServerOptions): PublicServer {
   server.on('checkExpectation', (request, response) => {
     options.onRefused(accept(request, response, false), new Refusal('expectation_failed', { close: true }));
   });
-  server.on('connect', (_request, socket) => {
-    refuseRaw(socket as Socket, new Refusal('method_not_allowed', { allow: forwardedMethods }));
+  server.on('connect', (_request, duplex) => {
+    const socket = duplex as Socket;
+    // Node has let go of the connection: errors and the back-pressure of answers under way are ours now.
+    socket.on('error', () => socket.destroy());
+    socket.on('drain', () => connectionOf(socket).inFlight[0]?.response.emit('drain'));
+    endWith(socket, new Refusal('method_not_allowed', { allow: forwardedMethods }));
   });
-  server.on(
-    'clientError',
-    (error: NodeJS.ErrnoException & { rawPacket?: Buffer; bytesParsed?: number }, duplex) => {
-      const socket = duplex as Socket;
-      if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
-      const refusal = parserRefusal(error);
-      const connection = connectionOf(socket);
-      const { newest } = connection;
-      if (connection.pending > 0 && newest !== null && !newest.request.complete) {
-        // It is the body of a request under way that broke: that request fails, in its turn, and the connection ends.
-        connection.afterLast = () => socket.destroy();
-        if (!newest.breakBody(refusal) && !newest.response.headersSent) options.onRefused(newest, refusal);
-        return;
-      }
-      // Answers that are owed come first, whole; nothing is ever written into a started one.
-      if (connection.pending === 0) refuseRaw(socket, refusal);
-      else connection.afterLast = () => refuseRaw(socket, refusal);
-    },
-  );
+  server.on('clientError', (error: ParserError, duplex) => {
+    const socket = duplex as Socket;
+    const connection = connectionOf(socket);
+    // Once the end is decided, whatever else comes is reported as another error.
+    if (connection.ending !== null && isUnreadable(error)) return;
+    if (!isUnreadable(error) || !socket.writable) return void socket.destroy();
+    const refusal = parserRefusal(error);
+    const newest = connection.inFlight.at(-1);
+    if (newest === undefined || newest.request.complete) {
+      if (error.code !== 'HPE_CLOSED_CONNECTION') endWith(socket, refusal);
+      return;
+    }
+    // It is the body of a request under way that broke: that request fails, in its turn, and the connection ends.
+    connection.ending = () => socket.destroy();
+    if (!newest.breakBody(refusal) && !newest.response.headersSent) options.onRefused(newest, refusal);
+  });
+
+  /** Answers that are owed come first, whole; nothing is ever written into a started one. */
+  function endWith(socket: Socket, refusal: Refusal): void {
+    const connection = connectionOf(socket);
+    connection.ending = () => refuseRaw(socket, refusal);
+    if (connection.inFlight.length === 0) connection.ending();
+  }
 
   function refuseRaw(socket: Socket, refusal: Refusal): void {
     options.onUnreadable(refusal, socket.remoteAddress ?? '');
-    if (socket.destroyed || !socket.writable) return void socket.destroy();
-    const id = crypto.randomUUID();
-    const { status, headers, body } = refusalParts(refusal, options.realm, id, false);
-    const text = JSON.stringify(body);
-    const lines = [
-      `HTTP/1.1 ${status} ${refusal.code}`,
-      `X-Request-Id: ${id}`,
-      'Cache-Control: no-store',
-      'Content-Type: application/json',
-      `Content-Length: ${Buffer.byteLength(text)}`,
-      'Connection: close',
-    ];
-    for (let i = 0; i < headers.length; i += 2) lines.push(`${headers[i]}: ${headers[i + 1]}`);
-    socket.end(`${lines.join('\r\n')}\r\n\r\n${text}`, () => socket.destroy());
+    if (!socket.writable) return void socket.destroy();
+    socket.end(rawRefusal(refusal, options.realm));
+    // Closing with unread bytes would reset the connection, and the client might never read why (RFC 9112 §9.6).
+    socket.resume();
+    const timer = setTimeout(() => socket.destroy(), lingerMs);
+    socket.on('close', () => clearTimeout(timer));
   }
 
   return {
@@ -182,6 +202,23 @@ export function createPublicServer(options: ServerOptions): PublicServer {
       });
     },
   };
+}
+
+/** A refusal as the bytes of an answer, where there is no request to answer. */
+function rawRefusal(refusal: Refusal, realm: string): string {
+  const id = randomUUID();
+  const { status, headers, body } = refusalParts(refusal, realm, id, false);
+  const text = JSON.stringify(body);
+  const lines = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+    `X-Request-Id: ${id}`,
+    'Cache-Control: no-store',
+    'Content-Type: application/json',
+    `Content-Length: ${Buffer.byteLength(text)}`,
+    'Connection: close',
+  ];
+  for (let i = 0; i < headers.length; i += 2) lines.push(`${headers[i]}: ${headers[i + 1]}`);
+  return `${lines.join('\r\n')}\r\n\r\n${text}`;
 }
 
 /** Methods named in `Allow` where the path has not been judged. */

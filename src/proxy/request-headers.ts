@@ -75,11 +75,12 @@ function describeConnection(head: RequestHead, forwarding: Forwarding, into: str
     trustsFor ? `${head.forwardedFor}, ${peer}` : peer,
     'X-Forwarded-Proto',
     fromTrustedProxy && head.forwardedProto !== '' ? head.forwardedProto : proto,
-    'X-Forwarded-Host',
-    fromTrustedProxy && head.forwardedHost !== '' ? head.forwardedHost : head.host,
     'traceparent',
     isTraceparent(head) ? head.traceparent : newTraceparent(),
   );
+  const host = fromTrustedProxy && head.forwardedHost !== '' ? head.forwardedHost : head.host;
+  // Over HTTP/1.0 nobody need have named one.
+  if (host !== '') into.push('X-Forwarded-Host', host);
 }
 
 const traceparentValue = /^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/;

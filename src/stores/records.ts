@@ -114,8 +114,10 @@ export interface ApiKeyPage {
   readonly items: readonly ApiKeyWithOwner[];
   /** How many keys pass the filters. */
   readonly total: number;
-  /** Whether the list goes on beyond the last (or, when `backwards`, before the first) item. */
-  readonly more: boolean;
+  /** Whether any of them lies before the first item (of a page without items: before `from`). */
+  readonly before: boolean;
+  /** Likewise behind the last item. */
+  readonly after: boolean;
 }
 
 /** A signing key as JWK text (RFC 7517), private part included. */

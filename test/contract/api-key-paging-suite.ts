@@ -110,7 +110,8 @@ export function runApiKeyPagingSuite({ name, create }: RecordsFactory): void {
             ids.slice(0, query.size),
           );
           assert.equal(page.total, ids.length);
-          assert.equal(page.more, ids.length > query.size);
+          assert.equal(page.before, false);
+          assert.equal(page.after, ids.length > query.size);
           if (ids.length === 0) return;
 
           const at = nth % ids.length;
@@ -123,7 +124,10 @@ export function runApiKeyPagingSuite({ name, create }: RecordsFactory): void {
             expected,
           );
           assert.equal(next.total, ids.length);
-          assert.equal(next.more, rest.length > query.size);
+          const beyond = rest.length > query.size;
+          const behind = rest.length < ids.length;
+          assert.equal(next.before, backwards ? beyond : behind);
+          assert.equal(next.after, backwards ? behind : beyond);
         },
       ),
       { numRuns: 400 },

@@ -5,7 +5,11 @@ import { rfc3339 } from '../../src/http/pydantic-datetime.ts';
 import { validate } from '../../src/http/validate.ts';
 
 const now = Date.UTC(2026, 10, 21, 9, 30);
-const schema = z.object({ at: rfc3339().optional(), expires: rfc3339({ future: () => now }).nullish() });
+const schema = z.object({
+  at: rfc3339().optional(),
+  expires: rfc3339({ future: () => now }).nullish(),
+  ends: rfc3339({ latest: () => now + 24 * 60 * 60 * 1000 }).optional(),
+});
 const problemOf = (input: object) => {
   try {
     validate(schema, input, { loc: 'body' });
@@ -107,6 +111,17 @@ t.test('the future begins after now', async (t) => {
   const problem = problemOf({ expires: '2026-11-21T10:30:00+01:00' });
   t.match(problem, { type: 'datetime_future', msg: 'Input should be in the future' });
   t.equal(problemOf({ expires: '2026-11-21T09:30:00.001Z' }), undefined);
+});
+
+t.test('the latest instant is the last that is taken', async (t) => {
+  t.equal(problemOf({ ends: '2026-11-22T10:30:00+01:00' }), undefined);
+  t.strictSame(problemOf({ ends: '2026-11-22T09:30:00.001Z' }), {
+    type: 'less_than_equal',
+    loc: ['body', 'ends'],
+    msg: 'Input should be less than or equal to 2026-11-22T09:30:00.000Z',
+    input: '2026-11-22T09:30:00.001Z',
+    ctx: { le: '2026-11-22T09:30:00.000Z' },
+  });
 });
 
 t.test('null and absent stay apart', async (t) => {

@@ -17,24 +17,53 @@ export const statuses = ['active', 'expired', 'suspended'] as const;
 export const defaultPageSize = 50;
 export const maxPageSize = 100;
 
-/** What a new key asks for. `catalogue`: what may be granted, empty for any (the OpenAPI document); `now` in epoch ms. */
-export function apiKeyWriteCreate(catalogue: readonly string[], now: () => number) {
-  const [first, ...others] = catalogue;
-  const scope = first === undefined ? z.string() : z.enum([first, ...others]);
+/** What bounds a new key. */
+export interface NewKeyBounds {
+  /** What may be granted; empty: any scope (the OpenAPI document). */
+  readonly catalogue: readonly string[];
+  /** Milliseconds; null: a key may live for ever. */
+  readonly maxLifetimeMs: number | null;
+  /** Epoch ms. */
+  readonly now: () => number;
+}
+
+/** What a new key asks for. With a longest life, `expires: null` is malformed, and so is a later end. */
+export function apiKeyWriteCreate({ catalogue, maxLifetimeMs, now }: NewKeyBounds) {
   const fields = z.strictObject({
     label: codePointString({ min: 1, max: 128, trim: true, pattern: withoutControlCharacters }),
-    scopes: distinctList(scope, { max: 64 }),
-    scope_sets: distinctList(z.string(), { max: 16 }).default([]),
-    expires: rfc3339({ future: now }).nullish().describe('With an offset, in the future; null: never.'),
+    scopes: distinctList(scopeOf(catalogue), { max: 64 }).describe("Of the catalogue and the caller's own."),
+    scope_sets: distinctList(z.string(), { max: 16 }).default([]).describe('Ids of scope sets.'),
+    expires: (maxLifetimeMs === null
+      ? rfc3339({ future: now }).nullish()
+      : rfc3339({ future: now, latest: () => now() + maxLifetimeMs }).optional()
+    ).describe(
+      'With an offset, in the future. Null: never; absent: as long as allowed. With `api_keys.max_lifetime` set, at most that far away and never null.',
+    ),
   });
-  return togetherAtLeastOne(fields, ['scopes', 'scope_sets']).meta({ id: 'ApiKeyWriteCreate' });
+  return togetherAtLeastOne(fields, ['scopes', 'scope_sets']).meta({
+    id: 'ApiKeyWriteCreate',
+    description: '`scopes` and `scope_sets` together hold at least one item.',
+  });
+}
+
+function scopeOf(catalogue: readonly string[]) {
+  const [first, ...others] = catalogue;
+  return first === undefined ? z.string() : z.enum([first, ...others]);
 }
 
 /** `?hydrate` of calls that answer with keys. */
-export const hydrateQuery = z.object({ hydrate: booleanText().default(true) });
+export const hydrateQuery = z.object({ hydrate: hydrate() });
 
 /** `?children` of a deletion. */
-export const deleteQuery = z.object({ children: booleanText().default(false) });
+export const deleteQuery = z.object({
+  children: booleanText().prefault(false).describe('Also deletes the keys minted with it.'),
+});
+
+function hydrate() {
+  return booleanText()
+    .prefault(true)
+    .describe('Shows `created_by` and `scope_sets` as objects instead of bare ids.');
+}
 
 function instants<N extends string>(name: N) {
   return Object.fromEntries(
@@ -44,22 +73,25 @@ function instants<N extends string>(name: N) {
 
 /** The query of the list; what it doesn't name is refused. */
 export function listQuery(catalogue: readonly string[]) {
-  const [first, ...others] = catalogue;
-  const scope = first === undefined ? z.string() : z.enum([first, ...others]);
   return z.strictObject({
-    size: integerText({ ge: 1, le: maxPageSize }).default(defaultPageSize),
-    cursor: z.string().optional(),
-    sort_by: z.enum(sortFields).default('created'),
-    sort_order: z.enum(['asc', 'desc']).default('desc'),
-    hydrate: booleanText().default(true),
-    label__contains: z.string().optional(),
+    size: integerText({ ge: 1, le: maxPageSize }).prefault(defaultPageSize).describe('Items on a page.'),
+    cursor: z.string().optional().describe('From another page of the same sort and filters.'),
+    sort_by: z
+      .enum(sortFields)
+      .default('created')
+      .describe('`label` by code points; no `expires` is the far future, no `last_used` the far past.'),
+    sort_order: z.enum(['asc', 'desc']).default('desc').describe('Ties by id.'),
+    hydrate: hydrate(),
+    label__contains: z.string().optional().describe('ASCII case-insensitive.'),
     label__eq: z.string().optional(),
     ...instants('created'),
     ...instants('expires'),
     expires__isnull: booleanText().optional(),
     ...instants('last_used'),
     last_used__isnull: booleanText().optional(),
-    scopes__contains: repeatable(z.array(scope)).optional(),
+    scopes__contains: repeatable(z.array(scopeOf(catalogue)))
+      .optional()
+      .describe('May come more than once; a key that has all of them.'),
     created_by__eq: z.string().optional(),
     status__eq: z.enum(statuses).optional(),
   });
@@ -99,7 +131,7 @@ const pageCursor = z.string().nullable();
 export const apiKeyPage = z
   .object({
     items: z.array(apiKeyInDb),
-    total: z.int().describe('Keys that pass the filters.'),
+    total: z.int().nonnegative().describe('Keys that pass the filters.'),
     current_page: pageCursor,
     current_page_backwards: pageCursor,
     previous_page: pageCursor,

@@ -3,6 +3,7 @@ import { mintApiKey } from '../../credentials/api-key.ts';
 import type { Principal } from '../../credentials/principal.ts';
 import { heldScopes, missingScopes } from '../../credentials/scopes.ts';
 import { Refusal, ValidationError } from '../../errors.ts';
+import { everyProblem } from '../../http/every-problem.ts';
 import { readJson } from '../../http/json-body.ts';
 import { readQuery } from '../../http/query.ts';
 import type { ApiKey, Records, ScopeSet } from '../../stores/records.ts';
@@ -25,18 +26,17 @@ export function createApiKeyCreate(options: {
   readonly random: (byteCount: number) => Uint8Array;
 }): Endpoint {
   const { records, catalogue, prefix, maxLifetimeMs, audit, now, random } = options;
-  const schema = apiKeyWriteCreate([...catalogue].sort(), now);
+  const schema = apiKeyWriteCreate({ catalogue: [...catalogue].sort(), maxLifetimeMs, now });
 
-  /** Absent: as long as allowed. Beyond `max_lifetime` is malformed; beyond the minting key is not the caller's to give. */
+  /** Absent: as long as allowed; beyond the minting key is not the caller's to give. */
   function expiryOf(asked: number | null | undefined, principal: Principal, instant: number): number | null {
-    const latest = maxLifetimeMs === null ? null : instant + maxLifetimeMs;
     const own = principal.kind === 'api_key' ? principal.expires : null;
-    if (asked === undefined) return earlier(latest, own);
-    if (latest !== null && isLater(asked, latest)) throw tooLate(asked, latest);
+    if (asked === undefined) return earlier(maxLifetimeMs === null ? null : instant + maxLifetimeMs, own);
     if (own !== null && isLater(asked, own)) throw new Refusal('expiry_exceeds_caller');
     return asked;
   }
 
+  /** The sets by id, as the key is read back. */
   async function requireSets(ids: readonly string[]): Promise<readonly ScopeSet[]> {
     const sets = await records.findScopeSets(ids);
     const unknown = ids.flatMap((id, index) => (sets.some((set) => set.id === id) ? [] : [{ id, index }]));
@@ -50,7 +50,7 @@ export function createApiKeyCreate(options: {
           ctx: { error: {} },
         })),
       );
-    return sets;
+    return sets.toSorted((a, b) => (a.id < b.id ? -1 : 1));
   }
 
   return {
@@ -59,8 +59,10 @@ export function createApiKeyCreate(options: {
     guard: { scopes: [neededScope] },
     async answer({ exchange, principal, body }) {
       const caller = principal!;
-      const { hydrate } = readQuery(exchange.query, hydrateQuery);
-      const form = readJson(body, exchange.head.contentType, schema);
+      const [{ hydrate }, form] = everyProblem(
+        () => readQuery(exchange.query, hydrateQuery),
+        () => readJson(body, exchange.head.contentType, schema),
+      );
       const sets = await requireSets(form.scope_sets);
       const instant = now();
       const expires = expiryOf(form.expires, caller, instant);
@@ -77,7 +79,7 @@ export function createApiKeyCreate(options: {
         label: form.label,
         hint: minted.hint,
         scopes: form.scopes.toSorted(),
-        scopeSets: form.scope_sets,
+        scopeSets: form.scope_sets.toSorted(),
         created: instant,
         createdBy: caller.userId,
         parent: caller.kind === 'api_key' ? caller.credentialId : null,
@@ -104,24 +106,4 @@ function isLater(asked: number | null, latest: number): boolean {
 function earlier(one: number | null, other: number | null): number | null {
   if (one === null || other === null) return one ?? other;
   return Math.min(one, other);
-}
-
-function tooLate(asked: number | null, latest: number): ValidationError {
-  const le = new Date(latest).toISOString();
-  return new ValidationError([
-    asked === null
-      ? {
-          type: 'datetime_type',
-          loc: ['body', 'expires'],
-          msg: 'Input should be a valid datetime',
-          input: null,
-        }
-      : {
-          type: 'less_than_equal',
-          loc: ['body', 'expires'],
-          msg: `Input should be less than or equal to ${le}`,
-          input: new Date(asked).toISOString(),
-          ctx: { le },
-        },
-  ]);
 }

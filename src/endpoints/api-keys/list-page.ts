@@ -3,6 +3,7 @@ import type { Cursors } from '../../credentials/cursor.ts';
 import { Refusal } from '../../errors.ts';
 import type {
   ApiKeyFilters,
+  ApiKeyPage,
   ApiKeyPosition,
   ApiKeySortField,
   ApiKeyWithOwner,
@@ -14,6 +15,8 @@ export interface PageStart {
   readonly from?: ApiKeyPosition;
   readonly inclusive: boolean;
   readonly backwards: boolean;
+  /** Items at most, whatever the `size`: what was a short page stays the page it was. */
+  readonly limit?: number;
 }
 
 const cursorPayload = z.strictObject({
@@ -21,6 +24,7 @@ const cursorPayload = z.strictObject({
   i: z.string().optional(),
   at: z.boolean(),
   back: z.boolean(),
+  n: z.number().optional(),
 });
 
 /** The cursors of one list: opaque, bound to its sort and filters, free of `size` and `hydrate`. */
@@ -43,13 +47,53 @@ export function pageCursors(cursors: Cursors, query: ListQuery): PageCursors {
       if (text === undefined) return { inclusive: false, backwards: false };
       const payload = cursorPayload.safeParse(cursors.read(text, binding));
       if (!payload.success) throw new Refusal('invalid_cursor');
-      const { v, i, at, back } = payload.data;
+      const { v, i, at, back, n } = payload.data;
       const from = i === undefined ? undefined : { value: v ?? null, id: i };
-      return { ...(from && { from }), inclusive: at, backwards: back };
+      return { ...(from && { from }), inclusive: at, backwards: back, limit: n };
     },
-    write({ from, inclusive, backwards }) {
-      return cursors.write({ v: from?.value, i: from?.id, at: inclusive, back: backwards }, binding);
+    write({ from, inclusive, backwards, limit }) {
+      const payload = { v: from?.value, i: from?.id, at: inclusive, back: backwards, n: limit };
+      return cursors.write(payload, binding);
     },
+  };
+}
+
+/** Where a page and its neighbours start; null where the list ends. */
+export interface PageStarts {
+  readonly current: PageStart;
+  /** The same items, read from the other end. */
+  readonly currentBackwards: PageStart;
+  readonly previous: PageStart | null;
+  readonly next: PageStart | null;
+}
+
+/** The starts around a page that was read from `start` with room for `size` items. */
+export function pageStarts(
+  page: ApiKeyPage,
+  start: PageStart,
+  size: number,
+  sortBy: ApiKeySortField,
+): PageStarts {
+  const { items, before, after } = page;
+  const [first, last] = [items[0], items.at(-1)];
+  if (first === undefined || last === undefined) {
+    // Its items went away: the page stays where it was, and what is left lies on the other side of that place.
+    const { from, inclusive, backwards } = start;
+    const rest = { from, inclusive: !inclusive, backwards: !backwards };
+    return {
+      current: start,
+      currentBackwards: start,
+      previous: before ? rest : null,
+      next: after ? rest : null,
+    };
+  }
+  const limit = items.length < size ? items.length : undefined;
+  const [top, bottom] = [positionOf(first, sortBy), positionOf(last, sortBy)];
+  return {
+    current: { from: top, inclusive: true, backwards: false, limit: after ? limit : undefined },
+    currentBackwards: { from: bottom, inclusive: true, backwards: true, limit: before ? limit : undefined },
+    previous: before ? { from: top, inclusive: false, backwards: true } : null,
+    next: after ? { from: bottom, inclusive: false, backwards: false } : null,
   };
 }
 

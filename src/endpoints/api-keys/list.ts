@@ -1,9 +1,9 @@
 import type { Cursors } from '../../credentials/cursor.ts';
 import { readQuery } from '../../http/query.ts';
-import type { ApiKeyQuery, ApiKeyWithOwner, Records } from '../../stores/records.ts';
+import type { Records } from '../../stores/records.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { listQuery } from './api-key-schemas.ts';
-import { filtersOf, type PageStart, pageCursors, positionOf } from './list-page.ts';
+import { filtersOf, pageCursors, pageStarts } from './list-page.ts';
 import { presentApiKey } from './present-api-key.ts';
 
 /** `GET /api/admin/api-keys/`: one page of the keys, with the cursors of its neighbours. */
@@ -16,13 +16,6 @@ export function createApiKeyList(options: {
   const { records, cursors, catalogue, now } = options;
   const schema = listQuery([...catalogue].sort());
 
-  /** Whether anything lies beyond `edge`: asked again, for keys come and go. */
-  async function goesOn(query: ApiKeyQuery, edge: ApiKeyWithOwner, backwards: boolean): Promise<boolean> {
-    const from = positionOf(edge, query.sortBy);
-    const page = await records.listApiKeys({ ...query, from, inclusive: false, backwards, size: 1 });
-    return page.items.length > 0;
-  }
-
   return {
     method: 'GET',
     path: '/api/admin/api-keys',
@@ -31,36 +24,34 @@ export function createApiKeyList(options: {
       const asked = readQuery(exchange.query, schema);
       const pages = pageCursors(cursors, asked);
       const start = pages.read(asked.cursor);
-      const query: ApiKeyQuery = {
+      const { from, inclusive, backwards, limit } = start;
+      const instant = now();
+      const page = await records.listApiKeys({
         sortBy: asked.sort_by,
         sortOrder: asked.sort_order,
         filters: filtersOf(asked),
-        ...start,
-        size: asked.size,
-        now: now(),
-      };
-      const { items, total, more } = await records.listApiKeys(query);
-      const first = items[0];
-      const last = items.at(-1);
-      const at = (item: ApiKeyWithOwner | undefined, inclusive: boolean, backwards: boolean): PageStart =>
-        item === undefined
-          ? { ...start, backwards }
-          : { from: positionOf(item, asked.sort_by), inclusive, backwards };
-      const before =
-        first !== undefined &&
-        (start.backwards ? more : start.from !== undefined && (await goesOn(query, first, true)));
-      const after = last !== undefined && (start.backwards ? await goesOn(query, last, false) : more);
+        from,
+        inclusive,
+        backwards,
+        size: Math.min(asked.size, limit ?? asked.size),
+        now: instant,
+      });
+      const { current, currentBackwards, previous, next } = pageStarts(
+        page,
+        start,
+        asked.size,
+        asked.sort_by,
+      );
+      const shown = { hydrate: asked.hydrate, now: instant, catalogue };
       return {
         status: 200,
         body: {
-          items: items.map((item) =>
-            presentApiKey(item, { hydrate: asked.hydrate, now: query.now, catalogue }),
-          ),
-          total,
-          current_page: pages.write(at(first, true, false)),
-          current_page_backwards: pages.write(at(last, true, true)),
-          previous_page: before ? pages.write(at(first, false, true)) : null,
-          next_page: after ? pages.write(at(last, false, false)) : null,
+          items: page.items.map((item) => presentApiKey(item, shown)),
+          total: page.total,
+          current_page: pages.write(current),
+          current_page_backwards: pages.write(currentBackwards),
+          previous_page: previous && pages.write(previous),
+          next_page: next && pages.write(next),
         },
       };
     },

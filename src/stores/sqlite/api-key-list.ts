@@ -52,7 +52,8 @@ export function listApiKeys(db: Database.Database, query: ApiKeyQuery): ApiKeyPa
 
   // Reading towards the start is reading the opposite order and turning the page round.
   const ascending = (query.sortOrder === 'asc') !== (query.backwards ?? false);
-  const conditions = [...(few ? [oneOf(few)] : filters), ...positionCondition(query, ascending)];
+  const matching = few ? [oneOf(few)] : filters;
+  const conditions = [...matching, ...positionCondition(query, ascending)];
   const direction = ascending ? 'ASC' : 'DESC';
   const rows = db
     .prepare<Value[], ApiKeyRow>(
@@ -62,7 +63,25 @@ export function listApiKeys(db: Database.Database, query: ApiKeyQuery): ApiKeyPa
     .all(...valuesOf(conditions), query.size + 1);
   const items = rows.slice(0, query.size).map(toApiKey);
   if (query.backwards) items.reverse();
-  return { items, total, more: rows.length > query.size };
+  const beyond = rows.length > query.size;
+  const behind = isAnythingBehind(db, query, matching, ascending);
+  return query.backwards
+    ? { items, total, before: beyond, after: behind }
+    : { items, total, before: behind, after: beyond };
+}
+
+/** Whether a match lies on the other side of `from` than what is read. */
+function isAnythingBehind(
+  db: Database.Database,
+  query: ApiKeyQuery,
+  matching: readonly Condition[],
+  ascending: boolean,
+): boolean {
+  if (query.from === undefined) return false;
+  const otherSide = positionCondition({ ...query, inclusive: !query.inclusive }, !ascending);
+  const conditions = [...matching, ...otherSide];
+  const any = db.prepare<Value[]>(`SELECT 1 FROM api_keys k${whereClause(conditions)} LIMIT 1`);
+  return any.get(...valuesOf(conditions)) !== undefined;
 }
 
 /** The rowids of all matches if they are few. */

@@ -1,0 +1,42 @@
+import { randomBytes } from 'node:crypto';
+import type { BootstrapState } from '../stores/records.ts';
+import type { Call } from './command.ts';
+import { Failure } from './failure.ts';
+import { printResult } from './output.ts';
+import { type Workplace, withStores } from './with-stores.ts';
+
+const tokenBytes = 24;
+
+/** `bootstrap-token [--reset]`: the token that activates the first administrator, alone on standard output. */
+export async function bootstrapToken(call: Call): Promise<void> {
+  await withStores(call, async (workplace) => {
+    if (workplace.config.endpoints.bootstrap !== 'own')
+      throw new Failure('failed', 'activation is not answered by Postern: endpoints.bootstrap is upstream');
+    const token = call.isSet('reset') ? await resetToken(workplace) : await currentToken(workplace);
+    await printResult(call, { token }, token);
+  });
+}
+
+async function resetToken({ records, audit }: Workplace): Promise<string> {
+  const { token } = await records.setBootstrapToken(newToken(), { reset: true });
+  audit({ event: 'bootstrap_token_reset', subject: null });
+  return token!;
+}
+
+/** The one that was made, else the configured one; where neither is, one is made. */
+async function currentToken({ records, config }: Workplace): Promise<string> {
+  const state = requireOpen(await records.bootstrap());
+  const known = state.token ?? config.bootstrap.token;
+  if (known !== undefined) return known;
+  const made = requireOpen(await records.setBootstrapToken(newToken(), { reset: false }));
+  return made.token!;
+}
+
+function requireOpen(state: BootstrapState): BootstrapState {
+  if (state.open) return state;
+  throw new Failure('failed', 'there is a user already, so activation is closed; --reset opens it again');
+}
+
+function newToken(): string {
+  return randomBytes(tokenBytes).toString('base64url');
+}

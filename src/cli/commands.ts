@@ -1,0 +1,125 @@
+import type { Command } from './command.ts';
+import { firstSignal } from './signals.ts';
+
+const text = { type: 'string' } as const;
+const switched = { type: 'boolean' } as const;
+const listed = { type: 'string', multiple: true } as const;
+
+/** Every command. What one needs is loaded when it is called: help is there at once, and signals are heard early. */
+export const commands: readonly Command[] = [
+  {
+    name: 'serve',
+    operands: [],
+    synopsis: '[--quickstart]',
+    summary: 'Run the gateway until SIGTERM or SIGINT; with --quickstart, show lines to try it with',
+    options: { quickstart: switched },
+    run: async (call) => {
+      const stopAsked = firstSignal(call.terminal);
+      await (await import('./serve.ts')).serve(call, stopAsked);
+    },
+  },
+  {
+    name: 'check',
+    operands: [],
+    synopsis: '',
+    summary: 'Report every problem of the configuration',
+    options: {},
+    run: async (call) => (await import('./check.ts')).check(call),
+  },
+  {
+    name: 'openapi',
+    operands: [],
+    synopsis: '',
+    summary: 'Print the OpenAPI document; needs no configuration',
+    options: {},
+    run: async (call) => (await import('./openapi.ts')).openapi(call),
+  },
+  {
+    name: 'backup',
+    operands: ['FILE'],
+    synopsis: '',
+    summary: 'Copy the records to a new file, also while the gateway serves',
+    options: {},
+    run: async (call) => (await import('./backup.ts')).backup(call),
+  },
+  {
+    name: 'bootstrap-token',
+    operands: [],
+    synopsis: '[--reset]',
+    summary: 'Print the token that activates the first administrator; --reset opens activation again',
+    options: { reset: switched },
+    run: async (call) => (await import('./bootstrap-token.ts')).bootstrapToken(call),
+  },
+  {
+    name: 'user add',
+    operands: ['NAME'],
+    synopsis: '[--admin] [--scopes "a b"] [--scope-set NAME]...',
+    summary: 'Make a user; the password is asked for, or is one line on standard input',
+    options: { admin: switched, scopes: text, 'scope-set': listed },
+    run: async (call) => (await import('./user-add.ts')).addUser(call),
+  },
+  {
+    name: 'user list',
+    operands: [],
+    synopsis: '',
+    summary: 'List the users',
+    options: {},
+    run: async (call) => (await import('./user.ts')).listUsers(call),
+  },
+  {
+    name: 'user set-password',
+    operands: ['NAME'],
+    synopsis: '',
+    summary: 'Set a new password, asked for or one line on standard input, and end the sessions',
+    options: {},
+    run: async (call) => (await import('./user.ts')).setPassword(call),
+  },
+  {
+    name: 'user disable',
+    operands: ['NAME'],
+    synopsis: '',
+    summary: 'End the sessions of a user and suspend the keys',
+    options: {},
+    run: async (call) => (await import('./user.ts')).disableUser(call),
+  },
+  {
+    name: 'user enable',
+    operands: ['NAME'],
+    synopsis: '',
+    summary: 'Let a disabled user sign in again and revive the keys',
+    options: {},
+    run: async (call) => (await import('./user.ts')).enableUser(call),
+  },
+  {
+    name: 'user remove',
+    operands: ['NAME'],
+    synopsis: '[--keep-keys]',
+    summary: 'Delete a user with the sessions and, unless --keep-keys, the keys',
+    options: { 'keep-keys': switched },
+    run: async (call) => (await import('./user.ts')).removeUser(call),
+  },
+  {
+    name: 'key create',
+    operands: [],
+    synopsis: '--user NAME --label TEXT --scopes "a b" [--expires TIME]',
+    summary: 'Make an API key in the name of a user and print it, this once',
+    options: { user: text, label: text, scopes: text, expires: text },
+    run: async (call) => (await import('./key-create.ts')).createKey(call),
+  },
+  {
+    name: 'key list',
+    operands: [],
+    synopsis: '',
+    summary: 'List the API keys',
+    options: {},
+    run: async (call) => (await import('./key.ts')).listKeys(call),
+  },
+  {
+    name: 'key revoke',
+    operands: ['ID'],
+    synopsis: '',
+    summary: 'Delete an API key',
+    options: {},
+    run: async (call) => (await import('./key.ts')).revokeKey(call),
+  },
+];

@@ -1,0 +1,49 @@
+import { presentApiKey } from '../endpoints/api-keys/present-api-key.ts';
+import type { ApiKeyWithOwner } from '../stores/records.ts';
+import { allKeysOf } from './all-keys.ts';
+import type { Call } from './command.ts';
+import { Failure } from './failure.ts';
+import { printJsonAlone, printResult, table } from './output.ts';
+import { type Workplace, withStores } from './with-stores.ts';
+
+/** `key list`: all keys, newest first; never a key itself. */
+export async function listKeys(call: Call): Promise<void> {
+  await withStores(call, async (workplace) => {
+    const found = await allKeysOf(workplace, {});
+    const header = ['ID', 'KEY', 'LABEL', 'USER', 'STATUS', 'EXPIRES', 'LAST USED', 'SCOPES'];
+    const rows = found.map((one) => {
+      const { id, hint, label, status, expires, last_used, scopes } = present(workplace, one);
+      const user = one.owner?.username ?? `${one.key.createdBy} (removed)`;
+      return [
+        id,
+        `${hint}…`,
+        label,
+        user,
+        status,
+        expires ?? 'never',
+        last_used ?? 'never',
+        scopes.join(' '),
+      ];
+    });
+    const shown = found.map((one) => present(workplace, one));
+    await printResult(call, shown, table(header, rows));
+  });
+}
+
+/** `key revoke ID`: the key stops working at once. */
+export async function revokeKey(call: Call): Promise<void> {
+  const id = call.operands[0]!;
+  await withStores(call, async (workplace) => {
+    const { records, audit } = workplace;
+    const found = await records.findApiKey(id);
+    const deleted = await records.deleteApiKey(id, { children: false });
+    if (found === undefined || deleted.length === 0)
+      throw new Failure('failed', `there is no key of the id ${JSON.stringify(id)}`);
+    audit({ event: 'api_key_deleted', subject: found.key.createdBy, key: id });
+    await printJsonAlone(call, present(workplace, found));
+  });
+}
+
+function present({ catalogue, now }: Workplace, found: ApiKeyWithOwner) {
+  return presentApiKey(found, { hydrate: true, now: now(), catalogue });
+}

@@ -1,0 +1,46 @@
+import type { Config } from '../config/schema.ts';
+import { catalogueOf } from '../config/scope-names.ts';
+import { type AuditEntry, createLogOn } from '../log.ts';
+import { openStores, type Stores } from '../open-stores.ts';
+import type { Call } from './command.ts';
+import { readConfig, requireConfig } from './configuration.ts';
+
+/** What a command works with: the configured stores, which a gateway may be using at the same time. */
+export interface Workplace {
+  readonly config: Config;
+  readonly records: Stores['records'];
+  readonly sessions: Stores['sessions'];
+  /** Every scope that can be granted. */
+  readonly catalogue: ReadonlySet<string>;
+  /** Writes an audit line to standard error, for standard output is the result's. */
+  readonly audit: (entry: Pick<AuditEntry, 'event' | 'subject' | 'session' | 'key'>) => void;
+  /** Epoch ms. */
+  readonly now: () => number;
+}
+
+/** Opens the stores for one piece of work and closes them whatever comes of it. */
+export async function withStores(call: Call, work: (workplace: Workplace) => Promise<void>): Promise<void> {
+  const config = requireConfig(readConfig(call));
+  const now = Date.now;
+  const log = createLogOn(call.terminal.stderr, 'info');
+  const stores = openStores(config, now);
+  try {
+    await work({
+      config,
+      records: stores.records,
+      sessions: stores.sessions,
+      catalogue: new Set(catalogueOf(config)),
+      audit: (entry) =>
+        log.audit({
+          outcome: 'success',
+          actor: 'command-line',
+          address: null,
+          requestId: null,
+          ...entry,
+        }),
+      now,
+    });
+  } finally {
+    await stores.close();
+  }
+}

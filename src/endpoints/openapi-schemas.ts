@@ -1,0 +1,59 @@
+import { z } from 'zod';
+
+/** A part of the document. */
+export type Json = { [key: string]: unknown };
+
+/** The reference to a component. */
+export function componentRef(kind: 'schemas' | 'headers' | 'responses', name: string): string {
+  return `#/components/${kind}/${name}`;
+}
+
+/** Where a schema is used: what a client may send differs from what it gets where there are defaults. */
+export type Direction = 'input' | 'output';
+
+/** The schema as it stands in an operation: a reference when it has a name, else itself. */
+export function schemaUse(schema: z.ZodType, io: Direction): Json {
+  const name = schema.meta()?.id;
+  if (name !== undefined) return { $ref: componentRef('schemas', name) };
+  return withoutIdentity(z.toJSONSchema(schema, { io, override: plain }));
+}
+
+/** Named schemas by name; those within each other become references. */
+export function schemaComponents(schemas: Iterable<z.ZodType>, io: Direction): Json {
+  const registry = z.registry<{ id: string }>();
+  for (const schema of schemas) {
+    const id = schema.meta()?.id;
+    if (id !== undefined) registry.add(schema, { id });
+  }
+  const uri = (id: string) => componentRef('schemas', id);
+  const made = z.toJSONSchema(registry, { io, uri, override: plain }).schemas;
+  return Object.fromEntries(Object.entries(made).map(([id, schema]) => [id, withoutIdentity(schema)]));
+}
+
+/** An object's members, each with whether it is required. */
+export function membersOf(
+  schema: z.ZodObject,
+  io: Direction,
+): { name: string; required: boolean; schema: Json }[] {
+  const { properties = {}, required = [] } = z.toJSONSchema(schema, { io, override: plain });
+  return Object.entries(properties).map(([name, member]) => ({
+    name,
+    required: required.includes(name),
+    schema: member as Json,
+  }));
+}
+
+/** Leaves out what binds clients generated from the document to more than the contract. */
+function plain({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodTypes; jsonSchema: Json }): void {
+  // An answer may grow members; zod closes every object of an output.
+  if (zodSchema._zod.def.type === 'object' && zodSchema._zod.def.catchall === undefined)
+    delete jsonSchema.additionalProperties;
+  // Clients read it into a type of time, which takes no pattern.
+  if (jsonSchema.format === 'date-time') delete jsonSchema.pattern;
+  if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+  if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
+}
+
+function withoutIdentity({ $schema, $id, ...schema }: Json): Json {
+  return schema;
+}

@@ -1,0 +1,145 @@
+import { once } from 'node:events';
+import { type ClientRequest, get, type IncomingMessage } from 'node:http';
+import t from 'tap';
+import { startKeyAdministration } from '../support/key-administration.ts';
+
+t.test('a deleted key is gone', async (t) => {
+  const { call, mint, statusOfUse, logLines, administratorId } = await startKeyAdministration(t);
+  const { id, key } = await mint();
+  const other = await mint();
+  const answer = await call('DELETE', id);
+  t.strictSame([answer.status, answer.text], [204, '']);
+  t.equal(answer.headers['content-length'], undefined, 'RFC 9110 §8.6');
+  t.equal(answer.headers['cache-control'], 'no-store');
+  t.equal(await statusOfUse(key), 401);
+  t.equal((await call('GET', id)).status, 404);
+  t.equal((await call('DELETE', id)).status, 404, 'once');
+  const { json } = await call('GET');
+  t.strictSame([json.total, json.items.map(({ id }: { id: string }) => id)], [1, [other.id]]);
+  t.equal(await statusOfUse(other.key), 200);
+  t.match(
+    logLines().filter(({ event }) => event === 'api_key_deleted'),
+    [{ audit: true, outcome: 'success', actor: administratorId, key: id }],
+  );
+});
+
+t.test('keys minted with it stay, or go with it', async (t) => {
+  const { call, mint, statusOfUse, logLines } = await startKeyAdministration(t);
+  const scopes = ['apikeys:write', 'store:read'];
+  const child = (parent: { key: string }) => mint({ scopes }, { apiKey: parent.key });
+  const root = await mint({ scopes });
+  const first = await child(root);
+  const second = await child(root);
+  const grandchild = await child(first);
+  const stranger = await mint({ scopes });
+  const strangersChild = await child(stranger);
+
+  t.equal((await call('DELETE', `${second.id}?children=true`)).status, 204, 'one without children');
+  t.equal((await call('DELETE', first.id)).status, 204);
+  t.equal(await statusOfUse(grandchild.key), 200);
+  t.equal((await call('GET', grandchild.id)).json.parent, first.id, 'it still names it');
+
+  const again = await child(root);
+  const below = await child(again);
+  t.equal((await call('DELETE', `${root.id}?children=true`)).status, 204);
+  for (const { key } of [root, again, below]) t.equal(await statusOfUse(key), 401);
+  for (const { key } of [grandchild, stranger, strangersChild]) t.equal(await statusOfUse(key), 200);
+  t.equal((await call('DELETE', `${stranger.id}?children=false`)).status, 204);
+  t.equal(await statusOfUse(strangersChild.key), 200);
+  const audited = logLines().filter(({ event }) => event === 'api_key_deleted');
+  t.strictSame(
+    audited.map(({ key }) => key).sort(),
+    [second.id, first.id, root.id, again.id, below.id, stranger.id].sort(),
+    'each is audited',
+  );
+});
+
+t.test('a key can delete itself', async (t) => {
+  const { call, mint } = await startKeyAdministration(t);
+  const { id, key } = await mint({ scopes: ['apikeys:write'] });
+  t.equal((await call('DELETE', id, { apiKey: key })).status, 204);
+  t.equal((await call('DELETE', id, { apiKey: key })).status, 401);
+});
+
+t.test('another gateway on the same records refuses it at once too', async (t) => {
+  const first = await startKeyAdministration(t);
+  const second = await startKeyAdministration(t, { folder: first.folder });
+  for (let round = 0; round < 20; round += 1) {
+    const { id, key } = await first.mint();
+    t.equal(await second.statusOfUse(key), 200, 'known there');
+    t.equal((await first.call('DELETE', id)).status, 204);
+    t.equal(await second.statusOfUse(key), 401);
+  }
+});
+
+/** An event stream through the gateway under a key: open, and it ends only when somebody ends it. */
+async function openStream(
+  port: number,
+  apiKey: string,
+): Promise<{ request: ClientRequest; ended: Promise<unknown> }> {
+  const request = get({
+    host: '127.0.0.1',
+    port,
+    path: '/api/events',
+    headers: { 'x-api-key': apiKey },
+    agent: false,
+  });
+  const [response] = (await once(request, 'response')) as [IncomingMessage];
+  const ended = new Promise((resolve) => {
+    request.on('error', resolve);
+    response
+      .on('error', resolve)
+      .on('close', () => resolve('closed'))
+      .resume();
+  });
+  return { request, ended };
+}
+
+t.test('streams end with their key, in a second', async (t) => {
+  const { port, upstream, mint, call } = await startKeyAdministration(t);
+  upstream.answer = (_request, response) => {
+    response.writeHead(200, { 'Content-Type': 'text/event-stream' }).write('data: 1\n\n');
+  };
+  const scopes = ['apikeys:write'];
+  const parent = await mint({ scopes });
+  const child = await mint({ scopes }, { apiKey: parent.key });
+  const other = await mint({ scopes });
+  const streams = await Promise.all([parent, parent, child, other].map(({ key }) => openStream(port, key)));
+  let isOtherOpen = true;
+  void streams[3]!.ended.then(() => {
+    isOtherOpen = false;
+  });
+  const deletedMs = performance.now();
+  t.equal((await call('DELETE', `${parent.id}?children=true`)).status, 204);
+  await Promise.all(streams.slice(0, 3).map(({ ended }) => ended));
+  t.ok(performance.now() - deletedMs < 1_000);
+  t.ok(isOtherOpen);
+  streams[3]!.request.destroy();
+});
+
+t.test('the very next request is refused while twenty clients hammer it', async (t) => {
+  const { mint, call, statusOfUse } = await startKeyAdministration(t);
+  for (let round = 0; round < 5; round += 1) {
+    const { id, key } = await mint();
+    let isDeleted = false;
+    let accepted = 0;
+    const late: number[] = [];
+    const client = async () => {
+      for (let sentLate = 0; sentLate < 5; ) {
+        const wasDeleted = isDeleted;
+        // What is in flight at that moment is cut off (0).
+        const status = await statusOfUse(key).catch(() => 0);
+        if (wasDeleted) {
+          late.push(status);
+          sentLate += 1;
+        } else if (status === 200) accepted += 1;
+      }
+    };
+    const clients = Array.from({ length: 20 }, client);
+    while (accepted < 100) await new Promise((resolve) => setTimeout(resolve, 1));
+    t.equal((await call('DELETE', id)).status, 204);
+    isDeleted = true;
+    await Promise.all(clients);
+    t.strictSame(late, Array(100).fill(401));
+  }
+});

@@ -1,0 +1,219 @@
+import t from 'tap';
+import { addUser, withRecords } from '../support/accounts.ts';
+import { administrator, bootstrapToken, startTestGateway } from '../support/gateway.ts';
+
+const path = '/api/bootstrap/activate';
+const { username, password } = administrator;
+const good = { token: bootstrapToken, username, password };
+
+t.test('the token makes the first administrator, once', async (t) => {
+  const { api, folder } = await startTestGateway(t);
+  const activated = await api.send({ method: 'POST', path, json: { ...good, username: '  Ada Lovelace ' } });
+  t.equal(activated.status, 201);
+  t.same(Object.keys(activated.json), ['id', 'username']);
+  t.equal(activated.json.username, 'Ada Lovelace');
+  t.equal(activated.headers['cache-control'], 'no-store');
+  t.same(activated.setCookies, [], 'it signs nobody in');
+
+  const { accessToken } = await api.signIn('ada lovelace', password);
+  t.equal((await api.send({ path: '/api/admin/api-keys/', bearer: accessToken })).status, 200);
+  const users = await withRecords(folder, async (records) => records.listUsers());
+  t.match(users, [{ id: activated.json.id, scopes: [], scopeSets: ['administrator'], disabled: false }]);
+
+  const again = await api.send({ method: 'POST', path, json: { ...good, username: 'eve' } });
+  t.match(again, { status: 409, json: { code: 'already_activated', detail: 'Already activated' } });
+  const wrong = await api.send({ method: 'POST', path, json: { ...good, token: 'a wrong token, and late' } });
+  t.equal(wrong.status, 409, 'no token is judged any more');
+});
+
+t.test('a wrong token is 401 before anything else that may be wrong', async (t) => {
+  const { api } = await startTestGateway(t);
+  for (const json of [
+    { ...good, token: 'not the bootstrap token' },
+    { ...good, token: '' },
+    { ...good, token: `${bootstrapToken} ` },
+    { token: 'not the bootstrap token', username: '', password: 'short', more: true },
+    { token: 'not the bootstrap token' },
+  ]) {
+    const answer = await api.send({ method: 'POST', path, json });
+    t.match(answer, { status: 401, json: { code: 'invalid_bootstrap_token' } }, JSON.stringify(json));
+    t.equal(answer.headers['www-authenticate'], 'Bearer realm="acme"');
+    t.notOk('error' in answer.json, 'it is no OAuth endpoint');
+  }
+  t.equal((await api.activate(username, password, bootstrapToken)).status, 201);
+});
+
+t.test(
+  'a malformed activation is 422 with every problem, and shows neither token nor password',
+  async (t) => {
+    const { api } = await startTestGateway(t);
+    const missing = { type: 'missing', msg: 'Field required', input: null };
+    const rows: [title: string, json: object, problems: object[]][] = [
+      ['nothing', {}, ['token', 'username', 'password'].map((name) => ({ ...missing, loc: ['body', name] }))],
+      [
+        'a token that is no text',
+        { ...good, token: [bootstrapToken] },
+        [{ type: 'string_type', loc: ['body', 'token'], msg: 'Input should be a valid string', input: null }],
+      ],
+      [
+        'a short password, a blank name and a field too many',
+        { extra: 1, ...good, username: '  ', password: 'short one' },
+        [
+          {
+            type: 'string_too_short',
+            loc: ['body', 'username'],
+            msg: 'String should have at least 1 character',
+            input: '  ',
+            ctx: { min_length: 1 },
+          },
+          {
+            type: 'string_too_short',
+            loc: ['body', 'password'],
+            msg: 'String should have at least 12 characters',
+            input: null,
+            ctx: { min_length: 12 },
+          },
+          {
+            type: 'extra_forbidden',
+            loc: ['body', 'extra'],
+            msg: 'Extra inputs are not permitted',
+            input: 1,
+          },
+        ],
+      ],
+      [
+        'a name too long',
+        { ...good, username: 'x'.repeat(129) },
+        [
+          {
+            type: 'string_too_long',
+            loc: ['body', 'username'],
+            msg: 'String should have at most 128 characters',
+            input: 'x'.repeat(129),
+            ctx: { max_length: 128 },
+          },
+        ],
+      ],
+      [
+        'a name with a control character',
+        { ...good, username: 'a\u0000b' },
+        [
+          {
+            type: 'value_error',
+            loc: ['body', 'username'],
+            msg: 'Value error, must not contain control characters',
+            input: 'a\u0000b',
+            ctx: { error: {} },
+          },
+        ],
+      ],
+      [
+        'a password too long',
+        { ...good, password: 'ä'.repeat(513) },
+        [
+          {
+            type: 'string_too_long',
+            loc: ['body', 'password'],
+            msg: 'String should have at most 1024 characters',
+            input: null,
+            ctx: { max_length: 1024 },
+          },
+        ],
+      ],
+    ];
+    for (const [title, json, problems] of rows) {
+      const answer = await api.send({ method: 'POST', path, json });
+      t.equal(answer.status, 422, title);
+      t.same(answer.json.detail, problems, title);
+    }
+    t.equal(
+      (await api.activate(username, password, bootstrapToken)).status,
+      201,
+      'none of it was an attempt',
+    );
+  },
+);
+
+t.test('a body that is no JSON is 422', async (t) => {
+  const { api } = await startTestGateway(t);
+  const body = JSON.stringify(good);
+  const json = { 'content-type': 'application/json' };
+  const notRead = { type: 'model_attributes_type', loc: ['body'], input: null };
+  const send = (text: string, headers = {}) => api.send({ method: 'POST', path, body: text, headers });
+  t.match((await send(body)).json.detail, [notRead], 'no content type');
+  t.match((await send(body, { 'content-type': 'text/plain' })).json.detail, [notRead]);
+  t.match((await send(`${body}x`, json)).json.detail, [{ type: 'json_invalid', loc: ['body', body.length] }]);
+  t.match((await send('', json)).json.detail, [{ type: 'missing', loc: ['body'] }]);
+  const twice = `{"token":"x",${body.slice(1)}`;
+  t.match((await send(twice, json)).json.detail, [{ type: 'json_invalid' }], 'a token given twice');
+});
+
+t.test('wrong tokens are throttled per address, and the right one gives its attempt back', async (t) => {
+  const login_throttle = { per_address: 3 };
+  const { api } = await startTestGateway(t, { config: { login_throttle, trusted_proxies: ['127.0.0.1'] } });
+  const send = (json: object, from: string) =>
+    api.send({ method: 'POST', path, json, headers: { 'x-forwarded-for': from } });
+  const wrong = { ...good, token: 'not the bootstrap token' };
+  for (let i = 0; i < 5; i++)
+    t.equal((await send({ ...good, password: 'short' }, '192.0.2.1')).status, 422, 'with the right token');
+  for (let i = 0; i < 3; i++) t.equal((await send(wrong, '192.0.2.1')).status, 401);
+  const throttled = await send(good, '192.0.2.1');
+  t.match(throttled, {
+    status: 429,
+    json: { code: 'too_many_attempts' },
+    headers: { 'retry-after': /^\d+$/ },
+  });
+  t.equal((await send(good, '192.0.2.2')).status, 201);
+  t.equal((await send(wrong, '192.0.2.1')).status, 409, 'afterwards there is nothing to guess');
+});
+
+t.test('the first user, however made, closes it', async (t) => {
+  const { api, folder } = await startTestGateway(t);
+  await addUser(folder, { username: 'grace', password: 'nanoseconds are this long' });
+  t.equal((await api.activate(username, password, bootstrapToken)).status, 409);
+});
+
+t.test('it stays closed when the last user is gone, until a reset opens it with a new token', async (t) => {
+  const { api, folder } = await startTestGateway(t);
+  const { id } = await addUser(folder, { username: 'grace', password: 'nanoseconds are this long' });
+  await withRecords(folder, (records) => records.removeUser(id, { keepKeys: false }));
+  t.equal((await api.activate(username, password, bootstrapToken)).status, 409);
+
+  const token = 'the token that a reset has made';
+  await withRecords(folder, (records) => records.setBootstrapToken(token, { reset: true }));
+  t.equal(
+    (await api.activate(username, password, bootstrapToken)).status,
+    401,
+    'the configured one is spent',
+  );
+  t.equal((await api.activate(username, password, token)).status, 201);
+  t.equal((await api.activate('eve', password, token)).status, 409);
+});
+
+t.test('after a reset a name that is taken is a conflict', async (t) => {
+  const { api, folder } = await startTestGateway(t);
+  await addUser(folder, { username: 'Ada', password });
+  const token = 'the token that a reset has made';
+  await withRecords(folder, (records) => records.setBootstrapToken(token, { reset: true }));
+  t.match(await api.activate('ADA', password, token), { status: 409, json: { code: 'conflict' } });
+  t.equal((await api.activate('eve', password, token)).status, 201);
+});
+
+t.test('the area is reserved as a whole, unless an upstream answers it', async (t) => {
+  const own = await startTestGateway(t);
+  t.match(await own.api.send({ path }), { status: 405, headers: { allow: 'POST, OPTIONS' } });
+  t.equal((await own.api.send({ path: '/api/bootstrap' })).status, 404);
+  t.equal((await own.api.send({ method: 'POST', path: '/api/bootstrap/other' })).status, 404);
+  t.equal(
+    (await own.api.send({ method: 'POST', path: `${path}/`, json: good, bearer: 'stale' })).status,
+    201,
+  );
+
+  const config = {
+    endpoints: { bootstrap: 'upstream' },
+    routes: [{ prefix: '/api', upstream: 'app', public: true }],
+  };
+  const upstream = await startTestGateway(t, { config });
+  t.equal((await upstream.api.activate(username, password, bootstrapToken)).status, 200);
+  t.match(upstream.upstream.seen, [{ method: 'POST', target: path }]);
+});

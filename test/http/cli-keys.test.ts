@@ -1,0 +1,144 @@
+import t from 'tap';
+import { type CommandFolder, createCommandFolder } from '../support/command.ts';
+
+const input = 'correct horse battery staple\n';
+const asset = { path: '/api/store/asset/1' };
+
+function createKey({ run }: CommandFolder, ...options: string[]) {
+  return run(['key', 'create', '--user', 'ada', '--label', 'ci', '--scopes', 'store:read', ...options]);
+}
+
+t.test('a key made on the command line works at the running gateway until it is revoked', async (t) => {
+  const folder = createCommandFolder(t);
+  const { api } = await folder.serve();
+  const ada = (await folder.run(['user', 'add', 'ada'], { input })).stdout.trimEnd();
+  const created = await createKey(folder);
+  t.equal(created.code, 0);
+  t.match(created.stdout, /^pst_[0-9A-Za-z]{36}\n$/, 'alone on standard output');
+  const apiKey = created.stdout.trimEnd();
+  t.notMatch(created.stderr, apiKey);
+  const { json: echoed, status } = await api.send({ ...asset, apiKey });
+  t.equal(status, 200);
+  const headers = new Map(echoed.headers);
+  const id = headers.get('X-Auth-Key-Id') as string;
+  t.equal(headers.get('X-Auth-Subject'), ada);
+  t.equal(headers.get('X-Auth-Scopes'), 'store:read');
+  t.match(created.audit, [
+    { event: 'api_key_created', outcome: 'success', actor: 'command-line', subject: ada, key: id },
+  ]);
+
+  const revoked = await folder.run(['key', 'revoke', id]);
+  t.match(revoked, { code: 0, stdout: '' });
+  t.match(revoked.audit, [{ event: 'api_key_deleted', subject: ada, key: id }]);
+  t.equal((await api.send({ ...asset, apiKey })).status, 401);
+  t.match(await folder.run(['key', 'revoke', id]), {
+    code: 1,
+    stderr: `postern: there is no key of the id "${id}"\n`,
+  });
+});
+
+t.test('as JSON a key has the fields of the HTTP API, and is shown once', async (t) => {
+  const folder = createCommandFolder(t);
+  const ada = (await folder.run(['user', 'add', 'ada'], { input })).stdout.trimEnd();
+  const created = await createKey(folder, '--json', '--expires', '2199-01-01T00:00:00+01:00');
+  const { key, ...read } = created.json;
+  t.match(key, /^pst_/);
+  t.match(read, {
+    label: 'ci',
+    hint: key.slice(0, 8),
+    scopes: ['store:read'],
+    scope_sets: [],
+    created_by: { id: ada, username: 'ada' },
+    parent: null,
+    expires: '2198-12-31T23:00:00.000Z',
+    last_used: null,
+    status: 'active',
+  });
+  const listed = await folder.run(['key', 'list', '--json']);
+  t.same(listed.json, [read]);
+  const lines = (await folder.run(['key', 'list'])).stdout.split('\n');
+  t.match(lines, [/^ID +KEY +LABEL +USER /, new RegExp(`^${read.id} +${read.hint}… +ci +ada +active `), '']);
+});
+
+t.test('more keys than a page holds are listed', async (t) => {
+  const folder = createCommandFolder(t);
+  const { api } = await folder.serve();
+  await folder.run(['user', 'add', 'ada', '--admin'], { input });
+  const { accessToken } = await api.signIn('ada', input.trimEnd());
+  const body = { label: 'one of many', scopes: ['store:read'] };
+  for (let made = 0; made < 101; made++) await api.mintKey(accessToken, body);
+  const { json } = await folder.run(['key', 'list', '--json']);
+  t.equal(new Set(json.map(({ id }: { id: string }) => id)).size, 101);
+  const removed = await folder.run(['user', 'add', 'bob', '--admin'], { input });
+  t.equal(removed.code, 0);
+  const { audit } = await folder.run(['user', 'remove', 'ada']);
+  t.equal(audit.filter(({ event }) => event === 'api_key_deleted').length, 101);
+});
+
+const refusedKeys = [
+  {
+    name: 'an unknown user',
+    args: ['--user', 'bob', '--label', 'ci', '--scopes', 'store:read'],
+    code: 1,
+    says: /no user "bob"\n$/,
+  },
+  {
+    name: 'unknown scopes',
+    args: ['--user', 'ada', '--label', 'ci', '--scopes', 'store:read what'],
+    code: 1,
+    says: /catalogue of scopes: what\n$/,
+  },
+  {
+    name: 'no scopes',
+    args: ['--user', 'ada', '--label', 'ci', '--scopes', ' '],
+    code: 2,
+    says: /^postern: --scopes: .*\nusage/,
+  },
+  {
+    name: 'an empty label',
+    args: ['--user', 'ada', '--label', ' ', '--scopes', 'store:read'],
+    code: 2,
+    says: /^postern: --label: .*\nusage/,
+  },
+  {
+    name: 'a time without offset',
+    args: ['--user', 'ada', '--label', 'ci', '--scopes', 'store:read', '--expires', '2199-01-01T00:00:00'],
+    code: 2,
+    says: /^postern: --expires: /,
+  },
+  {
+    name: 'a time in the past',
+    args: ['--user', 'ada', '--label', 'ci', '--scopes', 'store:read', '--expires', '2001-01-01T00:00:00Z'],
+    code: 2,
+    says: /^postern: --expires: .* in the future/,
+  },
+  {
+    name: 'a user who is disabled',
+    args: ['--user', 'eve', '--label', 'ci', '--scopes', 'store:read'],
+    code: 1,
+    says: /"eve" is disabled/,
+  },
+];
+
+t.test('a key is refused', async (t) => {
+  const folder = createCommandFolder(t);
+  await folder.run(['user', 'add', 'ada'], { input });
+  await folder.run(['user', 'add', 'eve'], { input });
+  await folder.run(['user', 'disable', 'eve']);
+  for (const { name, args, code, says } of refusedKeys) {
+    const result = await folder.run(['key', 'create', ...args]);
+    t.equal(result.code, code, name);
+    t.match(result.stderr, says, name);
+    t.equal(result.stdout, '', name);
+  }
+  t.same((await folder.run(['key', 'list', '--json'])).json, []);
+});
+
+t.test('no key outlives api_keys.max_lifetime', async (t) => {
+  const folder = createCommandFolder(t, { api_keys: { max_lifetime: '1d' } });
+  await folder.run(['user', 'add', 'ada'], { input });
+  const { created, expires } = (await createKey(folder, '--json')).json;
+  const lifetime = Date.parse(expires) - Date.parse(created);
+  t.ok(Math.abs(lifetime - 86_400_000) < 1_000);
+  t.match(await createKey(folder, '--expires', '2199-01-01T00:00:00Z'), { code: 2, stderr: /--expires: / });
+});

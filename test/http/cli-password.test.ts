@@ -1,0 +1,49 @@
+import { PassThrough } from 'node:stream';
+import t from 'tap';
+import { readPassword } from '../../src/cli/read-password.ts';
+
+/** A terminal on which `typed` is typed; what it shows is collected. */
+function terminalOf(typed: string[]) {
+  const modes: boolean[] = [];
+  const stdin = Object.assign(new PassThrough(), {
+    isTTY: true,
+    setRawMode: (raw: boolean) => void modes.push(raw),
+  });
+  const stderr = new PassThrough();
+  let shown = '';
+  stderr.on('data', (chunk: Buffer) => {
+    shown += chunk;
+    const next = typed.shift();
+    if (next !== undefined) stdin.write(next);
+  });
+  return { terminal: { stdin, stderr } as never, modes, shown: () => shown };
+}
+
+const judge = (raw: string) => {
+  if (raw.length < 4) throw new Error('too short');
+  return raw;
+};
+const prompts = 'Password: \nThe same again: \n';
+
+t.test('a password is asked for twice, without echo', async (t) => {
+  const { terminal, modes, shown } = terminalOf(['s3cret\r', '', 's3crex\x7ft\r']);
+  t.equal(await readPassword(terminal, judge), 's3cret');
+  t.equal(shown(), prompts);
+  t.same(modes, [true, false], 'the terminal is as it was');
+});
+
+const refused = [
+  { name: 'two that differ', typed: ['s3cret\r', '', 's3creT\r'], says: /differ/, shows: prompts },
+  { name: 'a bad one, before it is typed again', typed: ['s3\r'], says: /too short/, shows: 'Password: \n' },
+  { name: 'nothing, by Ctrl-C', typed: ['s3cret\x03'], says: /no password was given/, shows: 'Password: \n' },
+  { name: 'nothing, by Ctrl-D', typed: ['\x04'], says: /no password was given/, shows: 'Password: \n' },
+];
+
+for (const { name, typed, says, shows } of refused) {
+  t.test(`refused is ${name}`, async (t) => {
+    const { terminal, modes, shown } = terminalOf(typed);
+    await t.rejects(readPassword(terminal, judge), says);
+    t.equal(shown(), shows);
+    t.same(modes, [true, false], 'the terminal is as it was');
+  });
+}

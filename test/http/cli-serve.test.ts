@@ -1,0 +1,99 @@
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type AddressInfo, createServer } from 'node:net';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import { createCommandFolder, startPostern } from '../support/command.ts';
+import { startRecordingUpstream } from '../support/recording-upstream.ts';
+
+/** A gateway with one request in flight, which the upstream answers when `release` is called. */
+async function serveWithRequestInFlight(t: Test) {
+  const upstream = await startRecordingUpstream();
+  t.teardown(() => upstream.close());
+  const arrived = new Promise<ServerResponse>((resolve) => {
+    upstream.answer = (_request: IncomingMessage, response: ServerResponse) => resolve(response);
+  });
+  const folder = createCommandFolder(t, {}, upstream.url);
+  const gateway = await folder.serve();
+  const answer = gateway.api.send({ path: '/api/open/slow' });
+  answer.catch(() => {});
+  const response = await arrived;
+  return { gateway, answer, release: () => response.end('late') };
+}
+
+async function untilDraining(managementPort: number): Promise<void> {
+  for (;;) {
+    const answer = await fetch(`http://127.0.0.1:${managementPort}/readyz`);
+    if (((await answer.json()) as { status: string }).status === 'draining') return;
+  }
+}
+
+for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+  t.test(`${signal} lets a request in flight finish, then serve is done`, async (t) => {
+    const { gateway, answer, release } = await serveWithRequestInFlight(t);
+    gateway.child.kill(signal);
+    await untilDraining(gateway.managementPort);
+    release();
+    t.match(await answer, { status: 200, text: 'late' });
+    const { code, stdout, stderr } = await gateway.ended;
+    t.equal(code, 0);
+    t.match(stdout, /"path":"\/api\/open\/slow".*"status":200/, 'what was logged is written out');
+    t.match(stderr, /^postern: listening on [^\n]*\n$/, 'nothing else is said');
+  });
+}
+
+t.test('a second signal ends serve at once with 1', async (t) => {
+  const { gateway, answer } = await serveWithRequestInFlight(t);
+  gateway.child.kill('SIGTERM');
+  await untilDraining(gateway.managementPort);
+  gateway.child.kill('SIGINT');
+  t.equal((await gateway.ended).code, 1);
+  await t.rejects(answer);
+});
+
+t.test('a signal during start-up stops serve as soon as it has started', async (t) => {
+  const { folder, configFile } = createCommandFolder(t);
+  // Opening its other end tells that serve reads the configuration, and holds it there.
+  const pipe = join(folder, 'pipe.yaml');
+  execFileSync('mkfifo', [pipe]);
+  const { child, ended } = startPostern(['serve', '--config', pipe]);
+  t.teardown(() => child.kill('SIGKILL'));
+  const writer = await open(pipe, 'w');
+  child.kill('SIGTERM');
+  await writer.writeFile(readFileSync(configFile));
+  await writer.close();
+  t.equal((await ended).code, 0);
+});
+
+for (const key of ['listen', 'management']) {
+  t.test(`a port of ${key} that is in use is one sentence`, async (t) => {
+    const other = createServer().listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    t.teardown(() => other.close());
+    const { port } = other.address() as AddressInfo;
+    const { run } = createCommandFolder(t, { [key]: { host: '127.0.0.1', port } });
+    const { code, stderr } = await run(['serve']);
+    t.equal(code, 1);
+    t.equal(stderr, `postern: can't listen on 127.0.0.1:${port}: the address is in use\n`);
+  });
+}
+
+const unexpected = [
+  { name: 'an uncaught exception', origin: 'uncaughtException', code: "throw new Error('boom')" },
+  { name: 'an unhandled rejection', origin: 'unhandledRejection', code: "Promise.reject(new Error('boom'))" },
+];
+
+for (const { name, origin, code } of unexpected) {
+  t.test(`${name} is logged and ends serve with 1`, async (t) => {
+    const folder = createCommandFolder(t);
+    const trap = `data:text/javascript,process.on('SIGUSR2',()=>{${code}})`;
+    const { child, ended } = await folder.serve([], ['--import', trap]);
+    child.kill('SIGUSR2');
+    const result = await ended;
+    t.equal(result.code, 1);
+    t.match(JSON.parse(result.stdout), { level: 'error', origin, err: { message: 'boom' } });
+  });
+}

@@ -1,0 +1,62 @@
+import t from 'tap';
+import { startForwarding } from '../support/forwarding.ts';
+import { connectRaw, exchangeRaw } from '../support/raw-client.ts';
+
+const post = 'POST /api/store/x HTTP/1.1';
+const get = 'GET /api/store/x HTTP/1.1';
+
+t.test('a good request before a bad one on a connection is answered whole', async (t) => {
+  const gateway = await startForwarding(t);
+  const body = 'x'.repeat(300_000);
+  gateway.upstream.answer = (_request, response) => {
+    setTimeout(() => response.writeHead(200, { 'Content-Length': body.length }).end(body), 50);
+  };
+  const good = gateway.raw('GET /api/store/good HTTP/1.1');
+  const rows: [string, string, number][] = [
+    ['before a malformed head', gateway.raw(get, ['X-A: b\nc']), 400],
+    ['before ambiguous framing', gateway.raw(post, ['Content-Length: 1', 'Content-Length: 1'], 'a'), 400],
+    ['before an ambiguous target', gateway.raw('GET /api//x HTTP/1.1'), 400],
+    ['before another version', gateway.raw('GET /api/store/x HTTP/1.2'), 505],
+    ['before an unknown method', gateway.raw('BREW /api/store/x HTTP/1.1'), 501],
+    ['before CONNECT', gateway.raw('CONNECT a:1 HTTP/1.1'), 405],
+    ['before a head that is too large', gateway.raw(get, [`X-A: ${'b'.repeat(20_000)}`]), 431],
+  ];
+  for (const [name, bad, status] of rows)
+    for (const goods of [1, 2])
+      await t.test(`${goods} ${name}`, async (t) => {
+        const before = gateway.upstream.seen.length;
+        const { answers, closed } = await exchangeRaw(gateway.port, good.repeat(goods) + bad);
+        t.same(
+          answers.map((answer) => answer.status),
+          [...Array(goods).fill(200), status],
+        );
+        for (const answer of answers.slice(0, goods)) t.equal(answer.body.length, body.length);
+        t.equal(closed, 'ended');
+        t.equal(gateway.upstream.seen.length, before + goods);
+      });
+
+  await t.test('what comes after a request that closes the connection is no request', async (t) => {
+    const before = gateway.upstream.seen.length;
+    const last = gateway.raw('GET /api/store/good HTTP/1.1', ['Connection: close']);
+    const { answers } = await exchangeRaw(gateway.port, last + good);
+    t.same(
+      answers.map((answer) => answer.status),
+      [200],
+    );
+    t.equal(answers[0]?.body.length, body.length);
+    t.equal(gateway.upstream.seen.length, before + 1);
+  });
+  gateway.upstream.answer = (_request, response) => response.end('{}');
+  t.ok(await gateway.stillServes());
+});
+
+t.test('pipelined good requests are answered in their order', async (t) => {
+  const gateway = await startForwarding(t);
+  gateway.upstream.answer = (request, response) => {
+    setTimeout(() => response.end(request.url), request.url!.endsWith('1') ? 80 : 0);
+  };
+  const connection = await connectRaw(gateway.port);
+  connection.write([1, 2, 3].map((n) => gateway.raw(`GET /api/store/${n} HTTP/1.1`)).join(''));
+  for (const n of [1, 2, 3]) t.equal((await connection.answer()).text, `/api/store/${n}`);
+  connection.reset();
+});

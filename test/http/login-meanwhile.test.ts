@@ -1,0 +1,64 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import t from 'tap';
+import { addUser, changeUser, withRecords } from '../support/accounts.ts';
+import { startTestGateway, type TestScope } from '../support/gateway.ts';
+
+const username = 'grace';
+const password = 'nanoseconds are this long';
+const newPassword = 'a password that replaced it';
+const form = { username, password };
+
+/** Hashes of half a second and more leave time to change things while one is worked out. */
+const slow = { memory: '64MiB', iterations: 8 };
+
+async function startSlowly(t: TestScope) {
+  const gateway = await startTestGateway(t, { config: { passwords: slow } });
+  const user = await addUser(gateway.folder, { username, password, scopes: ['store:read'] });
+  const login = () => gateway.api.send({ method: 'POST', path: '/api/login/access-token', form });
+  return { ...gateway, user, login };
+}
+
+t.test('a user disabled while the password is checked gets no session', async (t) => {
+  const { login, folder, user, logLines } = await startSlowly(t);
+  const answer = login();
+  await sleep(100);
+  await changeUser(folder, user.id, { disabled: true });
+  t.match(await answer, { status: 401, json: { code: 'invalid_credentials' }, setCookies: [] });
+  t.same(
+    logLines()
+      .filter(({ audit }) => audit)
+      .map(({ event, subject }) => ({ event, subject })),
+    [{ event: 'login_failed', subject: user.id }],
+  );
+});
+
+t.test('a password replaced while the old one is checked gets no session', async (t) => {
+  const { login, folder, user } = await startSlowly(t);
+  await login();
+  const answer = login();
+  await sleep(100);
+  await changeUser(folder, user.id, { password: newPassword });
+  t.match(await answer, { status: 401, json: { code: 'invalid_credentials' } });
+});
+
+t.test('a hash brought up to the present cost never brings an old password back', async (t) => {
+  const { folder, api } = await startTestGateway(t, { config: { passwords: slow } });
+  const { id } = await addUser(folder, { username, password });
+  const answer = api.send({ method: 'POST', path: '/api/login/access-token', form });
+  await sleep(150);
+  await changeUser(folder, id, { password: newPassword });
+  t.equal((await answer).status, 401);
+  await api.signIn(username, newPassword);
+});
+
+t.test('a cheap hash is replaced at sign-in, also when several sign in at once', async (t) => {
+  const passwords = { memory: '1MiB', iterations: 1 };
+  const { folder, api } = await startTestGateway(t, { config: { passwords } });
+  const { id, passwordHash } = await addUser(folder, { username, password });
+  const login = () => api.signIn(username, password);
+  await Promise.all([login(), login(), login(), login()]);
+  const after = await withRecords(folder, async (records) => (await records.findUser(id))!.user.passwordHash);
+  t.match(passwordHash, /^\$argon2id\$v=19\$m=64,p=1,t=1\$/);
+  t.match(after, /^\$argon2id\$v=19\$m=1024,p=1,t=1\$/);
+  await login();
+});

@@ -1,0 +1,103 @@
+import t from 'tap';
+import type { ApiAnswer, ApiRequest } from '../support/api-client.ts';
+import { deviations, documentedOperations } from '../support/documented-operations.ts';
+import { administrator, bootstrapToken, startTestGateway } from '../support/gateway.ts';
+
+/** A call of an operation; `id` and `query` complete its path. */
+type Call = Omit<ApiRequest, 'path'> & { readonly id?: string; readonly query?: string };
+
+t.test('real answers are as the document has them', async (t) => {
+  const { api } = await startTestGateway(t, {
+    config: { login_throttle: { per_account_and_address: 2 }, limits: { own_body: '1KiB' } },
+  });
+  const seen = new Set<string>();
+
+  /** Calls an operation where the document says it is, and holds the answer against it. */
+  async function call(operationId: string, status: number, { id = '', query = '', ...sent }: Call = {}) {
+    const operation = documentedOperations.get(operationId)!;
+    const path = operation.path.replace('{id}', id) + query;
+    const answer: ApiAnswer = await api.send({ method: operation.method, ...sent, path });
+    t.equal(answer.status, status, `${operationId}: ${answer.text}`);
+    t.strictSame(deviations(operation, answer), [], `${operationId} ${status}`);
+    seen.add(`${operationId} ${status}`);
+    return answer;
+  }
+
+  const { username, password } = administrator;
+  const activation = { token: bootstrapToken, username, password };
+  await call('Bootstrap-Activate', 401, { json: { ...activation, token: 'wrong' } });
+  await call('Bootstrap-Activate', 422, { json: { ...activation, password: '', more: [1] } });
+  t.same((await call('Bootstrap-Activate', 201, { json: activation })).json.username, username);
+  await call('Bootstrap-Activate', 409, { json: activation });
+  await call('Bootstrap-Activate', 413, { json: { ...activation, more: 'x'.repeat(2000) } });
+
+  const form = { username, password };
+  await call('Authentication-Login', 422, { form: { grant_type: 'other' } });
+  await call('Authentication-Login', 405, { method: 'PUT', form });
+  for (const status of [401, 401, 429])
+    await call('Authentication-Login', status, { form: { username: 'nobody', password } });
+  const signedIn = await call('Authentication-Login', 200, { form });
+  const bearer = signedIn.json.access_token;
+  const cookie = signedIn.setCookies[0]!.split(';', 1)[0]!;
+  await call('Authentication-Refresh', 200, { cookie });
+  await call('Authentication-Refresh', 401);
+  await call('Authentication-Jwks', 200);
+
+  const wanted = { label: 'ci', scopes: ['apikeys:read', 'apikeys:write'], scope_sets: [] };
+  const created = (await call('ApiKeys-Create', 201, { bearer, json: wanted })).json;
+  const { id, key: apiKey } = created;
+  await call('ApiKeys-Create', 201, {
+    bearer,
+    query: '?hydrate=false',
+    json: { ...wanted, scope_sets: ['administrator'] },
+  });
+  await call('ApiKeys-Create', 422, { bearer, json: { label: '', expires: 'never' } });
+  await call('ApiKeys-Create', 403, { apiKey, json: { label: 'more', scopes: ['store:read'] } });
+  const short = {
+    ...wanted,
+    scopes: ['apikeys:write'],
+    expires: new Date(Date.now() + 60_000).toISOString(),
+  };
+  const shortLived = (await call('ApiKeys-Create', 201, { apiKey, json: short })).json.key;
+  const longer = await call('ApiKeys-Create', 403, { apiKey: shortLived, json: { ...short, expires: null } });
+  t.equal(longer.json.code, 'expiry_exceeds_caller');
+
+  const page = (await call('ApiKeys-List', 200, { bearer, query: '?size=1' })).json;
+  await call('ApiKeys-List', 200, { bearer, query: `?size=1&cursor=${page.next_page}&hydrate=no` });
+  await call('ApiKeys-List', 400, { bearer, query: '?cursor=made-up' });
+  await call('ApiKeys-List', 422, { bearer, query: '?size=0&nope=1' });
+  await call('ApiKeys-Filters', 200, { bearer });
+  await call('ApiKeys-Scopes', 200, { bearer });
+  await call('ApiKeys-Read', 200, { bearer, id });
+  await call('ApiKeys-Read', 200, { bearer, id, query: '?hydrate=false' });
+  await call('ApiKeys-Read', 404, { bearer, id: 'nobody' });
+  await call('ApiKeys-Read', 422, { bearer, id, query: '?hydrate=perhaps' });
+  await call('ApiKeys-Delete', 422, { bearer, id, query: '?children=perhaps' });
+  await call('ApiKeys-Delete', 404, { bearer, id: 'nobody' });
+
+  const powerless = (await api.mintKey(bearer, { label: 'none', scopes: ['store:read'] })).key;
+  for (const { id: operationId, answers } of documentedOperations.values()) {
+    if (!operationId.startsWith('ApiKeys-')) continue;
+    t.ok(answers[403]);
+    await call(operationId, 400, { bearer, apiKey, id });
+    await call(operationId, 401, { id });
+    await call(operationId, 401, { bearer: 'made-up', id });
+    await call(operationId, 401, { apiKey: 'made-up', id });
+    await call(operationId, 403, { apiKey: powerless, id });
+  }
+  await call('ApiKeys-Delete', 204, { bearer, id, query: '?children=true' });
+
+  await call('Authentication-Logout', 400, { bearer, apiKey: powerless });
+  await call('Authentication-Logout', 401);
+  await call('Authentication-Logout', 401, { apiKey: 'made-up' });
+  await call('Authentication-Logout', 403, { apiKey: powerless });
+  await call('Authentication-Logout', 403, { bearer, headers: { 'sec-purpose': 'prefetch' } });
+  await call('Authentication-Logout', 200, { bearer, cookie });
+
+  const documented = [...documentedOperations.values()].flatMap(({ id: operationId, answers }) =>
+    Object.keys(answers).map((status) => `${operationId} ${status}`),
+  );
+  const unseen = documented.filter((one) => !seen.has(one) && !/ (?:503|default)$/.test(one));
+  // The one asks for another configuration of the cookie, the other for a hundred failures of one address.
+  t.strictSame(unseen, ['Authentication-Refresh 403', 'Bootstrap-Activate 429']);
+});

@@ -1,0 +1,145 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { stringify } from 'yaml';
+import { type ApiClient, createApiClient } from './api-client.ts';
+import { type TestScope, testConfig } from './gateway.ts';
+import { createSecretWatch } from './secret-watch.ts';
+
+/** What a command came to. */
+export interface CommandResult {
+  /** Null when a signal ended it. */
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+  /** Standard output as JSON; throws when it is none. */
+  readonly json: any;
+  /** The audit lines on standard error. */
+  readonly audit: readonly any[];
+}
+
+export interface CommandOptions {
+  /** Standard input; empty by default. */
+  readonly input?: string | Buffer;
+  readonly env?: Record<string, string>;
+}
+
+/** A `postern serve` that runs as a process of its own. */
+export interface ServeProcess {
+  readonly child: ChildProcess;
+  readonly port: number;
+  readonly managementPort: number;
+  readonly api: ApiClient;
+  /** What it has printed so far. */
+  printed(): { readonly stdout: string; readonly stderr: string };
+  /** Resolves when it has ended. */
+  readonly ended: Promise<CommandResult>;
+}
+
+/** A folder with a configuration and stores, and commands that work on them. */
+export interface CommandFolder {
+  readonly folder: string;
+  readonly configFile: string;
+  /** Runs `postern <args> --config …` to its end. */
+  run(args: readonly string[], options?: CommandOptions): Promise<CommandResult>;
+  /** Starts `postern serve <args> --config …`; `nodeArgs` go to Node itself. It is killed at the end of the test. */
+  serve(args?: readonly string[], nodeArgs?: readonly string[]): Promise<ServeProcess>;
+}
+
+const main = join(import.meta.dirname, '../../src/main.ts');
+const listening =
+  /^postern: listening on http:\/\/127\.0\.0\.1:(\d+), management on http:\/\/127\.0\.0\.1:(\d+)$/m;
+
+/** Makes the folder; `config` replaces whole sections of the configuration of the tests. */
+export function createCommandFolder(
+  t: TestScope,
+  config: object = {},
+  upstreamUrl = 'builtin:echo',
+): CommandFolder {
+  const folder = mkdtempSync(join(tmpdir(), 'postern-cli-'));
+  const configFile = join(folder, 'postern.yaml');
+  writeFileSync(configFile, stringify(testConfig(upstreamUrl, config)));
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  return {
+    folder,
+    configFile,
+    run: (args, options) => runPostern([...args, '--config', configFile], options),
+    async serve(args = [], nodeArgs = []) {
+      const started = startPostern(['serve', ...args, '--config', configFile], { nodeArgs });
+      t.teardown(async () => {
+        started.child.kill('SIGKILL');
+        await started.ended;
+      });
+      const [port, managementPort] = await portsOf(started);
+      return { ...started, port, managementPort, api: createApiClient(port, createSecretWatch()) };
+    },
+  };
+}
+
+/** Runs `postern <args>` to its end. */
+export async function runPostern(
+  args: readonly string[],
+  { input = '', env = {} }: CommandOptions = {},
+): Promise<CommandResult> {
+  const { child, ended } = startPostern(args, { env });
+  // A command that needs no input may be gone before it is written.
+  child.stdin!.on('error', () => {});
+  child.stdin!.end(input);
+  return ended;
+}
+
+/** A command that was started. */
+export type StartedCommand = Pick<ServeProcess, 'child' | 'printed' | 'ended'>;
+
+/** Starts `postern <args>`; `nodeArgs` go to Node itself. */
+export function startPostern(
+  args: readonly string[],
+  {
+    nodeArgs = [],
+    env = {},
+  }: { readonly nodeArgs?: readonly string[]; readonly env?: Record<string, string> } = {},
+): StartedCommand {
+  const child = spawn(process.execPath, [...nodeArgs, main, ...args], { env: { ...process.env, ...env } });
+  let stdout = '';
+  let stderr = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text;
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text;
+  });
+  const ended = once(child, 'close').then(() => resultOf(child.exitCode, stdout, stderr));
+  return { child, ended, printed: () => ({ stdout, stderr }) };
+}
+
+function resultOf(code: number | null, stdout: string, stderr: string): CommandResult {
+  return {
+    code,
+    stdout,
+    stderr,
+    get json() {
+      return JSON.parse(stdout);
+    },
+    get audit() {
+      return stderr
+        .split('\n')
+        .filter((line) => line.startsWith('{'))
+        .map((line) => JSON.parse(line));
+    },
+  };
+}
+
+async function portsOf({ child, ended, printed }: StartedCommand): Promise<[number, number]> {
+  const failed = ended.then(({ code, stderr }) => {
+    throw new Error(`serve ended with ${code}: ${stderr}`);
+  });
+  // Whoever has the ports already doesn't mind how it ends.
+  failed.catch(() => {});
+  for (;;) {
+    const [, port, managementPort] = listening.exec(printed().stderr) ?? [];
+    if (port !== undefined) return [Number(port), Number(managementPort)];
+    await Promise.race([once(child.stderr!, 'data'), failed]);
+  }
+}

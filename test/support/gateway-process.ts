@@ -1,0 +1,77 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { stringify } from 'yaml';
+import { type ApiClient, createApiClient } from './api-client.ts';
+import { bootstrapToken, type TestScope, testConfig } from './gateway.ts';
+import { createSecretWatch } from './secret-watch.ts';
+
+/** A gateway that is a process of its own. */
+export interface GatewayProcess {
+  readonly port: number;
+  readonly managementPort: number;
+  readonly folder: string;
+  readonly api: ApiClient;
+  /** Ends it by SIGTERM and gives the exit code; also done at the end of the test. */
+  stop(): Promise<number | null>;
+}
+
+const main = join(import.meta.dirname, '../../src/main.ts');
+const listening = /listening on http:\/\/127\.0\.0\.1:(\d+), management on http:\/\/127\.0\.0\.1:(\d+)/;
+
+/**
+ * Starts `postern serve` on free ports. `folder`: that of another gateway, to share its stores. At the end of the test
+ * its log, what it printed and every error body are searched for secrets.
+ */
+export async function startGatewayProcess(
+  t: TestScope,
+  options: { readonly config?: object; readonly folder?: string } = {},
+): Promise<GatewayProcess> {
+  const folder = options.folder ?? mkdtempSync(join(tmpdir(), 'postern-test-'));
+  const name = join(folder, `process-${process.hrtime.bigint()}`);
+  const logFile = `${name}.log`;
+  writeFileSync(`${name}.yaml`, stringify(testConfig('builtin:echo', options.config)));
+  const log = openSync(logFile, 'w');
+  const child = spawn(process.execPath, [main, 'serve', '--config', `${name}.yaml`], {
+    stdio: ['ignore', log, 'pipe'],
+  });
+  closeSync(log);
+  const secrets = createSecretWatch();
+  secrets.add(bootstrapToken);
+  const stop = () => endProcess(child);
+  t.teardown(async () => {
+    await stop();
+    const leaks = secrets.leaks(logFile);
+    if (leaks.length > 0) throw new Error(`${leaks.length} secrets in the log or in an error body`);
+    if (options.folder === undefined) rmSync(folder, { recursive: true, force: true });
+  });
+  const { port, managementPort } = await portsOf(child, logFile, (line) => secrets.addPublicText(line));
+  return { port, managementPort, folder, api: createApiClient(port, secrets), stop };
+}
+
+async function endProcess(child: ChildProcess): Promise<number | null> {
+  if (child.exitCode === null && child.signalCode === null) {
+    child.kill('SIGTERM');
+    await once(child, 'exit');
+  }
+  return child.exitCode;
+}
+
+/** The ports it says it listens on; every line it prints is passed on. */
+function portsOf(child: ChildProcess, logFile: string, onLine: (line: string) => void) {
+  return new Promise<{ port: number; managementPort: number }>((resolve, reject) => {
+    const printed: string[] = [];
+    child.once('exit', (code) =>
+      reject(new Error(`exit ${code}: ${printed.join('\n')}\n${readFileSync(logFile, 'utf8')}`)),
+    );
+    createInterface({ input: child.stderr! }).on('line', (line) => {
+      printed.push(line);
+      onLine(line);
+      const [, port, managementPort] = listening.exec(line) ?? [];
+      if (port !== undefined) resolve({ port: Number(port), managementPort: Number(managementPort) });
+    });
+  });
+}

@@ -1,0 +1,203 @@
+import { connect, type Socket } from 'node:net';
+import { type ConnectionOptions, connect as connectTls } from 'node:tls';
+
+/** An answer as it came over the wire. */
+export interface RawAnswer {
+  readonly status: number;
+  /** Names and values in turn, as they came. */
+  readonly rawHeaders: readonly string[];
+  /** All values of a header, by its name in lower case. */
+  values(name: string): string[];
+  readonly body: Buffer;
+  /** The body as text. */
+  readonly text: string;
+  /** The body parsed as JSON; undefined when it is none. */
+  readonly json: any;
+  /** Whether the body came to the end that its framing promises. */
+  readonly isWhole: boolean;
+}
+
+/** A client connection that sends bytes as they are. */
+export interface RawConnection {
+  write(bytes: string | Buffer): void;
+  /** Says that nothing more will be sent. */
+  end(): void;
+  /** Goes away without a word. */
+  reset(): void;
+  /**
+   * The next answer, informational ones included; `toHead`: it has no body whatever it says. Rejects when the connection
+   * closes before a head.
+   */
+  answer(options?: { readonly toHead?: boolean }): Promise<RawAnswer>;
+  /** Resolves once what came contains the text. */
+  received(text: string): Promise<void>;
+  /** Stops and starts reading. */
+  pause(): void;
+  resume(): void;
+  /** How the other side closed the connection. */
+  readonly closed: Promise<'ended' | 'reset'>;
+}
+
+/** Bytes in latin1, so that a test can name any byte. */
+const bytesOf = (bytes: string | Buffer) =>
+  typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes;
+
+/** Connects to a port of 127.0.0.1; `tls`: with TLS. */
+export function connectRaw(port: number, tls?: ConnectionOptions): Promise<RawConnection> {
+  return new Promise((resolve, reject) => {
+    const socket =
+      tls === undefined
+        ? connect({ port, host: '127.0.0.1' })
+        : connectTls({ port, host: '127.0.0.1', ...tls });
+    socket.once('error', reject);
+    socket.once(tls === undefined ? 'connect' : 'secureConnect', () => {
+      socket.off('error', reject);
+      resolve(createConnection(socket));
+    });
+  });
+}
+
+/** Sends the bytes and reads until the other side closes; every answer, in order, and how it closed. */
+export async function exchangeRaw(
+  port: number,
+  bytes: string | Buffer,
+): Promise<{ readonly answers: readonly RawAnswer[]; readonly closed: 'ended' | 'reset' }> {
+  const connection = await connectRaw(port);
+  connection.write(bytes);
+  const closed = await connection.closed;
+  const answers: RawAnswer[] = [];
+  for (;;) {
+    const answer = await connection.answer().catch(() => undefined);
+    if (answer === undefined) return { answers, closed };
+    answers.push(answer);
+  }
+}
+
+function createConnection(socket: Socket): RawConnection {
+  let pending: Buffer = Buffer.alloc(0);
+  let isClosed = false;
+  let wake = () => {};
+  let wasReset = false;
+  socket.on('data', (chunk: Buffer) => {
+    pending = Buffer.concat([pending, chunk]);
+    wake();
+  });
+  socket.on('error', () => {
+    wasReset = true;
+  });
+  const closed = new Promise<'ended' | 'reset'>((resolve) => {
+    socket.on('close', () => {
+      isClosed = true;
+      wake();
+      resolve(wasReset ? 'reset' : 'ended');
+    });
+  });
+  const more = () =>
+    new Promise<void>((resolve) => {
+      wake = resolve;
+    });
+
+  return {
+    write: (bytes) => void socket.write(bytesOf(bytes)),
+    end: () => void socket.end(),
+    reset: () => void socket.resetAndDestroy(),
+    pause: () => void socket.pause(),
+    resume: () => void socket.resume(),
+    closed,
+    async answer({ toHead = false } = {}) {
+      for (;;) {
+        const read = readAnswer(pending, toHead, isClosed);
+        if (read !== undefined) {
+          pending = pending.subarray(read.length);
+          return read.answer;
+        }
+        if (isClosed) throw new Error('the connection closed before an answer');
+        await more();
+      }
+    },
+    async received(text) {
+      while (!pending.includes(text, 0, 'latin1')) {
+        if (isClosed) throw new Error('the connection closed before that came');
+        await more();
+      }
+    },
+  };
+}
+
+function readAnswer(
+  bytes: Buffer,
+  toHead: boolean,
+  isClosed: boolean,
+): { readonly answer: RawAnswer; readonly length: number } | undefined {
+  const headEnd = bytes.indexOf('\r\n\r\n');
+  if (headEnd < 0) return undefined;
+  const [statusLine = '', ...lines] = bytes.toString('latin1', 0, headEnd).split('\r\n');
+  const status = Number(/^HTTP\/1\.1 (\d{3}) /.exec(statusLine)?.[1]);
+  const rawHeaders = lines.flatMap((line) => {
+    const colon = line.indexOf(':');
+    return [line.slice(0, colon), line.slice(colon + 1).trim()];
+  });
+  const values = (name: string) =>
+    rawHeaders.filter((_, i) => i % 2 === 1 && rawHeaders[i - 1]!.toLowerCase() === name);
+  const body = readBody(bytes, headEnd + 4, {
+    isEmpty: toHead || status < 200 || status === 204 || status === 304,
+    isChunked: values('transfer-encoding').includes('chunked'),
+    length: values('content-length')[0],
+  });
+  if (!body.isWhole && !isClosed) return undefined;
+  const text = body.bytes.toString();
+  const answer = {
+    status,
+    rawHeaders,
+    values,
+    body: body.bytes,
+    text,
+    json: parse(text),
+    isWhole: body.isWhole,
+  };
+  return { answer, length: body.end };
+}
+
+interface ReadBody {
+  readonly bytes: Buffer;
+  readonly end: number;
+  readonly isWhole: boolean;
+}
+
+function readBody(
+  all: Buffer,
+  start: number,
+  framing: { readonly isEmpty: boolean; readonly isChunked: boolean; readonly length: string | undefined },
+): ReadBody {
+  if (framing.isEmpty) return { bytes: Buffer.alloc(0), end: start, isWhole: true };
+  if (framing.isChunked) return readChunks(all, start);
+  const end = framing.length === undefined ? all.length + 1 : start + Number(framing.length);
+  return {
+    bytes: all.subarray(start, end),
+    end: Math.min(end, all.length),
+    isWhole: all.length >= end,
+  };
+}
+
+function readChunks(all: Buffer, start: number): ReadBody {
+  const chunks: Buffer[] = [];
+  let at = start;
+  for (;;) {
+    const lineEnd = all.indexOf('\r\n', at);
+    if (lineEnd < 0) return { bytes: Buffer.concat(chunks), end: all.length, isWhole: false };
+    const size = Number.parseInt(all.toString('latin1', at, lineEnd), 16);
+    const next = lineEnd + 2 + size + 2;
+    chunks.push(all.subarray(lineEnd + 2, lineEnd + 2 + size));
+    if (next > all.length) return { bytes: Buffer.concat(chunks), end: all.length, isWhole: false };
+    at = next;
+    if (size === 0) return { bytes: Buffer.concat(chunks), end: at, isWhole: true };
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

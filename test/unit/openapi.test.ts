@@ -1,0 +1,184 @@
+import { globSync, readFileSync, writeFileSync } from 'node:fs';
+import t from 'tap';
+import { z } from 'zod';
+import { openApiDocument } from '../../src/endpoints/openapi.ts';
+import { refusals } from '../../src/errors.ts';
+
+interface Media {
+  schema: Record<string, unknown>;
+  examples?: Record<string, { value: { code: string } }>;
+}
+
+interface Answer {
+  $ref?: string;
+  headers?: Record<string, unknown>;
+  content?: { 'application/json': Media };
+}
+
+interface Operation {
+  operationId: string;
+  tags: string[];
+  security: Record<string, string[]>[];
+  parameters?: { name: string; in: string; required: boolean; schema: Record<string, unknown> }[];
+  requestBody?: { content: Record<string, Media> };
+  responses: Record<string, Answer>;
+}
+
+interface Document {
+  openapi: string;
+  tags: { name: string }[];
+  paths: Record<string, Record<string, Operation>>;
+  components: Record<string, Record<string, { required?: string[]; additionalProperties?: unknown }>>;
+}
+
+const document = openApiDocument() as Document;
+const text = `${JSON.stringify(document, null, 2)}\n`;
+const operations = Object.entries(document.paths).flatMap(([path, item]) =>
+  Object.entries(item).map(([method, operation]) => ({ path, method, operation })),
+);
+const operationOf = (id: string) =>
+  operations.find(({ operation }) => operation.operationId === id)!.operation;
+
+t.test('docs/openapi.json is in step; UPDATE=1 writes it anew', async (t) => {
+  const file = 'docs/openapi.json';
+  if (process.env.UPDATE) writeFileSync(file, text);
+  t.equal(readFileSync(file, 'utf8'), text);
+});
+
+t.test('the document is the same each time it is made', async (t) => {
+  t.strictSame(openApiDocument(), document);
+});
+
+t.test('it has the schemas that clients know by name', async (t) => {
+  const names = Object.keys(document.components.schemas!);
+  for (const name of [
+    'LoginResponse',
+    'Body_Authentication-Login',
+    'ApiKeyRead',
+    'ApiKeyInDb',
+    'ApiKeyInDbCursorPage',
+    'ApiKeyWriteCreate',
+    'ApiKeyReadCreate',
+    'HTTPValidationError',
+    'ValidationError',
+    'Error',
+    'OAuthError',
+  ])
+    t.ok(names.includes(name), name);
+});
+
+t.test('operations are named by tag and name, each once', async (t) => {
+  const ids = operations.map(({ operation }) => operation.operationId);
+  t.ok(ids.includes('Authentication-Login'));
+  t.equal(new Set(ids).size, ids.length);
+  const tags = document.tags.map(({ name }) => name);
+  for (const { operation } of operations) {
+    t.match(operation.operationId, /^[A-Z]\w*-[A-Z]\w*$/);
+    t.strictSame(operation.tags, [operation.operationId.split('-')[0]]);
+    t.ok(tags.includes(operation.tags[0]!), operation.operationId);
+  }
+});
+
+t.test('every reference leads somewhere, and every component is used', async (t) => {
+  const used = new Set([...text.matchAll(/"\$ref": "#\/components\/([^"]+)"/g)].map(([, path]) => path));
+  for (const { security } of operations.map(({ operation }) => operation))
+    for (const scheme of security.flatMap(Object.keys)) used.add(`securitySchemes/${scheme}`);
+  const there = Object.entries(document.components).flatMap(([kind, components]) =>
+    Object.keys(components).map((name) => `${kind}/${name}`),
+  );
+  t.strictSame([...used].sort(), there.sort());
+  t.equal(text.match(/"\$ref": "#\/(?!components\/)/), null);
+});
+
+t.test('every endpoint in the sources is described, and nothing else', async (t) => {
+  const declared = globSync('src/endpoints/**/*.ts')
+    .filter((file) => !/openapi/.test(file))
+    .flatMap((file) => [
+      ...readFileSync(file, 'utf8').matchAll(/^ +method: '([A-Z]+)',\n +path: '([^']+)',$/gm),
+    ])
+    .map(([, method, path]) => `${method} ${path}`);
+  const described = operations.map(
+    ({ path, method }) => `${method.toUpperCase()} ${path.replace(/\/$/, '')}`,
+  );
+  t.strictSame(described.sort(), declared.sort());
+});
+
+t.test('what a scope guards names it beside both credentials', async (t) => {
+  const { security, responses } = operationOf('ApiKeys-Create');
+  t.strictSame(security, [{ access_token: ['apikeys:write'] }, { api_key: ['apikeys:write'] }]);
+  t.match(responses[403]!.content!['application/json'].examples, {
+    insufficient_scope: { value: { detail: 'Missing scope: apikeys:write' } },
+  });
+  t.strictSame(operationOf('Authentication-Login').security, []);
+  t.strictSame(operationOf('Authentication-Refresh').security, [{ refresh_cookie: [] }]);
+});
+
+t.test('refusals stand at their status, with the headers they carry', async (t) => {
+  for (const { operation } of operations) {
+    for (const [status, answer] of Object.entries(operation.responses)) {
+      if (answer.$ref !== undefined) continue;
+      const name = `${operation.operationId} ${status}`;
+      t.ok(answer.headers?.['X-Request-Id'], name);
+      t.equal('Retry-After' in answer.headers!, status === '429' || status === '503', name);
+      if (status === '401') t.ok(answer.headers!['WWW-Authenticate'], name);
+      for (const [code, { value }] of Object.entries(answer.content?.['application/json'].examples ?? {})) {
+        t.equal(value.code, code, name);
+        t.equal(String(refusals[code as keyof typeof refusals].status), status, name);
+      }
+    }
+    t.match(operation.responses.default!.$ref, /Refusal$/);
+  }
+});
+
+t.test('sign-in takes a form and its errors are OAuth errors too', async (t) => {
+  const { requestBody, responses } = operationOf('Authentication-Login');
+  t.strictSame(requestBody!.content, {
+    'application/x-www-form-urlencoded': {
+      schema: { $ref: '#/components/schemas/Body_Authentication-Login' },
+    },
+  });
+  t.strictSame(responses[401]!.content!['application/json'].schema, {
+    $ref: '#/components/schemas/OAuthError',
+  });
+});
+
+t.test('the list has every filter as a parameter, with its default', async (t) => {
+  const { parameters } = operationOf('ApiKeys-List');
+  const names = parameters!.map(({ name }) => name);
+  const instants = ['created', 'expires', 'last_used'].flatMap((field) =>
+    ['gte', 'gt', 'lte', 'lt'].map((operator) => `${field}__${operator}`),
+  );
+  t.strictSame(
+    names.toSorted(),
+    [
+      ...['size', 'cursor', 'sort_by', 'sort_order', 'hydrate', 'label__contains', 'label__eq'],
+      ...instants,
+      ...['expires__isnull', 'last_used__isnull', 'scopes__contains', 'created_by__eq', 'status__eq'],
+    ].sort(),
+  );
+  const defaults = parameters!.flatMap(({ name, schema }) =>
+    schema.default === undefined ? [] : [[name, schema.default]],
+  );
+  t.strictSame(Object.fromEntries(defaults), {
+    size: 50,
+    sort_by: 'created',
+    sort_order: 'desc',
+    hydrate: true,
+  });
+  t.notOk(parameters!.some(({ required }) => required));
+});
+
+t.test('answers may grow, requests may not', async (t) => {
+  const { ApiKeyRead, ApiKeyWriteCreate } = document.components.schemas!;
+  t.equal(ApiKeyRead!.additionalProperties, undefined);
+  t.equal(ApiKeyWriteCreate!.additionalProperties, false);
+  t.strictSame(ApiKeyWriteCreate!.required, ['label', 'scopes']);
+});
+
+t.test('every schema can be read as one', async (t) => {
+  const definitions = JSON.parse(
+    JSON.stringify(document.components.schemas).replaceAll('#/components/schemas/', '#/$defs/'),
+  );
+  for (const name of Object.keys(definitions))
+    t.doesNotThrow(() => z.fromJSONSchema({ $ref: `#/$defs/${name}`, $defs: definitions }), name);
+});
