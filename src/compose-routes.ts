@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
-import type { Config, RouteConfig, UpstreamConfig } from './config/schema.ts';
+import type { Config, UpstreamConfig } from './config/schema.ts';
 import { type Echo, startEcho } from './proxy/echo.ts';
 import { createRoute, createRouteTable, type RouteTable } from './proxy/route-table.ts';
-import { createUpstream, type Upstream } from './proxy/upstream.ts';
+import { createUpstream, type Upstream, type UpstreamOptions } from './proxy/upstream.ts';
 
 /** The configured routes with the upstreams they lead to. */
 export interface ComposedRoutes {
@@ -16,19 +16,8 @@ export async function composeRoutes(config: Config): Promise<ComposedRoutes> {
   const usesEcho = Object.values(config.upstreams).some(({ url }) => url === 'builtin:echo');
   const echo = usesEcho ? await startEcho() : null;
   const upstreams = new Map<string, Upstream>();
-
-  /** A route with its own time to connect has a pool of its own: the time belongs to the connection. */
-  function upstreamOf(route: RouteConfig): Upstream {
-    const settings = config.upstreams[route.upstream]!;
-    const connectTimeoutMs = route.connect_timeout ?? settings.connect_timeout;
-    const id = `${route.upstream} ${connectTimeoutMs}`;
-    let upstream = upstreams.get(id);
-    if (upstream === undefined) {
-      upstream = openUpstream(route.upstream, settings, connectTimeoutMs, echo);
-      upstreams.set(id, upstream);
-    }
-    return upstream;
-  }
+  for (const [name, settings] of Object.entries(config.upstreams))
+    upstreams.set(name, openUpstream(name, settings, echo, shortestTimeoutOf(name, config)));
 
   const routes = config.routes.map((route) => {
     const settings = config.upstreams[route.upstream]!;
@@ -37,12 +26,13 @@ export async function composeRoutes(config: Config): Promise<ComposedRoutes> {
       label: path,
       path,
       exact: route.exact !== undefined,
-      upstream: upstreamOf(route),
+      upstream: upstreams.get(route.upstream)!,
       isPublic: route.public,
       acceptsSession: route.accept.includes('session'),
       acceptsApiKey: route.accept.includes('api_key'),
       scopes: route.scopes,
       maxBodyBytes: route.max_body ?? Number.POSITIVE_INFINITY,
+      connectTimeoutMs: route.connect_timeout ?? settings.connect_timeout,
       responseTimeoutMs: route.response_timeout ?? settings.response_timeout,
       idleTimeoutMs: route.idle_timeout ?? settings.idle_timeout,
     });
@@ -50,7 +40,7 @@ export async function composeRoutes(config: Config): Promise<ComposedRoutes> {
   return {
     table: createRouteTable(routes),
     async close() {
-      await Promise.all([...upstreams.values()].map((upstream) => upstream.close()));
+      for (const upstream of upstreams.values()) upstream.close();
       await echo?.close();
     },
   };
@@ -59,24 +49,38 @@ export async function composeRoutes(config: Config): Promise<ComposedRoutes> {
 function openUpstream(
   name: string,
   settings: UpstreamConfig,
-  connectTimeoutMs: number,
   echo: Echo | null,
+  shortestTimeoutMs: number,
 ): Upstream {
-  const { url, tls } = settings;
-  const isSocket = url.startsWith('unix:');
+  const url = settings.url === 'builtin:echo' ? echo!.origin : settings.url;
+  const { tls = {} } = settings;
   return createUpstream({
     name,
-    origin: url === 'builtin:echo' ? echo!.origin : isSocket ? 'http://localhost' : url,
-    socketPath: isSocket ? url.slice('unix:'.length) : null,
+    ...addressOf(url),
+    tls: url.startsWith('https:')
+      ? { ca: pem(tls.ca), cert: pem(tls.cert), key: pem(tls.key), serverName: tls.server_name }
+      : null,
     host: settings.host ?? null,
-    tls:
-      tls === undefined
-        ? null
-        : { ca: pem(tls.ca), cert: pem(tls.cert), key: pem(tls.key), serverName: tls.server_name },
-    connectTimeoutMs,
     maxConnections: settings.max_connections,
     maxWaiting: settings.max_waiting,
+    shortestTimeoutMs,
   });
+}
+
+function addressOf(url: string): Pick<UpstreamOptions, 'address' | 'authority'> {
+  if (url.startsWith('unix:'))
+    return { address: { socketPath: url.slice('unix:'.length) }, authority: 'localhost' };
+  const { protocol, hostname, port, host } = new URL(url);
+  const defaultPort = protocol === 'https:' ? 443 : 80;
+  // The brackets of an IPv6 address belong to the URL alone.
+  const address = { host: hostname.replace(/^\[|\]$/g, ''), port: port === '' ? defaultPort : Number(port) };
+  return { address, authority: host };
+}
+
+function shortestTimeoutOf(name: string, config: Config): number {
+  const settings = [config.upstreams[name]!, ...config.routes.filter((route) => route.upstream === name)];
+  const all = settings.flatMap((each) => [each.connect_timeout, each.response_timeout, each.idle_timeout]);
+  return Math.min(...all.filter((timeout) => timeout !== undefined));
 }
 
 function pem(file: string | undefined): Buffer | undefined {

@@ -15,16 +15,15 @@ import { createRecentUse } from './credentials/recent-use.ts';
 import { loadSigningKeys } from './credentials/signing-keys.ts';
 import { createVerifiedTokens } from './credentials/verified-tokens.ts';
 import { createAnswerOwn } from './endpoints/answer-own.ts';
-import { Refusal } from './errors.ts';
 import { createTrustedProxies } from './http/client-address.ts';
 import { createCors, isPreflight } from './http/cors.ts';
 import type { Exchange } from './http/exchange.ts';
 import { createManagementServer } from './http/management.ts';
 import { createReplies } from './http/reply.ts';
 import { assertDeclaredSize } from './http/request-body.ts';
-import { assertUnambiguousHead } from './http/request-head.ts';
+import { assertKnownExpectation, assertMethodIsServed, assertUnambiguousHead } from './http/request-head.ts';
 import { assertUnambiguousTarget } from './http/request-target.ts';
-import { createPublicServer, forwardedMethods } from './http/server.ts';
+import { createPublicServer } from './http/server.ts';
 import type { Log } from './log.ts';
 import { createMetrics } from './metrics.ts';
 import { openStores } from './open-stores.ts';
@@ -102,8 +101,6 @@ export async function startGateway(config: Config, log: Log, now: () => number =
     ownCookies: [cookie.name, `${cookie.name}_login`],
     ownsCors: cors.enabled,
     corsHeaders: (exchange) => cors.answerHeaders(exchange.head),
-    bodyIdleTimeoutMs: limits.body_idle_timeout,
-    writeIdleTimeoutMs: limits.write_idle_timeout,
     refuse: (exchange, error) => replies.refuse(exchange, error),
   });
   const targetRules = {
@@ -113,14 +110,15 @@ export async function startGateway(config: Config, log: Log, now: () => number =
   const answerOwn = createAnswerOwn({
     authenticate,
     replies,
-    body: { maxBytes: limits.own_body, idleTimeoutMs: limits.body_idle_timeout },
+    maxBodyBytes: limits.own_body,
   });
 
   /** Own route? Guard, then answer. Otherwise: refuse what is ambiguous, route, authenticate, authorise, forward. */
   function handle(exchange: Exchange): void {
     try {
-      assertUnambiguousHead(exchange.head, exchange.request.httpVersionMinor);
-      if (exchange.method === 'TRACE') throw new Refusal('method_not_allowed', { allow: forwardedMethods });
+      assertUnambiguousHead(exchange.head, exchange.minor);
+      assertMethodIsServed(exchange.method);
+      assertKnownExpectation(exchange.head, exchange.minor);
       assertUnambiguousTarget(exchange.target, exchange.pathEnd, targetRules);
       const preflight = isPreflight(exchange.method, exchange.head);
       const match = own.find(exchange.path);
@@ -159,7 +157,7 @@ export async function startGateway(config: Config, log: Log, now: () => number =
   function account(exchange: Exchange): void {
     exchange.onClose?.();
     const { method, path, route, outcome, caller } = exchange;
-    const status = exchange.response.headersSent ? exchange.response.statusCode : 0;
+    const { status, bodyBytes } = exchange.answer;
     const durationMs = performance.now() - exchange.startedMs;
     metrics.requestDone(route, method, status, outcome, durationMs);
     log.access({
@@ -175,7 +173,7 @@ export async function startGateway(config: Config, log: Log, now: () => number =
       requestId: exchange.id,
       address: exchange.address,
       bytesIn: exchange.bytesIn,
-      bytesOut: exchange.bytesOut,
+      bytesOut: bodyBytes,
     });
   }
 
@@ -186,6 +184,8 @@ export async function startGateway(config: Config, log: Log, now: () => number =
       headerBytes: limits.header_bytes,
       headerCount: limits.header_count,
       headerTimeoutMs: limits.header_timeout,
+      bodyIdleTimeoutMs: limits.body_idle_timeout,
+      writeIdleTimeoutMs: limits.write_idle_timeout,
       keepAliveTimeoutMs: limits.keep_alive_timeout,
       requestsPerConnection: limits.requests_per_connection,
     },

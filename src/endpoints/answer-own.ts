@@ -2,7 +2,7 @@ import { type Principal, requireScopes } from '../credentials/principal.ts';
 import { Refusal } from '../errors.ts';
 import type { Exchange } from '../http/exchange.ts';
 import type { Replies } from '../http/reply.ts';
-import { assertDeclaredSize, type BodyLimits, readBody } from '../http/request-body.ts';
+import { assertDeclaredSize, readBody } from '../http/request-body.ts';
 import type { RequestHead } from '../http/request-head.ts';
 import type { Awaitable } from '../stores/records.ts';
 import type { Guard } from './endpoint.ts';
@@ -15,9 +15,10 @@ export type AnswerOwn = (exchange: Exchange, match: OwnMatch) => Promise<void>;
 export function createAnswerOwn(options: {
   readonly authenticate: (head: RequestHead, otherSchemesPass: boolean) => Awaitable<Principal | null>;
   readonly replies: Replies;
-  readonly body: BodyLimits;
+  /** Largest request body, in bytes. */
+  readonly maxBodyBytes: number;
 }): AnswerOwn {
-  const { authenticate, replies, body: limits } = options;
+  const { authenticate, replies, maxBodyBytes } = options;
 
   async function passGuard(head: RequestHead, guard: Guard): Promise<Principal | null> {
     if (guard === 'open') return null;
@@ -51,10 +52,10 @@ export function createAnswerOwn(options: {
       }
       const endpoint = resource.endpoints.get(exchange.method);
       if (endpoint === undefined) throw new Refusal('method_not_allowed', { allow });
-      assertDeclaredSize(exchange, limits.maxBytes);
+      assertDeclaredSize(exchange, maxBodyBytes);
       const principal = await passGuard(exchange.head, endpoint.guard);
       exchange.caller = principal;
-      const body = await readBody(exchange, limits);
+      const body = await readBody(exchange, maxBodyBytes);
       replies.send(exchange, await endpoint.answer({ exchange, principal, id, body }));
     } catch (error) {
       replies.refuse(exchange, error, { oauth: resource?.oauth === true });

@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
-import type { TLSSocket } from 'node:tls';
-import { canonicalAddress, clientAddress, type TrustedProxies } from './client-address.ts';
-import { isUsableRequestId, RequestHead } from './request-head.ts';
+import type { AnswerWriter } from './answer-writer.ts';
+import { clientAddress } from './client-address.ts';
+import type { BodyReader, ClientConnection } from './client-connection.ts';
+import { isUsableRequestId, type RequestHead } from './request-head.ts';
 import { queryStart } from './request-target.ts';
 
 /** What the access line and the open-stream registry need to know of the caller. */
@@ -15,65 +14,55 @@ export interface Caller {
 
 /** One request and its answer on the public listener, with what is known of it so far. */
 export class Exchange {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
+  readonly connection: ClientConnection;
+  readonly answer: AnswerWriter;
   readonly head: RequestHead;
   readonly method: string;
   /** The request target as it came. */
   readonly target: string;
+  /** 0 or 1, of HTTP/1.x. */
+  readonly minor: number;
   /** Index of `?` in the target, or its length. */
   readonly pathEnd: number;
   readonly path: string;
   readonly id: string;
-  /** Address of the peer of the connection. */
-  readonly peer: string;
-  /** Whether the peer's `X-Forwarded-*` count. */
-  readonly fromTrustedProxy: boolean;
   /** Address of the client: the right-most that is no trusted proxy. */
   readonly address: string;
-  readonly encrypted: boolean;
   /** `performance.now()` when the head had been read. */
-  readonly startedMs: number;
+  readonly startedMs = performance.now();
   /** The configured path of the route or the pattern of the own endpoint, for log and metrics. */
   route = '';
   /** `ok`, a refusal's code, or what else ended it. */
   outcome = 'ok';
   caller: Caller | null = null;
   bytesIn = 0;
-  bytesOut = 0;
   /** The client waits for `100 Continue` (RFC 9110 §10.1.1); cleared once it was told. */
   expectsContinue: boolean;
-  /** The request body has been read, or there is none. */
-  bodyRead: boolean;
-  /** Whoever reads the body, told when the parser finds it broken. */
-  bodyReader: ((error: Error) => void) | null = null;
+  /** The client keeps up again after a `write` that gave false. */
+  onDrain: (() => void) | null = null;
   /** What works for this exchange, told once when it is over, however it ended. */
   onClose: (() => void) | null = null;
 
   constructor(
-    request: IncomingMessage,
-    response: ServerResponse,
-    proxies: TrustedProxies,
-    expectsContinue: boolean,
+    connection: ClientConnection,
+    answer: AnswerWriter,
+    head: RequestHead,
+    method: string,
+    target: string,
+    minor: number,
   ) {
-    this.startedMs = performance.now();
-    this.request = request;
-    this.response = response;
-    this.head = new RequestHead(request.rawHeaders);
-    this.method = request.method!;
-    this.target = request.url!;
-    this.pathEnd = queryStart(this.target);
-    this.path = this.pathEnd === this.target.length ? this.target : this.target.slice(0, this.pathEnd);
-    this.id = isUsableRequestId(this.head) ? this.head.requestId : randomUUID();
-    const socket = request.socket as Socket & Partial<Pick<TLSSocket, 'encrypted'>>;
-    this.peer = peerOf(socket);
-    this.encrypted = socket.encrypted === true;
-    this.fromTrustedProxy = proxies.isTrusted(this.peer);
-    this.address = this.fromTrustedProxy
-      ? clientAddress(this.peer, this.head.forwardedFor, proxies)
-      : this.peer;
-    this.expectsContinue = expectsContinue;
-    this.bodyRead = !this.head.hasBody;
+    this.connection = connection;
+    this.answer = answer;
+    this.head = head;
+    this.method = method;
+    this.target = target;
+    this.minor = minor;
+    this.pathEnd = queryStart(target);
+    this.path = this.pathEnd === target.length ? target : target.slice(0, this.pathEnd);
+    this.id = isUsableRequestId(head) ? head.requestId : randomUUID();
+    const { peer, proxies } = connection;
+    this.address = connection.fromTrustedProxy ? clientAddress(peer, head.forwardedFor, proxies) : peer;
+    this.expectsContinue = minor === 1 && head.expect.toLowerCase() === '100-continue';
   }
 
   /** The query without `?`, as it came. */
@@ -81,38 +70,57 @@ export class Exchange {
     return this.target.slice(this.pathEnd + 1);
   }
 
-  /** Tells a waiting client to send its body. */
-  continue(): void {
-    if (!this.expectsContinue) return;
-    this.expectsContinue = false;
-    this.response.writeContinue();
+  /** Whether the request body has been read to its end, or there is none. */
+  get bodyDone(): boolean {
+    return this.connection.bodyDone;
   }
 
-  /** The body can't be read to its end: its reader fails with `error`. False when nobody reads it. */
-  breakBody(error: Error): boolean {
-    if (this.bodyReader === null) return false;
-    this.bodyReader(error);
-    return true;
+  /** Reads the body, telling a waiting client to send it. */
+  readBody(reader: BodyReader): void {
+    if (this.expectsContinue) {
+      this.expectsContinue = false;
+      if (!this.bodyDone) this.answer.inform(100);
+    }
+    this.connection.read(reader);
+  }
+
+  /** Starts the answer: see {@link AnswerWriter.begin}. */
+  begin(status: number, fields: readonly string[], length: number): void {
+    // A client that waits to be told, and is answered instead, may send the body or may not (RFC 9110 §10.1.1).
+    if (this.expectsContinue && !this.bodyDone) this.answer.closes = true;
+    this.answer.begin(status, fields, length);
+  }
+
+  /** Sends bytes of the answer's body; on false, `onDrain` tells when to go on. */
+  write(bytes: Buffer): boolean {
+    if (this.answer.write(bytes)) return true;
+    this.connection.waitForDrain();
+    return false;
+  }
+
+  /** Ends the answer; the exchange is over. */
+  end(bytes?: Buffer, trailers?: readonly string[]): void {
+    this.answer.end(bytes, trailers);
+    this.connection.finished(this);
+  }
+
+  /** What follows on the connection can't be trusted: it ends with this answer. */
+  distrust(): void {
+    this.answer.closes = true;
+  }
+
+  /** The connection went away under it. */
+  gone(): void {
+    if (this.outcome === 'ok') this.outcome = 'client_aborted';
   }
 
   /** Ends the connection without a proper end of the answer: never a body that looks complete. */
   reset(outcome: string): void {
     this.outcome = outcome;
-    const { socket } = this.request;
+    const { socket, encrypted } = this.connection;
+    if (socket.destroyed) return;
     // TLS has no reset of its own: a close without its close_notify says the same.
-    if (this.encrypted) socket.destroy();
+    if (encrypted) socket.destroy();
     else socket.resetAndDestroy();
   }
-}
-
-const peers = new WeakMap<Socket, string>();
-
-/** The canonical address of the peer, worked out once a connection. */
-function peerOf(socket: Socket): string {
-  let peer = peers.get(socket);
-  if (peer === undefined) {
-    peer = canonicalAddress(socket.remoteAddress ?? '');
-    peers.set(socket, peer);
-  }
-  return peer;
 }

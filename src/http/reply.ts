@@ -1,8 +1,9 @@
+import { randomUUID } from 'node:crypto';
+import { STATUS_CODES } from 'node:http';
 import { Refusal, refusals, ValidationError } from '../errors.ts';
 import type { Cors } from './cors.ts';
 import type { Exchange } from './exchange.ts';
 import { oauthErrorFields } from './oauth-error.ts';
-import { discardBody } from './request-body.ts';
 
 /** What an own endpoint answers. */
 export interface Answer {
@@ -80,30 +81,18 @@ export function createReplies(options: {
   const { realm, cors, onInternalError } = options;
 
   function write(exchange: Exchange, status: number, headers: readonly string[], text: string | null): void {
-    const { response } = exchange;
-    // An answer before the request body was read whole leaves bytes on the connection that are no request.
-    const closes = !exchange.bodyRead && !exchange.request.complete;
     const all = [
       'X-Request-Id',
       exchange.id,
       ...headers,
       ...(cors.enabled ? cors.answerHeaders(exchange.head) : []),
-      ...(closes ? ['Connection', 'close'] : []),
+      ...(text === null ? [] : ['Content-Type', 'application/json']),
     ];
-    if (text !== null) {
-      const bytes = Buffer.from(text);
-      all.push('Content-Type', 'application/json', 'Content-Length', String(bytes.length));
-      exchange.bytesOut = exchange.method === 'HEAD' ? 0 : bytes.length;
-      response.writeHead(status, all);
-      if (closes) {
-        response.write(bytes);
-        discardBody(exchange, () => response.end());
-      } else response.end(bytes);
-      return;
-    }
-    if (status !== 204) all.push('Content-Length', '0');
-    response.writeHead(status, all);
-    response.end();
+    const bytes = text === null ? undefined : Buffer.from(text);
+    // An answer before the request body was read whole leaves bytes on the connection that are no request.
+    if (!exchange.bodyDone) exchange.distrust();
+    exchange.begin(status, all, bytes === undefined ? 0 : bytes.length);
+    exchange.end(bytes);
   }
 
   return {
@@ -117,11 +106,11 @@ export function createReplies(options: {
       const refusal = known ? error : new Refusal('internal_error');
       const parts = refusalParts(refusal, realm, exchange.id, oauth);
       exchange.outcome = parts.code;
-      if (exchange.response.headersSent) {
+      if (exchange.answer.begun) {
         exchange.reset(parts.code);
         return;
       }
-      if (refusal instanceof Refusal && refusal.options.close) exchange.response.shouldKeepAlive = false;
+      if (refusal instanceof Refusal && refusal.options.close) exchange.distrust();
       write(
         exchange,
         parts.status,
@@ -130,4 +119,27 @@ export function createReplies(options: {
       );
     },
   };
+}
+
+/** The whole answer, as latin1 text, to bytes that are no request; the connection ends with it. */
+export function unreadableAnswer(refusal: Refusal, realm: string): string {
+  const id = randomUUID();
+  const { status, headers, body } = refusalParts(refusal, realm, id, false);
+  const text = JSON.stringify(body);
+  const fields = [
+    'X-Request-Id',
+    id,
+    'Cache-Control',
+    'no-store',
+    ...headers,
+    'Content-Type',
+    'application/json',
+    'Content-Length',
+    String(Buffer.byteLength(text)),
+    'Connection',
+    'close',
+  ];
+  let head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n`;
+  for (let i = 0; i < fields.length; i += 2) head += `${fields[i]}: ${fields[i + 1]}\r\n`;
+  return `${head}\r\n${text}`;
 }

@@ -36,6 +36,9 @@ export class RequestHead {
   forwardedHost = '';
   /** All `Cookie` values, joined with `; ` (RFC 9112 §5.2 has one; HTTP/2 front ends split it). */
   cookie = '';
+  /** `Connection: close`, `Connection: keep-alive`. */
+  closes = false;
+  keepsAlive = false;
   /** Normalised names that `Connection` lists beside `close` and `keep-alive`; null when there are none. */
   connectionNames: Set<string> | null = null;
   hostCount = 0;
@@ -70,7 +73,8 @@ export class RequestHead {
         this.transferEncodingCount++;
         break;
       case meaning.connection:
-        if (value !== 'keep-alive' && value !== 'close') this.#readConnection(value);
+        if (value === 'keep-alive') this.keepsAlive = true;
+        else this.#readConnection(value);
         break;
       case meaning.expect:
         this.expect = value;
@@ -133,6 +137,8 @@ export class RequestHead {
   #readConnection(value: string): void {
     for (const part of value.split(',')) {
       const name = normalisedName(part.trim());
+      if (name === 'close') this.closes = true;
+      else if (name === 'keep-alive') this.keepsAlive = true;
       if (name === '' || name === 'close' || name === 'keep-alive') continue;
       this.connectionNames ??= new Set();
       this.connectionNames.add(name);
@@ -189,4 +195,19 @@ function isLength(value: string): boolean {
 /** 1-128 of `[A-Za-z0-9._-]`, given once: an id that may be taken over into answers and logs. */
 export function isUsableRequestId(head: RequestHead): boolean {
   return head.requestIdCount === 1 && /^[A-Za-z0-9._-]{1,128}$/.test(head.requestId);
+}
+
+/** Methods named in `Allow` where the path has not been judged. */
+const servedMethods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
+
+/** Refuses what no path serves, before the target is judged: TRACE and CONNECT. Throws `method_not_allowed`. */
+export function assertMethodIsServed(method: string): void {
+  if (method === 'TRACE' || method === 'CONNECT')
+    throw new Refusal('method_not_allowed', { allow: servedMethods, close: method === 'CONNECT' });
+}
+
+/** Refuses an expectation other than `100-continue` (RFC 9110 §10.1.1). Throws `expectation_failed`. */
+export function assertKnownExpectation(head: RequestHead, minor: number): void {
+  if (head.expect !== '' && minor === 1 && head.expect.toLowerCase() !== '100-continue')
+    throw new Refusal('expectation_failed');
 }

@@ -1,21 +1,17 @@
-import type { ServerResponse } from 'node:http';
-import type { Dispatcher } from 'undici';
 import type { Principal } from '../credentials/principal.ts';
 import { Refusal } from '../errors.ts';
+import type { BodyReader } from '../http/client-connection.ts';
 import type { Exchange } from '../http/exchange.ts';
-import { ForwardedBody } from '../http/request-body.ts';
 import type { OpenStream, OpenStreams } from './open-streams.ts';
-import { requestHeaders } from './request-headers.ts';
-import { type AnswerRules, answerHead } from './response-headers.ts';
+import { requestHeadText } from './request-headers.ts';
+import { type AnswerRules, answerFields, trailerFields } from './response-headers.ts';
 import type { Route } from './route-table.ts';
-import { diedIdle, upstreamRefusal } from './upstream.ts';
+import type { UpstreamConnection, UpstreamRequest } from './upstream-connection.ts';
+import type { UpstreamError } from './upstream-error.ts';
 
 /** What forwarding needs beside the exchange, the same for all. */
 export interface ForwardOptions extends AnswerRules {
   readonly streams: OpenStreams;
-  readonly bodyIdleTimeoutMs: number;
-  /** How long a client may leave an answer unread before its connection is cut. */
-  readonly writeIdleTimeoutMs: number;
   /** Flat CORS header list of an answer; empty when the upstream owns CORS. */
   readonly corsHeaders: (exchange: Exchange) => readonly string[];
   /** Writes a refusal. */
@@ -30,38 +26,33 @@ export function createForward(options: ForwardOptions): Forward {
   return (exchange, route, principal) => new ForwardedRequest(exchange, route, principal, options).start();
 }
 
-const noScopes: readonly string[] = [];
+const none: readonly string[] = [];
+
+/** Methods that may be sent once more when the connection turns out to have been dead (RFC 9110 §9.2.2). */
 const retried: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
-/** The longest body that is worth a copy to leave in one piece with its head. */
-const onePieceBytes = 16 * 1024;
-
-/** Ends the answer with its last bytes. A short one goes as text, byte for byte: Node then makes one write of both. */
-function endWith(response: ServerResponse, chunk: Buffer): void {
-  if (chunk.length <= onePieceBytes) response.end(chunk.toString('latin1'), 'latin1');
-  else response.end(chunk);
-}
-
-function flushHead(request: ForwardedRequest): void {
-  request.flushHead();
-}
-
-/** One request on its way through: undici's handler, the client's exchange and the registry's stream in one. */
-class ForwardedRequest implements Dispatcher.DispatchHandler, OpenStream {
+/** One request on its way through: the upstream's counterpart, the reader of the client's body, the registry's stream. */
+class ForwardedRequest implements UpstreamRequest, BodyReader, OpenStream {
   readonly principal: Principal;
   readonly neededScopes: readonly string[];
+  readonly method: string;
+  readonly headText: string;
+  readonly chunked: boolean;
+  readonly hasBody: boolean;
+  readonly connectTimeoutMs: number;
+  readonly responseTimeoutMs: number;
+  readonly idleTimeoutMs: number;
+  waitingSince = 0;
   readonly #exchange: Exchange;
   readonly #route: Route;
   readonly #options: ForwardOptions;
   readonly #authenticated: boolean;
-  #controller: Dispatcher.DispatchController | null = null;
-  #body: ForwardedBody | null = null;
+  connection: UpstreamConnection | null = null;
+  #mayRetry: boolean;
   /** Bytes of the answer's body still to come, or -1 when that isn't known. */
   #remaining = -1;
-  #waitsForDrain = false;
-  #mayRetry: boolean;
+  #last: Buffer | undefined = undefined;
   #over = false;
-  #released = false;
 
   constructor(exchange: Exchange, route: Route, principal: Principal | null, options: ForwardOptions) {
     this.#exchange = exchange;
@@ -69,174 +60,165 @@ class ForwardedRequest implements Dispatcher.DispatchHandler, OpenStream {
     this.#options = options;
     this.#authenticated = principal !== null;
     this.principal = principal!;
-    this.neededScopes = principal === null || route.isPublic ? noScopes : route.scopesFor(exchange.method);
-    this.#mayRetry = retried.has(exchange.method) && !exchange.head.hasBody;
+    this.neededScopes = principal === null || route.isPublic ? none : route.scopesFor(exchange.method);
+    const { head, method, target } = exchange;
+    this.method = method;
+    this.hasBody = head.hasBody;
+    this.chunked = head.transferEncodingCount > 0;
+    this.connectTimeoutMs = route.connectTimeoutMs;
+    this.responseTimeoutMs = route.responseTimeoutMs;
+    this.idleTimeoutMs = route.idleTimeoutMs;
+    this.#mayRetry = !head.hasBody && retried.has(method);
+    const { upstream } = route;
+    this.headText = requestHeadText(method, target, head, {
+      identityHeaders: principal === null ? none : principal.identityHeaders,
+      host: upstream.host ?? (head.host === '' ? upstream.authority : head.host),
+      requestId: exchange.id,
+      peer: exchange.connection.peer,
+      encrypted: exchange.connection.encrypted,
+      fromTrustedProxy: exchange.connection.fromTrustedProxy,
+      ownCookies: options.ownCookies,
+      withoutCredentials: principal === null && !route.isPublic,
+    });
   }
 
   start(): void {
-    const exchange = this.#exchange;
     try {
-      if (exchange.head.hasBody) this.#body = this.#openBody();
-      this.#dispatch();
+      this.#route.upstream.send(this);
     } catch (error) {
-      this.#body?.destroy();
       this.#over = true;
-      this.#options.refuse(exchange, error);
+      this.#options.refuse(this.#exchange, error);
+      return;
     }
     if (this.#over) return;
     if (this.#authenticated) this.#options.streams.add(this);
-    exchange.onClose = () => this.#clientGone();
+    this.#exchange.onClose = () => this.#clientGone();
   }
 
-  #openBody(): ForwardedBody {
-    const body = new ForwardedBody(this.#exchange, {
-      maxBytes: this.#route.maxBodyBytes,
-      idleTimeoutMs: this.#options.bodyIdleTimeoutMs,
-    });
-    body.on('error', () => {});
-    return body;
+  onSent(): void {
+    if (this.hasBody) this.#exchange.readBody(this);
   }
 
-  #dispatch(): void {
+  // The client's body, on its way up.
+
+  onBodyChunk(chunk: Buffer): void {
     const exchange = this.#exchange;
-    const route = this.#route;
-    const { upstream } = route;
-    this.#released = false;
-    upstream.dispatch(
-      {
-        path: exchange.target,
-        method: exchange.method as Dispatcher.HttpMethod,
-        headers: requestHeaders(exchange.head, {
-          identityHeaders: this.#authenticated ? this.principal.identityHeaders : noScopes,
-          host: upstream.host ?? (exchange.head.host === '' ? upstream.authority : exchange.head.host),
-          requestId: exchange.id,
-          peer: exchange.peer,
-          encrypted: exchange.encrypted,
-          fromTrustedProxy: exchange.fromTrustedProxy,
-          ownCookies: this.#options.ownCookies,
-          withoutCredentials: !this.#authenticated && !this.#route.isPublic,
-        }),
-        body: this.#body,
-        headersTimeout: route.responseTimeoutMs,
-        bodyTimeout: route.idleTimeoutMs,
-      },
-      this,
-    );
+    exchange.bytesIn += chunk.length;
+    if (exchange.bytesIn > this.#route.maxBodyBytes) this.#stop(new Refusal('body_too_large'));
+    else if (this.connection?.write(chunk) === false) exchange.connection.pause();
   }
 
-  #release(): void {
-    if (this.#released) return;
-    this.#released = true;
-    this.#route.upstream.release();
+  onBodyEnd(): void {
+    this.connection?.endBody();
   }
 
-  onRequestStart(controller: Dispatcher.DispatchController): void {
-    this.#controller = controller;
-    if (this.#over) controller.abort(new Error('the client went away'));
+  onBodyError(error: Error): void {
+    this.#stop(error);
   }
 
-  onResponseStart(controller: Dispatcher.DispatchController, status: number): void {
-    if (status < 200 || this.#over) return;
+  onDrain(): void {
+    if (!this.#over) this.#exchange.connection.resume();
+  }
+
+  // The upstream's answer, on its way down.
+
+  onInterim(status: number, fields: string[]): void {
+    // 100 is Postern's own to say, and was said.
+    if (status === 103) this.#exchange.answer.inform(status, trailerFields(fields));
+  }
+
+  onHead(status: number, fields: string[], length: number): void {
     const exchange = this.#exchange;
-    const { headers, contentLength } = answerHead(
-      (controller.rawHeaders ?? []) as Buffer[],
-      exchange.id,
-      this.#authenticated,
-      this.#options,
-    );
-    this.#remaining = contentLength;
-    for (const text of this.#options.corsHeaders(exchange)) headers.push(text);
-    exchange.response.writeHead(status, headers);
+    this.#remaining = length;
+    const all = answerFields(fields, exchange.id, this.#authenticated, this.#options);
+    for (const text of this.#options.corsHeaders(exchange)) all.push(text);
+    exchange.begin(status, all, length);
     // A head must not wait for a first byte that is not here yet; mostly it is, and they leave in one write.
-    if (contentLength !== 0) process.nextTick(flushHead, this);
+    if (length !== 0) process.nextTick(flushAnswer, exchange);
   }
 
-  /** Sends the head alone if no byte of the body came with it. */
-  flushHead(): void {
-    if (!this.#over && this.#exchange.bytesOut === 0 && !this.#exchange.response.writableEnded)
-      this.#exchange.response.flushHeaders();
-  }
-
-  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+  onData(chunk: Buffer): void {
     const exchange = this.#exchange;
-    if (this.#over) return;
-    exchange.bytesOut += chunk.length;
-    if (this.#remaining === chunk.length) {
-      this.#remaining = 0;
-      endWith(exchange.response, chunk);
-      return;
+    if (this.#remaining >= 0) {
+      this.#remaining -= chunk.length;
+      if (this.#remaining === 0) {
+        // The last bytes leave with the end, once the connection has said that nothing came after them.
+        this.#last = chunk;
+        return;
+      }
     }
-    if (this.#remaining > 0) this.#remaining -= chunk.length;
-    if (exchange.response.write(chunk)) return;
-    controller.pause();
-    if (this.#waitsForDrain) return;
-    this.#waitsForDrain = true;
-    const slow = setTimeout(() => this.end('client_too_slow'), this.#options.writeIdleTimeoutMs);
-    const resume = () => {
-      clearTimeout(slow);
-      exchange.response.off('drain', resume).off('close', resume);
-      this.#waitsForDrain = false;
-      this.#controller?.resume();
-    };
-    exchange.response.on('drain', resume).on('close', resume);
+    if (exchange.write(chunk)) return;
+    const connection = this.connection!;
+    connection.pause();
+    exchange.onDrain = () => connection.resume();
   }
 
-  onResponseEnd(_controller: Dispatcher.DispatchController): void {
-    this.#release();
-    if (this.#over || this.#exchange.response.writableEnded) return;
-    this.#exchange.response.end();
-  }
-
-  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
-    this.#release();
-    this.#body?.destroy();
+  onEnd(trailers: string[]): void {
     if (this.#over) return;
-    const exchange = this.#exchange;
-    if (exchange.response.headersSent) {
-      this.#finish();
-      exchange.reset(error instanceof Refusal ? error.code : 'upstream_aborted');
-    } else if (this.#mayRetry && diedIdle(error)) {
+    this.#finish();
+    this.#exchange.end(this.#last, trailers.length === 0 ? none : trailerFields(trailers));
+  }
+
+  onError(error: UpstreamError): void {
+    if (this.#over) return;
+    if (error.diedIdle && this.#mayRetry) {
       this.#mayRetry = false;
-      this.#tryAgain();
-    } else {
-      this.#finish();
-      this.#options.refuse(exchange, upstreamRefusal(error));
-    }
+      this.#sendAgain();
+    } else this.#fail(error.asRefusal(), 'upstream_aborted');
   }
 
-  #tryAgain(): void {
+  #sendAgain(): void {
+    this.connection = null;
     try {
-      this.#dispatch();
+      this.#route.upstream.send(this);
     } catch (error) {
-      this.#finish();
-      this.#options.refuse(this.#exchange, error);
+      this.#fail(error, 'upstream_aborted');
     }
   }
 
-  /** Ends both sides without a proper end: the credential has ended, or the client takes nothing. */
+  // What ends it before its time.
+
+  /** Something on the client's side ended it: the upstream is told by the end of its connection. */
+  #stop(error: unknown): void {
+    if (this.#over) return;
+    this.#abandon();
+    this.#fail(error, error instanceof Refusal ? error.code : 'client_aborted');
+  }
+
+  /** Refuses, or once an answer was begun breaks it off: what is cut must not look whole. */
+  #fail(error: unknown, outcome: string): void {
+    this.#finish();
+    if (this.#exchange.answer.begun) this.#exchange.reset(outcome);
+    else this.#options.refuse(this.#exchange, error);
+  }
+
+  /** Ends both sides without a proper end: the credential has ended. */
   end(reason: string): void {
     if (this.#over) return;
     this.#finish();
-    this.#abort(new Error(reason));
+    this.#abandon();
     this.#exchange.reset(reason);
   }
 
   #clientGone(): void {
     if (this.#over) return;
-    const { response } = this.#exchange;
     this.#finish();
-    if (response.writableFinished) return;
-    this.#exchange.outcome = 'client_aborted';
-    this.#abort(new Error('the client went away'));
+    this.#abandon();
   }
 
-  #abort(reason: Error): void {
-    this.#body?.destroy();
-    this.#controller?.abort(reason);
+  /** The upstream connection goes with its request: its answer is wanted no more, and its place is free at once. */
+  #abandon(): void {
+    if (this.connection === null) this.#route.upstream.cancel(this);
+    else this.connection.destroy();
   }
 
   #finish(): void {
     this.#over = true;
+    this.#exchange.connection.release(this);
     if (this.#authenticated) this.#options.streams.remove(this);
   }
+}
+
+function flushAnswer(exchange: Exchange): void {
+  exchange.answer.flush();
 }

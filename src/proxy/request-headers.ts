@@ -28,12 +28,25 @@ export interface Forwarding {
 export function requestHeaders(head: RequestHead, forwarding: Forwarding): string[] {
   const headers: string[] = ['Host', forwarding.host];
   clean(head, forwarding, headers);
-  if (head.transferEncodingCount === 0 && head.contentLengthCount > 0)
-    headers.push('Content-Length', head.contentLength);
+  if (head.transferEncodingCount > 0) headers.push('Transfer-Encoding', 'chunked');
+  else if (head.contentLengthCount > 0) headers.push('Content-Length', head.contentLength);
   const { identityHeaders } = forwarding;
   for (let i = 0; i < identityHeaders.length; i++) headers.push(identityHeaders[i]!);
   describeConnection(head, forwarding, headers);
   return headers;
+}
+
+/** The whole head as it goes on the wire, blank line included (RFC 9112 §3, §5). */
+export function requestHeadText(
+  method: string,
+  target: string,
+  head: RequestHead,
+  forwarding: Forwarding,
+): string {
+  const headers = requestHeaders(head, forwarding);
+  let text = `${method} ${target} HTTP/1.1\r\n`;
+  for (let i = 0; i < headers.length; i += 2) text += `${headers[i]}: ${headers[i + 1]}\r\n`;
+  return `${text}\r\n`;
 }
 
 /** Step 5 of the request path: passes on what means nothing to Postern and drops the rest. */

@@ -16,17 +16,16 @@ const kind = {
   cacheControl: 3,
   cors: 4,
   connection: 5,
-  contentLength: 6,
 } as const;
 type Kind = (typeof kind)[keyof typeof kind];
 
 function classify(name: string): Kind {
   const lower = name.toLowerCase();
   if (lower === 'connection') return kind.connection;
-  if (hopByHopOfAnswers.has(lower) || lower === 'x-request-id') return kind.dropped;
+  if (hopByHopOfAnswers.has(lower) || lower === 'x-request-id' || lower === 'content-length')
+    return kind.dropped;
   if (lower === 'set-cookie') return kind.setCookie;
   if (lower === 'cache-control') return kind.cacheControl;
-  if (lower === 'content-length') return kind.contentLength;
   return lower.startsWith('access-control-') ? kind.cors : kind.plain;
 }
 
@@ -41,31 +40,22 @@ function kindOf(name: string): Kind {
   return found;
 }
 
-/** The head of an answer as it goes to the client. */
-export interface AnswerHead {
-  /** Names and values in turn. */
-  readonly headers: string[];
-  /** Bytes the body is said to have; -1 when it isn't said. */
-  readonly contentLength: number;
-}
-
 /**
- * Cleans an upstream's answer: hop-by-hop headers, `X-Request-Id` and Postern's own cookies go; an answer to an
- * authenticated request that says nothing of caching becomes private.
+ * Cleans an upstream's answer: framing, hop-by-hop headers, `X-Request-Id` and Postern's own cookies go; an answer to
+ * an authenticated request that says nothing of caching becomes private. Names and values in turn, in and out.
  */
-export function answerHead(
-  raw: readonly (Buffer | string)[],
+export function answerFields(
+  fields: readonly string[],
   requestId: string,
   authenticated: boolean,
   rules: AnswerRules,
-): AnswerHead {
+): string[] {
   const headers = ['X-Request-Id', requestId];
-  let contentLength = -1;
   let saysCaching = false;
   let listed: string[] | null = null;
-  for (let i = 0; i < raw.length; i += 2) {
-    const name = text(raw[i]!);
-    const value = text(raw[i + 1]!);
+  for (let i = 0; i < fields.length; i += 2) {
+    const name = fields[i]!;
+    const value = fields[i + 1]!;
     switch (kindOf(name)) {
       case kind.dropped:
         continue;
@@ -81,24 +71,25 @@ export function answerHead(
       case kind.cacheControl:
         saysCaching = true;
         break;
-      case kind.contentLength:
-        contentLength = Number(value);
-        break;
     }
     headers.push(name, value);
   }
   if (authenticated && !saysCaching) headers.push('Cache-Control', 'private');
-  return { headers: listed === null ? headers : withoutListed(headers, listed), contentLength };
+  return listed === null ? headers : withoutListed(headers, listed);
 }
 
-function text(part: Buffer | string): string {
-  return typeof part === 'string' ? part : part.toString('latin1');
+/** What may pass as trailers or with an interim answer: nothing that frames, routes, caches or identifies. */
+export function trailerFields(fields: readonly string[]): string[] {
+  const kept: string[] = [];
+  for (let i = 0; i < fields.length; i += 2)
+    if (kindOf(fields[i]!) === kind.plain) kept.push(fields[i]!, fields[i + 1]!);
+  return kept;
 }
 
 function withoutListed(headers: readonly string[], listed: readonly string[]): string[] {
   const names = new Set(listed.map((name) => normalisedName(name.trim())));
   // What frames the body and what Postern itself says stays, whatever `Connection` claims.
-  for (const kept of ['content-length', 'x-request-id', 'cache-control', 'set-cookie']) names.delete(kept);
+  for (const kept of ['x-request-id', 'cache-control', 'set-cookie']) names.delete(kept);
   const left: string[] = [];
   for (let i = 0; i < headers.length; i += 2)
     if (!names.has(normalisedName(headers[i]!))) left.push(headers[i]!, headers[i + 1]!);

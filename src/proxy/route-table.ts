@@ -21,6 +21,7 @@ export interface RouteOptions {
   /** A list (every method needs all of them) or a map by method. */
   readonly scopes: readonly string[] | MethodScopes;
   readonly maxBodyBytes: number;
+  readonly connectTimeoutMs: number;
   readonly responseTimeoutMs: number;
   readonly idleTimeoutMs: number;
 }

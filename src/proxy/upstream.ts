@@ -1,86 +1,156 @@
-import { type Dispatcher, errors, Pool } from 'undici';
+import { isIP, connect as netConnect, type Socket } from 'node:net';
+import { connect as tlsConnect } from 'node:tls';
 import { Refusal } from '../errors.ts';
+import { type ConnectionOwner, UpstreamConnection, type UpstreamRequest } from './upstream-connection.ts';
+import { UpstreamError } from './upstream-error.ts';
+
+/** TLS towards an upstream; PEM texts. */
+export interface UpstreamTls {
+  readonly ca?: Buffer;
+  readonly cert?: Buffer;
+  readonly key?: Buffer;
+  readonly serverName?: string;
+}
 
 /** An upstream service, normalised. Durations in milliseconds. */
 export interface UpstreamOptions {
   readonly name: string;
-  /** `http://host:port` or `https://host:port`; with `socketPath` only its scheme and `Host` count. */
-  readonly origin: string;
-  readonly socketPath: string | null;
+  readonly address: { readonly host: string; readonly port: number } | { readonly socketPath: string };
+  /** Null for plain HTTP. */
+  readonly tls: UpstreamTls | null;
+  /** `Host` for a request that came without one (HTTP/1.0). */
+  readonly authority: string;
   /** Sent as `Host` in place of the one received; null: as received. */
   readonly host: string | null;
-  readonly tls: {
-    readonly ca?: Buffer;
-    readonly cert?: Buffer;
-    readonly key?: Buffer;
-    readonly serverName?: string;
-  } | null;
-  readonly connectTimeoutMs: number;
   readonly maxConnections: number;
   /** Requests that may wait for a connection. */
   readonly maxWaiting: number;
+  /** The shortest time-out of any request, by which connections are looked at. */
+  readonly shortestTimeoutMs: number;
 }
 
 /** A bounded pool of connections to one service. */
 export interface Upstream {
   readonly name: string;
-  readonly host: string | null;
-  /** `Host` for a request that came without one (HTTP/1.0). */
   readonly authority: string;
-  /** Sends a request; throws `upstream_overloaded` when connections and the queue are full. */
-  dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): void;
-  /** Called by whoever dispatched, once, when the request is over. */
-  release(): void;
-  /** Requests under way or waiting. */
-  readonly inFlight: number;
+  readonly host: string | null;
+  /** Sends the request, now or when a connection is free. Throws `upstream_overloaded` when the queue is full. */
+  send(request: UpstreamRequest): void;
+  /** Forgets a request that still waits for a connection. */
+  cancel(request: UpstreamRequest): void;
+  /** Connections open, free ones included; requests that wait. */
+  readonly open: number;
+  readonly waiting: number;
   /** Closes every connection at once. */
-  close(): Promise<void>;
+  close(): void;
 }
 
-/** The largest head of an upstream's answer, in bytes. */
-const maxAnswerHeadBytes = 64 * 1024;
+/** How long a free connection is kept when the upstream says nothing: less than common servers wait (5 s). */
+const defaultKeepAliveMs = 4_000;
 
-/** Builds the pool; it connects when it is first used. */
+/** Builds the pool; it connects when it is first used. The connection used last is used first again. */
 export function createUpstream(options: UpstreamOptions): Upstream {
-  const { tls } = options;
-  const pool = new Pool(options.origin, {
-    connections: options.maxConnections,
-    pipelining: 1,
-    allowH2: false,
-    maxHeaderSize: maxAnswerHeadBytes,
-    connect: {
-      timeout: options.connectTimeoutMs,
-      ...(options.socketPath === null ? {} : { socketPath: options.socketPath }),
-      ...(tls === null ? {} : { ca: tls.ca, cert: tls.cert, key: tls.key, servername: tls.serverName }),
-    },
-  });
-  const bound = options.maxConnections + options.maxWaiting;
-  return {
-    name: options.name,
-    host: options.host,
-    authority: new URL(options.origin).host,
-    inFlight: 0,
-    dispatch(request, handler) {
-      const self = this as { inFlight: number };
-      if (self.inFlight >= bound) throw new Refusal('upstream_overloaded');
-      self.inFlight++;
-      pool.dispatch(request, handler);
-    },
-    release() {
-      (this as { inFlight: number }).inFlight--;
-    },
-    close: () => pool.destroy(),
-  };
+  return new UpstreamPool(options);
 }
 
-/** The refusal that a failed request to an upstream comes to; what the upstream was stays in the log. */
-export function upstreamRefusal(error: unknown): Refusal {
-  if (error instanceof Refusal) return error;
-  const timedOut = error instanceof errors.ConnectTimeoutError || error instanceof errors.HeadersTimeoutError;
-  return new Refusal(timedOut ? 'upstream_timeout' : 'upstream_unavailable', { cause: error });
-}
+class UpstreamPool implements Upstream, ConnectionOwner {
+  readonly name: string;
+  readonly authority: string;
+  readonly host: string | null;
+  readonly #options: UpstreamOptions;
+  readonly #all = new Set<UpstreamConnection>();
+  readonly #free: UpstreamConnection[] = [];
+  /** In order of arrival. */
+  readonly #queue = new Set<UpstreamRequest>();
+  readonly #timer: NodeJS.Timeout;
 
-/** Whether the connection had carried an answer before and died before the first byte of this one. */
-export function diedIdle(error: unknown): boolean {
-  return error instanceof errors.SocketError && (error.socket?.bytesRead ?? 0) > 0;
+  constructor(options: UpstreamOptions) {
+    this.name = options.name;
+    this.authority = options.authority;
+    this.host = options.host;
+    this.#options = options;
+    const interval = Math.min(1_000, Math.max(10, options.shortestTimeoutMs / 4));
+    this.#timer = setInterval(() => {
+      const now = performance.now();
+      for (const connection of this.#all) connection.checkTime(now);
+      for (const request of this.#queue)
+        if (now - request.waitingSince > request.responseTimeoutMs) this.#giveUp(request);
+    }, interval);
+    this.#timer.unref();
+  }
+
+  get open(): number {
+    return this.#all.size;
+  }
+
+  get waiting(): number {
+    return this.#queue.size;
+  }
+
+  send(request: UpstreamRequest): void {
+    const free = this.#free.pop();
+    if (free !== undefined) free.send(request);
+    else if (this.#all.size < this.#options.maxConnections) this.#connect(request);
+    else if (this.#queue.size < this.#options.maxWaiting) {
+      request.waitingSince = performance.now();
+      this.#queue.add(request);
+    } else throw new Refusal('upstream_overloaded');
+  }
+
+  cancel(request: UpstreamRequest): void {
+    this.#queue.delete(request);
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+    for (const connection of [...this.#all]) connection.destroy();
+  }
+
+  #giveUp(request: UpstreamRequest): void {
+    this.#queue.delete(request);
+    request.onError(new UpstreamError('response_timeout'));
+  }
+
+  #connect(request: UpstreamRequest): void {
+    const { tls } = this.#options;
+    const connection = new UpstreamConnection(
+      this.#openSocket(),
+      this,
+      tls === null ? 'connect' : 'secureConnect',
+      defaultKeepAliveMs,
+    );
+    this.#all.add(connection);
+    connection.send(request);
+  }
+
+  #openSocket(): Socket {
+    const { address, tls } = this.#options;
+    const where = 'socketPath' in address ? { path: address.socketPath } : address;
+    if (tls === null) return netConnect(where);
+    const { ca, cert, key, serverName } = tls;
+    // An IP address is no server name (RFC 6066 §3); the certificate is checked against it all the same.
+    const servername =
+      serverName ?? ('host' in address && isIP(address.host) === 0 ? address.host : undefined);
+    return tlsConnect({ ...where, ca, cert, key, servername, ALPNProtocols: ['http/1.1'] });
+  }
+
+  onFree(connection: UpstreamConnection): void {
+    const next = this.#takeWaiting();
+    if (next === undefined) this.#free.push(connection);
+    else connection.send(next);
+  }
+
+  onGone(connection: UpstreamConnection): void {
+    if (!this.#all.delete(connection)) return;
+    const at = this.#free.indexOf(connection);
+    if (at >= 0) this.#free.splice(at, 1);
+    const next = this.#takeWaiting();
+    if (next !== undefined) this.#connect(next);
+  }
+
+  #takeWaiting(): UpstreamRequest | undefined {
+    const [next] = this.#queue;
+    if (next !== undefined) this.#queue.delete(next);
+    return next;
+  }
 }

@@ -1,0 +1,74 @@
+import { MalformedMessage } from '../wire/message-head.ts';
+
+/** Where the body of an answer ends, and what becomes of the connection then (RFC 9112 §6.3, §9.3). */
+export interface AnswerFraming {
+  readonly kind: 'length' | 'chunked' | 'close';
+  /** Bytes of body on the wire, for `length`. */
+  readonly length: number;
+  /** `Content-Length` as announced, also where no body follows; -1 without. */
+  readonly announced: number;
+  readonly reusable: boolean;
+  /** How long the upstream says it keeps the connection, less a second, in milliseconds; null when it doesn't say. */
+  readonly keepAliveMs: number | null;
+}
+
+/** Reads the framing; throws {@link MalformedMessage} for what two readers could take apart in two ways. */
+export function framingOf(
+  method: string,
+  status: number,
+  minor: number,
+  fields: readonly string[],
+): AnswerFraming {
+  let lengthText: string | null = null;
+  let coding: string | null = null;
+  let closes = minor === 0;
+  let keepAliveMs: number | null = null;
+  for (let i = 0; i < fields.length; i += 2) {
+    const name = fields[i]!;
+    const value = fields[i + 1]!;
+    switch (name.length) {
+      case 14:
+        if (name.toLowerCase() !== 'content-length') break;
+        if (lengthText !== null) throw new MalformedMessage('content-length twice');
+        lengthText = value;
+        break;
+      case 17:
+        if (name.toLowerCase() !== 'transfer-encoding') break;
+        if (coding !== null) throw new MalformedMessage('transfer-encoding twice');
+        coding = value.toLowerCase();
+        break;
+      case 10:
+        if (name.toLowerCase() === 'connection') closes = closesAfter(value, closes);
+        else if (name.toLowerCase() === 'keep-alive') keepAliveMs = keepAliveOf(value);
+        break;
+    }
+  }
+  const announced = lengthText === null ? -1 : lengthOf(lengthText);
+  const reusable = !closes;
+  if (method === 'HEAD' || status === 204 || status === 304)
+    return { kind: 'length', length: 0, announced, reusable, keepAliveMs };
+  if (coding !== null) {
+    if (announced >= 0 || coding !== 'chunked' || minor === 0)
+      throw new MalformedMessage('transfer-encoding');
+    return { kind: 'chunked', length: -1, announced, reusable, keepAliveMs };
+  }
+  if (announced >= 0) return { kind: 'length', length: announced, announced, reusable, keepAliveMs };
+  return { kind: 'close', length: -1, announced, reusable: false, keepAliveMs };
+}
+
+function closesAfter(value: string, otherwise: boolean): boolean {
+  const options = value.toLowerCase().split(',');
+  if (options.some((option) => option.trim() === 'close')) return true;
+  return options.some((option) => option.trim() === 'keep-alive') ? false : otherwise;
+}
+
+function lengthOf(text: string): number {
+  if (!/^\d{1,15}$/.test(text)) throw new MalformedMessage('content-length');
+  return Number(text);
+}
+
+/** The upstream's own time-out, met a second early: a request sent at that moment would be lost. */
+function keepAliveOf(value: string): number | null {
+  const seconds = /(?:^|[,;\s])timeout=(\d{1,6})/i.exec(value)?.[1];
+  return seconds === undefined ? null : Math.max(0, Number(seconds) * 1000 - 1000);
+}

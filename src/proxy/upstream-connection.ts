@@ -1,0 +1,269 @@
+import type { Socket } from 'node:net';
+import { ChunkedDecoder } from '../wire/chunked-decoder.ts';
+import { headEnd, MalformedMessage, parseResponseHead } from '../wire/message-head.ts';
+import { type AnswerFraming, framingOf } from './answer-framing.ts';
+import { UpstreamError } from './upstream-error.ts';
+
+/** One request on its way to an upstream, told what comes of it. Exactly one of `onEnd` and `onError` ends it. */
+export interface UpstreamRequest {
+  /** The connection that carries it, once there is one; set by the connection. */
+  connection: UpstreamConnection | null;
+  /** When it began to wait for a connection, as by `performance.now()`; set by the pool. */
+  waitingSince: number;
+  readonly method: string;
+  /** The head as it goes on the wire, blank line included, latin1. */
+  readonly headText: string;
+  readonly chunked: boolean;
+  readonly hasBody: boolean;
+  readonly connectTimeoutMs: number;
+  readonly responseTimeoutMs: number;
+  readonly idleTimeoutMs: number;
+  /** The head has been written: the body may follow. */
+  onSent(): void;
+  /** The upstream takes more of the body after a `write` that gave false. */
+  onDrain(): void;
+  onInterim(status: number, fields: string[]): void;
+  /** `length` in bytes, -1 when it isn't known beforehand. */
+  onHead(status: number, fields: string[], length: number): void;
+  onData(chunk: Buffer): void;
+  onEnd(trailers: string[]): void;
+  onError(error: UpstreamError): void;
+}
+
+/** Who owns connections and is told when one is free or gone. */
+export interface ConnectionOwner {
+  onFree(connection: UpstreamConnection): void;
+  onGone(connection: UpstreamConnection): void;
+}
+
+const headEndBytes = Buffer.from(headEnd);
+const maxHeadBytes = 64 * 1024;
+/** Interim answers to one request; a flood of them is no service. */
+const maxInterim = 32;
+
+/** One connection to an upstream: carries one request at a time and reads its answer strictly. */
+export class UpstreamConnection {
+  /** Answers read so far: a connection that had none and dies was never good. */
+  answers = 0;
+  /** When it last became free, or something last moved, as by `performance.now()`. */
+  since = performance.now();
+  /** How long it may stay free, in milliseconds. */
+  keepAliveMs: number;
+  readonly #socket: Socket;
+  readonly #owner: ConnectionOwner;
+  #request: UpstreamRequest | null = null;
+  #connected = false;
+  #sent = false;
+  #kept: Buffer | null = null;
+  #headSeen = false;
+  #interim = 0;
+  #left = 0;
+  #framing: AnswerFraming | null = null;
+  #chunked: ChunkedDecoder | null = null;
+  #gotBytes = false;
+  #dead = false;
+
+  constructor(
+    socket: Socket,
+    owner: ConnectionOwner,
+    connectEvent: 'connect' | 'secureConnect',
+    keepAliveMs: number,
+  ) {
+    this.#socket = socket;
+    this.#owner = owner;
+    this.keepAliveMs = keepAliveMs;
+    socket.setNoDelay(true);
+    socket.on(connectEvent, () => this.#onConnect());
+    socket.on('data', (chunk) => this.#onData(chunk));
+    socket.on('drain', () => {
+      this.since = performance.now();
+      this.#request?.onDrain();
+    });
+    socket.on('end', () => this.#onEnd());
+    socket.on('error', (error) =>
+      this.#fail(new UpstreamError(this.#connected ? 'reset' : 'refused', error)),
+    );
+    socket.on('close', () => this.#fail(new UpstreamError(this.#connected ? 'reset' : 'refused')));
+  }
+
+  /** Carries the request; only when free. */
+  send(request: UpstreamRequest): void {
+    this.#request = request;
+    request.connection = this;
+    this.#headSeen = false;
+    this.#gotBytes = false;
+    this.#interim = 0;
+    this.#sent = !request.hasBody;
+    this.since = performance.now();
+    if (this.#connected) this.#writeHead(request);
+  }
+
+  #onConnect(): void {
+    this.#connected = true;
+    this.since = performance.now();
+    if (this.#request !== null) this.#writeHead(this.#request);
+  }
+
+  #writeHead(request: UpstreamRequest): void {
+    if (!request.hasBody) {
+      this.#socket.write(request.headText, 'latin1');
+      request.onSent();
+      return;
+    }
+    // What has come of the body already leaves together with the head.
+    this.#socket.cork();
+    this.#socket.write(request.headText, 'latin1');
+    request.onSent();
+    process.nextTick(() => this.#socket.uncork());
+  }
+
+  /** Sends bytes of the body, in the framing the head announced; false when the upstream does not keep up. */
+  write(bytes: Buffer): boolean {
+    this.since = performance.now();
+    if (bytes.length === 0) return true;
+    if (this.#request?.chunked !== true) return this.#socket.write(bytes);
+    this.#socket.cork();
+    this.#socket.write(`${bytes.length.toString(16)}\r\n`, 'latin1');
+    this.#socket.write(bytes);
+    const keepsUp = this.#socket.write('\r\n', 'latin1');
+    this.#socket.uncork();
+    return keepsUp;
+  }
+
+  /** The body is complete. */
+  endBody(): void {
+    this.#sent = true;
+    this.since = performance.now();
+    if (this.#request?.chunked === true) this.#socket.write('0\r\n\r\n', 'latin1');
+  }
+
+  pause(): void {
+    this.#socket.pause();
+  }
+
+  resume(): void {
+    this.since = performance.now();
+    this.#socket.resume();
+  }
+
+  /** Ends it at once; its request, if any, is told nothing. */
+  destroy(): void {
+    if (this.#dead) return;
+    this.#dead = true;
+    this.#request = null;
+    this.#socket.destroy();
+    this.#owner.onGone(this);
+  }
+
+  #onData(chunk: Buffer): void {
+    if (this.#dead) return;
+    // Bytes that nobody asked for: what else it may say can't be trusted.
+    if (this.#request === null) return this.destroy();
+    this.since = performance.now();
+    this.#gotBytes = true;
+    const bytes = this.#kept === null ? chunk : Buffer.concat([this.#kept, chunk]);
+    this.#kept = null;
+    try {
+      this.#read(bytes);
+    } catch (error) {
+      if (!(error instanceof MalformedMessage)) throw error;
+      this.#fail(new UpstreamError('malformed', error));
+    }
+  }
+
+  #read(bytes: Buffer): void {
+    let at = 0;
+    while (!this.#headSeen) {
+      const end = bytes.indexOf(headEndBytes, at);
+      if ((end < 0 ? bytes.length : end) - at > maxHeadBytes) throw new MalformedMessage('head too large');
+      if (end < 0) {
+        this.#kept = bytes.subarray(at);
+        return;
+      }
+      this.#readHead(bytes.toString('latin1', at, end));
+      if (this.#dead) return;
+      at = end + 4;
+    }
+    if (this.#framing!.kind === 'chunked') {
+      at = this.#chunked!.decode(bytes, at, this);
+      if (this.#dead) return;
+      if (this.#chunked!.done) this.#finish(bytes.length - at, this.#chunked!.trailers());
+    } else if (this.#framing!.kind === 'length') {
+      const end = Math.min(bytes.length, at + this.#left);
+      this.#left -= end - at;
+      if (end > at) this.onChunk(at === 0 && end === bytes.length ? bytes : bytes.subarray(at, end));
+      if (this.#left === 0 && !this.#dead) this.#finish(bytes.length - end, []);
+    } else if (at < bytes.length) this.onChunk(at === 0 ? bytes : bytes.subarray(at));
+  }
+
+  #readHead(text: string): void {
+    const { status, minor, fields } = parseResponseHead(text);
+    const request = this.#request!;
+    // No upgrade was asked for on this connection.
+    if (status === 101) throw new MalformedMessage('unasked 101');
+    if (status < 200) {
+      if (++this.#interim > maxInterim) throw new MalformedMessage('too many interim answers');
+      request.onInterim(status, fields);
+      return;
+    }
+    const framing = framingOf(request.method, status, minor, fields);
+    this.#headSeen = true;
+    this.#framing = framing;
+    this.#left = framing.length;
+    this.#chunked = framing.kind === 'chunked' ? new ChunkedDecoder(maxHeadBytes) : null;
+    if (framing.keepAliveMs !== null) this.keepAliveMs = framing.keepAliveMs;
+    request.onHead(status, fields, framing.announced);
+  }
+
+  /** One piece of the answer's body, decoded. */
+  onChunk(chunk: Buffer): void {
+    this.#request?.onData(chunk);
+  }
+
+  /** The answer is complete; `beyond` bytes came after it that belong to nothing. */
+  #finish(beyond: number, trailers: string[]): void {
+    const request = this.#request!;
+    const reusable = beyond === 0 && this.#framing!.reusable && this.#sent;
+    this.#request = null;
+    this.answers++;
+    if (!reusable) this.destroy();
+    request.onEnd(trailers);
+    if (reusable && !this.#dead) {
+      this.since = performance.now();
+      this.#owner.onFree(this);
+    }
+  }
+
+  #onEnd(): void {
+    if (this.#dead) return;
+    if (this.#request !== null && this.#headSeen && this.#framing!.kind === 'close') this.#finish(0, []);
+    else this.#fail(new UpstreamError('reset'));
+  }
+
+  #fail(error: UpstreamError): void {
+    if (this.#dead) return;
+    const request = this.#request;
+    this.destroy();
+    if (request === null) return;
+    // It had carried an answer, was thought alive, and died before the first byte of this one.
+    error.diedIdle = this.answers > 0 && !this.#gotBytes && error.kind === 'reset';
+    request.onError(error);
+  }
+
+  /** Fails the request if it has waited too long; `now` as by `performance.now()`. */
+  checkTime(now: number): void {
+    const request = this.#request;
+    if (request === null) {
+      if (now - this.since > this.keepAliveMs) this.destroy();
+      return;
+    }
+    const waited = now - this.since;
+    if (!this.#connected) {
+      if (waited > request.connectTimeoutMs) this.#fail(new UpstreamError('connect_timeout'));
+    } else if (!this.#headSeen) {
+      // While the body is on its way the upstream is not late.
+      if (this.#sent && waited > request.responseTimeoutMs) this.#fail(new UpstreamError('response_timeout'));
+    } else if (!this.#socket.isPaused() && waited > request.idleTimeoutMs)
+      this.#fail(new UpstreamError('idle_timeout'));
+  }
+}

@@ -1,0 +1,127 @@
+import { isCleanText, MalformedMessage, parseFields } from './message-head.ts';
+
+/** Who is given the bytes of a body as they are decoded. */
+export interface ChunkSink {
+  onChunk(chunk: Buffer): void;
+}
+
+const state = {
+  size: 0,
+  extension: 1,
+  sizeEnd: 2,
+  data: 3,
+  dataCr: 4,
+  dataLf: 5,
+  trailer: 6,
+  done: 7,
+} as const;
+type State = (typeof state)[keyof typeof state];
+
+const cr = 0x0d;
+const lf = 0x0a;
+/** A chunk of more than 2^48 bytes is nobody's. */
+const maxSizeDigits = 12;
+const maxExtensionBytes = 1024;
+
+/**
+ * Takes the chunked coding apart (RFC 9112 §7.1), strictly: hexadecimal sizes, CRLF alone, bounded extensions and
+ * trailers. Throws {@link MalformedMessage}.
+ */
+export class ChunkedDecoder {
+  /** The last chunk and the trailers have been read: what follows is another message. */
+  done = false;
+  readonly #maxTrailerBytes: number;
+  #state: State = state.size;
+  #digits = 0;
+  #left = 0;
+  #extensionBytes = 0;
+  #trailerText = '';
+
+  constructor(maxTrailerBytes: number) {
+    this.#maxTrailerBytes = maxTrailerBytes;
+  }
+
+  /** Names and values of the trailers in turn; once `done`. */
+  trailers(): string[] {
+    return this.#trailerText === '' ? [] : parseFields(this.#trailerText, 0);
+  }
+
+  /** Decodes from `start`; gives the index after the last byte that belongs to this body. */
+  decode(bytes: Buffer, start: number, sink: ChunkSink): number {
+    let at = start;
+    while (at < bytes.length && !this.done) {
+      if (this.#state === state.data) {
+        const end = Math.min(bytes.length, at + this.#left);
+        this.#left -= end - at;
+        if (this.#left === 0) this.#state = state.dataCr;
+        sink.onChunk(bytes.subarray(at, end));
+        at = end;
+      } else if (this.#state === state.trailer) at = this.#readTrailer(bytes, at);
+      else this.#readByte(bytes[at++]!);
+    }
+    return at;
+  }
+
+  #readByte(byte: number): void {
+    switch (this.#state) {
+      case state.size: {
+        const digit = hexDigit(byte);
+        if (digit >= 0) {
+          if (++this.#digits > maxSizeDigits) throw new MalformedMessage('chunk size');
+          this.#left = this.#left * 16 + digit;
+        } else if (this.#digits === 0) throw new MalformedMessage('chunk size');
+        else if (byte === cr) this.#state = state.sizeEnd;
+        else if (byte === 0x3b) this.#state = state.extension;
+        else throw new MalformedMessage('chunk size');
+        return;
+      }
+      case state.extension:
+        if (byte === cr) this.#state = state.sizeEnd;
+        else if (
+          (byte < 0x20 && byte !== 0x09) ||
+          byte === 0x7f ||
+          ++this.#extensionBytes > maxExtensionBytes
+        )
+          throw new MalformedMessage('chunk extension');
+        return;
+      case state.sizeEnd:
+        if (byte !== lf) throw new MalformedMessage('chunk size');
+        this.#state = this.#left === 0 ? state.trailer : state.data;
+        this.#digits = 0;
+        return;
+      case state.dataCr:
+        if (byte !== cr) throw new MalformedMessage('chunk end');
+        this.#state = state.dataLf;
+        return;
+      case state.dataLf:
+        if (byte !== lf) throw new MalformedMessage('chunk end');
+        this.#state = state.size;
+        return;
+    }
+  }
+
+  /** Trailers end with an empty line, as heads do. */
+  #readTrailer(bytes: Buffer, from: number): number {
+    const before = this.#trailerText.length;
+    const room = this.#maxTrailerBytes + 4 - before;
+    const text = this.#trailerText + bytes.toString('latin1', from, Math.min(bytes.length, from + room));
+    const end = text.startsWith('\r\n') ? 0 : text.indexOf('\r\n\r\n');
+    if (end < 0) {
+      if (text.length >= this.#maxTrailerBytes + 4 || (text.length > 1 && text.charCodeAt(0) === cr))
+        throw new MalformedMessage('trailers');
+      this.#trailerText = text;
+      return bytes.length;
+    }
+    this.#trailerText = text.slice(0, end);
+    if (!isCleanText(this.#trailerText)) throw new MalformedMessage('trailers');
+    this.done = true;
+    this.#state = state.done;
+    return from + (end === 0 ? 2 : end + 4) - before;
+  }
+}
+
+function hexDigit(byte: number): number {
+  if (byte >= 0x30 && byte <= 0x39) return byte - 0x30;
+  const lower = byte | 0x20;
+  return lower >= 0x61 && lower <= 0x66 ? lower - 0x57 : -1;
+}
