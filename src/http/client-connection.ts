@@ -111,7 +111,10 @@ export class ClientConnection {
     while (at < bytes.length) {
       const before = at;
       const wasIn = this.#exchange;
-      if (this.#phase === phase.ending) return this.#throwAway(bytes.length - at);
+      if (this.#phase === phase.ending) {
+        this.#throwAway(bytes.length - at);
+        return;
+      }
       if (this.#exchange === null && this.#phase !== phase.discarding) at = this.#readHead(bytes, at);
       else if (!this.#bodyDone && (this.#reader !== null || this.#phase === phase.discarding))
         at = this.#readBody(bytes, at);
@@ -119,7 +122,10 @@ export class ClientConnection {
         this.#kept = at < bytes.length ? bytes.subarray(at) : null;
         return;
       }
-      if (at === before && this.#exchange === wasIn) return this.#keep(bytes, at);
+      if (at === before && this.#exchange === wasIn) {
+        this.#keep(bytes, at);
+        return;
+      }
     }
   }
 

@@ -158,7 +158,10 @@ export class UpstreamConnection {
   #onData(chunk: Buffer): void {
     if (this.#dead) return;
     // Bytes that nobody asked for: what else it may say can't be trusted.
-    if (this.#request === null) return this.destroy();
+    if (this.#request === null) {
+      this.destroy();
+      return;
+    }
     this.since = performance.now();
     this.#gotBytes = true;
     const bytes = this.#kept === null ? chunk : Buffer.concat([this.#kept, chunk]);

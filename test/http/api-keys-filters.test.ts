@@ -2,7 +2,16 @@ import t from 'tap';
 import type { ApiKey } from '../../src/stores/records.ts';
 import { addUser, changeUser } from '../support/accounts.ts';
 import { startKeyAdministration } from '../support/key-administration.ts';
-import { extra, noBoolean, noDate, noOffset, noneOf, noScope, notAString, problemsOf } from '../support/problems.ts';
+import {
+  extra,
+  noBoolean,
+  noDate,
+  noneOf,
+  noOffset,
+  noScope,
+  notAString,
+  problemsOf,
+} from '../support/problems.ts';
 import { storedKey, storeKeys } from '../support/stored-keys.ts';
 
 const password = 'another horse battery';
@@ -97,7 +106,11 @@ t.test('each filter takes what it says, and all must hold', async (t) => {
   ] as const;
   for (const [query, ids] of rows) {
     t.strictSame(await list(query), [ids, ids.length], query);
-    t.strictSame(await list(`${query}&sort_order=asc`), [[...ids].reverse().join(''), ids.length], `${query}, asc`);
+    t.strictSame(
+      await list(`${query}&sort_order=asc`),
+      [[...ids].reverse().join(''), ids.length],
+      `${query}, asc`,
+    );
   }
 });
 
@@ -110,24 +123,30 @@ t.test('a bad query is told every problem at once', async (t) => {
     msg: 'Input should be a valid integer, unable to parse string as an integer',
   };
   const rows: [string, object[]][] = [
-    ['size=0', [
-      {
-        type: 'greater_than_equal',
-        loc: q('size'),
-        msg: 'Input should be greater than or equal to 1',
-        input: '0',
-        ctx: { ge: 1 },
-      },
-    ]],
-    ['size=101', [
-      {
-        type: 'less_than_equal',
-        loc: q('size'),
-        msg: 'Input should be less than or equal to 100',
-        input: '101',
-        ctx: { le: 100 },
-      },
-    ]],
+    [
+      'size=0',
+      [
+        {
+          type: 'greater_than_equal',
+          loc: q('size'),
+          msg: 'Input should be greater than or equal to 1',
+          input: '0',
+          ctx: { ge: 1 },
+        },
+      ],
+    ],
+    [
+      'size=101',
+      [
+        {
+          type: 'less_than_equal',
+          loc: q('size'),
+          msg: 'Input should be less than or equal to 100',
+          input: '101',
+          ctx: { le: 100 },
+        },
+      ],
+    ],
     ['size=', [{ ...notAnInteger, loc: q('size'), input: '' }]],
     ['size=5.5', [{ ...notAnInteger, loc: q('size'), input: '5.5' }]],
     ['size=10&size=20', [notAString(q('size'), ['10', '20'])]],
@@ -139,9 +158,10 @@ t.test('a bad query is told every problem at once', async (t) => {
     ['scopes__contains=store:read&scopes__contains=x', [noScope(['query', 'scopes__contains', 1], 'x')]],
     ['scopes__contains=x', [noScope(['query', 'scopes__contains', 0], 'x')]],
     ['created__gt=2026-01-01', [noOffset(q('created__gt'), '2026-01-01')]],
-    ['created__gt=1767225600', [
-      noDate(q('created__gt'), '1767225600', 'invalid date separator, expected `-`'),
-    ]],
+    [
+      'created__gt=1767225600',
+      [noDate(q('created__gt'), '1767225600', 'invalid date separator, expected `-`')],
+    ],
     ['last_used__lt=', [noDate(q('last_used__lt'), '', 'input is too short')]],
     ['label__eq=a&label__eq=b', [notAString(q('label__eq'), ['a', 'b'])]],
     ['label__startswith=a', [extra(q('label__startswith'), 'a')]],

@@ -1,0 +1,204 @@
+import t, { type Test } from 'tap';
+import { addUser, changeUser } from '../support/accounts.ts';
+import { administrator, bootstrapToken, startTestGateway, type TestScope } from '../support/gateway.ts';
+
+const from = '192.0.2.44';
+const { username, password } = administrator;
+const loginPath = '/api/login/access-token';
+
+/** A gateway behind a proxy, and what it wrote about one request with the given id. */
+async function startAudited(t: TestScope) {
+  const gateway = await startTestGateway(t, { config: { trusted_proxies: ['127.0.0.1'] } });
+  const headers = (requestId: string) => ({ 'x-request-id': requestId, 'x-forwarded-for': from });
+  const auditOf = (requestId: string) =>
+    gateway.logLines().filter((line) => line.audit === true && line.request_id === requestId);
+  const activated = await gateway.api.activate(username, password, bootstrapToken);
+  const userId: string = activated.json.id;
+  return { ...gateway, headers, auditOf, userId, activationId: activated.headers['x-request-id']! };
+}
+
+/** The whole line, so that nothing else can stand in it. */
+function assertLine(t: Test, lines: readonly Record<string, unknown>[], expected: object): void {
+  t.equal(lines.length, 1, 'one audit line');
+  const { time, ...line } = lines[0] ?? {};
+  t.match(time, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+  t.same(line, { level: 'info', audit: true, ...expected });
+}
+
+const sessionIdOf = (cookie: string) => cookie.slice(cookie.indexOf('=') + 1).split('.')[0];
+
+t.test('an activation tells of the user it made, or that one failed', async (t) => {
+  const { auditOf, activationId, userId } = await startAudited(t);
+  assertLine(t, auditOf(activationId), {
+    event: 'user_created',
+    outcome: 'success',
+    actor: null,
+    subject: userId,
+    address: '127.0.0.1',
+    request_id: activationId,
+  });
+  const closed = await startTestGateway(t);
+  const refused = await closed.api.activate(username, password, 'not the bootstrap token');
+  const request_id = refused.headers['x-request-id'];
+  assertLine(
+    t,
+    closed.logLines().filter(({ audit }) => audit === true),
+    {
+      event: 'activation_failed',
+      outcome: 'failure',
+      actor: null,
+      subject: null,
+      address: '127.0.0.1',
+      request_id,
+    },
+  );
+});
+
+t.test('a sign-in names the account and the session', async (t) => {
+  const { api, auditOf, headers, userId } = await startAudited(t);
+  const form = { username, password };
+  const { setCookies } = await api.send({ method: 'POST', path: loginPath, form, headers: headers('in-1') });
+  assertLine(t, auditOf('in-1'), {
+    event: 'login_succeeded',
+    outcome: 'success',
+    actor: userId,
+    subject: userId,
+    session: sessionIdOf(setCookies[0]!),
+    address: from,
+    request_id: 'in-1',
+  });
+});
+
+t.test('a failed sign-in names the account only when it exists', async (t) => {
+  const { api, auditOf, headers, userId, logLines, folder } = await startAudited(t);
+  const disabled = await addUser(folder, { username: 'grace', password, disabled: true });
+  const nobody = 'a password typed as a name';
+  const rows = [
+    ['wrong', { username, password: 'not the password' }, userId],
+    ['spelled', { username: ' ADA ', password: 'not the password' }, userId],
+    ['disabled', { username: 'grace', password }, disabled.id],
+    ['unknown', { username: nobody, password }, null],
+  ] as const;
+  for (const [id, form, subject] of rows) {
+    await api.send({ method: 'POST', path: loginPath, form, headers: headers(id) });
+    assertLine(t, auditOf(id), {
+      event: 'login_failed',
+      outcome: 'failure',
+      actor: null,
+      subject,
+      address: from,
+      request_id: id,
+    });
+  }
+  t.notMatch(JSON.stringify(logLines()), nobody);
+  await api.send({ method: 'POST', path: loginPath, form: { username }, headers: headers('422') });
+  t.same(auditOf('422'), [], 'what was never judged is no attempt');
+});
+
+t.test('reuse of a refresh cookie names the session it ended, once', async (t) => {
+  const { api, auditOf, headers, advance, userId } = await startAudited(t);
+  const { cookie: first } = await api.signIn(username, password);
+  const refresh = (cookie: string, id: string) =>
+    api.send({ method: 'POST', path: '/api/login/refresh-token', cookie, headers: headers(id) });
+  advance(10_000);
+  const second = (await refresh(first, 'rotates')).setCookies[0]!.split(';', 1)[0]!;
+  await refresh(second, 'confirms');
+  advance(10_000);
+  await refresh(first, 'reuse');
+  await refresh(second, 'after');
+  assertLine(t, auditOf('reuse'), {
+    event: 'refresh_token_reused',
+    outcome: 'failure',
+    actor: null,
+    subject: userId,
+    session: sessionIdOf(first),
+    address: from,
+    request_id: 'reuse',
+  });
+  for (const quiet of ['rotates', 'confirms', 'after']) t.same(auditOf(quiet), [], quiet);
+});
+
+t.test('a sign-out tells of every session it ended', async (t) => {
+  const { api, auditOf, headers, userId } = await startAudited(t);
+  const [one, two] = [await api.signIn(username, password), await api.signIn(username, password)];
+  await api.send({
+    path: '/api/logout',
+    bearer: one.accessToken,
+    cookie: two.cookie,
+    headers: headers('out-1'),
+  });
+  const lines = auditOf('out-1');
+  t.equal(lines.length, 2);
+  for (const [index, { cookie }] of [one, two].entries())
+    assertLine(t, lines.slice(index, index + 1), {
+      event: 'session_revoked',
+      outcome: 'success',
+      actor: userId,
+      subject: userId,
+      session: sessionIdOf(cookie),
+      address: from,
+      request_id: 'out-1',
+    });
+  await api.send({ path: '/api/logout', cookie: two.cookie, headers: headers('out-2') });
+  t.same(auditOf('out-2'), [], 'there was nothing to end any more');
+});
+
+t.test('a session found to be of a disabled user is told to have ended', async (t) => {
+  const { api, auditOf, headers, folder } = await startAudited(t);
+  const { id } = await addUser(folder, { username: 'grace', password });
+  const { cookie } = await api.signIn('grace', password);
+  await changeUser(folder, id, { disabled: true });
+  await api.send({ method: 'POST', path: '/api/login/refresh-token', cookie, headers: headers('gone') });
+  assertLine(t, auditOf('gone'), {
+    event: 'session_revoked',
+    outcome: 'success',
+    actor: null,
+    subject: id,
+    session: sessionIdOf(cookie),
+    address: from,
+    request_id: 'gone',
+  });
+});
+
+t.test('minting and deleting a key name the key', async (t) => {
+  const { api, auditOf, headers, userId } = await startAudited(t);
+  const { accessToken: bearer } = await api.signIn(username, password);
+  const path = '/api/admin/api-keys/';
+  const json = { label: 'ci', scopes: ['store:read'] };
+  const minted = await api.send({ method: 'POST', path, json, bearer, headers: headers('mint') });
+  const { id } = minted.json;
+  await api.send({ method: 'DELETE', path: `${path}${id}`, bearer, headers: headers('delete') });
+  for (const [requestId, event] of [
+    ['mint', 'api_key_created'],
+    ['delete', 'api_key_deleted'],
+  ] as const) {
+    t.match(auditOf(requestId), [{ event, outcome: 'success', actor: userId, key: id, address: from }]);
+    t.equal(auditOf(requestId).length, 1);
+  }
+});
+
+t.test('audit lines are written whatever the level', async (t) => {
+  const { api, logLines } = await startTestGateway(t, { config: { log: { level: 'error' } } });
+  await api.activate(username, password, bootstrapToken);
+  await api.signIn(username, password);
+  t.same(
+    logLines().map(({ event }) => event),
+    ['user_created', 'login_succeeded'],
+  );
+});
+
+t.test('every request has one access line, with what is known of it', async (t) => {
+  const { api, headers, logLines, userId } = await startAudited(t);
+  const { accessToken, cookie } = await api.signIn(username, password);
+  const path = '/api/store/asset/1';
+  await api.send({ path: `${path}?token=in-the-query`, bearer: accessToken, headers: headers('access-1') });
+  await api.send({ path, headers: headers('access-2') });
+  const lineOf = (id: string) =>
+    logLines().filter((line) => line.msg === 'request' && line.request_id === id);
+  const common = { method: 'GET', path, route: '/api/store', address: from };
+  t.match(lineOf('access-1'), [
+    { ...common, status: 200, outcome: 'ok', subject: userId, session: sessionIdOf(cookie), bytes_out: 11 },
+  ]);
+  t.match(lineOf('access-2'), [{ ...common, status: 401, outcome: 'not_authenticated' }]);
+  t.notMatch(JSON.stringify(logLines()), /in-the-query/);
+});

@@ -1,0 +1,112 @@
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import t from 'tap';
+import { administrator, bootstrapToken, startTestGateway, type TestScope } from '../support/gateway.ts';
+
+async function startManaged(t: TestScope) {
+  const gateway = await startTestGateway(t);
+  const manage = (path: string, method = 'GET') =>
+    fetch(`http://127.0.0.1:${gateway.managementPort}${path}`, { method, headers: { connection: 'close' } });
+  /** Takes a table away from under the running gateway, and gives it back. */
+  const takeAway = (file: string, table: string) => {
+    const db = new Database(join(gateway.folder, file));
+    db.pragma('legacy_alter_table = ON');
+    db.exec(`ALTER TABLE ${table} RENAME TO ${table}_away`);
+    return () => db.exec(`ALTER TABLE ${table}_away RENAME TO ${table}`).close();
+  };
+  return { ...gateway, manage, takeAway };
+}
+
+t.test('it tells that it lives, and nobody need sign in for it', async (t) => {
+  const { manage } = await startManaged(t);
+  const answer = await manage('/healthz');
+  t.equal(answer.status, 200);
+  t.same(await answer.json(), { status: 'ok' });
+  t.equal((await manage('/healthz', 'HEAD')).status, 200);
+});
+
+t.test('it is ready while the records store answers', async (t) => {
+  const { takeAway, manage } = await startManaged(t);
+  const ready = await manage('/readyz');
+  t.equal(ready.status, 200);
+  t.same(await ready.json(), {
+    status: 'ready',
+    dependencies: { records: { ok: true }, sessions: { ok: true } },
+  });
+  const giveBack = takeAway('records.db', 'bootstrap');
+  const notReady = await manage('/readyz');
+  t.equal(notReady.status, 503);
+  t.same(await notReady.json(), {
+    status: 'not_ready',
+    dependencies: { records: { ok: false }, sessions: { ok: true } },
+  });
+  t.equal((await manage('/healthz')).status, 200, 'it lives all the same');
+  giveBack();
+  t.equal((await manage('/readyz')).status, 200);
+});
+
+t.test('it stays ready without the session store, for API keys still pass', async (t) => {
+  const { api, manage, takeAway } = await startManaged(t);
+  await api.activate(administrator.username, administrator.password, bootstrapToken);
+  const { accessToken } = await api.signIn(administrator.username, administrator.password);
+  const { key } = await api.mintKey(accessToken, { label: 'ci', scopes: ['store:read'] });
+  const giveBack = takeAway('sessions.db', 'sessions');
+  const answer = await manage('/readyz');
+  t.equal(answer.status, 200);
+  t.same(await answer.json(), {
+    status: 'ready',
+    dependencies: { records: { ok: true }, sessions: { ok: false } },
+  });
+  t.equal((await api.send({ path: '/api/store/x', apiKey: key })).status, 200);
+  giveBack();
+});
+
+t.test('metrics are in the text format of Prometheus, and name postern alone', async (t) => {
+  const { api, manage } = await startManaged(t);
+  await api.send({ path: '/api/store/secret-asset?token=query-secret', bearer: 'not-a-token-at-all' });
+  const answer = await manage('/metrics');
+  t.equal(answer.status, 200);
+  t.match(answer.headers.get('content-type'), /^text\/plain; version=0\.0\.4/);
+  const text = await answer.text();
+  const names = parseMetrics(text);
+  t.ok(names.size > 5);
+  t.same(
+    [...names].filter((name) => !name.startsWith('postern_')),
+    [],
+  );
+  t.match(text, /route="\/api\/store"/, 'the configured path');
+  t.notMatch(text, /secret/, 'never the path or the query that came');
+});
+
+t.test('another path is 404 and another method 405', async (t) => {
+  const { manage, api } = await startManaged(t);
+  for (const path of ['/', '/healthz/', '/api/login/access-token', '/.well-known/jwks.json', '/metrics/x'])
+    t.equal((await manage(path)).status, 404, path);
+  for (const path of ['/healthz', '/readyz', '/metrics']) {
+    const answer = await manage(path, 'POST');
+    t.equal(answer.status, 405, path);
+    t.equal(answer.headers.get('allow'), 'GET, HEAD');
+    t.equal((await api.send({ path })).status, 404, 'and nothing of it is public');
+  }
+});
+
+const sample =
+  /^([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{(?:[a-zA-Z_]\w*="(?:[^"\\\n]|\\[\\"n])*"(?:,(?!\})|(?=\})))*\})? (?:[-+]?(?:\d+\.?\d*(?:e[-+]?\d+)?|Inf)|NaN)$/i;
+
+/** The metric names of a text in Prometheus' format 0.0.4; throws at the first line that isn't in it. */
+function parseMetrics(text: string): Set<string> {
+  if (!text.endsWith('\n')) throw new Error('the last line does not end');
+  const names = new Set<string>();
+  for (const line of text.split('\n').filter((line) => line !== '')) {
+    if (
+      /^# (?:HELP [a-zA-Z_:][\w:]* .+|TYPE [a-zA-Z_:][\w:]* (?:counter|gauge|histogram|summary|untyped))$/.test(
+        line,
+      )
+    )
+      continue;
+    const name = sample.exec(line)?.[1];
+    if (name === undefined) throw new Error(`no line of the format: ${line}`);
+    names.add(name);
+  }
+  return names;
+}

@@ -1,0 +1,40 @@
+import t from 'tap';
+import { canonicalAddress, clientAddress, createTrustedProxies } from '../../src/http/client-address.ts';
+
+t.test('an address has one spelling', (t) => {
+  t.equal(canonicalAddress('::ffff:10.0.0.1'), '10.0.0.1');
+  t.equal(canonicalAddress('fe80::1%eth0'), 'fe80::1');
+  t.equal(canonicalAddress('2001:db8::1'), '2001:db8::1');
+  t.equal(canonicalAddress('10.0.0.1'), '10.0.0.1');
+  t.end();
+});
+
+t.test('trusted are the addresses and blocks that are named', (t) => {
+  const proxies = createTrustedProxies(['10.0.0.0/8', '192.0.2.7', '2001:db8::/32']);
+  for (const address of ['10.255.0.1', '192.0.2.7', '2001:db8:ffff::1', '::ffff:10.0.0.1'])
+    t.ok(proxies.isTrusted(address), address);
+  for (const address of ['11.0.0.1', '192.0.2.8', '2001:db9::1', '', 'unknown', '10.0.0.1:80', '::1'])
+    t.notOk(proxies.isTrusted(address), `'${address}'`);
+  t.notOk(createTrustedProxies([]).isTrusted('127.0.0.1'), 'nobody by default');
+  t.end();
+});
+
+t.test('the client is the right-most address that is no trusted proxy', (t) => {
+  const proxies = createTrustedProxies(['10.0.0.0/8']);
+  const rows: [string, string, string, string][] = [
+    ['without a list it is the peer', '10.0.0.1', '', '10.0.0.1'],
+    ['of an untrusted peer the list says nothing', '192.0.2.1', '198.51.100.1', '192.0.2.1'],
+    ['one hop', '10.0.0.1', '198.51.100.1', '198.51.100.1'],
+    ['what the client wrote itself stands to the left', '10.0.0.1', '10.9.9.9, 198.51.100.1', '198.51.100.1'],
+    ['trusted hops are passed over', '10.0.0.1', '198.51.100.1, 10.0.0.3, 10.0.0.2', '198.51.100.1'],
+    ['when all are trusted it is the left-most', '10.0.0.1', '10.0.0.3,10.0.0.2', '10.0.0.3'],
+    ['blanks and tabs around an address do not count', '10.0.0.1', ' \t198.51.100.1\t ', '198.51.100.1'],
+    ['a mapped address is the one it maps', '10.0.0.1', '::ffff:198.51.100.1', '198.51.100.1'],
+    ['text that is no address ends the walk', '10.0.0.1', '198.51.100.1, unknown', '10.0.0.1'],
+    ['an empty member ends the walk', '10.0.0.1', '198.51.100.1,', '10.0.0.1'],
+    ['an address with a port ends the walk', '10.0.0.1', '198.51.100.1:80', '10.0.0.1'],
+    ['the walk ends at the last good hop', '10.0.0.1', 'unknown, 10.0.0.2', '10.0.0.2'],
+  ];
+  for (const [name, peer, list, client] of rows) t.equal(clientAddress(peer, list, proxies), client, name);
+  t.end();
+});

@@ -1,0 +1,58 @@
+import t from 'tap';
+import { cookieValues, setCookie, setCookieName, withoutCookies } from '../../src/http/cookies.ts';
+
+const own = ['refresh', 'refresh_login'];
+
+t.test('own cookies go, the others stay byte for byte', (t) => {
+  const rows: [string, string, string][] = [
+    ['nothing of ours', 'a=1; b=2', 'a=1; b=2'],
+    ['odd bytes of others', 'a="x y";b= \xe9 ;c', 'a="x y";b= \xe9 ;c'],
+    ['ours alone', 'refresh=x', ''],
+    ['both of ours', 'refresh=x; refresh_login=y', ''],
+    ['ours first', 'refresh=x; a=1;b=2', 'a=1;b=2'],
+    ['ours last', 'a=1;  b=2; refresh=x', 'a=1;  b=2'],
+    ['ours in the middle', 'a=1; refresh=x;b=2', 'a=1;b=2'],
+    ['ours several times', 'refresh=x; a=1; refresh=y', 'a=1'],
+    ['blanks around our name', 'a=1;  refresh =x; b=2', 'a=1; b=2'],
+    ['tabs around our name', 'a=1;\trefresh\t=x', 'a=1'],
+    ['our name without a value', 'a=1; refresh', 'a=1'],
+    ['ours with an empty value', 'refresh=; a=1', 'a=1'],
+    ['ours without a blank between', 'a=1;refresh=x;b=2', 'a=1;b=2'],
+    ['a longer name than ours', 'refresh_more=x; xrefresh=y', 'refresh_more=x; xrefresh=y'],
+    ['our name as a value', 'a=refresh', 'a=refresh'],
+    ['our name in another case', 'Refresh=x', 'Refresh=x'],
+    ['ours as the value of a cookie without a name', 'a=1; =refresh=x', 'a=1'],
+  ];
+  for (const [name, sent, kept] of rows) t.equal(withoutCookies(sent, own), kept, name);
+  t.end();
+});
+
+t.test('values are taken as they stand', (t) => {
+  t.same(cookieValues('a=1; refresh=x=y; refresh="q" ;refresh=', 'refresh'), ['x=y', '"q"', '']);
+  t.same(cookieValues('xrefresh=1; refreshx=2; refresh', 'refresh'), []);
+  t.end();
+});
+
+t.test('the name a Set-Cookie sets', (t) => {
+  t.equal(setCookieName('refresh=x; Path=/'), 'refresh');
+  t.equal(setCookieName(' refresh =x'), 'refresh');
+  t.equal(setCookieName('a=refresh=x'), 'a');
+  t.equal(setCookieName('; Path=/'), '');
+  t.equal(
+    setCookieName('=refresh=x'),
+    'refresh',
+    'a cookie without a name comes back as what its value says',
+  );
+  t.equal(setCookieName('refresh'), 'refresh', 'and so does one without =');
+  t.end();
+});
+
+t.test('attributes are written in full', (t) => {
+  const attributes = { name: 'r', path: '/api', domain: null, secure: true, sameSite: 'lax' } as const;
+  t.equal(setCookie(attributes, 'v', 60), 'r=v; Max-Age=60; Path=/api; HttpOnly; Secure; SameSite=Lax');
+  t.equal(
+    setCookie({ ...attributes, domain: 'a.example', secure: false, sameSite: 'none' }, '', 0),
+    'r=; Max-Age=0; Path=/api; Domain=a.example; HttpOnly; SameSite=None',
+  );
+  t.end();
+});

@@ -1,0 +1,130 @@
+import t from 'tap';
+import { RequestHead } from '../../src/http/request-head.ts';
+import { type Forwarding, requestHeaders } from '../../src/proxy/request-headers.ts';
+
+const forwarding: Forwarding = {
+  identityHeaders: ['X-Auth-Subject', 'u1'],
+  host: 'gateway.example',
+  requestId: 'id-1',
+  peer: '192.0.2.1',
+  encrypted: false,
+  fromTrustedProxy: false,
+  ownCookies: ['refresh', 'refresh_login'],
+  withoutCredentials: false,
+};
+const common = ['Host', 'gateway.example'];
+const sent = (raw: string[], more: Partial<Forwarding> = {}) =>
+  requestHeaders(new RequestHead([...common, ...raw]), { ...forwarding, ...more });
+
+/** All values of a header in a flat list. */
+function values(flat: readonly string[], name: string): string[] {
+  return flat.filter((_, i) => i % 2 === 1 && flat[i - 1]!.toLowerCase() === name);
+}
+
+t.test('headers that mean nothing to Postern pass as they stand and in their order', (t) => {
+  const raw = ['accept', '*/*', 'X-Custom', 'a', 'x-custom', 'b', 'Origin', 'https://o', 'User-Agent', 'ua'];
+  t.same(sent(raw).slice(0, raw.length + 2), [...common, ...raw]);
+  t.end();
+});
+
+t.test('what is Postern’s to say or to judge does not pass', (t) => {
+  const names = ['Authorization', 'X-API-Key', 'X-Auth-Subject', 'X_Auth_Scopes', 'Proxy', 'Forwarded'];
+  const others = ['X-Real-IP', 'X-Forwarded-Port', 'Expect', 'Upgrade', 'TE', 'Keep-Alive', 'Connection'];
+  const flat = sent([...names, ...others].flatMap((name) => [name, 'evil']));
+  t.notOk(flat.includes('evil'));
+  t.same(values(flat, 'x-auth-subject'), ['u1']);
+  t.end();
+});
+
+t.test('what Connection names goes, in any spelling', (t) => {
+  const flat = sent([
+    'Connection',
+    'X-One, x_two',
+    'X-One',
+    'a',
+    'X_Two',
+    'b',
+    'X-Three',
+    'c',
+    'User-Agent',
+    'd',
+  ]);
+  t.same(values(flat, 'x-one'), []);
+  t.same(values(flat, 'x_two'), []);
+  t.same(values(flat, 'x-three'), ['c']);
+  t.same(values(sent(['Connection', 'User-Agent', 'User-Agent', 'a']), 'user-agent'), []);
+  t.end();
+});
+
+t.test('Connection takes nothing away that Postern says', (t) => {
+  const connection =
+    'X-Auth-Subject, X-Request-Id, X-Forwarded-For, traceparent, Forwarded, Transfer-Encoding';
+  const flat = sent(['Connection', connection]);
+  for (const name of ['x-auth-subject', 'x-request-id', 'x-forwarded-for', 'traceparent'])
+    t.equal(values(flat, name).length, 1, name);
+  t.end();
+});
+
+t.test('own cookies go, and a header that held nothing else goes with them', (t) => {
+  t.same(values(sent(['Cookie', 'a=1; refresh=x']), 'cookie'), ['a=1']);
+  t.same(values(sent(['Cookie', 'refresh=x']), 'cookie'), []);
+  t.same(values(sent(['Cookie', 'a=1', 'Cookie', 'refresh=x', 'Cookie', 'b=2']), 'cookie'), ['a=1', 'b=2']);
+  t.end();
+});
+
+t.test('a preflight takes no credential of any kind along', (t) => {
+  const flat = sent(['Cookie', 'a=1', 'Authorization', 'Bearer x', 'X-API-Key', 'k'], {
+    withoutCredentials: true,
+    identityHeaders: [],
+  });
+  for (const name of ['cookie', 'authorization', 'x-api-key', 'x-auth-subject'])
+    t.same(values(flat, name), []);
+  t.end();
+});
+
+t.test('where the request came from', (t) => {
+  const raw = [
+    ...['X-Forwarded-For', '198.51.100.1'],
+    ...['X-Forwarded-For', '10.0.0.2'],
+    ...['X-Forwarded-Proto', 'https', 'X-Forwarded-Host', 'front.example'],
+  ];
+  const untrusted = sent(raw);
+  t.same(values(untrusted, 'x-forwarded-for'), ['192.0.2.1']);
+  t.same(values(untrusted, 'x-forwarded-proto'), ['http']);
+  t.same(values(untrusted, 'x-forwarded-host'), ['gateway.example']);
+  const trusted = sent(raw, { fromTrustedProxy: true });
+  t.same(values(trusted, 'x-forwarded-for'), ['198.51.100.1, 10.0.0.2, 192.0.2.1']);
+  t.same(values(trusted, 'x-forwarded-proto'), ['https']);
+  t.same(values(trusted, 'x-forwarded-host'), ['front.example']);
+  const silent = sent([], { fromTrustedProxy: true, encrypted: true });
+  t.same(values(silent, 'x-forwarded-for'), ['192.0.2.1']);
+  t.same(values(silent, 'x-forwarded-proto'), ['https']);
+  t.end();
+});
+
+t.test('a traceparent is passed on when it is one, and made otherwise', (t) => {
+  const good = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
+  t.same(values(sent(['traceparent', good]), 'traceparent'), [good]);
+  const bad = [
+    ['traceparent', good, 'traceparent', good],
+    ['traceparent', good.toUpperCase()],
+    ['traceparent', good.replace('4bf92f3577b34da6a3ce929d0e0e4736', '0'.repeat(32))],
+    ['traceparent', `${good}-x`],
+    [],
+  ];
+  for (const raw of bad) {
+    const made = values(sent(raw), 'traceparent');
+    t.equal(made.length, 1);
+    t.match(made[0], /^00-[0-9a-f]{32}-[0-9a-f]{16}-00$/);
+  }
+  t.not(values(sent([]), 'traceparent')[0], values(sent([]), 'traceparent')[0], 'every time another');
+  t.end();
+});
+
+t.test('a length passes once, chunks are left to whoever writes them', (t) => {
+  t.same(values(sent(['content-length', '3']), 'content-length'), ['3']);
+  const chunked = sent(['Transfer-Encoding', 'chunked']);
+  t.same(values(chunked, 'transfer-encoding'), []);
+  t.same(values(chunked, 'content-length'), []);
+  t.end();
+});
