@@ -410,6 +410,7 @@ function looksWrong(bytes: Buffer, from: number): boolean {
   const first = bytes[from]!;
   const isTokenStart = first > 0x20 && first < 0x7f;
   if (!isTokenStart && first !== cr) return true;
-  const newline = bytes.indexOf(lf, from);
-  return newline >= 0 && (newline === from || bytes[newline - 1] !== cr);
+  for (let at = bytes.indexOf(lf, from); at >= 0; at = bytes.indexOf(lf, at + 1))
+    if (at === from || bytes[at - 1] !== cr) return true;
+  return false;
 }

@@ -29,7 +29,7 @@ export function requestHeaders(head: RequestHead, forwarding: Forwarding): strin
   const headers: string[] = ['Host', forwarding.host];
   clean(head, forwarding, headers);
   if (head.transferEncodingCount > 0) headers.push('Transfer-Encoding', 'chunked');
-  else if (head.contentLengthCount > 0) headers.push('Content-Length', head.contentLength);
+  else if (head.contentLengthCount > 0) headers.push('Content-Length', String(Number(head.contentLength)));
   const { identityHeaders } = forwarding;
   for (let i = 0; i < identityHeaders.length; i++) headers.push(identityHeaders[i]!);
   describeConnection(head, forwarding, headers);

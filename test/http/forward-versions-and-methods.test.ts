@@ -10,7 +10,7 @@ t.test('only HTTP/1.0 and HTTP/1.1 are spoken', async (t) => {
     ['HTTP/1.2 is another version', gateway.raw(`${target} HTTP/1.2`), 505],
     ['HTTP/2.0 with a request of HTTP/1 is another version', gateway.raw(`${target} HTTP/2.0`), 505],
     ['HTTP/0.9 with headers is another version', gateway.raw(`${target} HTTP/0.9`), 505],
-    ['a request line without a version is HTTP/0.9', `${target}\r\n\r\n`, 505],
+    ['a request line without a version is malformed', `${target}\r\n\r\n`, 400],
     ['HTTP/3.0 is another version', gateway.raw(`${target} HTTP/3.0`), 505],
     ['the preface of HTTP/2 is another version', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 505],
     ['a version of two digits is malformed', gateway.raw(`${target} HTTP/1.10`), 400],
