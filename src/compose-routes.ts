@@ -31,6 +31,7 @@ export async function composeRoutes(config: Config): Promise<ComposedRoutes> {
       acceptsSession: route.accept.includes('session'),
       acceptsApiKey: route.accept.includes('api_key'),
       scopes: route.scopes,
+      upgrades: new Set(route.upgrades),
       maxBodyBytes: route.max_body ?? Number.POSITIVE_INFINITY,
       connectTimeoutMs: route.connect_timeout ?? settings.connect_timeout,
       responseTimeoutMs: route.response_timeout ?? settings.response_timeout,

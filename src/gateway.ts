@@ -61,10 +61,6 @@ export async function startGateway(config: Config, log: Log, now: () => number =
   });
   const recentUse = createRecentUse(records);
   const verified = createVerifiedTokens<Principal>(tokens, { now });
-  const authenticate = createAuthenticate({
-    bearerToken: createBearerTokenAuthenticator({ tokens: verified, sessions, records, catalogue, tenant }),
-    apiKey: createApiKeyAuthenticator({ records, recentUse, catalogue, tenant, now }),
-  });
   const streams = createOpenStreams(createHeldNow({ records, sessions, catalogue, tenant, now }));
   const { cookie: cookieConfig } = config.sessions;
   const cookie = {
@@ -75,6 +71,11 @@ export async function startGateway(config: Config, log: Log, now: () => number =
     sameSite: cookieConfig.same_site,
   };
   const cors = createCors(config.cors.origins);
+  const authenticate = createAuthenticate({
+    bearerToken: createBearerTokenAuthenticator({ tokens: verified, sessions, records, catalogue, tenant }),
+    apiKey: createApiKeyAuthenticator({ records, recentUse, catalogue, tenant, now }),
+    isKnownOrigin: (origin) => origin === config.base_url || cors.isAllowed(origin),
+  });
   const replies = createReplies({
     realm: tenant,
     cors,

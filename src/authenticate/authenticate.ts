@@ -1,6 +1,7 @@
 import type { Principal } from '../credentials/principal.ts';
 import { Refusal } from '../errors.ts';
 import type { RequestHead } from '../http/request-head.ts';
+import { isWebSocketRequest, offeredTokens } from '../http/websocket-protocols.ts';
 import type { Awaitable } from '../stores/records.ts';
 import type { ApiKeyAuthenticator } from './api-key.ts';
 import type { BearerTokenAuthenticator } from './bearer-token.ts';
@@ -14,14 +15,29 @@ import type { BearerTokenAuthenticator } from './bearer-token.ts';
 export type Authenticate = (head: RequestHead, otherSchemesPass: boolean) => Awaitable<Principal | null>;
 
 /** Builds the one reading of `Authorization` and `X-API-Key` (RFC 6750 §2.1); query and body are never looked at. */
-export function createAuthenticate(authenticators: {
+export function createAuthenticate(options: {
   readonly bearerToken: BearerTokenAuthenticator;
   readonly apiKey: ApiKeyAuthenticator;
+  /** Whether pages of that origin may sign a WebSocket with a token: the own one, or one of `cors.origins`. */
+  readonly isKnownOrigin: (origin: string) => boolean;
 }): Authenticate {
-  const { bearerToken, apiKey } = authenticators;
+  const { bearerToken, apiKey, isKnownOrigin } = options;
+
+  /** A browser's WebSocket: the token comes as a subprotocol, and the page's origin counts. */
+  function ofSubprotocol(head: RequestHead): Awaitable<Principal | null> {
+    const tokens = isWebSocketRequest(head) ? offeredTokens(head.webSocketProtocols) : [];
+    if (tokens.length === 0) return null;
+    if (tokens.length > 1) throw new Refusal('ambiguous_credentials');
+    if (head.originCount !== 1 || !isKnownOrigin(head.origin)) throw new Refusal('cross_site');
+    return bearerToken(tokens[0]!);
+  }
+
   return (head, otherSchemesPass) => {
     const { authorizationCount, apiKeyCount } = head;
-    if (authorizationCount + apiKeyCount === 0) return null;
+    if (authorizationCount + apiKeyCount === 0)
+      return head.webSocketProtocols === '' ? null : ofSubprotocol(head);
+    if (head.webSocketProtocols !== '' && offeredTokens(head.webSocketProtocols).length > 0)
+      throw new Refusal('ambiguous_credentials');
     if (authorizationCount > 1 || apiKeyCount > 1) throw new Refusal('ambiguous_credentials');
     if (authorizationCount === 0) return apiKey(head.apiKey);
     const token = bearerTokenOf(head.authorization);

@@ -50,17 +50,12 @@ export function createLogin(options: {
     return rehash ? { ...found, user: await hashAnew(found.user, password) } : found;
   }
 
-  /** Brings a hash up to the cost that is configured now; a full queue leaves that to the next sign-in. */
+  /** Brings a hash up to the cost that is configured now. */
   async function hashAnew(user: User, password: string): Promise<User> {
-    try {
-      const passwordHash = await passwords.hash(password.normalize('NFC'));
-      // Set meanwhile, the new password must not be overwritten with the old one.
-      if ((await records.findUser(user.id))?.user.passwordHash !== user.passwordHash) return user;
-      return (await records.updateUser(user.id, { passwordHash })) ?? user;
-    } catch (error) {
-      if (error instanceof Refusal && error.code === 'overloaded') return user;
-      throw error;
-    }
+    const passwordHash = await passwords.hash(password.normalize('NFC'));
+    // Set meanwhile, the new password must not be overwritten with the old one.
+    if ((await records.findUser(user.id))?.user.passwordHash !== user.passwordHash) return user;
+    return (await records.updateUser(user.id, { passwordHash })) ?? user;
   }
 
   /**

@@ -113,6 +113,13 @@ export class AnswerWriter {
     this.#socket.write(`${head}\r\n`, 'latin1');
   }
 
+  /** Agrees to another protocol (RFC 9110 §15.2.2): the last that is written as HTTP. */
+  switchProtocols(fields: readonly string[]): void {
+    this.inform(101, fields);
+    this.status = 101;
+    this.ended = true;
+  }
+
   #writePiece(before: string, bytes: Buffer, after: string): boolean {
     const socket = this.#socket;
     if (bytes.length <= onePieceBytes)

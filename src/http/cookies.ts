@@ -37,11 +37,7 @@ export function cookieValues(cookieHeader: string, name: string): string[] {
  */
 export function withoutCookies(cookieHeader: string, names: readonly string[]): string {
   if (!names.some((name) => cookieHeader.includes(name))) return cookieHeader;
-  const kept = cookieHeader.split(';').filter((pair) => {
-    const equals = pair.indexOf('=');
-    const name = (equals < 0 ? pair : pair.slice(0, equals)).trim();
-    return !names.includes(name);
-  });
+  const kept = cookieHeader.split(';').filter((pair) => !names.includes(pairName(pair)));
   const text = kept.join(';').trim();
   return text.replace(/^;+\s*/, '');
 }
@@ -49,7 +45,16 @@ export function withoutCookies(cookieHeader: string, names: readonly string[]): 
 /** The name a `Set-Cookie` value sets. */
 export function setCookieName(value: string): string {
   const end = value.indexOf(';');
-  const pair = end < 0 ? value : value.slice(0, end);
-  const equals = pair.indexOf('=');
-  return (equals < 0 ? '' : pair.slice(0, equals)).trim();
+  return pairName(end < 0 ? value : value.slice(0, end));
+}
+
+/**
+ * The name of a pair, without outer blanks. A cookie without a name is sent by browsers as its value alone, where a
+ * name may stand before another `=`: that one counts (nameless cookies of RFC 6265bis).
+ */
+function pairName(pair: string): string {
+  const text = pair.trim();
+  const start = text.startsWith('=') ? 1 : 0;
+  const equals = text.indexOf('=', start);
+  return text.slice(start, equals < 0 ? text.length : equals).trim();
 }

@@ -111,7 +111,7 @@ export class Exchange {
 
   /** The connection went away under it. */
   gone(): void {
-    if (this.outcome === 'ok') this.outcome = 'client_aborted';
+    if (this.outcome === 'ok' && !this.answer.ended) this.outcome = 'client_aborted';
   }
 
   /** Ends the connection without a proper end of the answer: never a body that looks complete. */

@@ -25,6 +25,7 @@ export const meaning = {
   secPurpose: 18,
   requestMethod: 19,
   userAgent: 20,
+  webSocketProtocol: 21,
   /** Never sent on: hop-by-hop, an identity header, or an odd spelling of a header that Postern sets or judges. */
   dropped: 99,
 } as const;
@@ -53,6 +54,7 @@ const judged: ReadonlyMap<string, Meaning> = new Map<string, Meaning>([
   ['sec-purpose', meaning.secPurpose],
   ['access-control-request-method', meaning.requestMethod],
   ['user-agent', meaning.userAgent],
+  ['sec-websocket-protocol', meaning.webSocketProtocol],
 ]);
 
 /** Names that are never sent on, whoever wrote them (RFC 9110 §7.6.1 and what upstreams wrongly trust). */

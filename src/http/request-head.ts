@@ -21,6 +21,9 @@ export class RequestHead {
   requestIdCount = 0;
   expect = '';
   upgrade = '';
+  upgradeCount = 0;
+  /** All `Sec-WebSocket-Protocol` values, joined. */
+  webSocketProtocols = '';
   traceparent = '';
   traceparentCount = 0;
   origin = '';
@@ -81,6 +84,7 @@ export class RequestHead {
         break;
       case meaning.upgrade:
         this.upgrade = value;
+        this.upgradeCount++;
         break;
       case meaning.authorization:
         this.authorization = value;
@@ -130,6 +134,10 @@ export class RequestHead {
         break;
       case meaning.userAgent:
         this.userAgent = value;
+        break;
+      case meaning.webSocketProtocol:
+        this.webSocketProtocols =
+          this.webSocketProtocols === '' ? value : `${this.webSocketProtocols}, ${value}`;
         break;
     }
   }

@@ -1,11 +1,19 @@
+import type { Socket } from 'node:net';
 import type { Principal } from '../credentials/principal.ts';
 import { Refusal } from '../errors.ts';
 import type { BodyReader } from '../http/client-connection.ts';
 import type { Exchange } from '../http/exchange.ts';
+import {
+  asksToUpgrade,
+  isWebSocketRequest,
+  offersOwnProtocol,
+  ownProtocol,
+} from '../http/websocket-protocols.ts';
 import type { OpenStream, OpenStreams } from './open-streams.ts';
 import { requestHeadText } from './request-headers.ts';
 import { type AnswerRules, answerFields, trailerFields } from './response-headers.ts';
 import type { Route } from './route-table.ts';
+import { Tunnel } from './tunnel.ts';
 import type { UpstreamConnection, UpstreamRequest } from './upstream-connection.ts';
 import type { UpstreamError } from './upstream-error.ts';
 
@@ -39,6 +47,7 @@ class ForwardedRequest implements UpstreamRequest, BodyReader, OpenStream {
   readonly headText: string;
   readonly chunked: boolean;
   readonly hasBody: boolean;
+  readonly upgrade: string | null;
   readonly connectTimeoutMs: number;
   readonly responseTimeoutMs: number;
   readonly idleTimeoutMs: number;
@@ -52,6 +61,7 @@ class ForwardedRequest implements UpstreamRequest, BodyReader, OpenStream {
   /** Bytes of the answer's body still to come, or -1 when that isn't known. */
   #remaining = -1;
   #last: Buffer | undefined = undefined;
+  #tunnel: Tunnel | null = null;
   #over = false;
 
   constructor(exchange: Exchange, route: Route, principal: Principal | null, options: ForwardOptions) {
@@ -64,6 +74,7 @@ class ForwardedRequest implements UpstreamRequest, BodyReader, OpenStream {
     const { head, method, target } = exchange;
     this.method = method;
     this.hasBody = head.hasBody;
+    this.upgrade = upgradeOf(exchange, route);
     this.chunked = head.transferEncodingCount > 0;
     this.connectTimeoutMs = route.connectTimeoutMs;
     this.responseTimeoutMs = route.responseTimeoutMs;
@@ -79,6 +90,7 @@ class ForwardedRequest implements UpstreamRequest, BodyReader, OpenStream {
       fromTrustedProxy: exchange.connection.fromTrustedProxy,
       ownCookies: options.ownCookies,
       withoutCredentials: principal === null && !route.isPublic,
+      upgrade: this.upgrade,
     });
   }
 
@@ -176,6 +188,28 @@ class ForwardedRequest implements UpstreamRequest, BodyReader, OpenStream {
     }
   }
 
+  onSwitch(fields: string[], upstream: Socket, fromUpstream: Buffer): void {
+    const exchange = this.#exchange;
+    const all = answerFields(fields, exchange.id, false, this.#options);
+    all.push('Connection', 'Upgrade', 'Upgrade', this.upgrade!);
+    if (!chosenProtocol(all) && offersOwnProtocol(exchange.head.webSocketProtocols))
+      all.push('Sec-WebSocket-Protocol', ownProtocol);
+    exchange.answer.switchProtocols(all);
+    const { socket: client, bytes: fromClient } = exchange.connection.detach();
+    this.#tunnel = new Tunnel(
+      { client, upstream, fromClient, fromUpstream },
+      {
+        idleTimeoutMs: this.idleTimeoutMs,
+        isWebSocket: this.upgrade === 'websocket',
+        onBytes(toClient, fromClient) {
+          exchange.answer.bodyBytes += toClient;
+          exchange.bytesIn += fromClient;
+        },
+      },
+    );
+    this.#tunnel.start();
+  }
+
   // What ends it before its time.
 
   /** Something on the client's side ended it: the upstream is told by the end of its connection. */
@@ -196,6 +230,11 @@ class ForwardedRequest implements UpstreamRequest, BodyReader, OpenStream {
   end(reason: string): void {
     if (this.#over) return;
     this.#finish();
+    if (this.#tunnel !== null) {
+      this.#exchange.outcome = reason;
+      this.#tunnel.end();
+      return;
+    }
     this.#abandon();
     this.#exchange.reset(reason);
   }
@@ -208,7 +247,8 @@ class ForwardedRequest implements UpstreamRequest, BodyReader, OpenStream {
 
   /** The upstream connection goes with its request: its answer is wanted no more, and its place is free at once. */
   #abandon(): void {
-    if (this.connection === null) this.#route.upstream.cancel(this);
+    if (this.#tunnel !== null) this.#tunnel.destroy();
+    else if (this.connection === null) this.#route.upstream.cancel(this);
     else this.connection.destroy();
   }
 
@@ -217,6 +257,18 @@ class ForwardedRequest implements UpstreamRequest, BodyReader, OpenStream {
     this.#exchange.connection.release(this);
     if (this.#authenticated) this.#options.streams.remove(this);
   }
+}
+
+/** The protocol to switch to, in lower case: WebSocket, or what the route names; never anything else. */
+function upgradeOf({ head, method, minor }: Exchange, route: Route): string | null {
+  if (minor === 0 || !asksToUpgrade(head)) return null;
+  if (isWebSocketRequest(head)) return method === 'GET' ? 'websocket' : null;
+  const name = head.upgrade.toLowerCase();
+  return route.upgrades.has(name) ? name : null;
+}
+
+function chosenProtocol(fields: readonly string[]): boolean {
+  return fields.some((name, i) => i % 2 === 0 && name.toLowerCase() === 'sec-websocket-protocol');
 }
 
 function flushAnswer(exchange: Exchange): void {

@@ -2,6 +2,7 @@ import { randomFillSync } from 'node:crypto';
 import { withoutCookies } from '../http/cookies.ts';
 import { meaning, meaningOf, normalisedName } from '../http/header-names.ts';
 import type { RequestHead } from '../http/request-head.ts';
+import { withoutOwnProtocols } from '../http/websocket-protocols.ts';
 
 /** What the upstream is told beside the client's own headers. */
 export interface Forwarding {
@@ -19,6 +20,8 @@ export interface Forwarding {
   readonly ownCookies: readonly string[];
   /** A preflight that goes through unauthenticated carries no credential of any kind. */
   readonly withoutCredentials: boolean;
+  /** The protocol that the upstream is asked to switch to; null: none. */
+  readonly upgrade: string | null;
 }
 
 /**
@@ -30,6 +33,7 @@ export function requestHeaders(head: RequestHead, forwarding: Forwarding): strin
   clean(head, forwarding, headers);
   if (head.transferEncodingCount > 0) headers.push('Transfer-Encoding', 'chunked');
   else if (head.contentLengthCount > 0) headers.push('Content-Length', String(Number(head.contentLength)));
+  if (forwarding.upgrade !== null) headers.push('Connection', 'Upgrade', 'Upgrade', forwarding.upgrade);
   const { identityHeaders } = forwarding;
   for (let i = 0; i < identityHeaders.length; i++) headers.push(identityHeaders[i]!);
   describeConnection(head, forwarding, headers);
@@ -70,6 +74,11 @@ function clean(head: RequestHead, forwarding: Forwarding, into: string[]): void 
           ? ''
           : withoutCookies(raw[i + 1]!, forwarding.ownCookies);
         if (cookie !== '') into.push(name, cookie);
+        break;
+      }
+      case meaning.webSocketProtocol: {
+        const offered = withoutOwnProtocols(raw[i + 1]!);
+        if (offered !== '') into.push(name, offered);
         break;
       }
     }

@@ -20,6 +20,8 @@ export interface RouteOptions {
   readonly acceptsApiKey: boolean;
   /** A list (every method needs all of them) or a map by method. */
   readonly scopes: readonly string[] | MethodScopes;
+  /** Protocols that a request may switch to beside `websocket`, in lower case. */
+  readonly upgrades: ReadonlySet<string>;
   readonly maxBodyBytes: number;
   readonly connectTimeoutMs: number;
   readonly responseTimeoutMs: number;

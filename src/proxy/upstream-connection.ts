@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { ChunkedDecoder } from '../wire/chunked-decoder.ts';
-import { headEnd, MalformedMessage, parseResponseHead } from '../wire/message-head.ts';
+import { headEnd, MalformedMessage, parseResponseHead, type ResponseHeadText } from '../wire/message-head.ts';
 import { type AnswerFraming, framingOf } from './answer-framing.ts';
 import { UpstreamError } from './upstream-error.ts';
 
@@ -15,6 +15,8 @@ export interface UpstreamRequest {
   readonly headText: string;
   readonly chunked: boolean;
   readonly hasBody: boolean;
+  /** The protocol asked for in lower case; null: none. */
+  readonly upgrade: string | null;
   readonly connectTimeoutMs: number;
   readonly responseTimeoutMs: number;
   readonly idleTimeoutMs: number;
@@ -27,6 +29,8 @@ export interface UpstreamRequest {
   onHead(status: number, fields: string[], length: number): void;
   onData(chunk: Buffer): void;
   onEnd(trailers: string[]): void;
+  /** The upstream agreed to `upgrade`: the connection and what came after its answer are the request's own now. */
+  onSwitch(fields: string[], socket: Socket, bytes: Buffer): void;
   onError(error: UpstreamError): void;
 }
 
@@ -40,6 +44,13 @@ const headEndBytes = Buffer.from(headEnd);
 const maxHeadBytes = 64 * 1024;
 /** Interim answers to one request; a flood of them is no service. */
 const maxInterim = 32;
+
+/** What a 101 says it switches to, in lower case. */
+function upgradeIn(fields: readonly string[]): string {
+  for (let i = 0; i < fields.length; i += 2)
+    if (fields[i]!.toLowerCase() === 'upgrade') return fields[i + 1]!.toLowerCase();
+  return '';
+}
 
 /** One connection to an upstream: carries one request at a time and reads its answer strictly. */
 export class UpstreamConnection {
@@ -183,9 +194,14 @@ export class UpstreamConnection {
         this.#kept = bytes.subarray(at);
         return;
       }
-      this.#readHead(bytes.toString('latin1', at, end));
-      if (this.#dead) return;
+      const head = parseResponseHead(bytes.toString('latin1', at, end));
       at = end + 4;
+      if (head.status === 101) {
+        this.#switch(head.fields, bytes.subarray(at));
+        return;
+      }
+      this.#readHead(head);
+      if (this.#dead) return;
     }
     if (this.#framing!.kind === 'chunked') {
       at = this.#chunked!.decode(bytes, at, this);
@@ -199,11 +215,21 @@ export class UpstreamConnection {
     } else if (at < bytes.length) this.onChunk(at === 0 ? bytes : bytes.subarray(at));
   }
 
-  #readHead(text: string): void {
-    const { status, minor, fields } = parseResponseHead(text);
+  #switch(fields: string[], bytes: Buffer): void {
     const request = this.#request!;
-    // No upgrade was asked for on this connection.
-    if (status === 101) throw new MalformedMessage('unasked 101');
+    if (request.upgrade === null || upgradeIn(fields) !== request.upgrade)
+      throw new MalformedMessage('unasked 101');
+    const socket = this.#socket;
+    this.#dead = true;
+    this.#request = null;
+    for (const event of ['data', 'drain', 'end', 'error', 'close']) socket.removeAllListeners(event);
+    socket.pause();
+    this.#owner.onGone(this);
+    request.onSwitch(fields, socket, bytes);
+  }
+
+  #readHead({ status, minor, fields }: ResponseHeadText): void {
+    const request = this.#request!;
     if (status < 200) {
       if (++this.#interim > maxInterim) throw new MalformedMessage('too many interim answers');
       request.onInterim(status, fields);

@@ -1,5 +1,3 @@
-import { once } from 'node:events';
-import { type ClientRequest, get, type IncomingMessage } from 'node:http';
 import t from 'tap';
 import { startKeyAdministration } from '../support/key-administration.ts';
 
@@ -70,51 +68,6 @@ t.test('another gateway on the same records refuses it at once too', async (t) =
     t.equal((await first.call('DELETE', id)).status, 204);
     t.equal(await second.statusOfUse(key), 401);
   }
-});
-
-/** An event stream through the gateway under a key: open, and it ends only when somebody ends it. */
-async function openStream(
-  port: number,
-  apiKey: string,
-): Promise<{ request: ClientRequest; ended: Promise<unknown> }> {
-  const request = get({
-    host: '127.0.0.1',
-    port,
-    path: '/api/events',
-    headers: { 'x-api-key': apiKey },
-    agent: false,
-  });
-  const [response] = (await once(request, 'response')) as [IncomingMessage];
-  const ended = new Promise((resolve) => {
-    request.on('error', resolve);
-    response
-      .on('error', resolve)
-      .on('close', () => resolve('closed'))
-      .resume();
-  });
-  return { request, ended };
-}
-
-t.test('streams end with their key, in a second', async (t) => {
-  const { port, upstream, mint, call } = await startKeyAdministration(t);
-  upstream.answer = (_request, response) => {
-    response.writeHead(200, { 'Content-Type': 'text/event-stream' }).write('data: 1\n\n');
-  };
-  const scopes = ['apikeys:write'];
-  const parent = await mint({ scopes });
-  const child = await mint({ scopes }, { apiKey: parent.key });
-  const other = await mint({ scopes });
-  const streams = await Promise.all([parent, parent, child, other].map(({ key }) => openStream(port, key)));
-  let isOtherOpen = true;
-  void streams[3]!.ended.then(() => {
-    isOtherOpen = false;
-  });
-  const deletedMs = performance.now();
-  t.equal((await call('DELETE', `${parent.id}?children=true`)).status, 204);
-  await Promise.all(streams.slice(0, 3).map(({ ended }) => ended));
-  t.ok(performance.now() - deletedMs < 1_000);
-  t.ok(isOtherOpen);
-  streams[3]!.request.destroy();
 });
 
 t.test('the very next request is refused while twenty clients hammer it', async (t) => {

@@ -1,10 +1,11 @@
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { constants, type FileHandle, open } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { createCommandFolder, startPostern } from '../support/command.ts';
 import { startRecordingUpstream } from '../support/recording-upstream.ts';
@@ -28,6 +29,18 @@ async function untilDraining(managementPort: number): Promise<void> {
   for (;;) {
     const answer = await fetch(`http://127.0.0.1:${managementPort}/readyz`);
     if (((await answer.json()) as { status: string }).status === 'draining') return;
+  }
+}
+
+/** Opens the named pipe for writing, as soon as somebody reads it. */
+async function openOnceRead(pipe: string): Promise<FileHandle> {
+  for (;;) {
+    try {
+      return await open(pipe, constants.O_WRONLY | constants.O_NONBLOCK);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENXIO') throw error;
+      await sleep(5);
+    }
   }
 }
 
@@ -61,7 +74,7 @@ t.test('a signal during start-up stops serve as soon as it has started', async (
   execFileSync('mkfifo', [pipe]);
   const { child, ended } = startPostern(['serve', '--config', pipe]);
   t.teardown(() => child.kill('SIGKILL'));
-  const writer = await open(pipe, 'w');
+  const writer = await Promise.race([openOnceRead(pipe), ended.then(({ stderr }) => Promise.reject(stderr))]);
   child.kill('SIGTERM');
   await writer.writeFile(readFileSync(configFile));
   await writer.close();

@@ -1,4 +1,6 @@
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import Database from 'better-sqlite3';
 import t from 'tap';
 import { addUser, changeUser, withRecords } from '../support/accounts.ts';
 import { startTestGateway, type TestScope } from '../support/gateway.ts';
@@ -15,11 +17,17 @@ async function startSlowly(t: TestScope) {
   const gateway = await startTestGateway(t, { config: { passwords: slow } });
   const user = await addUser(gateway.folder, { username, password, scopes: ['store:read'] });
   const login = () => gateway.api.send({ method: 'POST', path: '/api/login/access-token', form });
-  return { ...gateway, user, login };
+  const sessionCount = () => {
+    const sessions = new Database(join(gateway.folder, 'sessions.db'), { readonly: true });
+    const count = sessions.prepare('SELECT count(*) FROM sessions').pluck().get();
+    sessions.close();
+    return count;
+  };
+  return { ...gateway, user, login, sessionCount };
 }
 
 t.test('a user disabled while the password is checked gets no session', async (t) => {
-  const { login, folder, user, logLines } = await startSlowly(t);
+  const { login, folder, user, logLines, sessionCount } = await startSlowly(t);
   const answer = login();
   await sleep(100);
   await changeUser(folder, user.id, { disabled: true });
@@ -30,15 +38,17 @@ t.test('a user disabled while the password is checked gets no session', async (t
       .map(({ event, subject }) => ({ event, subject })),
     [{ event: 'login_failed', subject: user.id }],
   );
+  t.equal(sessionCount(), 0, 'none that enabling the user would bring to life');
 });
 
 t.test('a password replaced while the old one is checked gets no session', async (t) => {
-  const { login, folder, user } = await startSlowly(t);
+  const { login, folder, user, sessionCount } = await startSlowly(t);
   await login();
   const answer = login();
   await sleep(100);
   await changeUser(folder, user.id, { password: newPassword });
   t.match(await answer, { status: 401, json: { code: 'invalid_credentials' } });
+  t.equal(sessionCount(), 1, 'the one from before');
 });
 
 t.test('a hash brought up to the present cost never brings an old password back', async (t) => {

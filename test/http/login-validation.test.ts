@@ -1,13 +1,13 @@
 import t from 'tap';
 import { startTestGateway } from '../support/gateway.ts';
+import { missing, notAString } from '../support/problems.ts';
 
 const path = '/api/login/access-token';
 const urlEncoded = 'application/x-www-form-urlencoded';
 const good = 'username=ada&password=correct+horse+battery';
 
-const missingUsername = { type: 'missing', loc: ['body', 'username'], msg: 'Field required', input: null };
-const missingPassword = { ...missingUsername, loc: ['body', 'password'] };
-const notAString = { type: 'string_type', msg: 'Input should be a valid string' };
+const missingUsername = missing('body', 'username');
+const missingPassword = missing('body', 'password');
 const otherGrant = {
   type: 'string_pattern_mismatch',
   loc: ['body', 'grant_type'],
@@ -40,27 +40,27 @@ const malformed: Record<string, { body?: string; type?: string; problems: object
   'two blank user names': {
     type: urlEncoded,
     body: 'username=&username=&password=x',
-    problems: [{ ...notAString, loc: ['body', 'username'], input: ['', ''] }],
+    problems: [notAString(['body', 'username'], ['', ''])],
   },
   'a repeated user name': {
     type: urlEncoded,
     body: `${good}&username=eve`,
-    problems: [{ ...notAString, loc: ['body', 'username'], input: ['ada', 'eve'] }],
+    problems: [notAString(['body', 'username'], ['ada', 'eve'])],
   },
   'a repeated password, whose values are not shown': {
     type: urlEncoded,
     body: `${good}&password=another+password`,
-    problems: [{ ...notAString, loc: ['body', 'password'], input: null }],
+    problems: [notAString(['body', 'password'], null)],
   },
   'a repeated scope': {
     type: urlEncoded,
     body: `${good}&scope=a&scope=b`,
-    problems: [{ ...notAString, loc: ['body', 'scope'], input: ['a', 'b'] }],
+    problems: [notAString(['body', 'scope'], ['a', 'b'])],
   },
   'a repeated client secret': {
     type: urlEncoded,
     body: `${good}&client_secret=secret-number-1&client_secret=secret-number-2`,
-    problems: [{ ...notAString, loc: ['body', 'client_secret'], input: null }],
+    problems: [notAString(['body', 'client_secret'], null)],
   },
   'another grant type alone': {
     type: urlEncoded,
@@ -83,17 +83,12 @@ const malformed: Record<string, { body?: string; type?: string; problems: object
   'a repeated grant type': {
     type: urlEncoded,
     body: `${good}&grant_type=password&grant_type=password`,
-    problems: [{ ...notAString, loc: ['body', 'grant_type'], input: ['password', 'password'] }],
+    problems: [notAString(['body', 'grant_type'], ['password', 'password'])],
   },
   'another grant type and nothing else, in the order of the fields': {
     type: urlEncoded,
     body: 'scope=a&scope=b&grant_type=client_credentials',
-    problems: [
-      otherGrant,
-      missingUsername,
-      missingPassword,
-      { ...notAString, loc: ['body', 'scope'], input: ['a', 'b'] },
-    ],
+    problems: [otherGrant, missingUsername, missingPassword, notAString(['body', 'scope'], ['a', 'b'])],
   },
   'bytes that are no UTF-8': {
     type: urlEncoded,

@@ -17,6 +17,8 @@ export interface GatewayProcess {
   readonly api: ApiClient;
   /** Ends it by SIGTERM and gives the exit code; also done at the end of the test. */
   stop(): Promise<number | null>;
+  /** Ends it by SIGKILL, as a crash would. */
+  kill(): Promise<void>;
 }
 
 const main = join(import.meta.dirname, '../../src/main.ts');
@@ -49,12 +51,13 @@ export async function startGatewayProcess(
     if (options.folder === undefined) rmSync(folder, { recursive: true, force: true });
   });
   const { port, managementPort } = await portsOf(child, logFile, (line) => secrets.addPublicText(line));
-  return { port, managementPort, folder, api: createApiClient(port, secrets), stop };
+  const kill = async () => void (await endProcess(child, 'SIGKILL'));
+  return { port, managementPort, folder, api: createApiClient(port, secrets), stop, kill };
 }
 
-async function endProcess(child: ChildProcess): Promise<number | null> {
+async function endProcess(child: ChildProcess, signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> {
   if (child.exitCode === null && child.signalCode === null) {
-    child.kill('SIGTERM');
+    child.kill(signal);
     await once(child, 'exit');
   }
   return child.exitCode;

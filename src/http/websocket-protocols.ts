@@ -1,0 +1,40 @@
+import type { RequestHead } from './request-head.ts';
+
+/** The subprotocol that browsers offer beside the bearer one, so that one can be chosen (RFC 6455 §4.2.2). */
+export const ownProtocol = 'postern';
+const bearerPrefix = 'postern.bearer.';
+
+/** Whether the request asks to become a WebSocket (RFC 6455 §4.1). */
+export function isWebSocketRequest(head: RequestHead): boolean {
+  return head.upgradeCount === 1 && head.upgrade.toLowerCase() === 'websocket' && asksToUpgrade(head);
+}
+
+/** Whether `Connection` names `Upgrade`. */
+export function asksToUpgrade(head: RequestHead): boolean {
+  return head.upgradeCount === 1 && head.connectionNames?.has('upgrade') === true && !head.hasBody;
+}
+
+/** The access tokens offered as `postern.bearer.<token>`: browsers can't set `Authorization` on a WebSocket. */
+export function offeredTokens(protocols: string): string[] {
+  if (!protocols.includes(bearerPrefix)) return [];
+  return listed(protocols)
+    .filter((name) => name.startsWith(bearerPrefix))
+    .map((name) => name.slice(bearerPrefix.length));
+}
+
+/** The offer without Postern's own names; empty when nothing is left. */
+export function withoutOwnProtocols(protocols: string): string {
+  if (!protocols.includes(ownProtocol)) return protocols;
+  return listed(protocols)
+    .filter((name) => name !== ownProtocol && !name.startsWith(bearerPrefix))
+    .join(', ');
+}
+
+/** Whether `postern` itself was offered. */
+export function offersOwnProtocol(protocols: string): boolean {
+  return protocols.includes(ownProtocol) && listed(protocols).includes(ownProtocol);
+}
+
+function listed(protocols: string): string[] {
+  return protocols.split(',').map((name) => name.trim());
+}

@@ -1,0 +1,106 @@
+import t from 'tap';
+import { createApiKeyAuthenticator } from '../../src/authenticate/api-key.ts';
+import { mintApiKey } from '../../src/credentials/api-key.ts';
+import type { ApiRequest } from '../support/api-client.ts';
+import { startKeyAdministration } from '../support/key-administration.ts';
+import { checksumOf, partsOf } from '../support/key-format.ts';
+
+const random = (byteCount: number) => new Uint8Array(byteCount).fill(7);
+const flip = (text: string) => (text.at(-1) === '0' ? `${text.slice(0, -1)}1` : `${text.slice(0, -1)}0`);
+
+/** Texts that look like the key and are none, by what is wrong with them. */
+function misspellings(key: string): [string, string][] {
+  const { prefix, random, checksum } = partsOf(key);
+  return [
+    ['a wrong checksum', flip(key)],
+    ['another random part under the same checksum', `${prefix}_${flip(random)}${checksum}`],
+    ['no checksum', `${prefix}_${random}`],
+    ['upper case', key.toUpperCase()],
+    ['a character more', `${key}0`],
+    ['a character less', key.slice(0, -1)],
+    ['no prefix', `_${random}${checksum}`],
+    ['a prefix of 17', `${'p'.repeat(17)}_${random}${checksum}`],
+    ['a hyphen for the underscore', `${prefix}-${random}${checksum}`],
+    ['a checksum that is 2³² too large', `${prefix}_${random}zzzzzz`],
+    ['a short random part with its checksum', `${prefix}_${random.slice(1)}${checksumOf(random.slice(1))}`],
+    ['very long', 'a'.repeat(10_000)],
+    ['quoted', `"${key}"`],
+  ];
+}
+
+t.test('what is no key is refused without touching the store', async (t) => {
+  const asked = new Error('the store was asked');
+  const touch = () => {
+    throw asked;
+  };
+  const authenticate = createApiKeyAuthenticator({
+    records: { version: touch, findApiKeyByHash: touch },
+    recentUse: { noteKey: touch, noteLogin: touch, flush: touch },
+    catalogue: new Set(),
+    tenant: 'acme',
+    now: touch,
+  });
+  const { raw } = mintApiKey('pst', random);
+  t.throws(() => authenticate(raw), asked, 'the checksum is right: only the store can tell');
+  for (const [name, text] of misspellings(raw))
+    t.throws(() => authenticate(text), { code: 'invalid_api_key' }, name);
+});
+
+t.test('a key is taken from X-API-Key alone, once, and judged wherever it stands', async (t) => {
+  const { api, mint, upstream, asAdministrator } = await startKeyAdministration(t);
+  const { key } = await mint();
+  const unknown = mintApiKey('pst', random).raw;
+  const path = '/api/store/asset';
+  const ofKeys = (...keys: string[]): ApiRequest => ({ path, headers: { 'x-api-key': keys } });
+  const challenge = 'Bearer realm="acme"';
+  const wrong = [401, 'invalid_api_key', `${challenge}, error="invalid_token"`] as const;
+  const absent = [401, 'not_authenticated', challenge] as const;
+  const ambiguous = [400, 'ambiguous_credentials', `${challenge}, error="invalid_request"`] as const;
+  const rows: [string, ApiRequest, readonly [number, string, string]][] = [
+    ['a key that nobody has', ofKeys(unknown), wrong],
+    ['blank', ofKeys(''), wrong],
+    ['the same key twice', ofKeys(key, key), ambiguous],
+    ['two keys in one', ofKeys(`${key}, ${key}`), wrong],
+    ['beside a token', { path, apiKey: key, ...asAdministrator }, ambiguous],
+    ['beside another scheme', { path, apiKey: key, headers: { authorization: 'Basic eDp5' } }, ambiguous],
+    ['as a token', { path, bearer: key }, [401, 'invalid_token', wrong[2]]],
+    ['as a scheme of its own', { path, headers: { authorization: `ApiKey ${key}` } }, absent],
+    ['in the query', { path: `${path}?api_key=${key}&x-api-key=${key}` }, absent],
+    ['in a cookie', { path, cookie: `x-api-key=${key}` }, absent],
+    ['in a body', { path, method: 'POST', form: { 'x-api-key': key } }, absent],
+    ['in a header that only looks alike', { path, headers: { x_api_key: key } }, absent],
+    ['wrong on a public route', { path: '/api/open/x', apiKey: unknown }, wrong],
+    ...misspellings(key).map(([name, text]): (typeof rows)[number] => [name, ofKeys(text), wrong]),
+  ];
+  for (const [name, request, expected] of rows) {
+    const { status, json, headers } = await api.send(request);
+    t.strictSame([status, json.code, headers['www-authenticate']], expected, name);
+  }
+  t.equal(upstream.seen.length, 0, 'and nothing of it is forwarded');
+
+  t.equal((await api.send(ofKeys(`  ${key}\t`))).status, 200, 'outer blanks are no part of a value');
+  t.equal((await api.send({ path: '/api/open/x', apiKey: key })).status, 200);
+  t.strictSame(upstream.seen.at(-1)!.values('x-auth-method'), ['api_key'], 'a good one on a public route');
+  const other = { authorization: 'Basic eDp5' };
+  t.equal((await api.send({ path: '/api/open/x', apiKey: key, headers: other })).status, 200);
+  t.strictSame(upstream.seen.at(-1)!.values('x-auth-method'), ['api_key']);
+});
+
+t.test('a route takes the kinds of credential it accepts', async (t) => {
+  const routes = [
+    { prefix: '/api/people', upstream: 'app', accept: ['session'] },
+    { prefix: '/api/machines', upstream: 'app', accept: ['api_key'] },
+  ];
+  const { api, mint, asAdministrator } = await startKeyAdministration(t, { config: { routes } });
+  const { key } = await mint();
+  const rows = [
+    ['/api/people', { apiKey: key }, 403, 'session_required'],
+    ['/api/people', asAdministrator, 200, undefined],
+    ['/api/machines', { apiKey: key }, 200, undefined],
+    ['/api/machines', asAdministrator, 403, 'api_key_required'],
+  ] as const;
+  for (const [path, caller, status, code] of rows) {
+    const { json, ...answer } = await api.send({ path, ...caller });
+    t.strictSame([answer.status, json.code], [status, code], path);
+  }
+});

@@ -1,0 +1,60 @@
+import t from 'tap';
+import { addUser, changeUser, withRecords } from '../support/accounts.ts';
+import { answerWithoutEnd, openEventStream } from '../support/event-stream.ts';
+import { type KeyAdministration, startKeyAdministration } from '../support/key-administration.ts';
+import { addScopeSet } from '../support/scope-sets.ts';
+
+const bea = { username: 'bea', password: 'another horse battery' };
+
+t.test('streams end with their key, and with the one it was minted with', async (t) => {
+  const { port, upstream, mint, call } = await startKeyAdministration(t);
+  upstream.answer = answerWithoutEnd;
+  const scopes = ['apikeys:write', 'store:read'];
+  const parent = await mint({ scopes });
+  const child = await mint({ scopes }, { apiKey: parent.key });
+  const stranger = await mint({ scopes });
+  const open = ({ key }: { key: string }) => openEventStream(port, key);
+  const doomed = await Promise.all([parent, parent, child].map(open));
+  const other = await open(stranger);
+  const deletedMs = performance.now();
+  t.equal((await call('DELETE', `${parent.id}?children=true`)).status, 204);
+  await Promise.all(doomed.map(({ ended }) => ended));
+  t.ok(performance.now() - deletedMs < 1_000);
+  t.ok(other.isOpen);
+  other.close();
+});
+
+/** What makes a key of Bea's no longer good enough for the stream it has open. */
+const endings: readonly [string, (administration: KeyAdministration, beaId: string) => unknown][] = [
+  ['its key expires', ({ advance }) => advance(3_600_000)],
+  ['the user of its key is disabled', ({ folder }, id) => changeUser(folder, id, { disabled: true })],
+  [
+    'the user of its key is removed',
+    ({ folder }, id) => withRecords(folder, (records) => records.removeUser(id, { keepKeys: false })),
+  ],
+  [
+    'a set of its key loses the scope',
+    ({ folder }) => addScopeSet(folder, { id: 's', name: 's', scopes: [] }),
+  ],
+];
+
+for (const [name, end] of endings)
+  t.test(`a stream ends within a second once ${name}`, async (t) => {
+    const administration = await startKeyAdministration(t);
+    const { api, folder, upstream, port, mint } = administration;
+    upstream.answer = answerWithoutEnd;
+    await addScopeSet(folder, { id: 's', name: 's', scopes: ['store:read'] });
+    const { id } = await addUser(folder, { ...bea, scopes: ['apikeys:write', 'store:read'] });
+    const session = { bearer: (await api.signIn(bea.username, bea.password)).accessToken };
+    const expires = new Date(Date.now() + 3_600_000).toISOString();
+    const { key } = await mint({ scopes: [], scope_sets: ['s'], expires }, session);
+    const other = await openEventStream(port, (await mint()).key);
+    const stream = await openEventStream(port, key);
+
+    const endedMs = performance.now();
+    await end(administration, id);
+    await stream.ended;
+    t.ok(performance.now() - endedMs < 1_000);
+    t.ok(other.isOpen);
+    other.close();
+  });
