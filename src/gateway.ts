@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { createApiKeyAuthenticator } from './authenticate/api-key.ts';
 import { createAuthenticate } from './authenticate/authenticate.ts';
@@ -15,6 +14,7 @@ import { createRecentUse } from './credentials/recent-use.ts';
 import { loadSigningKeys } from './credentials/signing-keys.ts';
 import { createVerifiedTokens } from './credentials/verified-tokens.ts';
 import { createAnswerOwn } from './endpoints/answer-own.ts';
+import { watchCertificate } from './http/certificate-files.ts';
 import { createTrustedProxies } from './http/client-address.ts';
 import { createCors, isPreflight } from './http/cors.ts';
 import type { Exchange } from './http/exchange.ts';
@@ -178,6 +178,16 @@ export async function startGateway(config: Config, log: Log, now: () => number =
     });
   }
 
+  const certificate =
+    config.listen.tls === undefined
+      ? null
+      : watchCertificate(config.listen.tls, {
+          onChange: (renewed) => {
+            server.renewCertificate(renewed);
+            log.info('certificate renewed');
+          },
+          onError: (error) => log.error('certificate files are not usable', { err: error }),
+        });
   const server = createPublicServer({
     limits: {
       connections: limits.connections,
@@ -192,10 +202,7 @@ export async function startGateway(config: Config, log: Log, now: () => number =
     },
     proxies: createTrustedProxies(config.trusted_proxies),
     realm: tenant,
-    tls:
-      config.listen.tls === undefined
-        ? null
-        : { cert: readFileSync(config.listen.tls.cert), key: readFileSync(config.listen.tls.key) },
+    tls: certificate?.current ?? null,
     onExchange: handle,
     onRefused: (exchange, refusal) => replies.refuse(exchange, refusal),
     onClosed: account,
@@ -241,6 +248,7 @@ export async function startGateway(config: Config, log: Log, now: () => number =
     await server.drain(config.shutdown.timeout);
     for (const timer of timers) clearInterval(timer);
     streams.close();
+    certificate?.close();
     await routes.close();
     await recentUse.flush().catch(logStoreError);
     await management.close();

@@ -11,7 +11,6 @@ export function withAbsolutePaths(config: Config, folder: string): Config {
   return {
     ...config,
     listen: { ...config.listen, ...tlsOf(config.listen, folder) },
-    management: { ...config.management, ...tlsOf(config.management, folder) },
     stores: {
       ...config.stores,
       records: absoluteUrl(records, folder),

@@ -3,32 +3,32 @@ import { duration, size, timeOut } from './durations-and-sizes.ts';
 import { filePath, text, whole } from './scalars.ts';
 
 function listener(defaults: { host: string; port: number }) {
-  return z
-    .strictObject({
-      host: text().prefault(defaults.host).describe('Address or name to listen on.'),
-      port: whole({ min: 0, max: 65_535 })
-        .prefault(defaults.port)
-        .describe('TCP port; 0 takes any that is free.'),
-      tls: z
-        .strictObject({
-          cert: filePath().describe('PEM file of the certificate and its chain.'),
-          key: filePath().describe('PEM file of the private key.'),
-        })
-        .optional()
-        .describe('Serve HTTPS with this certificate; left out: plain HTTP.'),
-    })
-    .prefault({});
+  return z.strictObject({
+    host: text().prefault(defaults.host).describe('Address or name to listen on.'),
+    port: whole({ min: 0, max: 65_535 })
+      .prefault(defaults.port)
+      .describe('TCP port; 0 takes any that is free.'),
+  });
 }
 
 /** `listen`: the public listener. */
-export const listen = listener({ host: '0.0.0.0', port: 8080 }).describe(
-  'The public listener: own endpoints and everything that is forwarded.',
-);
+export const listen = listener({ host: '0.0.0.0', port: 8080 })
+  .extend({
+    tls: z
+      .strictObject({
+        cert: filePath().describe('PEM file of the certificate and its chain.'),
+        key: filePath().describe('PEM file of the private key.'),
+      })
+      .optional()
+      .describe('Serve HTTPS with this certificate; left out: plain HTTP. Renewed files need no restart.'),
+  })
+  .prefault({})
+  .describe('The public listener: own endpoints and everything that is forwarded.');
 
 /** `management`: health, readiness and metrics, without authentication; hence loopback by default. */
-export const management = listener({ host: '127.0.0.1', port: 9090 }).describe(
-  'The management listener: /healthz, /readyz and /metrics, unauthenticated.',
-);
+export const management = listener({ host: '127.0.0.1', port: 9090 })
+  .prefault({})
+  .describe('The management listener: /healthz, /readyz and /metrics, unauthenticated.');
 
 /** `limits`: bounds on what a client may cost. */
 export const limits = z

@@ -1,6 +1,7 @@
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 import { Refusal } from '../errors.ts';
+import type { Certificate } from './certificate-files.ts';
 import type { TrustedProxies } from './client-address.ts';
 import { ClientConnection } from './client-connection.ts';
 import type { Exchange } from './exchange.ts';
@@ -26,7 +27,7 @@ export interface ServerOptions {
   /** The tenant, for challenges. */
   readonly realm: string;
   /** PEM texts; null for plain HTTP. */
-  readonly tls: { readonly cert: Buffer; readonly key: Buffer } | null;
+  readonly tls: Certificate | null;
   /** Answers the exchange; never throws. */
   readonly onExchange: (exchange: Exchange) => void;
   /** Refuses an exchange for the size of its head, before it counts as a request of any route. */
@@ -40,6 +41,8 @@ export interface ServerOptions {
 /** A listening HTTP/1.1 server that can be drained. */
 export interface PublicServer {
   listen(host: string, port: number): Promise<AddressInfo>;
+  /** New connections are served with this certificate. */
+  renewCertificate(certificate: Certificate): void;
   /** From now on answers carry `Connection: close`; connections are still accepted. */
   announceClose(): void;
   /** Accepts no more; resolves when what is in flight has finished, or after `timeoutMs`, when the rest is reset. */
@@ -82,12 +85,13 @@ export function createPublicServer(options: ServerOptions): PublicServer {
 
   // A client's half-close is ours to judge.
   const socketOptions = { allowHalfOpen: true, noDelay: true, pauseOnConnect: false };
-  const server: Server =
+  const tlsServer =
     options.tls === null
-      ? createServer(socketOptions, accept)
+      ? null
       : createTlsServer({ ...socketOptions, ...options.tls, ALPNProtocols: ['http/1.1'] }, accept);
+  tlsServer?.on('tlsClientError', (_error, socket) => socket.destroy());
+  const server: Server = tlsServer ?? createServer(socketOptions, accept);
   server.maxConnections = limits.connections;
-  if (options.tls !== null) server.on('tlsClientError', (_error, socket: Socket) => socket.destroy());
 
   const timer = setInterval(
     () => {
@@ -110,6 +114,7 @@ export function createPublicServer(options: ServerOptions): PublicServer {
           resolve(server.address() as AddressInfo);
         });
       }),
+    renewCertificate: (certificate) => tlsServer?.setSecureContext(certificate),
     announceClose() {
       closing = true;
     },

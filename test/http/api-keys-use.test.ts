@@ -3,8 +3,11 @@ import { once } from 'node:events';
 import { readFileSync, statSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { startKeyAdministration } from '../support/key-administration.ts';
+
+const isLong = process.env.POSTERN_TEST_LONG !== undefined;
 
 /** What would differ if anything had been written. */
 function traceOf(folder: string): object[] {
@@ -67,6 +70,19 @@ t.test('the last use is kept, also over a restart', async (t) => {
   const third = await startKeyAdministration(t, { folder: first.folder });
   const kept = (await third.call('GET', used.id)).json.last_used;
   t.ok(Date.parse(kept) >= beforeMs, 'a use is never taken back');
+});
+
+t.test('the last use shows within about a minute', { skip: !isLong }, async (t) => {
+  const { mint, call, statusOfUse } = await startKeyAdministration(t);
+  const { id, key } = await mint();
+  t.equal(await statusOfUse(key), 200);
+  const usedMs = Date.now();
+  let lastUsed: string | null = null;
+  for (let waited = 0; waited < 65 && lastUsed === null; waited += 1) {
+    await sleep(1_000);
+    lastUsed = (await call('GET', id)).json.last_used;
+  }
+  t.ok(Math.abs(Date.parse(lastUsed ?? '') - usedMs) < 1_000);
 });
 
 t.test('a key that goes while its use is noted does no harm', async (t) => {
