@@ -23,9 +23,9 @@ async function promptTwice(
   judge: (raw: string) => string,
 ): Promise<string> {
   // readline edits the line and puts the terminal into raw mode and back; what it would echo goes nowhere.
+  // Ctrl-C and Ctrl-D close it.
   const output = new Writable({ write: (_chunk, _encoding, done) => done() });
   const prompt = createInterface({ input: stdin, output, terminal: true, historySize: 0 });
-  prompt.on('SIGINT', () => prompt.close());
   const lines = prompt[Symbol.asyncIterator]();
 
   async function ask(question: string): Promise<string> {

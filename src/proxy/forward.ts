@@ -136,7 +136,7 @@ class ForwardedRequest implements UpstreamRequest, BodyReader, OpenStream {
 
   onInterim(status: number, fields: string[]): void {
     // 100 is Postern's own to say, and was said.
-    if (status === 103) this.#exchange.answer.inform(status, trailerFields(fields));
+    if (status !== 100) this.#exchange.answer.inform(status, trailerFields(fields));
   }
 
   onHead(status: number, fields: string[], length: number): void {

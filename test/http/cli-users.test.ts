@@ -47,8 +47,9 @@ t.test('users are listed by name, with the fields of the HTTP API', async (t) =>
 
 const refusedUsers = [
   {
-    name: 'a name that is taken',
+    name: 'a name that is taken, before a password is asked for',
     args: ['ADA'],
+    input: '',
     code: 1,
     says: /^postern: there is a user "ADA" already\n$/,
   },
@@ -99,6 +100,14 @@ t.test('a user is refused', async (t) => {
     t.equal(result.stdout, '', name);
   }
   t.equal((await folder.run(['user', 'list', '--json'])).json.length, 1);
+});
+
+t.test('of two who add a name at the same time one is told that it is taken', async (t) => {
+  const { run } = createCommandFolder(t);
+  const add = () => run(['user', 'add', 'ada'], { input: `${password}\n` });
+  const [winner, loser] = (await Promise.all([add(), add()])).sort((a, b) => a.code! - b.code!);
+  t.equal(winner!.code, 0);
+  t.match(loser, { code: 1, stderr: 'postern: there is a user "ada" already\n' });
 });
 
 t.test('disabling, enabling and removing act on the very next request', async (t) => {

@@ -16,8 +16,10 @@ async function startPair(t: TestScope, sessions: object = {}): Promise<[GatewayP
   return [one, two];
 }
 
-t.test('parallel refreshes with one cookie all get the same successor', async (t) => {
-  const rounds = isLong ? 200 : 5;
+const rounds = isLong ? 200 : 5;
+const timeout = isLong ? 110_000 : 30_000;
+
+t.test('parallel refreshes with one cookie all get the same successor', { timeout }, async (t) => {
   const inParallel = 50;
   const reuseGraceMs = 100;
   const [one, two] = await startPair(t, { reuse_grace: `${reuseGraceMs}ms` });

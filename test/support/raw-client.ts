@@ -181,16 +181,20 @@ function readBody(
 
 function readChunks(all: Buffer, start: number): ReadBody {
   const chunks: Buffer[] = [];
+  const cut = () => ({ bytes: Buffer.concat(chunks), end: all.length, isWhole: false });
   let at = start;
   for (;;) {
     const lineEnd = all.indexOf('\r\n', at);
-    if (lineEnd < 0) return { bytes: Buffer.concat(chunks), end: all.length, isWhole: false };
+    if (lineEnd < 0) return cut();
     const size = Number.parseInt(all.toString('latin1', at, lineEnd), 16);
-    const next = lineEnd + 2 + size + 2;
+    if (size === 0) {
+      // Trailers, perhaps none, and the empty line.
+      const end = all.indexOf('\r\n\r\n', lineEnd);
+      return end < 0 ? cut() : { bytes: Buffer.concat(chunks), end: end + 4, isWhole: true };
+    }
     chunks.push(all.subarray(lineEnd + 2, lineEnd + 2 + size));
-    if (next > all.length) return { bytes: Buffer.concat(chunks), end: all.length, isWhole: false };
-    at = next;
-    if (size === 0) return { bytes: Buffer.concat(chunks), end: at, isWhole: true };
+    at = lineEnd + 2 + size + 2;
+    if (at > all.length) return cut();
   }
 }
 
