@@ -8,11 +8,14 @@ import { canonicalAddress, type TrustedProxies } from './client-address.ts';
 import { Exchange } from './exchange.ts';
 import { RequestHead } from './request-head.ts';
 
-/** Reads a request body as it comes. One of `onBodyEnd` and `onBodyError` is called, once, unless the reader lets go. */
+/**
+ * Reads a request body as it comes. One of `onBodyEnd` and `onBodyError` is called, once, unless the reader lets go or
+ * the client does: then the exchange is over.
+ */
 export interface BodyReader {
   onBodyChunk(chunk: Buffer): void;
   onBodyEnd(): void;
-  onBodyError(error: Error): void;
+  onBodyError(refusal: Refusal): void;
 }
 
 /** What all connections of a listener share. Durations in milliseconds. */
@@ -345,13 +348,11 @@ export class ClientConnection {
 
   readonly #onClose = (): void => {
     const exchange = this.#exchange;
-    const reader = this.#reader;
     this.#exchange = null;
     this.#reader = null;
     this.#kept = null;
     if (exchange === null) return;
     exchange.gone();
-    reader?.onBodyError(new Error('the client went away'));
     this.#options.onClosed(exchange);
   };
 
@@ -372,6 +373,9 @@ export class ClientConnection {
           if (waited > writeIdleTimeoutMs) this.#exchange?.reset('client_too_slow');
         } else if (this.#reader !== null && !this.socket.isPaused() && waited > bodyIdleTimeoutMs)
           this.#breakBody(new Refusal('request_timeout', { close: true }));
+        break;
+      case phase.discarding:
+        if (waited > lingerMs) this.#end();
         break;
       default:
         if (waited > lingerMs) this.socket.destroy();

@@ -109,6 +109,11 @@ export class Exchange {
     this.answer.closes = true;
   }
 
+  /** Whether there is nobody left to answer. */
+  get isGone(): boolean {
+    return this.connection.socket.destroyed;
+  }
+
   /** The connection went away under it. */
   gone(): void {
     if (this.outcome === 'ok' && !this.answer.ended) this.outcome = 'client_aborted';

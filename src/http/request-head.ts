@@ -80,7 +80,7 @@ export class RequestHead {
         else this.#readConnection(value);
         break;
       case meaning.expect:
-        this.expect = value;
+        this.expect = this.expect === '' ? value : `${this.expect}, ${value}`;
         break;
       case meaning.upgrade:
         this.upgrade = value;

@@ -88,7 +88,15 @@ export function createPublicServer(options: ServerOptions): PublicServer {
   const tlsServer =
     options.tls === null
       ? null
-      : createTlsServer({ ...socketOptions, ...options.tls, ALPNProtocols: ['http/1.1'] }, accept);
+      : createTlsServer(
+          {
+            ...socketOptions,
+            ...options.tls,
+            ALPNProtocols: ['http/1.1'],
+            handshakeTimeout: limits.headerTimeoutMs,
+          },
+          accept,
+        );
   tlsServer?.on('tlsClientError', (_error, socket) => socket.destroy());
   const server: Server = tlsServer ?? createServer(socketOptions, accept);
   server.maxConnections = limits.connections;

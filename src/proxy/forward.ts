@@ -95,6 +95,8 @@ class ForwardedRequest implements UpstreamRequest, BodyReader, OpenStream {
   }
 
   start(): void {
+    // The client may have gone while its credential was looked at: nothing would ever end what is begun for it.
+    if (this.#exchange.isGone) return;
     try {
       this.#route.upstream.send(this);
     } catch (error) {
@@ -124,8 +126,8 @@ class ForwardedRequest implements UpstreamRequest, BodyReader, OpenStream {
     this.connection?.endBody();
   }
 
-  onBodyError(error: Error): void {
-    this.#stop(error);
+  onBodyError(refusal: Refusal): void {
+    this.#stop(refusal);
   }
 
   onDrain(): void {
@@ -213,10 +215,10 @@ class ForwardedRequest implements UpstreamRequest, BodyReader, OpenStream {
   // What ends it before its time.
 
   /** Something on the client's side ended it: the upstream is told by the end of its connection. */
-  #stop(error: unknown): void {
+  #stop(refusal: Refusal): void {
     if (this.#over) return;
     this.#abandon();
-    this.#fail(error, error instanceof Refusal ? error.code : 'client_aborted');
+    this.#fail(refusal, refusal.code);
   }
 
   /** Refuses, or once an answer was begun breaks it off: what is cut must not look whole. */

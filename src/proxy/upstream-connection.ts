@@ -259,6 +259,8 @@ export class UpstreamConnection {
     request.onEnd(trailers);
     if (reusable && !this.#dead) {
       this.since = performance.now();
+      // A client that read slowly to the end has left it paused.
+      if (this.#socket.isPaused()) this.#socket.resume();
       this.#owner.onFree(this);
     }
   }
@@ -279,19 +281,25 @@ export class UpstreamConnection {
     request.onError(error);
   }
 
+  /** Whether it has been free for longer than the upstream can be expected to keep it. */
+  isStale(now: number): boolean {
+    return now - this.since > this.keepAliveMs;
+  }
+
   /** Fails the request if it has waited too long; `now` as by `performance.now()`. */
   checkTime(now: number): void {
     const request = this.#request;
     if (request === null) {
-      if (now - this.since > this.keepAliveMs) this.destroy();
+      if (this.isStale(now)) this.destroy();
       return;
     }
     const waited = now - this.since;
     if (!this.#connected) {
       if (waited > request.connectTimeoutMs) this.#fail(new UpstreamError('connect_timeout'));
     } else if (!this.#headSeen) {
-      // While the body is on its way the upstream is not late.
-      if (this.#sent && waited > request.responseTimeoutMs) this.#fail(new UpstreamError('response_timeout'));
+      // While the body is on its way the upstream is not late, unless it takes none of it.
+      const isItsTurn = this.#sent || this.#socket.writableNeedDrain;
+      if (isItsTurn && waited > request.responseTimeoutMs) this.#fail(new UpstreamError('response_timeout'));
     } else if (!this.#socket.isPaused() && waited > request.idleTimeoutMs)
       this.#fail(new UpstreamError('idle_timeout'));
   }

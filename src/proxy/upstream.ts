@@ -88,7 +88,7 @@ class UpstreamPool implements Upstream, ConnectionOwner {
   }
 
   send(request: UpstreamRequest): void {
-    const free = this.#free.pop();
+    const free = this.#takeFree();
     if (free !== undefined) free.send(request);
     else if (this.#all.size < this.#options.maxConnections) this.#connect(request);
     else if (this.#queue.size < this.#options.maxWaiting) {
@@ -146,6 +146,14 @@ class UpstreamPool implements Upstream, ConnectionOwner {
     if (at >= 0) this.#free.splice(at, 1);
     const next = this.#takeWaiting();
     if (next !== undefined) this.#connect(next);
+  }
+
+  #takeFree(): UpstreamConnection | undefined {
+    for (let free = this.#free.pop(); free !== undefined; free = this.#free.pop()) {
+      if (!free.isStale(performance.now())) return free;
+      free.destroy();
+    }
+    return undefined;
   }
 
   #takeWaiting(): UpstreamRequest | undefined {

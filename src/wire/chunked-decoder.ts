@@ -88,6 +88,7 @@ export class ChunkedDecoder {
         if (byte !== lf) throw new MalformedMessage('chunk size');
         this.#state = this.#left === 0 ? state.trailer : state.data;
         this.#digits = 0;
+        this.#extensionBytes = 0;
         return;
       case state.dataCr:
         if (byte !== cr) throw new MalformedMessage('chunk end');

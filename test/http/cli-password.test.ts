@@ -1,9 +1,13 @@
 import { PassThrough } from 'node:stream';
 import t from 'tap';
 import { readPassword } from '../../src/cli/read-password.ts';
+import { run } from '../../src/cli/run.ts';
+import { createCommandFolder } from '../support/command.ts';
 
-/** A terminal on which `typed` is typed; what it shows is collected. */
-function terminalOf(typed: string[]) {
+type Typed = string | (() => Promise<string>);
+
+/** A terminal on which `typed` is typed, one each time it shows something; that is collected. */
+function terminalOf(typed: Typed[]) {
   const modes: boolean[] = [];
   const stdin = Object.assign(new PassThrough(), {
     isTTY: true,
@@ -11,18 +15,19 @@ function terminalOf(typed: string[]) {
   });
   const stderr = new PassThrough();
   let shown = '';
-  stderr.on('data', (chunk: Buffer) => {
+  stderr.on('data', async (chunk: Buffer) => {
     shown += chunk;
     const next = typed.shift();
-    if (next !== undefined) stdin.write(next);
+    if (next !== undefined) stdin.write(typeof next === 'string' ? next : await next());
   });
-  return { terminal: { stdin, stderr } as never, modes, shown: () => shown };
+  return { terminal: { stdin, stderr, env: {} } as never, modes, shown: () => shown };
 }
 
 const judge = (raw: string) => {
   if (raw.length < 4) throw new Error('too short');
   return raw;
 };
+const password = 'correct horse battery staple';
 const prompts = 'Password: \nThe same again: \n';
 
 t.test('a password is asked for twice, without echo', async (t) => {
@@ -47,3 +52,14 @@ for (const { name, typed, says, shows } of refused) {
     t.same(modes, [true, false], 'the terminal is as it was');
   });
 }
+
+t.test('a name that somebody takes while the password is typed is taken', async (t) => {
+  const folder = createCommandFolder(t);
+  const again = async () => {
+    t.equal((await folder.run(['user', 'add', 'ada'], { input: password })).code, 0);
+    return `${password}\r`;
+  };
+  const { terminal, shown } = terminalOf([`${password}\r`, '', again]);
+  t.equal(await run(['user', 'add', 'Ada', '--config', folder.configFile], terminal), 1);
+  t.equal(shown(), `${prompts}postern: there is a user "Ada" already\n`);
+});

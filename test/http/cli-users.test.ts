@@ -102,14 +102,6 @@ t.test('a user is refused', async (t) => {
   t.equal((await folder.run(['user', 'list', '--json'])).json.length, 1);
 });
 
-t.test('of two who add a name at the same time one is told that it is taken', async (t) => {
-  const { run } = createCommandFolder(t);
-  const add = () => run(['user', 'add', 'ada'], { input: `${password}\n` });
-  const [winner, loser] = (await Promise.all([add(), add()])).sort((a, b) => a.code! - b.code!);
-  t.equal(winner!.code, 0);
-  t.match(loser, { code: 1, stderr: 'postern: there is a user "ada" already\n' });
-});
-
 t.test('disabling, enabling and removing act on the very next request', async (t) => {
   const folder = createCommandFolder(t);
   const { run } = folder;

@@ -18,6 +18,7 @@ async function startPair(t: TestScope, sessions: object = {}): Promise<[GatewayP
 
 const rounds = isLong ? 200 : 5;
 const timeout = isLong ? 110_000 : 30_000;
+t.setTimeout(timeout);
 
 t.test('parallel refreshes with one cookie all get the same successor', { timeout }, async (t) => {
   const inParallel = 50;

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -43,36 +43,44 @@ export async function startGatewayProcess(
   closeSync(log);
   const secrets = createSecretWatch();
   secrets.add(bootstrapToken);
-  const stop = () => endProcess(child);
+  const printed: string[] = [];
+  let isStopping = false;
+  const stop = () => {
+    if (!isStopping && hasEnded(child))
+      throw new Error(`it ended by itself (${child.exitCode ?? child.signalCode}): ${printed.join('\n')}`);
+    isStopping = true;
+    return endProcess(child);
+  };
   t.teardown(async () => {
     await stop();
+    for (const line of printed) secrets.addPublicText(line);
     const leaks = secrets.leaks(logFile);
     if (leaks.length > 0) throw new Error(`${leaks.length} secrets in the log or in an error body`);
     if (options.folder === undefined) rmSync(folder, { recursive: true, force: true });
   });
-  const { port, managementPort } = await portsOf(child, logFile, (line) => secrets.addPublicText(line));
+  const { port, managementPort } = await portsOf(child, printed);
   const kill = async () => void (await endProcess(child, 'SIGKILL'));
   return { port, managementPort, folder, api: createApiClient(port, secrets), stop, kill };
 }
 
 async function endProcess(child: ChildProcess, signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> {
-  if (child.exitCode === null && child.signalCode === null) {
+  if (!hasEnded(child)) {
     child.kill(signal);
     await once(child, 'exit');
   }
   return child.exitCode;
 }
 
-/** The ports it says it listens on; every line it prints is passed on. */
-function portsOf(child: ChildProcess, logFile: string, onLine: (line: string) => void) {
+function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
+  return exitCode !== null || signalCode !== null;
+}
+
+/** The ports it says it listens on; every line it prints is kept. */
+function portsOf(child: ChildProcess, printed: string[]) {
   return new Promise<{ port: number; managementPort: number }>((resolve, reject) => {
-    const printed: string[] = [];
-    child.once('exit', (code) =>
-      reject(new Error(`exit ${code}: ${printed.join('\n')}\n${readFileSync(logFile, 'utf8')}`)),
-    );
+    child.once('close', (code) => reject(new Error(`exit ${code}: ${printed.join('\n')}`)));
     createInterface({ input: child.stderr! }).on('line', (line) => {
       printed.push(line);
-      onLine(line);
       const [, port, managementPort] = listening.exec(line) ?? [];
       if (port !== undefined) resolve({ port: Number(port), managementPort: Number(managementPort) });
     });

@@ -11,6 +11,7 @@ const forwarding: Forwarding = {
   fromTrustedProxy: false,
   ownCookies: ['refresh', 'refresh_login'],
   withoutCredentials: false,
+  upgrade: null,
 };
 const common = ['Host', 'gateway.example'];
 const sent = (raw: string[], more: Partial<Forwarding> = {}) =>

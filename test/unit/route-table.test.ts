@@ -11,6 +11,7 @@ const options: RouteOptions = {
   acceptsApiKey: true,
   scopes: [],
   maxBodyBytes: Number.POSITIVE_INFINITY,
+  upgrades: new Set(),
   connectTimeoutMs: 1_000,
   responseTimeoutMs: 1_000,
   idleTimeoutMs: 1_000,

@@ -1,0 +1,60 @@
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import t from 'tap';
+import { UpstreamConnection, type UpstreamRequest } from '../../src/proxy/upstream-connection.ts';
+import type { TestScope } from '../support/gateway.ts';
+
+/** A connection to a server that answers every request with those bytes, and how often it was free. */
+async function connectTo(t: TestScope, answer: (socket: Socket) => void) {
+  const server = createServer((socket) => socket.on('data', () => answer(socket)).on('error', () => {}));
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  const { port } = server.address() as AddressInfo;
+  const owner = { free: 0, gone: 0, onFree: () => void owner.free++, onGone: () => void owner.gone++ };
+  const connection = new UpstreamConnection(connect(port, '127.0.0.1'), owner, 'connect', 1_000);
+  t.teardown(() => {
+    connection.destroy();
+    server.close();
+  });
+  return { connection, owner };
+}
+/** Sends a request and gives its body; `onData` sees every piece. */
+function ask(connection: UpstreamConnection, onData: (chunk: Buffer) => void = () => {}): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let body = '';
+    const request: UpstreamRequest = {
+      connection: null,
+      waitingSince: 0,
+      method: 'GET',
+      headText: 'GET / HTTP/1.1\r\nHost: a\r\n\r\n',
+      chunked: false,
+      hasBody: false,
+      connectTimeoutMs: 1_000,
+      responseTimeoutMs: 1_000,
+      idleTimeoutMs: 1_000,
+      upgrade: null,
+      onSent() {},
+      onDrain() {},
+      onInterim() {},
+      onHead() {},
+      onSwitch() {},
+      onData(chunk) {
+        body += chunk;
+        onData(chunk);
+      },
+      onEnd: () => resolve(body),
+      onError: reject,
+    };
+    connection.send(request);
+  });
+}
+
+t.test('a connection that was paused at the last bytes of an answer serves the next', async (t) => {
+  const { connection, owner } = await connectTo(t, (socket) =>
+    socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n'),
+  );
+  t.equal(await ask(connection, () => connection.pause()), 'ok');
+  t.equal(owner.free, 1);
+  t.equal(await ask(connection), 'ok');
+  t.equal(owner.free, 2);
+});
