@@ -7,6 +7,7 @@ import { createUpstream, type Upstream, type UpstreamOptions } from './proxy/ups
 /** The configured routes with the upstreams they lead to. */
 export interface ComposedRoutes {
   readonly table: RouteTable;
+  readonly upstreams: readonly Upstream[];
   /** Closes every connection to every upstream. */
   close(): Promise<void>;
 }
@@ -40,6 +41,7 @@ export async function composeRoutes(config: Config): Promise<ComposedRoutes> {
   });
   return {
     table: createRouteTable(routes),
+    upstreams: [...upstreams.values()],
     async close() {
       for (const upstream of upstreams.values()) upstream.close();
       await echo?.close();

@@ -1,4 +1,4 @@
-import { collectDefaultMetrics, Gauge, type Metric, Registry } from 'prom-client';
+import { collectDefaultMetrics, type Metric, Registry } from 'prom-client';
 
 /** What the gateway counts; every name begins with `postern_`, every label is bounded. */
 export interface Metrics {
@@ -6,6 +6,8 @@ export interface Metrics {
   requestDone(route: string, method: string, status: number, outcome: string, durationMs: number): void;
   /** A value read when metrics are scraped. */
   gauge(name: string, help: string, read: () => number): void;
+  /** Values read when metrics are scraped, each with the label's value before it. */
+  gaugeBy(label: string, name: string, help: string, read: () => (readonly [string, number])[]): void;
   /** The Prometheus text format. */
   text(): Promise<string>;
   readonly contentType: string;
@@ -59,14 +61,12 @@ export function createMetrics(): Metrics {
       counts.seconds += seconds;
     },
     gauge(name, help, read) {
-      new Gauge({
-        name: `postern_${name}`,
-        help,
-        registers: [registry],
-        collect() {
-          this.set(read());
-        },
-      });
+      const collect = () => [{ labels: {}, value: read() }];
+      register(registry, { name: `postern_${name}`, help, type: 'gauge', collect });
+    },
+    gaugeBy(label, name, help, read) {
+      const collect = () => read().map(([of, value]) => ({ labels: { [label]: of }, value }));
+      register(registry, { name: `postern_${name}`, help, type: 'gauge', collect });
     },
     text: () => registry.metrics(),
     contentType: registry.contentType,

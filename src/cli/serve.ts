@@ -14,7 +14,9 @@ export async function serve(call: Call, stopAsked: Promise<void>): Promise<void>
   exitOnUncaught(call, log);
   const gateway = await start(config, log);
   // Without a listener Node would end the process: a reload that is not there yet must not be an outage.
-  call.terminal.on('SIGHUP', () => log.warn('SIGHUP: the configuration is read at start alone, restart to change it'));
+  call.terminal.on('SIGHUP', () =>
+    log.warn('SIGHUP: the configuration is read at start alone, restart to change it'),
+  );
   call.terminal.stderr.write(`${announcement(call, config, gateway).join('\n')}\n`);
   await stopAsked;
   await gateway.stop();

@@ -1,0 +1,113 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type ClientOptions, WebSocket, WebSocketServer } from 'ws';
+import type { TestScope } from './gateway.ts';
+
+/** The upstream's end of a WebSocket. */
+export interface AcceptedSocket {
+  readonly socket: WebSocket;
+  readonly request: IncomingMessage;
+  /** The code with which it was closed; 1006 when it broke off. */
+  readonly closed: Promise<number>;
+}
+
+/** An upstream that accepts every WebSocket and sends each message back. */
+export interface WebSocketUpstream {
+  readonly url: string;
+  /** In order of arrival. */
+  readonly accepted: readonly AcceptedSocket[];
+}
+
+export interface WebSocketUpstreamOptions {
+  /** The subprotocol it chooses of those offered; none by default. */
+  readonly choose?: (offered: Set<string>) => string | false;
+  /** What it does with a new socket in place of sending back what comes. */
+  readonly onSocket?: (socket: WebSocket) => void;
+}
+
+/** Largest message of the tests, in bytes. */
+const maxPayload = 32 * 1024 * 1024;
+
+/** Starts the upstream on a free loopback port. */
+export async function startWebSocketUpstream(
+  t: TestScope,
+  { choose = () => false, onSocket = sendBack }: WebSocketUpstreamOptions = {},
+): Promise<WebSocketUpstream> {
+  const http = createServer();
+  const server = new WebSocketServer({ server: http, handleProtocols: choose, maxPayload });
+  const accepted: AcceptedSocket[] = [];
+  server.on('connection', (socket, request) => {
+    socket.on('error', () => {});
+    accepted.push({ socket, request, closed: closeCodeOf(socket) });
+    onSocket(socket);
+  });
+  http.listen(0, '127.0.0.1');
+  await once(http, 'listening');
+  t.teardown(() => {
+    for (const socket of server.clients) socket.terminate();
+    http.close();
+    http.closeAllConnections();
+  });
+  return { url: `http://127.0.0.1:${(http.address() as AddressInfo).port}`, accepted };
+}
+
+function sendBack(socket: WebSocket): void {
+  socket.on('message', (data: Buffer, binary) => socket.send(data, { binary }));
+}
+
+/** Resolves with the close code, 1006 when it broke off. */
+export async function closeCodeOf(socket: WebSocket): Promise<number> {
+  const [code] = await once(socket, 'close');
+  return code;
+}
+
+/** A handshake that was refused. */
+export interface RefusedHandshake {
+  readonly status: number;
+  readonly text: string;
+}
+
+/** What a client says in its handshake. */
+export type Handshake = ClientOptions & { readonly protocols?: string[] };
+
+/** Opens a WebSocket to a path of a gateway; gives the refusal when there is one. */
+export async function tryWebSocket(
+  port: number,
+  path: string,
+  { protocols = [], ...options }: Handshake = {},
+): Promise<WebSocket | RefusedHandshake> {
+  const socket = new WebSocket(`ws://127.0.0.1:${port}${path}`, protocols, { maxPayload, ...options });
+  return new Promise((resolve, reject) => {
+    socket.on('open', () => resolve(socket));
+    socket.on('error', reject);
+    socket.on('unexpected-response', async (request, response) => {
+      let text = '';
+      for await (const chunk of response) text += chunk;
+      request.destroy();
+      resolve({ status: response.statusCode!, text });
+    });
+  });
+}
+
+/** Opens a WebSocket; rejects when it is refused. */
+export async function openWebSocket(port: number, path: string, handshake?: Handshake): Promise<WebSocket> {
+  const socket = await tryWebSocket(port, path, handshake);
+  if (!(socket instanceof WebSocket)) throw new Error(`the handshake was answered ${socket.status}`);
+  return socket;
+}
+
+/** The lines beside `Host` and a credential that ask for a WebSocket. */
+export const webSocketLines = [
+  'Connection: Upgrade',
+  'Upgrade: websocket',
+  'Sec-WebSocket-Version: 13',
+  'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
+] as const;
+
+/** What a raw upstream answers to agree to a protocol. */
+export function switchingAnswer(protocol = 'websocket', ...lines: string[]): string {
+  return ['HTTP/1.1 101 Switching Protocols', 'Connection: Upgrade', `Upgrade: ${protocol}`, ...lines, '', ''].join(
+    '\r\n',
+  );
+}
