@@ -191,7 +191,10 @@ export interface Records {
   findApiKeyByHash(hash: Uint8Array): Awaitable<ApiKeyWithOwner | undefined>;
   findApiKey(id: string): Awaitable<ApiKeyWithOwner | undefined>;
   listApiKeys(query: ApiKeyQuery): Awaitable<ApiKeyPage>;
-  /** Refuses `not_authenticated` when `key.parent` or the owner is gone (or the owner disabled) by the time it is written: a revoked credential mints nothing. */
+  /**
+   * Refuses `not_authenticated` when the credential that mints it is gone by the time it is written: `key.parent`, or
+   * without one the owner; or when the owner is disabled.
+   */
   createApiKey(key: ApiKey, hash: Uint8Array): Promise<void>;
   /** Ids of the keys deleted: itself and, with `children`, those minted with it and with those; empty when there is none. */
   deleteApiKey(id: string, options: { readonly children: boolean }): Promise<readonly string[]>;

@@ -164,6 +164,17 @@ t.test('a bad query is told every problem at once', async (t) => {
     ],
     ['last_used__lt=', [noDate(q('last_used__lt'), '', 'input is too short')]],
     ['label__eq=a&label__eq=b', [notAString(q('label__eq'), ['a', 'b'])]],
+    [
+      'label__eq=%FF',
+      [
+        {
+          type: 'string_unicode',
+          loc: q('label__eq'),
+          msg: 'Input should be a valid string, unable to parse raw data as a unicode string',
+          input: '\udcff',
+        },
+      ],
+    ],
     ['label__startswith=a', [extra(q('label__startswith'), 'a')]],
     ['token=abcdefghijk', [extra(q('token'), null)]],
     [

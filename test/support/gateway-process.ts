@@ -14,6 +14,8 @@ export interface GatewayProcess {
   readonly port: number;
   readonly managementPort: number;
   readonly folder: string;
+  /** Its process id while it runs; null once it has ended. */
+  readonly pid: number | null;
   readonly api: ApiClient;
   /** Ends it by SIGTERM and gives the exit code; also done at the end of the test. */
   stop(): Promise<number | null>;
@@ -45,12 +47,13 @@ export async function startGatewayProcess(
   secrets.add(bootstrapToken);
   const printed: string[] = [];
   let isStopping = false;
-  const stop = () => {
+  const end = (signal: NodeJS.Signals) => {
     if (!isStopping && hasEnded(child))
       throw new Error(`it ended by itself (${child.exitCode ?? child.signalCode}): ${printed.join('\n')}`);
     isStopping = true;
-    return endProcess(child);
+    return endProcess(child, signal);
   };
+  const stop = () => end('SIGTERM');
   t.teardown(async () => {
     await stop();
     for (const line of printed) secrets.addPublicText(line);
@@ -59,20 +62,30 @@ export async function startGatewayProcess(
     if (options.folder === undefined) rmSync(folder, { recursive: true, force: true });
   });
   const { port, managementPort } = await portsOf(child, printed);
-  const kill = async () => void (await endProcess(child, 'SIGKILL'));
-  return { port, managementPort, folder, api: createApiClient(port, secrets), stop, kill };
+  const kill = async () => void (await end('SIGKILL'));
+  return {
+    port,
+    managementPort,
+    folder,
+    get pid() {
+      return hasEnded(child) ? null : child.pid!;
+    },
+    api: createApiClient(port, secrets),
+    stop,
+    kill,
+  };
 }
 
-async function endProcess(child: ChildProcess, signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> {
+function hasEnded(child: ChildProcess): boolean {
+  return child.exitCode !== null || child.signalCode !== null;
+}
+
+async function endProcess(child: ChildProcess, signal: NodeJS.Signals): Promise<number | null> {
   if (!hasEnded(child)) {
     child.kill(signal);
     await once(child, 'exit');
   }
   return child.exitCode;
-}
-
-function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
-  return exitCode !== null || signalCode !== null;
 }
 
 /** The ports it says it listens on; every line it prints is kept. */

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type ClientOptions, WebSocket, WebSocketServer } from 'ws';
+import { type Forwarding, startForwarding } from './forwarding.ts';
 import type { TestScope } from './gateway.ts';
 
 /** The upstream's end of a WebSocket. */
@@ -56,6 +57,28 @@ function sendBack(socket: WebSocket): void {
   socket.on('message', (data: Buffer, binary) => socket.send(data, { binary }));
 }
 
+/** A gateway in front of it. */
+export interface WebSocketGateway extends Forwarding {
+  readonly sockets: WebSocketUpstream;
+}
+
+/** An origin beside the own one from which browsers may sign in. */
+export const frontOrigin = 'https://front.example';
+
+/** Starts both; `more` are settings of the upstream. A test that leaves sockets open need not wait for their end. */
+export async function startWebSocketGateway(
+  t: TestScope,
+  options: WebSocketUpstreamOptions & { readonly more?: object; readonly folder?: string } = {},
+): Promise<WebSocketGateway> {
+  const sockets = await startWebSocketUpstream(t, options);
+  const config = {
+    upstreams: { app: { url: sockets.url, ...options.more } },
+    cors: { origins: [frontOrigin] },
+    shutdown: { timeout: '50ms' },
+  };
+  return { ...(await startForwarding(t, config, options)), sockets };
+}
+
 /** Resolves with the close code, 1006 when it broke off. */
 export async function closeCodeOf(socket: WebSocket): Promise<number> {
   const [code] = await once(socket, 'close');
@@ -104,10 +127,3 @@ export const webSocketLines = [
   'Sec-WebSocket-Version: 13',
   'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
 ] as const;
-
-/** What a raw upstream answers to agree to a protocol. */
-export function switchingAnswer(protocol = 'websocket', ...lines: string[]): string {
-  return ['HTTP/1.1 101 Switching Protocols', 'Connection: Upgrade', `Upgrade: ${protocol}`, ...lines, '', ''].join(
-    '\r\n',
-  );
-}

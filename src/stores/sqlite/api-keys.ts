@@ -19,7 +19,7 @@ export function createApiKeys({ db, read, write, noteChange }: Connection, now: 
   const byId = db.prepare<[string], ApiKeyRow>(
     `${selectApiKey} WHERE k.rowid = (SELECT rowid FROM api_keys WHERE id = ?)`,
   );
-  const isEnabledUser = db.prepare<[string], 1>('SELECT 1 FROM users WHERE id = ? AND disabled = 0').pluck();
+  const ownerDisabled = db.prepare<[string], 0 | 1>('SELECT disabled FROM users WHERE id = ?').pluck();
   const isLiveKey = db
     .prepare<[string, number], 1>('SELECT 1 FROM api_keys WHERE id = ? AND expires_order > ?')
     .pluck();
@@ -52,9 +52,11 @@ export function createApiKeys({ db, read, write, noteChange }: Connection, now: 
     listApiKeys: (query) => read(db.transaction(() => listApiKeys(db, query))),
     createApiKey: (key, hash) =>
       write(() => {
-        const ownerMayMint = isEnabledUser.get(key.createdBy) === 1;
-        const parentMayMint = key.parent === null || isLiveKey.get(key.parent, now()) === 1;
-        if (!ownerMayMint || !parentMayMint) throw new Refusal('not_authenticated');
+        const disabled = ownerDisabled.get(key.createdBy);
+        // A key outlives its owner where it was kept; a session does not.
+        const mayMint =
+          key.parent === null ? disabled === 0 : disabled !== 1 && isLiveKey.get(key.parent, now()) === 1;
+        if (!mayMint) throw new Refusal('not_authenticated');
         const { scopeSets, ...columns } = key;
         insert.run({ ...columns, hash, scopes: JSON.stringify(key.scopes) });
         for (const setId of scopeSets) insertHeldSet.run(key.id, setId);

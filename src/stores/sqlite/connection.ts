@@ -15,10 +15,7 @@ export interface Connection {
    * blocking the event loop. Rejects `store_unavailable`, or with what `step` throws.
    */
   write<T>(step: () => T): Promise<T>;
-  /**
-   * A number that is another one after another connection has committed, or {@link Connection.noteChange}. The file is
-   * asked once in a turn of the event loop: requests that came in together see the same state of it.
-   */
+  /** A number that is another one after another connection has committed, or {@link Connection.noteChange}. */
   changes(): number;
   /** Counts a change by this connection; called within the step that makes it. */
   noteChange(): void;
@@ -32,11 +29,7 @@ export function createConnection(db: Database.Database): Connection {
   const dataVersion = db.prepare<[], number>('PRAGMA data_version').pluck();
   let seenDataVersion = dataVersion.get();
   let changeCount = 0;
-  let askedThisTurn = false;
   let lastWrite: Promise<unknown> = Promise.resolve();
-  const endTurn = () => {
-    askedThisTurn = false;
-  };
 
   async function attempt<T>(step: () => T, deadline: number): Promise<T> {
     for (;;) {
@@ -74,7 +67,6 @@ export function createConnection(db: Database.Database): Connection {
       return result;
     },
     changes() {
-      if (askedThisTurn) return changeCount;
       let current: number | undefined;
       try {
         current = dataVersion.get();
@@ -85,8 +77,6 @@ export function createConnection(db: Database.Database): Connection {
         seenDataVersion = current;
         changeCount += 1;
       }
-      askedThisTurn = true;
-      setImmediate(endTurn);
       return changeCount;
     },
     noteChange() {

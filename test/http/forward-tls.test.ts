@@ -1,0 +1,73 @@
+import { connect } from 'node:net';
+import t from 'tap';
+import { canMakeCertificates, makeCertificate } from '../support/certificates.ts';
+import { eventually, startForwarding } from '../support/forwarding.ts';
+import { startTestGateway, type TestScope } from '../support/gateway.ts';
+import { connectRaw } from '../support/raw-client.ts';
+import { startRawUpstream } from '../support/raw-upstream.ts';
+
+if (!canMakeCertificates()) t.plan(0, 'openssl is not here to make certificates');
+
+/** Two gateways on the same stores: one that speaks TLS, and a plain one to sign in at. */
+async function startTls(t: TestScope, config: object = {}) {
+  const plain = await startForwarding(t, config);
+  const certificate = makeCertificate(plain.folder, 'listen', ['DNS:acme.example.com']);
+  const tls = { cert: certificate.certFile, key: certificate.keyFile };
+  const gateway = await startTestGateway(t, {
+    folder: plain.folder,
+    config: { ...config, listen: { host: '127.0.0.1', port: 0, tls } },
+  });
+  const options = { ca: certificate.cert, servername: 'acme.example.com' };
+  return { ...gateway, raw: plain.raw, options, connect: () => connectRaw(gateway.port, options) };
+}
+
+t.test('the listener speaks TLS, and says so to the upstream', async (t) => {
+  const { connect: open, raw, upstream } = await startTls(t);
+  const connection = await open();
+  connection.write(raw('GET /api/store/x HTTP/1.1'));
+  t.equal((await connection.answer()).status, 200);
+  t.same(upstream.seen[0]!.values('x-forwarded-proto'), ['https']);
+  connection.write(raw('GET /api//x HTTP/1.1'));
+  t.equal((await connection.answer()).status, 400);
+  t.equal(await connection.closed, 'ended');
+});
+
+t.test('what is no TLS gets no answer, and others are served', async (t) => {
+  const { port, connect: open, raw } = await startTls(t);
+  for (const bytes of [raw('GET /api/store/x HTTP/1.1'), 'x', '\x16\x03\x01\xff\xff']) {
+    const socket = connect(port, '127.0.0.1').on('error', () => {});
+    let came = '';
+    socket.on('data', (chunk) => {
+      came += chunk.toString('latin1');
+    });
+    socket.write(bytes, 'latin1');
+    socket.end();
+    await new Promise((resolve) => socket.on('close', resolve));
+    t.notMatch(came, /HTTP/);
+  }
+  const connection = await open();
+  connection.write(raw('GET /api/store/x HTTP/1.1'));
+  t.equal((await connection.answer()).status, 200);
+  connection.end();
+});
+
+t.test('a handshake that never ends is cut off', async (t) => {
+  const { port } = await startTls(t, { limits: { header_timeout: '300ms' } });
+  const socket = connect(port, '127.0.0.1').on('error', () => {});
+  const started = Date.now();
+  await new Promise((resolve) => socket.on('close', resolve));
+  t.ok(Date.now() - started < 5_000);
+});
+
+t.test('a body that is cut does not look whole', async (t) => {
+  const upstream = await startRawUpstream(t, ({ socket }) => {
+    socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n');
+    setTimeout(() => socket.resetAndDestroy(), 30);
+  });
+  const { connect: open, raw } = await startTls(t, { upstreams: { app: { url: upstream.url } } });
+  const connection = await open();
+  connection.write(raw('GET /api/store/x HTTP/1.1'));
+  await connection.closed;
+  t.not((await connection.answer().catch(() => undefined))?.isWhole, true);
+  await eventually(() => upstream.open === 0);
+});

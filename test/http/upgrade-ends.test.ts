@@ -1,0 +1,112 @@
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import t from 'tap';
+import { eventually } from '../support/forwarding.ts';
+import { accessLineOfUpgrade, startTunnelGateway, type Tunnel } from '../support/upgrades.ts';
+
+const foo = ['Connection: Upgrade', 'Upgrade: foo'];
+
+/** How an end may come, and what the other side is to see of it. */
+const endings: Record<string, (tunnel: Tunnel) => void> = {
+  'the client ends': ({ client }) => client.end(),
+  'the client is reset': ({ client }) => client.reset(),
+  'the upstream ends': ({ upstream }) => upstream.end(),
+  'the upstream is destroyed': ({ upstream }) => upstream.destroy(),
+  'the upstream is reset': ({ upstream }) => upstream.resetAndDestroy(),
+};
+
+for (const [name, end] of Object.entries(endings))
+  t.test(`once ${name} the other side has ended too, and the access line is written`, async (t) => {
+    const gateway = await startTunnelGateway(t);
+    const tunnel = await gateway.openTunnel({ lines: foo });
+    const { client, upstream } = tunnel;
+    client.write('up');
+    upstream.write('down, down');
+    await client.received('down, down');
+    await eventually(() => gateway.bytes.received.endsWith('up'));
+    const upstreamClosed = once(upstream, 'close');
+    end(tunnel);
+    await Promise.all([client.closed, upstreamClosed]);
+    t.match(await accessLineOfUpgrade(gateway), {
+      status: 101,
+      bytes_in: 2,
+      bytes_out: 10,
+      key: gateway.keyId,
+    });
+    await eventually(() => gateway.bytes.open === 0);
+    t.equal(gateway.logLines().filter(({ status }) => status === 101).length, 1);
+  });
+
+t.test('after the end of one direction the other one goes on', async (t) => {
+  const { openTunnel, bytes } = await startTunnelGateway(t);
+  await t.test('the client has ended', async (t) => {
+    const { client, upstream } = await openTunnel({ lines: foo });
+    const ended = once(upstream, 'end');
+    client.write('last words');
+    client.end();
+    await ended;
+    t.ok(bytes.received.endsWith('last words'));
+    upstream.end('the answer to them');
+    await client.received('the answer to them');
+    t.equal(await client.closed, 'ended');
+  });
+  await t.test('the upstream has ended', async (t) => {
+    const { client, upstream } = await openTunnel({ lines: foo });
+    upstream.end('last words');
+    await client.received('last words');
+    await sleep(50);
+    client.write('the answer');
+    await sleep(50);
+    client.write(' to them');
+    await eventually(() => bytes.received.endsWith('the answer to them'));
+    client.end();
+    t.equal(await client.closed, 'ended');
+  });
+});
+
+t.test('what was sent before an end arrives, however slowly it is read', async (t) => {
+  const { openTunnel } = await startTunnelGateway(t);
+  const { client, upstream } = await openTunnel({ lines: foo });
+  client.pause();
+  upstream.write(Buffer.alloc(16 * 1024 * 1024, 'x'));
+  upstream.end('the end');
+  await sleep(1_500);
+  client.resume();
+  await client.received('the end');
+  t.equal(await client.closed, 'ended');
+});
+
+t.test('a tunnel in which nothing passes is cut, and not before', async (t) => {
+  const gateway = await startTunnelGateway(t, { settings: { idle_timeout: '300ms' } });
+  const { client, upstream } = await gateway.openTunnel();
+  const upstreamClosed = once(upstream, 'close');
+  let closed = false;
+  void client.closed.then(() => {
+    closed = true;
+  });
+  for (let i = 0; i < 8; i++) {
+    if (i % 2 === 0) client.write('x');
+    else upstream.write('y');
+    await sleep(100);
+  }
+  t.notOk(closed, 'either direction counts');
+  const quietMs = performance.now();
+  await Promise.all([client.closed, upstreamClosed]);
+  const waitedMs = performance.now() - quietMs;
+  t.ok(waitedMs < 1_000, `${Math.round(waitedMs)} ms`);
+  t.match(await accessLineOfUpgrade(gateway), { outcome: 'idle_timeout' });
+});
+
+t.test('a gateway that stops gives tunnels shutdown.timeout and no longer', async (t) => {
+  const gateway = await startTunnelGateway(t, { config: { shutdown: { timeout: '400ms' } } });
+  const { client, upstream } = await gateway.openTunnel();
+  const upstreamClosed = once(upstream, 'close');
+  const startedMs = performance.now();
+  const stopped = gateway.stop();
+  await sleep(100);
+  upstream.write('still here');
+  await client.received('still here');
+  await Promise.all([stopped, client.closed, upstreamClosed]);
+  const tookMs = performance.now() - startedMs;
+  t.ok(tookMs >= 390 && tookMs < 1_500, `${Math.round(tookMs)} ms`);
+});

@@ -1,0 +1,71 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** One line of a corpus; README.md there says what its members mean. */
+export interface CorpusRow {
+  readonly name: string;
+  readonly send: string | readonly string[];
+  readonly expect: 'forwarded' | number;
+  readonly code?: string;
+  readonly answers?: readonly number[];
+  readonly open?: boolean;
+  readonly seen?: readonly string[];
+  readonly body?: string;
+  readonly has?: Readonly<Record<string, readonly string[]>>;
+  readonly as?: 'key' | 'session' | 'nobody';
+  readonly host?: string;
+}
+
+const folder = join(import.meta.dirname, '../corpora');
+
+/** The rows of `test/corpora/<name>.jsonl`; empty lines and lines that begin with `#` are none. */
+export function readCorpus<Row = CorpusRow>(name: string): Row[] {
+  return readFileSync(join(folder, `${name}.jsonl`), 'utf8')
+    .split('\n')
+    .filter((line) => line !== '' && !line.startsWith('#'))
+    .map((line) => JSON.parse(line));
+}
+
+const placeholder = /\{\{([^{}]+)\}\}/g;
+const repetition = /^(.+)\*(\d+)$/s;
+
+/** Puts values in place of `{{name}}`, also within values, and repeats: `{{ab*2}}` is `abab`. */
+export function expand(text: string, values: Readonly<Record<string, string>>): string {
+  return text.replace(placeholder, (_, inside: string) => {
+    const value = values[inside];
+    if (value !== undefined) return expand(value, values);
+    const [, repeated, times] = repetition.exec(inside) ?? [];
+    if (repeated === undefined) throw new Error(`no placeholder: ${inside}`);
+    return repeated.replaceAll('CRLF', '\r\n').repeat(Number(times));
+  });
+}
+
+/** The pieces in which a row is sent. */
+export function piecesOf(row: CorpusRow, values: Readonly<Record<string, string>>): string[] {
+  const pieces = typeof row.send === 'string' ? [row.send] : row.send;
+  return pieces.map((piece) => expand(piece, values));
+}
+
+/** A row in full, its short forms written out. */
+export interface Expectation {
+  readonly answers: readonly number[];
+  /** The connection goes on to serve. */
+  readonly open: boolean;
+  /** `METHOD target` of every request that reaches the upstream whole. */
+  readonly seen: readonly string[];
+}
+
+/** What a row expects; `sent` is what it sends. */
+export function expectationOf(row: CorpusRow, sent: string): Expectation {
+  const isForwarded = row.expect === 'forwarded';
+  return {
+    answers: row.answers ?? [isForwarded ? 200 : (row.expect as number)],
+    open: row.open ?? isForwarded,
+    seen: row.seen ?? (isForwarded ? [requestLineOf(sent)] : []),
+  };
+}
+
+function requestLineOf(sent: string): string {
+  const [method, target] = sent.trimStart().split(' ', 2);
+  return `${method} ${target}`;
+}

@@ -1,0 +1,102 @@
+import type t from 'tap';
+import { type FaultyUpstream, startFaultyUpstream } from './faulty-upstream.ts';
+import { type Forwarding, startForwarding } from './forwarding.ts';
+import { poolBecomes } from './pool-gauges.ts';
+import { exchangeRaw, type RawAnswer } from './raw-client.ts';
+
+/** What a client is to see: that refusal, an answer that breaks off, or that text, whole. */
+export type Expected = 502 | 504 | 'reset' | { readonly whole: string };
+
+/** One fault of an upstream. */
+export interface FaultRow {
+  /** What the upstream does once it has read the request, or was connected to: see {@link FaultyUpstream.fault}. */
+  readonly fault: FaultyUpstream['fault'];
+  readonly expected: Expected;
+  /** Default GET and POST. */
+  readonly methods?: readonly string[];
+  /** A used connection dies of it before the first byte of an answer: what may be asked again is. */
+  readonly isRetried?: boolean;
+}
+
+type Tap = typeof t;
+
+/** Short enough to wait for, long enough for a machine that has other work. */
+export const shortTimeouts = { connect_timeout: '400ms', response_timeout: '400ms', idle_timeout: '400ms' };
+
+const codes = { 502: 'upstream_unavailable', 504: 'upstream_timeout' } as const;
+
+/**
+ * Judges every row over one connection to the upstream, new and used before, so that a connection or a place that is
+ * lost in one row fails it.
+ */
+export async function judgeFaults(t: Tap, rows: Readonly<Record<string, FaultRow>>): Promise<void> {
+  const upstream = await startFaultyUpstream(t);
+  const app = { url: upstream.url, max_connections: 1, max_waiting: 1, ...shortTimeouts };
+  const gateway = await startForwarding(t, { upstreams: { app } });
+  for (const [name, row] of Object.entries(rows))
+    await t.test(name, async (t) => {
+      for (const method of row.methods ?? ['GET', 'POST'])
+        for (const before of ['last', 'good']) await judge(t, { gateway, upstream }, row, method, before);
+      if (row.expected === 'reset') {
+        const { closed } = await ask({ gateway, upstream }, row, 'GET', '1.0');
+        t.equal(closed, 'reset', 'where the end of the connection would end the body, it is no end');
+        await judgeAfter(t, { gateway, upstream });
+      }
+    });
+}
+
+interface Stage {
+  readonly gateway: Forwarding;
+  readonly upstream: FaultyUpstream;
+}
+
+async function judge(t: Tap, stage: Stage, row: FaultRow, method: string, before: string): Promise<void> {
+  const { gateway, upstream } = stage;
+  await exchangeRaw(gateway.port, gateway.raw(`GET /api/store/${before} HTTP/1.1`, ['Connection: close']));
+  const { answers, closed, asked } = await ask(stage, row, method, '1.1');
+  const what = `${method} on a connection that is ${before === 'last' ? 'new' : 'used'}`;
+  judgeAnswer(t, what, row.expected, answers.at(-1), closed);
+  const again = row.isRetried === true && before === 'good' && method === 'GET';
+  t.ok(asked <= (again ? 2 : 1), `${what} was sent ${asked} times`);
+  const said = answers.map(({ rawHeaders, text }) => rawHeaders.join('\n') + text).join('\n');
+  for (const secret of [String(upstream.port), '127.0.0.1', 'ECONN'])
+    t.notOk(said.includes(secret), 'what the upstream is stays inside');
+  await judgeAfter(t, stage);
+}
+
+async function ask({ gateway, upstream }: Stage, row: FaultRow, method: string, version: string) {
+  const asked = upstream.faults;
+  upstream.fault = row.fault;
+  const body = method === 'POST' ? 'hello' : '';
+  const lines = method === 'POST' ? ['Connection: close', 'Content-Length: 5'] : ['Connection: close'];
+  const sent = gateway.raw(`${method} /api/store/fault HTTP/${version}`, lines, body);
+  const seen = await exchangeRaw(gateway.port, sent);
+  upstream.fault = null;
+  return { ...seen, asked: upstream.faults - asked };
+}
+
+function judgeAnswer(
+  t: Tap,
+  what: string,
+  expected: Expected,
+  answer: RawAnswer | undefined,
+  closed: string,
+): void {
+  if (expected === 'reset') {
+    t.equal(closed, 'reset', what);
+    t.notOk(answer?.isWhole, `${what}: the answer does not look whole`);
+  } else if (typeof expected === 'number') {
+    t.equal(answer?.status, expected, what);
+    t.equal(answer?.json?.code, codes[expected], what);
+    t.equal(closed, 'ended', what);
+  } else {
+    t.equal(answer?.text, expected.whole, what);
+    t.ok(answer?.isWhole, what);
+  }
+}
+
+/** A good request is answered and the pool is as it was. */
+async function judgeAfter(t: Tap, { gateway, upstream }: Stage): Promise<void> {
+  t.ok(await gateway.stillServes(), 'a good request is answered afterwards');
+  await poolBecomes(gateway.managementPort, ({ open, waiting }) => open === upstream.open && waiting === 0);
+}

@@ -1,0 +1,71 @@
+import type { Socket } from 'node:net';
+import { eventually, type Forwarding, startForwarding } from './forwarding.ts';
+import type { TestScope } from './gateway.ts';
+import { connectRaw, type RawConnection } from './raw-client.ts';
+import { type RawUpstream, startRawUpstream } from './raw-upstream.ts';
+import { webSocketLines } from './web-sockets.ts';
+
+/** What an upstream answers to agree to a protocol. */
+export function switchingAnswer(protocol = 'websocket', ...lines: string[]): string {
+  const head = ['HTTP/1.1 101 Switching Protocols', 'Connection: Upgrade', `Upgrade: ${protocol}`];
+  return [...head, ...lines, '', ''].join('\r\n');
+}
+
+/** Both ends of an upgraded connection, as bytes. */
+export interface Tunnel {
+  readonly client: RawConnection;
+  readonly upstream: Socket;
+}
+
+/** A gateway whose upstream agrees to everything by hand. */
+export interface TunnelGateway extends Forwarding {
+  readonly bytes: RawUpstream;
+  /** Upstream ends of tunnels so far. */
+  readonly ends: readonly Socket[];
+  /** Resolves once both sides have switched. `ask`: the lines that ask for it, a WebSocket by default. */
+  openTunnel(ask?: { readonly lines?: readonly string[]; readonly early?: string }): Promise<Tunnel>;
+}
+
+/** Starts it; `foo` may be switched to on `/api/foo`. `settings` are those of the upstream. */
+export async function startTunnelGateway(
+  t: TestScope,
+  { settings = {}, config = {} }: { readonly settings?: object; readonly config?: object } = {},
+): Promise<TunnelGateway> {
+  const ends: Socket[] = [];
+  const bytes = await startRawUpstream(t, ({ socket, text }) => {
+    const protocol = /^upgrade: (.*)\r$/im.exec(text)?.[1];
+    if (protocol === undefined) return;
+    ends.push(socket);
+    socket.write(switchingAnswer(protocol));
+  });
+  const gateway = await startForwarding(t, {
+    upstreams: { app: { url: bytes.url, ...settings } },
+    routes: [
+      { prefix: '/api/foo', upstream: 'app', upgrades: ['foo'] },
+      { prefix: '/api', upstream: 'app' },
+    ],
+    shutdown: { timeout: '50ms' },
+    ...config,
+  });
+  return {
+    ...gateway,
+    bytes,
+    ends,
+    async openTunnel({ lines = webSocketLines, early = '' } = {}) {
+      const client = await connectRaw(gateway.port);
+      client.write(gateway.raw('GET /api/foo/live HTTP/1.1', lines, early));
+      const { status } = await client.answer({ toHead: true });
+      if (status !== 101) throw new Error(`the upgrade was answered ${status}`);
+      return { client, upstream: ends.at(-1)! };
+    },
+  };
+}
+
+/** The access line of the last upgrade, once it is there. */
+export async function accessLineOfUpgrade(
+  gateway: Pick<Forwarding, 'logLines'>,
+): Promise<Record<string, unknown>> {
+  const find = () => gateway.logLines().find(({ status }) => status === 101);
+  await eventually(() => find() !== undefined);
+  return find()!;
+}
