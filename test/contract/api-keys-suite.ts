@@ -43,6 +43,15 @@ export function runApiKeysSuite({ name, create }: RecordsFactory): void {
     await t.rejects(store.createApiKey(newKey('l'), hashOf('l')), refusal, 'owner disabled');
   });
 
+  t.test(`${name}: a key that was kept when its owner was removed still mints`, async (t) => {
+    const { store } = await create(t);
+    await store.createUser(newUser('owner'), 'owner');
+    await store.createApiKey(newKey('kept'), hashOf('kept'));
+    await store.removeUser('owner', { keepKeys: true });
+    await store.createApiKey(newKey('child', { parent: 'kept' }), hashOf('child'));
+    t.match(await store.findApiKey('child'), { owner: null });
+  });
+
   t.test(`${name}: deleting a key leaves or takes its children`, async (t) => {
     const { store } = await create(t);
     await store.createUser(newUser('owner'), 'owner');
