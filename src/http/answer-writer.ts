@@ -122,15 +122,17 @@ export class AnswerWriter {
 
   #writePiece(before: string, bytes: Buffer, after: string): boolean {
     const socket = this.#socket;
-    if (bytes.length <= onePieceBytes)
-      return socket.write(before + bytes.toString('latin1') + after, 'latin1');
-    if (before === '' && after === '') return socket.write(bytes);
-    socket.cork();
-    if (before !== '') socket.write(before, 'latin1');
-    let keepsUp = socket.write(bytes);
-    if (after !== '') keepsUp = socket.write(after, 'latin1');
-    socket.uncork();
-    return keepsUp;
+    if (bytes.length <= onePieceBytes) socket.write(before + bytes.toString('latin1') + after, 'latin1');
+    else if (before === '' && after === '') socket.write(bytes);
+    else {
+      socket.cork();
+      if (before !== '') socket.write(before, 'latin1');
+      socket.write(bytes);
+      if (after !== '') socket.write(after, 'latin1');
+      socket.uncork();
+    }
+    // What the kernel took at once needn't be waited for, however much it was.
+    return socket.writableLength < socket.writableHighWaterMark;
   }
 }
 

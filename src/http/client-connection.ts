@@ -141,7 +141,7 @@ export class ClientConnection {
 
   #throwAway(count: number): void {
     this.#discarded += count;
-    if (this.#discarded > lingerBytes) this.socket.destroy();
+    if (this.#discarded > lingerBytes) this.reset();
   }
 
   /** Gives the index after the head, or `start` when it is not all there yet. */
@@ -149,6 +149,7 @@ export class ClientConnection {
     let from = start;
     // An empty line before a request is a client's slip of old (RFC 9112 §2.2).
     if (bytes[from] === cr && bytes.length - from >= 2 && bytes[from + 1] === lf) from += 2;
+    if (from === bytes.length) return start;
     const end = bytes.indexOf(headEndBytes, from);
     const length = (end < 0 ? bytes.length : end) - from;
     if (length > this.#options.headerBytes) {
@@ -342,7 +343,7 @@ export class ClientConnection {
 
   readonly #onEnd = (): void => {
     // A client that says no more is gone: what it asked for is worth nothing to it.
-    if (this.#exchange !== null && !this.#exchange.answer.ended) this.socket.destroy();
+    if (this.#exchange !== null && !this.#exchange.answer.ended) this.reset();
     else this.socket.end();
   };
 
@@ -356,10 +357,24 @@ export class ClientConnection {
     this.#options.onClosed(exchange);
   };
 
+  /** Cuts the connection, and what is still on its way to the client: it can't take that for whole. */
+  reset(): void {
+    if (this.socket.destroyed) return;
+    // TLS has no reset of its own: a close without its close_notify says the same.
+    if (this.encrypted) this.socket.destroy();
+    else this.socket.resetAndDestroy();
+  }
+
   /** Closes the connection if it has been too long where it stands; `now` as by `performance.now()`. */
   checkTime(now: number): void {
     const waited = now - this.#since;
     const { headerTimeoutMs, keepAliveTimeoutMs, bodyIdleTimeoutMs, writeIdleTimeoutMs } = this.#options;
+    const isBusy = this.#phase === phase.exchange || this.#phase === phase.head;
+    if (!isBusy && this.socket.writableLength > 0) {
+      // The end of an answer is still on its way to a client that is slow, and neither idle nor done.
+      if (waited > writeIdleTimeoutMs) this.reset();
+      return;
+    }
     switch (this.#phase) {
       case phase.idle:
         // One that never sent a byte is closed without a word: nobody waits for an answer there.

@@ -8,7 +8,7 @@ export interface Cors {
   isAllowed(origin: string): boolean;
   /** Flat header list of every answer. */
   answerHeaders(head: RequestHead): readonly string[];
-  /** Flat header list of the 204 to a preflight. */
+  /** Flat header list of the 204 to a preflight, beside that of every answer. */
   preflightHeaders(head: RequestHead): readonly string[];
 }
 
@@ -45,18 +45,12 @@ export function createCors(origins: readonly string[]): Cors {
       ];
     },
     preflightHeaders(head) {
-      if (!enabled) return [];
-      if (!isAllowed(head.origin) || !methodName.test(head.requestMethod)) return vary;
+      if (!enabled || !isAllowed(head.origin) || !methodName.test(head.requestMethod)) return [];
       const headers = [
-        'Access-Control-Allow-Origin',
-        head.origin,
-        'Access-Control-Allow-Credentials',
-        'true',
         'Access-Control-Allow-Methods',
         head.requestMethod,
         'Access-Control-Max-Age',
         maxAgeSeconds,
-        ...vary,
       ];
       const names = requestedHeaders(head);
       if (names !== '' && headerNameList.test(names)) headers.push('Access-Control-Allow-Headers', names);

@@ -122,10 +122,6 @@ export class Exchange {
   /** Ends the connection without a proper end of the answer: never a body that looks complete. */
   reset(outcome: string): void {
     this.outcome = outcome;
-    const { socket, encrypted } = this.connection;
-    if (socket.destroyed) return;
-    // TLS has no reset of its own: a close without its close_notify says the same.
-    if (encrypted) socket.destroy();
-    else socket.resetAndDestroy();
+    this.connection.reset();
   }
 }

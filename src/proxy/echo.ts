@@ -11,12 +11,15 @@ export interface Echo {
 /** Bytes of a body that are sent back; `body_length` counts them all. */
 const maxEchoedBytes = 1024 * 1024;
 
+/** More than any limit that is set on what clients send. */
+const maxHeadBytes = 1024 * 1024;
+
 /**
  * Starts the upstream of the quick start on a free loopback port: it answers with the request as a real upstream would
  * have seen it, for it is one.
  */
 export function startEcho(): Promise<Echo> {
-  const server = createServer((request, response) => {
+  const server = createServer({ maxHeaderSize: maxHeadBytes }, (request, response) => {
     const chunks: Buffer[] = [];
     let length = 0;
     request.on('data', (chunk: Buffer) => {

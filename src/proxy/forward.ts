@@ -184,7 +184,7 @@ class ForwardedRequest implements UpstreamRequest, BodyReader, OpenStream {
   #sendAgain(): void {
     this.connection = null;
     try {
-      this.#route.upstream.send(this);
+      this.#route.upstream.sendAgain(this);
     } catch (error) {
       this.#fail(error, 'upstream_aborted');
     }
@@ -206,6 +206,9 @@ class ForwardedRequest implements UpstreamRequest, BodyReader, OpenStream {
         onBytes(toClient, fromClient) {
           exchange.answer.bodyBytes += toClient;
           exchange.bytesIn += fromClient;
+        },
+        onIdle() {
+          exchange.outcome = 'idle_timeout';
         },
       },
     );
@@ -244,13 +247,13 @@ class ForwardedRequest implements UpstreamRequest, BodyReader, OpenStream {
   #clientGone(): void {
     if (this.#over) return;
     this.#finish();
-    this.#abandon();
+    // What a tunnel's client said before it went is still the upstream's.
+    if (this.#tunnel === null) this.#abandon();
   }
 
   /** The upstream connection goes with its request: its answer is wanted no more, and its place is free at once. */
   #abandon(): void {
-    if (this.#tunnel !== null) this.#tunnel.destroy();
-    else if (this.connection === null) this.#route.upstream.cancel(this);
+    if (this.connection === null) this.#route.upstream.cancel(this);
     else this.connection.destroy();
   }
 

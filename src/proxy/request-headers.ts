@@ -1,6 +1,6 @@
 import { randomFillSync } from 'node:crypto';
 import { withoutCookies } from '../http/cookies.ts';
-import { meaning, meaningOf, normalisedName } from '../http/header-names.ts';
+import { type Meaning, meaning, meaningOf, normalisedName } from '../http/header-names.ts';
 import type { RequestHead } from '../http/request-head.ts';
 import { withoutOwnProtocols } from '../http/websocket-protocols.ts';
 
@@ -25,18 +25,15 @@ export interface Forwarding {
 }
 
 /**
- * The headers that go upstream, names and values in turn: what the client sent, cleaned of everything that is
- * Postern's to say, then what Postern says. One `Host`, one framing header.
+ * The headers that go upstream, names and values in turn: one `Host`, what the client sent, cleaned of everything that
+ * is Postern's to say, one framing header, then what Postern says.
  */
 export function requestHeaders(head: RequestHead, forwarding: Forwarding): string[] {
-  const headers: string[] = ['Host', forwarding.host];
-  clean(head, forwarding, headers);
-  if (head.transferEncodingCount > 0) headers.push('Transfer-Encoding', 'chunked');
-  else if (head.contentLengthCount > 0) headers.push('Content-Length', String(Number(head.contentLength)));
-  if (forwarding.upgrade !== null) headers.push('Connection', 'Upgrade', 'Upgrade', forwarding.upgrade);
-  const { identityHeaders } = forwarding;
-  for (let i = 0; i < identityHeaders.length; i++) headers.push(identityHeaders[i]!);
-  describeConnection(head, forwarding, headers);
+  const headers = ['Host', forwarding.host];
+  append(headers, cleanedHeaders(head, forwarding));
+  append(headers, framingHeaders(head, forwarding.upgrade));
+  const traceparent = isTraceparent(head) ? head.traceparent : newTraceparent();
+  append(headers, identifyingHeaders(head, forwarding, traceparent));
   return headers;
 }
 
@@ -53,44 +50,69 @@ export function requestHeadText(
   return `${text}\r\n`;
 }
 
-/** Step 5 of the request path: passes on what means nothing to Postern and drops the rest. */
-function clean(head: RequestHead, forwarding: Forwarding, into: string[]): void {
+function append(into: string[], headers: readonly string[]): void {
+  for (let i = 0; i < headers.length; i++) into.push(headers[i]!);
+}
+
+/**
+ * Step 5 of the request path, clean: of the client's own headers those that mean nothing to Postern, as they stand and
+ * in their order. What `Connection` names goes, whatever it means.
+ */
+export function cleanedHeaders(
+  head: RequestHead,
+  rules: Pick<Forwarding, 'ownCookies' | 'withoutCredentials'>,
+): string[] {
   const { raw, connectionNames } = head;
+  const headers: string[] = [];
   for (let i = 0; i < raw.length; i += 2) {
     const name = raw[i]!;
-    switch (meaningOf(name)) {
-      case meaning.plain:
-      case meaning.contentType:
-      case meaning.userAgent:
-      case meaning.origin:
-      case meaning.secFetchSite:
-      case meaning.secPurpose:
-      case meaning.requestMethod:
-        if (connectionNames === null || !connectionNames.has(normalisedName(name)))
-          into.push(name, raw[i + 1]!);
-        break;
-      case meaning.cookie: {
-        const cookie = forwarding.withoutCredentials
-          ? ''
-          : withoutCookies(raw[i + 1]!, forwarding.ownCookies);
-        if (cookie !== '') into.push(name, cookie);
-        break;
-      }
-      case meaning.webSocketProtocol: {
-        const offered = withoutOwnProtocols(raw[i + 1]!);
-        if (offered !== '') into.push(name, offered);
-        break;
-      }
-    }
+    const value = passedValue(meaningOf(name), raw[i + 1]!, rules);
+    if (value === undefined) continue;
+    if (connectionNames === null || !connectionNames.has(normalisedName(name))) headers.push(name, value);
+  }
+  return headers;
+}
+
+/** What passes of a header; undefined when nothing does. */
+function passedValue(
+  what: Meaning,
+  value: string,
+  rules: Pick<Forwarding, 'ownCookies' | 'withoutCredentials'>,
+): string | undefined {
+  switch (what) {
+    case meaning.plain:
+    case meaning.contentType:
+    case meaning.userAgent:
+    case meaning.origin:
+    case meaning.secFetchSite:
+    case meaning.secPurpose:
+    case meaning.requestMethod:
+      return value;
+    case meaning.cookie:
+      return rules.withoutCredentials ? undefined : withoutCookies(value, rules.ownCookies) || undefined;
+    case meaning.webSocketProtocol:
+      return withoutOwnProtocols(value) || undefined;
+    default:
+      return undefined;
   }
 }
 
-/** Where the request came from, and the ids by which it is traced. */
-function describeConnection(head: RequestHead, forwarding: Forwarding, into: string[]): void {
+/** How the body is framed and which protocol is asked for, written anew. */
+function framingHeaders(head: RequestHead, upgrade: string | null): string[] {
+  const headers: string[] = [];
+  if (head.transferEncodingCount > 0) headers.push('Transfer-Encoding', 'chunked');
+  else if (head.contentLengthCount > 0) headers.push('Content-Length', String(Number(head.contentLength)));
+  if (upgrade !== null) headers.push('Connection', 'Upgrade', 'Upgrade', upgrade);
+  return headers;
+}
+
+/** Step 6 of the request path, identify: who is calling, where from, and the ids by which the request is traced. */
+export function identifyingHeaders(head: RequestHead, forwarding: Forwarding, traceparent: string): string[] {
   const { peer, fromTrustedProxy } = forwarding;
   const proto = forwarding.encrypted ? 'https' : 'http';
   const trustsFor = fromTrustedProxy && head.forwardedFor !== '';
-  into.push(
+  const headers = [
+    ...forwarding.identityHeaders,
     'X-Request-Id',
     forwarding.requestId,
     'X-Forwarded-For',
@@ -98,11 +120,12 @@ function describeConnection(head: RequestHead, forwarding: Forwarding, into: str
     'X-Forwarded-Proto',
     fromTrustedProxy && head.forwardedProto !== '' ? head.forwardedProto : proto,
     'traceparent',
-    isTraceparent(head) ? head.traceparent : newTraceparent(),
-  );
+    traceparent,
+  ];
   const host = fromTrustedProxy && head.forwardedHost !== '' ? head.forwardedHost : head.host;
   // Over HTTP/1.0 nobody need have named one.
-  if (host !== '') into.push('X-Forwarded-Host', host);
+  if (host !== '') headers.push('X-Forwarded-Host', host);
+  return headers;
 }
 
 const traceparentValue = /^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/;

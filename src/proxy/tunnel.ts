@@ -16,26 +16,33 @@ export interface TunnelOptions {
   readonly isWebSocket: boolean;
   /** Bytes passed on, towards the client and from it. */
   readonly onBytes: (toClient: number, fromClient: number) => void;
+  /** Told when it ends because nothing passed. */
+  readonly onIdle: () => void;
 }
 
-/** How long a side that was told to close may take, in milliseconds. */
-const closingMs = 1_000;
+/** How long the second side may take to end after the first, once all has been sent to it; in milliseconds. */
+const lingerMs = 10_000;
+/** The same after the credential has ended; with a look at credentials before it, it is to be less than a second. */
+const closingMs = 500;
 
-/** Joins two sockets until one of them ends: bytes pass both ways with back-pressure, an end is passed on as an end. */
+/**
+ * Joins two sockets until both have ended. Bytes pass both ways with back-pressure, an end is passed on behind the last
+ * of them; the other direction goes on, but for a WebSocket, which ends as a whole.
+ */
 export class Tunnel {
   readonly #ends: TunnelEnds;
   readonly #options: TunnelOptions;
   readonly #toClient = new FrameFollower();
   readonly #toUpstream = new FrameFollower();
-  readonly #idle: NodeJS.Timeout;
+  #timer: NodeJS.Timeout;
+  /** Nothing is passed on any more. */
   #over = false;
   #open = 2;
 
   constructor(ends: TunnelEnds, options: TunnelOptions) {
     this.#ends = ends;
     this.#options = options;
-    this.#idle = setTimeout(() => this.destroy(), options.idleTimeoutMs);
-    this.#idle.unref();
+    this.#timer = setTimeout(() => this.#idle(), options.idleTimeoutMs).unref();
   }
 
   /** Begins to pass bytes, those that had come already first. */
@@ -53,47 +60,65 @@ export class Tunnel {
     count: (bytes: number) => void,
     early: Buffer,
   ): void {
-    const pass = (bytes: Buffer) => {
-      if (this.#over) return;
-      this.#idle.refresh();
+    const pass = (bytes: Buffer): boolean => {
+      if (this.#over || to.destroyed) return true;
+      this.#timer.refresh();
       count(bytes.length);
       if (this.#options.isWebSocket) frames.pass(bytes);
-      if (!to.write(bytes)) from.pause();
+      return to.write(bytes);
     };
-    to.on('drain', () => from.resume());
-    from.on('data', pass);
-    from.on('end', () => to.end());
-    from.on('error', () => this.destroy());
-    from.on('close', () => {
-      if (!to.writableEnded) to.end();
-      this.#open--;
-      if (this.#open === 0) this.#finish();
-      else if (from.errored !== null) this.destroy();
-      else this.#closeSoon();
+    from.on('data', (bytes: Buffer) => {
+      if (!pass(bytes)) from.pause();
     });
-    if (early.length > 0) pass(early);
-    from.resume();
+    to.on('drain', () => {
+      this.#timer.refresh();
+      from.resume();
+    });
+    from.on('end', () => {
+      if (this.#options.isWebSocket) this.#endAfter(to);
+      else to.end();
+    });
+    // The close that follows tells what there is to do.
+    from.on('error', () => {});
+    from.on('close', () => {
+      this.#open--;
+      if (this.#open === 0) clearTimeout(this.#timer);
+      else this.#endAfter(to);
+    });
+    if (early.length === 0 || pass(early)) from.resume();
+  }
+
+  /** The other side is gone: this one gets what is still on its way to it, and some time to end too. */
+  #endAfter(to: Socket): void {
+    to.end(() => this.#cutAfter(lingerMs));
+    to.resume();
   }
 
   /** Ends it for its credential's sake: a WebSocket is told 1008 where a frame may stand, the rest is cut. */
   end(): void {
     if (this.#over) return;
-    const { client, upstream } = this.#ends;
-    if (!this.#options.isWebSocket || !this.#toClient.atBoundary) {
-      this.destroy();
-      return;
-    }
     this.#over = true;
-    client.end(closeFrame(policyViolation, false));
-    if (this.#toUpstream.atBoundary) upstream.end(closeFrame(policyViolation, true));
-    else upstream.destroy();
-    client.resume();
-    upstream.resume();
-    this.#closeSoon();
+    const { client, upstream } = this.#ends;
+    this.#dismiss(client, this.#toClient, closeFrame(policyViolation, false));
+    this.#dismiss(upstream, this.#toUpstream, closeFrame(policyViolation, true));
+    this.#cutAfter(closingMs);
   }
 
-  #closeSoon(): void {
-    setTimeout(() => this.destroy(), closingMs).unref();
+  #dismiss(to: Socket, frames: FrameFollower, frame: Buffer): void {
+    if (!this.#options.isWebSocket || !frames.atBoundary || to.writableEnded) to.destroy();
+    else to.end(frame);
+    to.resume();
+  }
+
+  #idle(): void {
+    this.#options.onIdle();
+    this.destroy();
+  }
+
+  #cutAfter(milliseconds: number): void {
+    if (this.#open === 0) return;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.destroy(), milliseconds).unref();
   }
 
   /** Cuts both ends at once. */
@@ -101,10 +126,5 @@ export class Tunnel {
     this.#over = true;
     this.#ends.client.destroy();
     this.#ends.upstream.destroy();
-  }
-
-  #finish(): void {
-    this.#over = true;
-    clearTimeout(this.#idle);
   }
 }

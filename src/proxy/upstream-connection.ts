@@ -132,13 +132,17 @@ export class UpstreamConnection {
   write(bytes: Buffer): boolean {
     this.since = performance.now();
     if (bytes.length === 0) return true;
-    if (this.#request?.chunked !== true) return this.#socket.write(bytes);
-    this.#socket.cork();
-    this.#socket.write(`${bytes.length.toString(16)}\r\n`, 'latin1');
-    this.#socket.write(bytes);
-    const keepsUp = this.#socket.write('\r\n', 'latin1');
-    this.#socket.uncork();
-    return keepsUp;
+    const socket = this.#socket;
+    if (this.#request?.chunked !== true) socket.write(bytes);
+    else {
+      socket.cork();
+      socket.write(`${bytes.length.toString(16)}\r\n`, 'latin1');
+      socket.write(bytes);
+      socket.write('\r\n', 'latin1');
+      socket.uncork();
+    }
+    // What the kernel took at once needn't be waited for, however much it was.
+    return socket.writableLength < socket.writableHighWaterMark;
   }
 
   /** The body is complete. */
@@ -173,7 +177,8 @@ export class UpstreamConnection {
       this.destroy();
       return;
     }
-    this.since = performance.now();
+    // A head has to come in time as a whole: a byte now and then is no progress.
+    if (this.#headSeen) this.since = performance.now();
     this.#gotBytes = true;
     const bytes = this.#kept === null ? chunk : Buffer.concat([this.#kept, chunk]);
     this.#kept = null;
@@ -232,6 +237,7 @@ export class UpstreamConnection {
     const request = this.#request!;
     if (status < 200) {
       if (++this.#interim > maxInterim) throw new MalformedMessage('too many interim answers');
+      this.since = performance.now();
       request.onInterim(status, fields);
       return;
     }

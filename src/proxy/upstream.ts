@@ -36,6 +36,8 @@ export interface Upstream {
   readonly host: string | null;
   /** Sends the request, now or when a connection is free. Throws `upstream_overloaded` when the queue is full. */
   send(request: UpstreamRequest): void;
+  /** Sends once more what a connection that had been thought alive lost. Throws as `send` does. */
+  sendAgain(request: UpstreamRequest): void;
   /** Forgets a request that still waits for a connection. */
   cancel(request: UpstreamRequest): void;
   /** Connections open, free ones included; requests that wait. */
@@ -97,6 +99,13 @@ class UpstreamPool implements Upstream, ConnectionOwner {
     } else throw new Refusal('upstream_overloaded');
   }
 
+  sendAgain(request: UpstreamRequest): void {
+    // The others that are free may be as dead as the one that lost it: only a new connection surely is not.
+    if (this.#all.size >= this.#options.maxConnections) this.#free.pop()?.destroy();
+    if (this.#all.size < this.#options.maxConnections) this.#connect(request);
+    else this.send(request);
+  }
+
   cancel(request: UpstreamRequest): void {
     this.#queue.delete(request);
   }
@@ -125,7 +134,11 @@ class UpstreamPool implements Upstream, ConnectionOwner {
 
   #openSocket(): Socket {
     const { address, tls } = this.#options;
-    const where = 'socketPath' in address ? { path: address.socketPath } : address;
+    const where = {
+      ...('socketPath' in address ? { path: address.socketPath } : address),
+      // The end of one direction of an upgraded connection is not that of the other.
+      allowHalfOpen: true,
+    };
     if (tls === null) return netConnect(where);
     const { ca, cert, key, serverName } = tls;
     // An IP address is no server name (RFC 6066 §3); the certificate is checked against it all the same.

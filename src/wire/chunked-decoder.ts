@@ -36,6 +36,7 @@ export class ChunkedDecoder {
   #left = 0;
   #extensionBytes = 0;
   #trailerText = '';
+  #trailers: string[] = [];
 
   constructor(maxTrailerBytes: number) {
     this.#maxTrailerBytes = maxTrailerBytes;
@@ -43,7 +44,7 @@ export class ChunkedDecoder {
 
   /** Names and values of the trailers in turn; once `done`. */
   trailers(): string[] {
-    return this.#trailerText === '' ? [] : parseFields(this.#trailerText, 0);
+    return this.#trailers;
   }
 
   /** Decodes from `start`; gives the index after the last byte that belongs to this body. */
@@ -108,13 +109,18 @@ export class ChunkedDecoder {
     const text = this.#trailerText + bytes.toString('latin1', from, Math.min(bytes.length, from + room));
     const end = text.startsWith('\r\n') ? 0 : text.indexOf('\r\n\r\n');
     if (end < 0) {
-      if (text.length >= this.#maxTrailerBytes + 4 || (text.length > 1 && text.charCodeAt(0) === cr))
+      // Half a line end may stand last; whatever else is wrong is told at once, not after a time-out.
+      const settled = text.charCodeAt(text.length - 1) === cr ? text.slice(0, -1) : text;
+      if (text.length >= this.#maxTrailerBytes + 4 || !isCleanText(settled))
         throw new MalformedMessage('trailers');
       this.#trailerText = text;
       return bytes.length;
     }
-    this.#trailerText = text.slice(0, end);
-    if (!isCleanText(this.#trailerText)) throw new MalformedMessage('trailers');
+    if (end > 0) {
+      // Also where nobody asks for them: what is no field must not pass for the end of a message.
+      if (!isCleanText(text.slice(0, end))) throw new MalformedMessage('trailers');
+      this.#trailers = parseFields(text.slice(0, end), 0);
+    }
     this.done = true;
     this.#state = state.done;
     return from + (end === 0 ? 2 : end + 4) - before;

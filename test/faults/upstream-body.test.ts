@@ -5,6 +5,7 @@ import { type Expected, type FaultRow, judgeFaults } from '../support/fault-tabl
 const saying = (pieces: readonly string[], expected: Expected, methods?: readonly string[]): FaultRow => ({
   expected,
   methods,
+  isTainted: typeof expected === 'object',
   fault(socket, when) {
     if (when === 'accepted') return;
     pieces.forEach((piece, index) => void setTimeout(() => socket.write(piece, 'latin1'), 10 * index));

@@ -33,7 +33,7 @@ t.test('the listener speaks TLS, and says so to the upstream', async (t) => {
 });
 
 t.test('what is no TLS gets no answer, and others are served', async (t) => {
-  const { port, connect: open, raw } = await startTls(t);
+  const { port, connect: open, raw } = await startTls(t, { limits: { header_timeout: '300ms' } });
   for (const bytes of [raw('GET /api/store/x HTTP/1.1'), 'x', '\x16\x03\x01\xff\xff']) {
     const socket = connect(port, '127.0.0.1').on('error', () => {});
     let came = '';

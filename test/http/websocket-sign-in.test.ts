@@ -55,7 +55,11 @@ t.test('a browser offers its token as a subprotocol, from an origin that may', a
     'an origin that begins like a good one': [offering(`${front}.evil.example`, token), 403, 'cross_site'],
     'a bad token': [offering(front, `${token}x`), 401, 'invalid_token'],
     'a key in place of the token': [offering(front, `postern.bearer.${key}`), 401, 'invalid_token'],
-    'the spelling of another protocol': [offering(front, `Postern.bearer.${bearer}`), 401, 'not_authenticated'],
+    'the spelling of another protocol': [
+      offering(front, `Postern.bearer.${bearer}`),
+      401,
+      'not_authenticated',
+    ],
     'a header beside it': [
       { ...offering(front, token), headers: { Authorization: `Bearer ${bearer}` } },
       400,
@@ -102,7 +106,7 @@ t.test('of the offer the upstream sees what is not Postern’s, and its choice c
   ];
   for (const [offer, seen, chosen] of rows) {
     const socket = await openWebSocket(port, live, offering(front, ...offer));
-    t.equal(sockets.accepted.at(-1)!.request.headers['sec-websocket-protocol'], seen, offer[0]);
+    t.equal(sockets.accepted.at(-1)!.request.headers['sec-websocket-protocol'], seen, offer.join());
     t.equal(socket.protocol, chosen, offer.join());
     socket.close();
   }

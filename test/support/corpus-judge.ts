@@ -1,5 +1,5 @@
 import type { Test } from 'tap';
-import { type CorpusRow, expectationOf, expand, piecesOf } from './corpus.ts';
+import { type CorpusRow, expand, expectationOf, piecesOf } from './corpus.ts';
 import type { CorpusBench } from './corpus-bench.ts';
 import { assertOurHeaders } from './our-headers.ts';
 import { connectRaw, type RawAnswer, type RawConnection } from './raw-client.ts';
@@ -12,8 +12,8 @@ const after = 'GET /api/store/after HTTP/1.1\r\n{{good}}Connection: close\r\n\r\
 export interface Sending {
   /** Further placeholders. */
   readonly values?: Readonly<Record<string, string>>;
-  /** Cuts what is sent into pieces of that many bytes. */
-  readonly pieceBytes?: number;
+  /** Cuts what is sent into that many pieces at the most, none shorter than a few bytes. */
+  readonly pieces?: number;
 }
 
 /**
@@ -24,7 +24,7 @@ export async function judge(
   t: Test,
   bench: CorpusBench,
   row: CorpusRow,
-  { values = {}, pieceBytes }: Sending = {},
+  { values = {}, pieces: count }: Sending = {},
 ): Promise<void> {
   const { gateway, upstream } = bench;
   const all = { ...bench.values, ...values };
@@ -32,7 +32,7 @@ export async function judge(
   const wanted = expectationOf(row, pieces.join(''));
   const before = upstream.seen.length;
   const connection = await connectRaw(gateway.port);
-  await send(connection, pieceBytes === undefined ? pieces : cut(pieces.join(''), pieceBytes));
+  await send(connection, count === undefined ? pieces : cut(pieces.join(''), count));
   const answers: RawAnswer[] = [];
   const late = setTimeout(() => connection.reset(), patienceMs);
   if (wanted.open) {
@@ -50,7 +50,7 @@ export async function judge(
     [...wanted.answers, 200],
     'it is answered as it should, and then a good request is',
   );
-  if (pieceBytes === undefined) t.equal(closed, 'ended', 'no answer is lost to a reset');
+  if (count === undefined) t.equal(closed, 'ended', 'no answer is lost to a reset');
   for (const answer of answers) if (answer.status >= 400) assertRefusal(t, answer, row);
   const seen = upstream.seen.slice(before);
   t.same(
@@ -74,22 +74,27 @@ function sameStatuses(answers: readonly RawAnswer[], wanted: readonly number[]):
   return answers.length === wanted.length && answers.every(({ status }, i) => status === wanted[i]);
 }
 
+/** A few pieces are sent one by one; many only in turns, so that some arrive together. */
+const fewPieces = 3;
+
 async function send(connection: RawConnection, pieces: readonly string[]): Promise<void> {
   let isClosed = false;
-  connection.closed.then(() => {
+  void connection.closed.then(() => {
     isClosed = true;
   });
+  const pause = pieces.length > fewPieces ? setImmediate : (resume: () => void) => setTimeout(resume, 20);
   for (const [i, piece] of pieces.entries()) {
+    if (i > 0) await new Promise<void>((resolve) => pause(resolve));
     if (isClosed) return;
-    if (i > 0) await new Promise((resolve) => setTimeout(resolve, pieces.length > 3 ? 0 : 20));
     connection.write(piece);
   }
 }
 
-function cut(text: string, size: number): string[] {
-  const pieces: string[] = [];
-  for (let at = 0; at < text.length; at += size) pieces.push(text.slice(at, at + size));
-  return pieces;
+function cut(text: string, count: number): string[] {
+  const size = Math.max(3, Math.ceil(text.length / count));
+  return Array.from({ length: Math.ceil(text.length / size) }, (_, i) =>
+    text.slice(i * size, (i + 1) * size),
+  );
 }
 
 async function readAnswers(connection: RawConnection, into: RawAnswer[], count = Infinity): Promise<void> {

@@ -1,8 +1,8 @@
-import type t from 'tap';
+import type { Test } from 'tap';
 import { type FaultyUpstream, startFaultyUpstream } from './faulty-upstream.ts';
 import { type Forwarding, startForwarding } from './forwarding.ts';
 import { poolBecomes } from './pool-gauges.ts';
-import { exchangeRaw, type RawAnswer } from './raw-client.ts';
+import { connectRaw, exchangeRaw, type RawAnswer } from './raw-client.ts';
 
 /** What a client is to see: that refusal, an answer that breaks off, or that text, whole. */
 export type Expected = 502 | 504 | 'reset' | { readonly whole: string };
@@ -16,9 +16,11 @@ export interface FaultRow {
   readonly methods?: readonly string[];
   /** A used connection dies of it before the first byte of an answer: what may be asked again is. */
   readonly isRetried?: boolean;
+  /** It says more than it was asked for: the connection is not to be used again. */
+  readonly isTainted?: boolean;
 }
 
-type Tap = typeof t;
+type Tap = Test;
 
 /** Short enough to wait for, long enough for a machine that has other work. */
 export const shortTimeouts = { connect_timeout: '400ms', response_timeout: '400ms', idle_timeout: '400ms' };
@@ -61,6 +63,7 @@ async function judge(t: Tap, stage: Stage, row: FaultRow, method: string, before
   const said = answers.map(({ rawHeaders, text }) => rawHeaders.join('\n') + text).join('\n');
   for (const secret of [String(upstream.port), '127.0.0.1', 'ECONN'])
     t.notOk(said.includes(secret), 'what the upstream is stays inside');
+  if (row.isTainted === true) await poolBecomes(gateway.managementPort, ({ open }) => open === 0);
   await judgeAfter(t, stage);
 }
 
@@ -70,9 +73,14 @@ async function ask({ gateway, upstream }: Stage, row: FaultRow, method: string, 
   const body = method === 'POST' ? 'hello' : '';
   const lines = method === 'POST' ? ['Connection: close', 'Content-Length: 5'] : ['Connection: close'];
   const sent = gateway.raw(`${method} /api/store/fault HTTP/${version}`, lines, body);
-  const seen = await exchangeRaw(gateway.port, sent);
+  const connection = await connectRaw(gateway.port);
+  connection.write(sent);
+  const closed = await connection.closed;
+  const answers: RawAnswer[] = [];
+  const next = () => connection.answer({ toHead: method === 'HEAD' }).catch(() => undefined);
+  for (let answer = await next(); answer !== undefined; answer = await next()) answers.push(answer);
   upstream.fault = null;
-  return { ...seen, asked: upstream.faults - asked };
+  return { answers, closed, asked: upstream.faults - asked };
 }
 
 function judgeAnswer(

@@ -42,12 +42,16 @@ export interface RawConnection {
 const bytesOf = (bytes: string | Buffer) =>
   typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes;
 
-/** Connects to a port of 127.0.0.1; `tls`: with TLS. */
-export function connectRaw(port: number, tls?: ConnectionOptions): Promise<RawConnection> {
+/** Connects to a port of 127.0.0.1; `tls`: with TLS; `allowHalfOpen`: an end is not answered with one. */
+export function connectRaw(
+  port: number,
+  tls?: ConnectionOptions,
+  allowHalfOpen = false,
+): Promise<RawConnection> {
   return new Promise((resolve, reject) => {
     const socket =
       tls === undefined
-        ? connect({ port, host: '127.0.0.1' })
+        ? connect({ port, host: '127.0.0.1', allowHalfOpen })
         : connectTls({ port, host: '127.0.0.1', ...tls });
     socket.once('error', reject);
     socket.once(tls === undefined ? 'connect' : 'secureConnect', () => {

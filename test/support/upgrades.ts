@@ -17,13 +17,22 @@ export interface Tunnel {
   readonly upstream: Socket;
 }
 
+export interface TunnelOptions {
+  /** The lines that ask for it; those of a WebSocket by default. */
+  readonly lines?: readonly string[];
+  /** What the client sends behind its request, before it is answered. */
+  readonly early?: string;
+  /** An end is not answered with one, on either side. */
+  readonly halfOpen?: boolean;
+}
+
 /** A gateway whose upstream agrees to everything by hand. */
 export interface TunnelGateway extends Forwarding {
   readonly bytes: RawUpstream;
   /** Upstream ends of tunnels so far. */
   readonly ends: readonly Socket[];
-  /** Resolves once both sides have switched. `ask`: the lines that ask for it, a WebSocket by default. */
-  openTunnel(ask?: { readonly lines?: readonly string[]; readonly early?: string }): Promise<Tunnel>;
+  /** Resolves once both sides have switched. */
+  openTunnel(options?: TunnelOptions): Promise<Tunnel>;
 }
 
 /** Starts it; `foo` may be switched to on `/api/foo`. `settings` are those of the upstream. */
@@ -51,12 +60,14 @@ export async function startTunnelGateway(
     ...gateway,
     bytes,
     ends,
-    async openTunnel({ lines = webSocketLines, early = '' } = {}) {
-      const client = await connectRaw(gateway.port);
+    async openTunnel({ lines = webSocketLines, early = '', halfOpen = false } = {}) {
+      const client = await connectRaw(gateway.port, undefined, halfOpen);
       client.write(gateway.raw('GET /api/foo/live HTTP/1.1', lines, early));
       const { status } = await client.answer({ toHead: true });
       if (status !== 101) throw new Error(`the upgrade was answered ${status}`);
-      return { client, upstream: ends.at(-1)! };
+      const upstream = ends.at(-1)!;
+      upstream.allowHalfOpen = halfOpen;
+      return { client, upstream };
     },
   };
 }

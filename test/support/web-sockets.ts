@@ -65,18 +65,19 @@ export interface WebSocketGateway extends Forwarding {
 /** An origin beside the own one from which browsers may sign in. */
 export const frontOrigin = 'https://front.example';
 
-/** Starts both; `more` are settings of the upstream. A test that leaves sockets open need not wait for their end. */
+/** Starts both; `config` replaces whole sections. A test that leaves sockets open need not wait for their end. */
 export async function startWebSocketGateway(
   t: TestScope,
-  options: WebSocketUpstreamOptions & { readonly more?: object; readonly folder?: string } = {},
+  options: WebSocketUpstreamOptions & { readonly config?: object } = {},
 ): Promise<WebSocketGateway> {
   const sockets = await startWebSocketUpstream(t, options);
   const config = {
-    upstreams: { app: { url: sockets.url, ...options.more } },
+    upstreams: { app: { url: sockets.url } },
     cors: { origins: [frontOrigin] },
     shutdown: { timeout: '50ms' },
+    ...options.config,
   };
-  return { ...(await startForwarding(t, config, options)), sockets };
+  return { ...(await startForwarding(t, config)), sockets };
 }
 
 /** Resolves with the close code, 1006 when it broke off. */

@@ -48,7 +48,10 @@ t.test('a frame may stand where one has ended, and nowhere else', (t) => {
       const encoded = frames.map(encode);
       const boundaries = new Set<number>([0]);
       let total = 0;
-      for (const { length } of encoded) boundaries.add((total += length));
+      for (const { length } of encoded) {
+        total += length;
+        boundaries.add(total);
+      }
       const follower = new FrameFollower();
       let at = 0;
       for (const piece of pieces(Buffer.concat(encoded), sizes)) {

@@ -1,9 +1,5 @@
 import t from 'tap';
-import {
-  offeredTokens,
-  offersOwnProtocol,
-  withoutOwnProtocols,
-} from '../../src/http/websocket-protocols.ts';
+import { offeredTokens, offersOwnProtocol, withoutOwnProtocols } from '../../src/http/websocket-protocols.ts';
 
 /** An offer; the tokens in it, what is left of it for the upstream, and whether `postern` is in it. */
 const offers: Record<string, [tokens: string[], left: string, offersOwn: boolean]> = {

@@ -1,0 +1,146 @@
+import t from 'tap';
+import { startForwarding } from '../support/forwarding.ts';
+import { exchangeRaw, type RawAnswer } from '../support/raw-client.ts';
+
+const ours = 'https://app.example';
+const preflight = (origin = ours, method = 'PUT') => [
+  `Origin: ${origin}`,
+  `Access-Control-Request-Method: ${method}`,
+  'Access-Control-Request-Headers: authorization,x-custom',
+];
+const corsOf = (answer: RawAnswer | undefined) =>
+  answer?.rawHeaders.filter((text, i) => i % 2 === 0 && /^access-control-/i.test(text)) ?? [];
+
+async function scene(t: Parameters<typeof startForwarding>[0], origins: readonly string[]) {
+  const gateway = await startForwarding(t, { cors: { origins } });
+  gateway.upstream.answer = (_request, response) =>
+    response.writeHead(200, { 'Access-Control-Allow-Origin': '*', Vary: 'Accept' }).end('up');
+  /** Sends those lines without a credential unless they hold one. */
+  const ask = async (requestLine: string, lines: readonly string[] = []) => {
+    const head = [`${requestLine} HTTP/1.1`, 'Host: a', 'Connection: close', ...lines, '', ''];
+    return (await exchangeRaw(gateway.port, head.join('\r\n'))).answers[0];
+  };
+  return { gateway, ask, withKey: `X-API-Key: ${gateway.key}` };
+}
+
+t.test('with origins configured Postern answers every preflight', async (t) => {
+  const { gateway, ask, withKey } = await scene(t, [ours, 'https://other.example:8443']);
+  const paths = ['/api/store/x', '/api/open/x', '/api/login/access-token', '/api/nothing-here', '/nowhere'];
+  for (const path of paths) {
+    const answer = await ask(`OPTIONS ${path}`, preflight());
+    t.equal(answer?.status, 204, path);
+    t.same(answer?.values('access-control-allow-origin'), [ours]);
+    t.same(answer?.values('access-control-allow-credentials'), ['true']);
+    t.same(answer?.values('access-control-allow-methods'), ['PUT']);
+    t.same(answer?.values('access-control-allow-headers'), ['authorization,x-custom']);
+    t.same(answer?.values('access-control-max-age'), ['600']);
+    t.same(answer?.values('vary'), ['Origin']);
+    t.same(answer?.values('cache-control'), ['no-store']);
+    t.equal(answer?.values('x-request-id').length, 1);
+  }
+  t.same((await ask('OPTIONS /api/store/x', [...preflight(), withKey]))?.status, 204, 'with a key too');
+  t.same((await ask('OPTIONS /api/store/x', [...preflight(), 'X-API-Key: bad']))?.status, 204);
+  t.equal(gateway.upstream.seen.length, 0);
+  t.equal((await ask('OPTIONS /api//x', preflight()))?.status, 400, 'what is ambiguous comes first');
+});
+
+t.test('a preflight of another origin is told nothing', async (t) => {
+  const { ask } = await scene(t, [ours]);
+  const others = [
+    'https://evil.example',
+    'https://app.example.evil.example',
+    'http://app.example',
+    'https://app.example:8443',
+    'https://APP.example',
+    'https://app.example/',
+    'null',
+    '',
+  ];
+  for (const origin of others) {
+    const answer = await ask('OPTIONS /api/store/x', preflight(origin));
+    t.equal(answer?.status, 204, origin);
+    t.same(corsOf(answer), []);
+    t.same(answer?.values('vary'), ['Origin']);
+  }
+});
+
+t.test('what is no preflight goes its way', async (t) => {
+  const { gateway, ask, withKey } = await scene(t, [ours]);
+  const rows: Record<string, string[]> = {
+    'no method asked for': [`Origin: ${ours}`],
+    'no origin': ['Access-Control-Request-Method: PUT'],
+    'two origins': [`Origin: ${ours}`, ...preflight()],
+    'two methods': [...preflight(), 'Access-Control-Request-Method: GET'],
+  };
+  for (const [name, lines] of Object.entries(rows)) {
+    t.equal((await ask('OPTIONS /api/store/x', lines))?.status, 401, name);
+    t.equal((await ask('OPTIONS /api/store/x', [...lines, withKey]))?.status, 200);
+  }
+  t.equal((await ask('GET /api/store/x', preflight()))?.status, 401, 'only OPTIONS is one');
+  t.equal(gateway.upstream.seen.length, 4);
+});
+
+t.test('with origins configured Postern owns Access-Control-* on every answer', async (t) => {
+  const { ask, withKey } = await scene(t, [ours]);
+  const exposed = 'X-Request-Id, WWW-Authenticate, Retry-After';
+  const rows: [string, string, string[], number][] = [
+    ['a forwarded answer', 'GET /api/store/x', [withKey], 200],
+    ['an own answer', 'GET /.well-known/jwks.json', [], 200],
+    ['a 401', 'GET /api/store/x', [], 401],
+    ['a 404', 'GET /nowhere', [], 404],
+    ['a 405', 'DELETE /api/login/access-token', [], 405],
+    ['a 400', 'GET /api//x', [], 400],
+    ['a 431', 'GET /api/store/x', Array.from({ length: 120 }, (_, i) => `X-${i}: a`), 431],
+  ];
+  for (const [name, line, lines, status] of rows) {
+    const answer = await ask(line, [...lines, `Origin: ${ours}`]);
+    t.equal(answer?.status, status, name);
+    t.same(answer?.values('access-control-allow-origin'), [ours]);
+    t.same(answer?.values('access-control-allow-credentials'), ['true']);
+    t.same(answer?.values('access-control-expose-headers'), [exposed]);
+    t.ok(answer?.values('vary').includes('Origin'));
+
+    const foreign = await ask(line, [...lines, 'Origin: https://evil.example']);
+    t.equal(foreign?.status, status);
+    t.same(corsOf(foreign), [], 'another origin');
+    t.ok(foreign?.values('vary').includes('Origin'));
+  }
+});
+
+t.test('without origins a preflight for an own path is 204 without CORS headers', async (t) => {
+  const { gateway, ask } = await scene(t, []);
+  for (const path of ['/api/login/access-token', '/api/admin/api-keys/', '/api/login/nothing']) {
+    const answer = await ask(`OPTIONS ${path}`, preflight());
+    t.equal(answer?.status, 204, path);
+    t.same(corsOf(answer), []);
+  }
+  t.equal(gateway.upstream.seen.length, 0);
+});
+
+t.test('without origins a preflight for a forwarded path goes up, as nobody’s', async (t) => {
+  const { gateway, ask, withKey } = await scene(t, []);
+  const rows: Record<string, string[]> = {
+    'as browsers send it': [],
+    'with a key': [withKey],
+    'with a bad key': ['X-API-Key: bad'],
+    'with a token': [`Authorization: Bearer ${gateway.bearer}`],
+    'with another scheme': ['Authorization: Basic YTpi'],
+    'with two credentials': [withKey, `Authorization: Bearer ${gateway.bearer}`],
+    'with cookies': [`Cookie: ${gateway.cookie}; a=1`],
+    'with an identity of its own making': ['X-Auth-Subject: evil', 'X_Auth_Scopes: evil'],
+  };
+  for (const [name, lines] of Object.entries(rows)) {
+    const answer = await ask('OPTIONS /api/store/x', [...preflight(), ...lines]);
+    t.match(answer, { status: 200, text: 'up' }, name);
+    t.same(answer?.values('access-control-allow-origin'), ['*'], 'CORS is the upstream’s');
+    t.same(answer?.values('cache-control'), []);
+    const seen = gateway.upstream.seen.at(-1)!;
+    for (const header of ['authorization', 'x-api-key', 'cookie', 'x-auth-subject', 'x_auth_scopes'])
+      t.same(seen.values(header), [], header);
+    t.same(seen.values('origin'), [ours]);
+    t.same(seen.values('access-control-request-method'), ['PUT']);
+  }
+  t.equal((await ask('OPTIONS /nowhere', preflight()))?.status, 404);
+  const withBody = [...preflight(), 'Content-Length: 1'];
+  t.equal((await ask('OPTIONS /api/store/x', withBody))?.status, 401, 'with a body it is none');
+});

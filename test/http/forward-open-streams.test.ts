@@ -1,0 +1,112 @@
+import t from 'tap';
+import { eventually, type Forwarding, startForwarding } from '../support/forwarding.ts';
+import { startTestGateway } from '../support/gateway.ts';
+import { connectRaw, type RawConnection } from '../support/raw-client.ts';
+import { type RawUpstream, startRawUpstream } from '../support/raw-upstream.ts';
+
+/** An upstream of event streams that never end, and of uploads that are never answered. */
+const startStreams = (t: Parameters<typeof startForwarding>[0]): Promise<RawUpstream> =>
+  startRawUpstream(t, ({ socket, text }) => {
+    if (text.startsWith('GET'))
+      socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n');
+  });
+
+/** Opens a stream with that credential line; resolves once its first event is here. */
+async function openStream(gateway: { readonly port: number }, credential: string): Promise<RawConnection> {
+  const connection = await connectRaw(gateway.port);
+  connection.write(`GET /api/store/events HTTP/1.1\r\nHost: a\r\n${credential}\r\n\r\n`);
+  await connection.received('hi');
+  return connection;
+}
+
+/** Milliseconds until the connection was reset. */
+async function untilReset(connection: RawConnection): Promise<number> {
+  const started = performance.now();
+  const closed = await connection.closed;
+  if (closed !== 'reset') throw new Error('it ended as if it were whole');
+  return performance.now() - started;
+}
+
+async function scene(t: Parameters<typeof startForwarding>[0]) {
+  const upstream = await startStreams(t);
+  const config = { upstreams: { app: { url: upstream.url } } };
+  const gateway = await startForwarding(t, config);
+  const other = await startTestGateway(t, { config, folder: gateway.folder });
+  return { upstream, gateway, other };
+}
+
+const removeKey = (gateway: Forwarding, id: string) =>
+  gateway.api.send({ method: 'DELETE', path: `/api/admin/api-keys/${id}`, bearer: gateway.bearer });
+
+t.test('a stream ends within a second when its key is deleted, on every gateway', async (t) => {
+  const { upstream, gateway, other } = await scene(t);
+  const mine = await gateway.api.mintKey(gateway.bearer, { label: 'a', scopes: ['store:read'] });
+  const line = `X-API-Key: ${mine.key}`;
+  const streams = [
+    await openStream(gateway, line),
+    await openStream(gateway, line),
+    await openStream(other, line),
+  ];
+  const spared = await openStream(other, `X-API-Key: ${gateway.key}`);
+  t.equal((await removeKey(gateway, mine.id)).status, 204);
+  for (const stream of streams) t.ok((await untilReset(stream)) < 1_000);
+  await eventually(() => upstream.open === 1);
+  const after = await Promise.race([
+    spared.closed,
+    new Promise((resolve) => setTimeout(resolve, 600, 'open')),
+  ]);
+  t.equal(after, 'open', 'another key’s stream goes on');
+  spared.reset();
+  await eventually(
+    () => gateway.logLines().filter((line) => line.outcome === 'credential_ended').length === 2,
+  );
+});
+
+t.test('an upload ends with its credential too', async (t) => {
+  const { upstream, gateway } = await scene(t);
+  const connection = await connectRaw(gateway.port);
+  connection.write(gateway.raw('PUT /api/store/x HTTP/1.1', ['Content-Length: 9'], 'some'));
+  await eventually(() => upstream.received.endsWith('some'));
+  await removeKey(gateway, gateway.keyId);
+  t.ok((await untilReset(connection)) < 1_000);
+  await eventually(() => upstream.open === 0);
+});
+
+t.test('streams end when the session signs out, here and elsewhere', async (t) => {
+  const { upstream, gateway, other } = await scene(t);
+  const line = `Authorization: Bearer ${gateway.bearer}`;
+  const streams = [await openStream(gateway, line), await openStream(other, line)];
+  t.equal((await gateway.api.send({ path: '/api/logout', bearer: gateway.bearer })).status, 200);
+  for (const stream of streams) t.ok((await untilReset(stream)) < 1_000);
+  await eventually(() => upstream.open === 0);
+});
+
+t.test('a key’s own expiry ends its streams, an access token’s does not', async (t) => {
+  const { gateway } = await scene(t);
+  const expires = new Date(Date.now() + 3_600_000).toISOString();
+  const mine = await gateway.api.mintKey(gateway.bearer, { label: 'a', scopes: ['store:read'], expires });
+  const byKey = await openStream(gateway, `X-API-Key: ${mine.key}`);
+  const bySession = await openStream(gateway, `Authorization: Bearer ${gateway.bearer}`);
+  gateway.advance(3_600_001);
+  t.ok((await untilReset(byKey)) < 1_000);
+  const after = await Promise.race([
+    bySession.closed,
+    new Promise((resolve) => setTimeout(resolve, 600, 'open')),
+  ]);
+  t.equal(after, 'open', 'the token is an hour old, its session lives');
+  bySession.reset();
+});
+
+t.test('what was asked for without a credential ends with none', async (t) => {
+  const { gateway } = await scene(t);
+  const connection = await connectRaw(gateway.port);
+  connection.write('GET /api/open/events HTTP/1.1\r\nHost: a\r\n\r\n');
+  await connection.received('hi');
+  await gateway.api.send({ path: '/api/logout', bearer: gateway.bearer });
+  const after = await Promise.race([
+    connection.closed,
+    new Promise((resolve) => setTimeout(resolve, 600, 'open')),
+  ]);
+  t.equal(after, 'open');
+  connection.reset();
+});
