@@ -99,7 +99,8 @@ export class ClientConnection {
   }
 
   readonly #onData = (chunk: Buffer): void => {
-    if (this.#phase < phase.discarding) this.#since = performance.now();
+    // One that does not read gains no time by sending.
+    if (this.#phase < phase.discarding && !this.#wantsDrain) this.#since = performance.now();
     if (this.#kept === null) this.#consume(chunk);
     else {
       const bytes = Buffer.concat([this.#kept, chunk]);
@@ -337,7 +338,9 @@ export class ClientConnection {
     this.#enter(phase.ending);
     this.#kept = null;
     this.#discarded = 0;
-    this.socket.end();
+    this.socket.end(() => {
+      this.#since = performance.now();
+    });
     if (this.socket.isPaused()) this.socket.resume();
   }
 

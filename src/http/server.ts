@@ -55,6 +55,8 @@ export interface PublicServer {
 export function createPublicServer(options: ServerOptions): PublicServer {
   const { limits } = options;
   const connections = new Set<ClientConnection>();
+  /** Every socket accepted, those amid a TLS handshake too. */
+  const sockets = new Set<Socket>();
   let closing = false;
 
   const shared = {
@@ -100,6 +102,10 @@ export function createPublicServer(options: ServerOptions): PublicServer {
   tlsServer?.on('tlsClientError', (_error, socket) => socket.destroy());
   const server: Server = tlsServer ?? createServer(socketOptions, accept);
   server.maxConnections = limits.connections;
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket);
+    socket.on('close', () => sockets.delete(socket));
+  });
 
   const timer = setInterval(
     () => {
@@ -131,6 +137,7 @@ export function createPublicServer(options: ServerOptions): PublicServer {
       return new Promise((resolve) => {
         const resetTimer = setTimeout(() => {
           for (const connection of connections) connection.socket.destroy();
+          for (const socket of sockets) socket.destroy();
         }, timeoutMs);
         server.close(() => {
           clearTimeout(resetTimer);

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Principal } from '../credentials/principal.ts';
 
 /** A forwarded request in flight under a credential. */
@@ -24,6 +25,8 @@ export interface OpenStreams {
 
 /** How often credentials in flight are looked at, in milliseconds: revocation elsewhere is seen within a second. */
 const sweepIntervalMs = 400;
+/** How many are looked at in one turn of the event loop: about a millisecond. */
+const looksATurn = 50;
 
 /** What the holder of a credential holds now, or null once the credential is no good. Rejects when a store is away. */
 export type HeldNow = (principal: Principal) => Promise<ReadonlySet<string> | null>;
@@ -38,26 +41,32 @@ export function createOpenStreams(heldNow: HeldNow): OpenStreams {
     for (const stream of [...streams]) stream.end(reason);
   }
 
+  async function look(streams: Set<OpenStream>): Promise<void> {
+    const [first] = streams;
+    if (first === undefined) return;
+    const held = await heldNow(first.principal);
+    if (held === null) endAll(streams, 'credential_ended');
+    else
+      for (const stream of [...streams])
+        if (stream.neededScopes.some((scope) => !held.has(scope))) stream.end('scope_lost');
+  }
+
   async function sweep(): Promise<void> {
+    let looked = 0;
     for (const streams of [...byCredential.values()]) {
-      const [first] = streams;
-      if (first === undefined) continue;
-      const held = await heldNow(first.principal);
-      if (held === null) endAll(streams, 'credential_ended');
-      else
-        for (const stream of [...streams])
-          if (stream.neededScopes.some((scope) => !held.has(scope))) stream.end('scope_lost');
+      // One that can't be looked at, its store being away, keeps the others from nothing.
+      await look(streams).catch(() => {});
+      // Stores that answer at once would otherwise leave the event loop no turn.
+      if (++looked % looksATurn === 0) await nextTurn();
     }
   }
 
   const timer = setInterval(() => {
     if (sweeping || size === 0) return;
     sweeping = true;
-    sweep()
-      .catch(() => {})
-      .finally(() => {
-        sweeping = false;
-      });
+    void sweep().finally(() => {
+      sweeping = false;
+    });
   }, sweepIntervalMs);
   timer.unref();
 

@@ -85,16 +85,11 @@ export class UpstreamConnection {
     this.keepAliveMs = keepAliveMs;
     socket.setNoDelay(true);
     socket.on(connectEvent, () => this.#onConnect());
-    socket.on('data', (chunk) => this.#onData(chunk));
-    socket.on('drain', () => {
-      this.since = performance.now();
-      this.#request?.onDrain();
-    });
-    socket.on('end', () => this.#onEnd());
-    socket.on('error', (error) =>
-      this.#fail(new UpstreamError(this.#connected ? 'reset' : 'refused', error)),
-    );
-    socket.on('close', () => this.#fail(new UpstreamError(this.#connected ? 'reset' : 'refused')));
+    socket.on('data', this.#onData);
+    socket.on('drain', this.#onDrain);
+    socket.on('end', this.#onEnd);
+    socket.on('error', this.#onError);
+    socket.on('close', this.#onClose);
   }
 
   /** Carries the request; only when free. */
@@ -170,7 +165,12 @@ export class UpstreamConnection {
     this.#owner.onGone(this);
   }
 
-  #onData(chunk: Buffer): void {
+  readonly #onDrain = (): void => {
+    this.since = performance.now();
+    this.#request?.onDrain();
+  };
+
+  readonly #onData = (chunk: Buffer): void => {
     if (this.#dead) return;
     // Bytes that nobody asked for: what else it may say can't be trusted.
     if (this.#request === null) {
@@ -188,7 +188,7 @@ export class UpstreamConnection {
       if (!(error instanceof MalformedMessage)) throw error;
       this.#fail(new UpstreamError('malformed', error));
     }
-  }
+  };
 
   #read(bytes: Buffer): void {
     let at = 0;
@@ -227,7 +227,8 @@ export class UpstreamConnection {
     const socket = this.#socket;
     this.#dead = true;
     this.#request = null;
-    for (const event of ['data', 'drain', 'end', 'error', 'close']) socket.removeAllListeners(event);
+    socket.off('data', this.#onData).off('drain', this.#onDrain).off('end', this.#onEnd);
+    socket.off('error', this.#onError).off('close', this.#onClose);
     socket.pause();
     this.#owner.onGone(this);
     request.onSwitch(fields, socket, bytes);
@@ -271,11 +272,19 @@ export class UpstreamConnection {
     }
   }
 
-  #onEnd(): void {
+  readonly #onEnd = (): void => {
     if (this.#dead) return;
     if (this.#request !== null && this.#headSeen && this.#framing!.kind === 'close') this.#finish(0, []);
     else this.#fail(new UpstreamError('reset'));
-  }
+  };
+
+  readonly #onError = (error: Error): void => {
+    this.#fail(new UpstreamError(this.#connected ? 'reset' : 'refused', error));
+  };
+
+  readonly #onClose = (): void => {
+    this.#fail(new UpstreamError(this.#connected ? 'reset' : 'refused'));
+  };
 
   #fail(error: UpstreamError): void {
     if (this.#dead) return;

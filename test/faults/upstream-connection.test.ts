@@ -25,7 +25,11 @@ const stages: readonly (readonly [string, string, FaultRow['expected']])[] = [
   ['within the size of a chunk', `${head}Transfer-Encoding: chunked\r\n\r\n1`, 'reset'],
   ['within a chunk', `${head}Transfer-Encoding: chunked\r\n\r\n5\r\nhel`, 'reset'],
   ['between two chunks', `${head}Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n`, 'reset'],
-  ['before the end of the last chunk', `${head}Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n`, 'reset'],
+  [
+    'before the end of the last chunk',
+    `${head}Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n`,
+    'reset',
+  ],
   [
     'within the trailers',
     `${head}Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\nX-Trailer: a\r\n`,

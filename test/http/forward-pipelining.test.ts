@@ -60,3 +60,34 @@ t.test('pipelined good requests are answered in their order', async (t) => {
   for (const n of [1, 2, 3]) t.equal((await connection.answer()).text, `/api/store/${n}`);
   connection.reset();
 });
+
+t.test('an empty line before a request is overlooked, once (RFC 9112 §2.2)', async (t) => {
+  const gateway = await startForwarding(t);
+  const connection = await connectRaw(gateway.port);
+  for (const [name, slip] of [
+    ['behind a body', '\r\n'],
+    ['and again', '\r\n'],
+  ] as const) {
+    connection.write(gateway.raw(post, ['Content-Length: 3'], `abc${slip}`));
+    t.equal((await connection.answer()).status, 200, name);
+    await new Promise((resolve) => setTimeout(resolve, 30));
+  }
+  connection.write('\r');
+  await new Promise((resolve) => setTimeout(resolve, 30));
+  connection.write(`\n${gateway.raw(get)}`);
+  t.equal((await connection.answer()).status, 400, 'not twice');
+  const { answers } = await exchangeRaw(gateway.port, `\n${gateway.raw(get)}`);
+  t.match(answers, [{ status: 400 }], 'a bare LF is none');
+  t.ok(await gateway.stillServes());
+});
+
+t.test('an extension on every chunk costs nothing', async (t) => {
+  const gateway = await startForwarding(t);
+  const chunks = `1;signature=${'f'.repeat(64)}\r\nx\r\n`.repeat(500);
+  const { answers } = await exchangeRaw(
+    gateway.port,
+    gateway.raw(post, ['Transfer-Encoding: chunked', 'Connection: close'], `${chunks}0\r\n\r\n`),
+  );
+  t.equal(answers[0]?.status, 200);
+  t.equal(gateway.upstream.seen.at(-1)!.body.length, 500);
+});

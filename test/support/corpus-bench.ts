@@ -24,7 +24,7 @@ export async function startCorpusBench(t: TestScope, config: object = {}): Promi
     config: {
       upstreams: { app: { url: upstream.url } },
       // An incomplete message is refused while the test still looks.
-      limits: { header_timeout: '2s', body_idle_timeout: '2s' },
+      limits: { header_timeout: '1s', body_idle_timeout: '1s' },
       ...config,
     },
   });

@@ -23,7 +23,7 @@ export interface FaultRow {
 type Tap = Test;
 
 /** Short enough to wait for, long enough for a machine that has other work. */
-export const shortTimeouts = { connect_timeout: '400ms', response_timeout: '400ms', idle_timeout: '400ms' };
+export const shortTimeouts = { connect_timeout: '300ms', response_timeout: '300ms', idle_timeout: '300ms' };
 
 const codes = { 502: 'upstream_unavailable', 504: 'upstream_timeout' } as const;
 

@@ -8,9 +8,9 @@ export interface PoolGauges {
 export async function readPoolGauges(managementPort: number, upstream = 'app'): Promise<PoolGauges> {
   const answer = await fetch(`http://127.0.0.1:${managementPort}/metrics`);
   const text = await answer.text();
-  const valueOf = (name: string) =>
+  const gauge = (name: string) =>
     Number(new RegExp(`^postern_${name}\\{upstream="${upstream}"\\} (\\d+)$`, 'm').exec(text)?.[1]);
-  return { open: valueOf('upstream_connections'), waiting: valueOf('upstream_waiting') };
+  return { open: gauge('upstream_connections'), waiting: gauge('upstream_waiting') };
 }
 
 /** Resolves once the gauges are as said; rejects with the last ones seen after `milliseconds`. */

@@ -1,0 +1,77 @@
+import t from 'tap';
+import { eventually, startForwarding } from '../support/forwarding.ts';
+import { connectRaw } from '../support/raw-client.ts';
+import { startRawUpstream } from '../support/raw-upstream.ts';
+
+type Scope = Parameters<typeof startForwarding>[0];
+
+/** An upstream whose answers are as long as the path says, with their length or to the end of the connection. */
+async function startSized(t: Scope, config: object = {}) {
+  const upstream = await startRawUpstream(t, ({ socket, text }) => {
+    const [, framing, size] = / \/api\/store\/(\w+)\/(\d+) /.exec(text) ?? [];
+    const head = `HTTP/1.1 200 OK\r\n${framing === 'length' ? `Content-Length: ${size}\r\n` : ''}\r\n`;
+    const whole = Buffer.concat([Buffer.from(head), Buffer.alloc(Number(size), 'x')]);
+    if (framing === 'length') socket.write(whole);
+    else socket.end(whole);
+  });
+  const gateway = await startForwarding(t, { upstreams: { app: { url: upstream.url } }, ...config });
+  const ask = async (path: string, version: string) => {
+    const client = await connectRaw(gateway.port);
+    client.pause();
+    client.write(gateway.raw(`GET /api/store/${path} HTTP/${version}`, ['Connection: close']));
+    return client;
+  };
+  /** How much the gateway and the kernel take for a client that reads nothing. */
+  const taken = async () => {
+    const client = await ask('length/67108864', '1.1');
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    client.reset();
+    const bytesOut = () =>
+      gateway.logLines().find(({ path }) => path === '/api/store/length/67108864')?.bytes_out;
+    await eventually(() => bytesOut() !== undefined);
+    return bytesOut() as number;
+  };
+  return { gateway, ask, taken };
+}
+
+/** Sizes of which some leave an end with the gateway when the kernel takes no more. */
+const sizesAround = (taken: number) => Array.from({ length: 32 }, (_, i) => taken - (i - 4) * 12 * 1024);
+
+t.test('a client that reads late gets the end of an answer that ends its connection', async (t) => {
+  const { ask, taken } = await startSized(t);
+  const sizes = sizesAround(await taken());
+  const clients = await Promise.all(sizes.map((size) => ask(`length/${size}`, '1.1')));
+  await new Promise((resolve) => setTimeout(resolve, 2_500));
+  for (const [i, client] of clients.entries()) {
+    client.resume();
+    const answer = await client.answer();
+    t.ok(answer.isWhole, `${answer.body.length} of ${sizes[i]} bytes`);
+  }
+});
+
+t.test('one that does not come back is cut so that the body does not look whole', async (t) => {
+  const { ask, taken } = await startSized(t, { limits: { write_idle_timeout: '300ms' } });
+  const sizes = sizesAround(await taken());
+  const clients = await Promise.all(sizes.map((size) => ask(`close/${size}`, '1.0')));
+  await new Promise((resolve) => setTimeout(resolve, 2_500));
+  for (const [i, client] of clients.entries()) {
+    client.resume();
+    const closed = await client.closed;
+    const length = await client.answer().then(
+      ({ body }) => body.length,
+      () => 0,
+    );
+    t.ok(closed === 'reset' || length === sizes[i], `${length} of ${sizes[i]} bytes, ${closed}`);
+  }
+});
+
+t.test('a client that ends its side amid a body that would end with the connection', async (t) => {
+  const upstream = await startRawUpstream(t, ({ socket }) => socket.write('HTTP/1.1 200 OK\r\n\r\nsome'));
+  const gateway = await startForwarding(t, { upstreams: { app: { url: upstream.url } } });
+  const client = await connectRaw(gateway.port);
+  client.write(gateway.raw('GET /api/store/x HTTP/1.0'));
+  await client.received('some');
+  client.end();
+  t.equal(await client.closed, 'reset', 'is not told that it has all of it');
+  await eventually(() => upstream.open === 0);
+});

@@ -1,0 +1,87 @@
+import type { Socket } from 'node:net';
+import t from 'tap';
+import { type Expected, type FaultRow, judgeFaults, shortTimeouts } from '../support/fault-table.ts';
+import { startFaultyUpstream } from '../support/faulty-upstream.ts';
+import { startForwarding } from '../support/forwarding.ts';
+import { poolBecomes } from '../support/pool-gauges.ts';
+import { connectRaw } from '../support/raw-client.ts';
+
+/** Says those bytes and leaves the connection open. */
+const saying = (bytes: string, expected: Expected): FaultRow => ({
+  expected,
+  fault(socket, when) {
+    if (when === 'asked') socket.write(bytes, 'latin1');
+  },
+});
+
+/** Says a byte now and then, for ever. */
+function drip(text: string) {
+  return (socket: Socket, when: string) => {
+    if (when === 'accepted') return;
+    let at = 0;
+    const timer = setInterval(() => {
+      socket.write(text.charAt(at) || 'x');
+      at++;
+    }, 20);
+    socket.on('close', () => clearInterval(timer));
+  };
+}
+
+t.test('the upstream is late', (t) =>
+  judgeFaults(t, {
+    'it accepts and says nothing': { fault: () => {}, expected: 504 },
+    'its head comes a byte at a time and never ends': {
+      fault: drip('HTTP/1.1 200 OK\r\nX-Slow: '),
+      expected: 504,
+    },
+    'it sends interim answers and nothing else': saying('HTTP/1.1 102 Processing\r\n\r\n'.repeat(8), 504),
+    'it stops within its head': saying('HTTP/1.1 200 OK\r\nContent-Le', 504),
+    'it stops after its head': saying('HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n', 'reset'),
+    'it stops amid a length': saying('HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhel', 'reset'),
+    'it stops amid chunks': saying(
+      'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n',
+      'reset',
+    ),
+    'it stops amid a body that would end with the connection': saying(
+      'HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nhel',
+      'reset',
+    ),
+  }),
+);
+
+/** A gateway whose only connection leads there. */
+const inFrontOf = (t: Parameters<typeof startForwarding>[0], url: string) =>
+  startForwarding(t, { upstreams: { app: { url, max_connections: 1, max_waiting: 1, ...shortTimeouts } } });
+
+t.test('nobody listens: 502, and all is well once somebody does', async (t) => {
+  const upstream = await startFaultyUpstream(t);
+  const gateway = await inFrontOf(t, upstream.url);
+  await upstream.close();
+  for (const [line, ...more] of [['GET /api/store/x HTTP/1.1'], ['POST /api/store/x HTTP/1.1', 'hello']]) {
+    const connection = await connectRaw(gateway.port);
+    connection.write(gateway.raw(line!, more.length > 0 ? ['Content-Length: 5'] : [], more[0]));
+    const answer = await connection.answer();
+    t.equal(answer.status, 502);
+    t.equal(answer.json.code, 'upstream_unavailable');
+    t.notOk(answer.text.includes(String(upstream.port)));
+    connection.reset();
+    await poolBecomes(gateway.managementPort, ({ open, waiting }) => open === 0 && waiting === 0);
+  }
+  await upstream.reopen();
+  t.ok(await gateway.stillServes());
+});
+
+t.test('the upstream takes no more of an upload: 504, and a place that is free', async (t) => {
+  const upstream = await startFaultyUpstream(t);
+  upstream.fault = (socket, when) => when === 'accepted' && socket.pause();
+  const gateway = await inFrontOf(t, upstream.url);
+  const connection = await connectRaw(gateway.port);
+  connection.write(gateway.raw('PUT /api/store/x HTTP/1.1', [`Content-Length: ${64 * 2 ** 20}`]));
+  connection.write(Buffer.alloc(64 * 2 ** 20));
+  const answer = await connection.answer();
+  t.equal(answer.status, 504);
+  t.same(answer.values('connection'), ['close'], 'what is left of the body is nobody’s');
+  upstream.fault = null;
+  t.ok(await gateway.stillServes());
+  await poolBecomes(gateway.managementPort, ({ open, waiting }) => open === 1 && waiting === 0);
+});
