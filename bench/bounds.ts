@@ -1,17 +1,25 @@
+import type { BodyRow, Direction } from './bodies.ts';
 import { reference } from './peers/all.ts';
 import type { Row } from './rows.ts';
 
 /** What a row must not exceed. */
 export interface Bound {
   readonly peer: string;
-  /** CPU time a request, as a share of the reference's in the same rounds. */
+  /** Small requests, or large bodies in one direction. */
+  readonly of: 'requests' | Direction;
+  /** CPU time, as a share of the reference's in the same rounds. */
   readonly cpuRatioAtMost: number;
 }
 
-/** Authentication, scopes, identity and an access line must cost well under what bare forwarding costs elsewhere. */
+/**
+ * Authentication, scopes, identity and an access line must cost well under what bare forwarding costs elsewhere; where
+ * there is nothing but bytes to pass on, no more.
+ */
 export const bounds: readonly Bound[] = [
-  { peer: 'postern-key', cpuRatioAtMost: 0.6 },
-  { peer: 'postern-bearer', cpuRatioAtMost: 0.6 },
+  { peer: 'postern-key', of: 'requests', cpuRatioAtMost: 0.6 },
+  { peer: 'postern-bearer', of: 'requests', cpuRatioAtMost: 0.6 },
+  { peer: 'postern-key', of: 'download', cpuRatioAtMost: 1 },
+  { peer: 'postern-key', of: 'upload', cpuRatioAtMost: 1 },
 ];
 
 /** How a bound came out; `ratio` is undefined when a row it needs was not measured, which is no pass. */
@@ -20,16 +28,25 @@ export interface Verdict extends Bound {
   readonly passed: boolean;
 }
 
-/** Holds the rows against every bound. */
-export function judge(rows: readonly Row[]): Verdict[] {
-  return bounds.map((bound) => {
-    const ratio = cpuRatio(rows, bound.peer);
-    return { ...bound, ratio, passed: ratio !== undefined && ratio <= bound.cpuRatioAtMost };
+/** All that was measured; undefined: that part was not asked for. */
+export interface Measured {
+  readonly rows: readonly Row[] | undefined;
+  readonly bodies: readonly BodyRow[] | undefined;
+}
+
+/** Holds what was measured against its bounds. */
+export function judge({ rows, bodies }: Measured): Verdict[] {
+  return bounds.flatMap((bound) => {
+    const { of } = bound;
+    const measured = of === 'requests' ? rows : bodies?.filter(({ direction }) => direction === of);
+    if (measured === undefined) return [];
+    const ratio = cpuRatio(measured, bound.peer);
+    return [{ ...bound, ratio, passed: ratio !== undefined && ratio <= bound.cpuRatioAtMost }];
   });
 }
 
 /** The CPU time of a row as a share of the reference's; undefined when either was not measured. */
-export function cpuRatio(rows: readonly Row[], peer: string): number | undefined {
+export function cpuRatio(rows: readonly Pick<Row, 'name' | 'cpu'>[], peer: string): number | undefined {
   const row = rows.find((candidate) => candidate.name === peer);
   const base = rows.find((candidate) => candidate.name === reference);
   return row && base && row.cpu.median / base.cpu.median;

@@ -10,17 +10,19 @@ export interface Options {
   readonly seconds: number;
   /** Connections of the load generator, kept alive; default 64. */
   readonly connections: number;
-  /** Whether RESULTS.md is written; by default when every peer is run. */
+  /** Whether RESULTS.md is written; by default when everything is run. */
   readonly write: boolean;
   /** Whether a failed bound fails the run. */
   readonly check: boolean;
+  /** Large bodies: with small requests by default, true: alone, false: not at all. */
+  readonly bodies: boolean | undefined;
   /** The one peer to run under the V8 profiler instead of measuring. */
   readonly profile: string | undefined;
 }
 
 /** The one line that tells how it is called. */
 export const usage =
-  'usage: node bench/run.ts [--only a,b] [--rounds 5] [--seconds 6] [--connections 64] [--[no-]write] [--check] [--profile PEER]';
+  'usage: node bench/run.ts [--only a,b] [--rounds 5] [--seconds 6] [--connections 64] [--[no-]write] [--check] [--[no-]bodies] [--profile PEER]';
 
 /** Reads the command line; throws with a readable message when it is wrong. */
 export function parseOptions(args: readonly string[], peerNames: readonly string[]): Options {
@@ -34,6 +36,7 @@ export function parseOptions(args: readonly string[], peerNames: readonly string
       connections: { type: 'string', default: '64' },
       write: { type: 'boolean' },
       check: { type: 'boolean', default: false },
+      bodies: { type: 'boolean' },
       profile: { type: 'string' },
     },
   });
@@ -48,8 +51,9 @@ export function parseOptions(args: readonly string[], peerNames: readonly string
     rounds: parseCount('rounds', values.rounds),
     seconds: parseCount('seconds', values.seconds),
     connections: parseCount('connections', values.connections),
-    write: values.write ?? only === undefined,
+    write: values.write ?? (only === undefined && values.bodies === undefined),
     check: values.check,
+    bodies: values.bodies ?? (only === undefined ? undefined : false),
     profile,
   };
 }

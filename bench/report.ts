@@ -1,5 +1,5 @@
-import type { Verdict } from './bounds.ts';
-import { cpuRatio } from './bounds.ts';
+import { type BodyRow, bodyBytes, type Direction } from './bodies.ts';
+import { cpuRatio, type Verdict } from './bounds.ts';
 import { reference } from './peers/all.ts';
 import type { Row } from './rows.ts';
 
@@ -15,6 +15,7 @@ export interface Report {
   readonly seconds: number;
   readonly connections: number;
   readonly rows: readonly Row[];
+  readonly bodies: readonly BodyRow[];
   readonly verdicts: readonly Verdict[];
   /** Peers that were to run and are not installed here. */
   readonly missing: readonly string[];
@@ -39,6 +40,28 @@ export function renderTable(rows: readonly Row[]): string {
     formatRatio(base && row.requestsPerSecond / base.requestsPerSecond),
     formatRatio(cpuRatio(rows, row.name)),
   ]);
+  return align(headings, cells);
+}
+
+const bodyHeadings = ['row', 'CPU s/GiB', '(lowest-highest)', 'MiB/s', 'CPU ÷ ref.'];
+
+/** The table of large bodies, likewise. */
+export function renderBodyTable(rows: readonly BodyRow[]): string {
+  const cells = rows.map(({ name, direction, cpu, mebibytesPerSecond }) => [
+    `${name}, ${direction}`,
+    cpu.median.toFixed(2),
+    `${cpu.lowest.toFixed(2)}-${cpu.highest.toFixed(2)}`,
+    mebibytesPerSecond.toFixed(0),
+    formatRatio(cpuRatio(inDirection(rows, direction), name)),
+  ]);
+  return align(bodyHeadings, cells);
+}
+
+function inDirection(rows: readonly BodyRow[], direction: Direction): BodyRow[] {
+  return rows.filter((row) => row.direction === direction);
+}
+
+function align(headings: readonly string[], cells: readonly (readonly string[])[]): string {
   const widths = headings.map((heading, column) =>
     Math.max(heading.length, ...cells.map((line) => line[column]?.length ?? 0)),
   );
@@ -53,16 +76,16 @@ export function renderTable(rows: readonly Row[]): string {
 /** One line a bound: held or not. */
 export function renderVerdicts(verdicts: readonly Verdict[]): string {
   return verdicts
-    .map(({ peer, ratio, cpuRatioAtMost, passed }) => {
+    .map(({ peer, of, ratio, cpuRatioAtMost, passed }) => {
       const found = ratio === undefined ? 'not measured' : formatRatio(ratio);
-      return `- ${peer}: CPU ÷ ${reference} at most ${formatRatio(cpuRatioAtMost)}: ${found}, ${passed ? 'held' : 'NOT HELD'}`;
+      return `- ${peer}, ${of}: CPU ÷ ${reference} at most ${formatRatio(cpuRatioAtMost)}: ${found}, ${passed ? 'held' : 'NOT HELD'}`;
     })
     .join('\n');
 }
 
 /** The whole of RESULTS.md. */
 export function renderResults(report: Report): string {
-  const { rows, verdicts, missing } = report;
+  const { rows, bodies, verdicts, missing } = report;
   return `# Benchmark results
 
 The last run of \`npm run bench\`, which writes this file. Each row is one proxy in front of the same upstream, which
@@ -82,6 +105,10 @@ ${renderTable(rows)}
 What each row does for a request (only Postern writes an access log):
 
 ${rows.map((row) => `- ${row.name} (${row.version}): ${row.description}`).join('\n')}
+
+Large bodies: ${bodyBytes / 2 ** 20} MiB each, four at a time, with a length, over kept connections.
+
+${renderBodyTable(bodies)}
 
 Bounds, which \`npm run bench -- --check\` enforces:
 

@@ -28,7 +28,8 @@ export function summarise(
   };
 }
 
-function median(values: readonly number[]): number {
+/** The middle one, or the mean of the two in the middle. */
+export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   const middle = sorted.length >> 1;
   const upper = sorted[middle] ?? Number.NaN;

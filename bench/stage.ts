@@ -21,8 +21,12 @@ export interface Stage {
   clear(): void;
 }
 
-/** Sets the stage: starts the upstream on the load generator's CPU. */
-export async function createStage(connections: number): Promise<Stage> {
+/** Sets the stage: starts the upstream, a program with those arguments after its port, on the load generator's CPU. */
+export async function createStage(
+  connections: number,
+  upstreamProgram: string,
+  ...upstreamArguments: readonly string[]
+): Promise<Stage> {
   const directory = mkdtempSync(join(tmpdir(), 'postern-bench-'));
   const profileDirectory = join(directory, 'profile');
   mkdirSync(profileDirectory);
@@ -52,7 +56,7 @@ export async function createStage(connections: number): Promise<Stage> {
   const upstream = {
     name: 'upstream',
     command: process.execPath,
-    args: [programFile('upstream'), String(upstreamPort)],
+    args: [programFile(upstreamProgram), String(upstreamPort), ...upstreamArguments],
   };
   await startListening({ ...surroundings, cpu: pinning.load }, upstream, upstreamPort);
 

@@ -97,11 +97,17 @@ export async function startGateway(config: Config, log: Log, now: () => number =
   const routes = await composeRoutes(config);
   const metrics = createMetrics();
   metrics.gauge('open_streams', 'Authenticated requests in flight.', () => streams.size);
-  metrics.gaugeBy('upstream', 'upstream_connections', 'Connections to the upstream, free ones included.', () =>
-    routes.upstreams.map(({ name, open }) => [name, open]),
+  metrics.gaugeBy(
+    'upstream',
+    'upstream_connections',
+    'Connections to the upstream, free ones included.',
+    () => routes.upstreams.map(({ name, open }) => [name, open]),
   );
-  metrics.gaugeBy('upstream', 'upstream_waiting', 'Requests that wait for a connection to the upstream.', () =>
-    routes.upstreams.map(({ name, waiting }) => [name, waiting]),
+  metrics.gaugeBy(
+    'upstream',
+    'upstream_waiting',
+    'Requests that wait for a connection to the upstream.',
+    () => routes.upstreams.map(({ name, waiting }) => [name, waiting]),
   );
   const forward = createForward({
     streams,

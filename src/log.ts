@@ -62,6 +62,9 @@ const secretFields = [
   'secret',
 ];
 
+/** Lines that a reader who stands still may leave waiting; beyond it new ones are lost, and not the gateway. */
+const maxBufferedBytes = 32 * 1024 * 1024;
+
 /**
  * Opens the log on file descriptor 1 or 2 or a file.
  *
@@ -73,6 +76,7 @@ export function createLog(options: { readonly level: string; readonly destinatio
     sync: false,
     minLength: 8 * 1024,
     periodicFlush: 100,
+    maxLength: maxBufferedBytes,
   });
   // A reader that went away (a closed pipe) must not take the gateway with it.
   destination.on('error', () => {});

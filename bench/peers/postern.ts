@@ -68,7 +68,7 @@ scopes: { 'store:read': Read assets }
 upstreams:
   app: { url: 'http://127.0.0.1:${upstreamPort}' }
 routes:
-  - { prefix: /api, upstream: app, scopes: { read: ['store:read'] } }
+  - { prefix: /api, upstream: app, scopes: { read: ['store:read'], write: ['store:read'] } }
 log: { level: info }
 `;
 }

@@ -1,52 +1,22 @@
 import { METHODS } from 'node:http';
 import type { Socket } from 'node:net';
 import { Refusal } from '../errors.ts';
-import { ChunkedDecoder } from '../wire/chunked-decoder.ts';
-import { headEnd, MalformedMessage, parseRequestHead } from '../wire/message-head.ts';
+import { headEnd, looksWrong, MalformedMessage, parseRequestHead } from '../wire/message-head.ts';
 import { AnswerWriter } from './answer-writer.ts';
 import { canonicalAddress, type TrustedProxies } from './client-address.ts';
+import type { ConnectionOptions } from './connection-options.ts';
 import { Exchange } from './exchange.ts';
+import { type BodyReader, IncomingBody } from './incoming-body.ts';
 import { RequestHead } from './request-head.ts';
-
-/**
- * Reads a request body as it comes. One of `onBodyEnd` and `onBodyError` is called, once, unless the reader lets go or
- * the client does: then the exchange is over.
- */
-export interface BodyReader {
-  onBodyChunk(chunk: Buffer): void;
-  onBodyEnd(): void;
-  onBodyError(refusal: Refusal): void;
-}
-
-/** What all connections of a listener share. Durations in milliseconds. */
-export interface ConnectionOptions {
-  readonly headerBytes: number;
-  readonly headerTimeoutMs: number;
-  readonly keepAliveTimeoutMs: number;
-  readonly bodyIdleTimeoutMs: number;
-  readonly writeIdleTimeoutMs: number;
-  /** 0: no bound. */
-  readonly requestsPerConnection: number;
-  readonly encrypted: boolean;
-  readonly proxies: TrustedProxies;
-  /** Field lines that tell a client how long its connection is kept, CRLF included. */
-  readonly keepAliveText: string;
-  /** Answers carry `Connection: close` from now on. */
-  isClosing(): boolean;
-  /** A request head has been read. */
-  onRequest(exchange: Exchange): void;
-  /** Bytes came that are no request; the refusal as bytes, and the connection is over. */
-  onUnreadable(refusal: Refusal, connection: ClientConnection): string;
-  /** The exchange is over, however it ended. */
-  onClosed(exchange: Exchange): void;
-}
 
 /** Where a connection stands; each has its own time-out. */
 const phase = { idle: 0, head: 1, exchange: 2, discarding: 3, ending: 4 } as const;
 type Phase = (typeof phase)[keyof typeof phase];
 
+/** The body of every request that has none. */
+const noBody = new IncomingBody(new RequestHead([]), 0);
+
 const methods: ReadonlySet<string> = new Set(METHODS);
-const headEndBytes = Buffer.from(headEnd);
 const cr = 0x0d;
 const lf = 0x0a;
 
@@ -70,10 +40,7 @@ export class ClientConnection {
   #kept: Buffer | null = null;
   #exchange: Exchange | null = null;
   #requests = 0;
-  #reader: BodyReader | null = null;
-  #chunked: ChunkedDecoder | null = null;
-  #bodyLeft = 0;
-  #bodyDone = true;
+  #body: IncomingBody = noBody;
   #discarded = 0;
   #wantsDrain = false;
   #detached = false;
@@ -120,7 +87,7 @@ export class ClientConnection {
         return;
       }
       if (this.#exchange === null && this.#phase !== phase.discarding) at = this.#readHead(bytes, at);
-      else if (!this.#bodyDone && (this.#reader !== null || this.#phase === phase.discarding))
+      else if (!this.#body.done && (this.#body.reader !== null || this.#phase === phase.discarding))
         at = this.#readBody(bytes, at);
       if (this.#detached) {
         this.#kept = at < bytes.length ? bytes.subarray(at) : null;
@@ -136,7 +103,7 @@ export class ClientConnection {
   #keep(bytes: Buffer, from: number): void {
     this.#kept = from === 0 ? bytes : bytes.subarray(from);
     // Nobody reads on: the client shall wait, and not fill our memory.
-    if (this.#exchange !== null && (!this.#bodyDone || this.#kept.length > pipelinedBytes))
+    if (this.#exchange !== null && (!this.#body.done || this.#kept.length > pipelinedBytes))
       this.socket.pause();
   }
 
@@ -151,7 +118,7 @@ export class ClientConnection {
     // An empty line before a request is a client's slip of old (RFC 9112 §2.2).
     if (bytes[from] === cr && bytes.length - from >= 2 && bytes[from + 1] === lf) from += 2;
     if (from === bytes.length) return start;
-    const end = bytes.indexOf(headEndBytes, from);
+    const end = bytes.indexOf(headEnd, from);
     const length = (end < 0 ? bytes.length : end) - from;
     if (length > this.#options.headerBytes) {
       this.#refuse(new Refusal('headers_too_large'));
@@ -195,52 +162,34 @@ export class ClientConnection {
     const exchange = new Exchange(this, answer, head, method, target, minor);
     this.#exchange = exchange;
     this.#enter(phase.exchange);
-    if (head.transferEncodingCount > 0) this.#chunked = new ChunkedDecoder(this.#options.headerBytes);
-    else this.#bodyLeft = head.contentLengthCount > 0 ? Number(head.contentLength) : 0;
-    this.#bodyDone = this.#chunked === null && !(this.#bodyLeft > 0);
+    this.#body = head.hasBody ? new IncomingBody(head, this.#options.headerBytes) : noBody;
     this.#options.onRequest(exchange);
   }
 
   #readBody(bytes: Buffer, start: number): number {
-    if (this.#chunked === null) {
-      const end = Math.min(bytes.length, start + this.#bodyLeft);
-      this.#bodyLeft -= end - start;
-      this.onChunk(start === 0 && end === bytes.length ? bytes : bytes.subarray(start, end));
-      if (this.#bodyLeft === 0) this.#endBody();
-      return end;
-    }
-    let at: number;
+    const body = this.#body;
+    let end: number;
     try {
-      at = this.#chunked.decode(bytes, start, this);
+      end = body.feed(bytes, start);
     } catch (error) {
-      if (!(error instanceof MalformedMessage)) throw error;
-      this.#breakBody(new Refusal('bad_request', { close: true, cause: error.message }));
+      this.#breakBody(error as Refusal);
       return bytes.length;
     }
-    if (this.#chunked.done) this.#endBody();
-    return at;
-  }
-
-  /** One piece of the body, decoded. */
-  onChunk(chunk: Buffer): void {
     if (this.#phase === phase.discarding) {
-      this.#discarded += chunk.length;
-      if (this.#discarded > lingerBytes) this.#end();
-    } else this.#reader?.onBodyChunk(chunk);
-  }
-
-  #endBody(): void {
-    this.#bodyDone = true;
-    this.#chunked = null;
-    const reader = this.#reader;
-    this.#reader = null;
-    if (this.#phase === phase.discarding) this.#next();
-    else reader?.onBodyEnd();
+      this.#discarded += end - start;
+      if (body.done) this.#next();
+      else if (this.#discarded > lingerBytes) this.#end();
+    } else if (body.done) {
+      const { reader } = body;
+      body.reader = null;
+      reader?.onBodyEnd();
+    }
+    return end;
   }
 
   #breakBody(error: Refusal): void {
-    const reader = this.#reader;
-    this.#reader = null;
+    const { reader } = this.#body;
+    this.#body.reader = null;
     // Whatever follows can't be told apart from the body: nothing more is read as a request.
     this.#exchange?.distrust();
     this.#phase = phase.ending;
@@ -250,11 +199,11 @@ export class ClientConnection {
 
   /** Starts to read the body of the exchange; what has come already is given at once. */
   read(reader: BodyReader): void {
-    if (this.#bodyDone) {
+    if (this.#body.done) {
       reader.onBodyEnd();
       return;
     }
-    this.#reader = reader;
+    this.#body.reader = reader;
     this.#since = performance.now();
     this.resume();
   }
@@ -277,11 +226,11 @@ export class ClientConnection {
 
   /** The reader wants no more; the rest of the body is nobody's. */
   release(reader: BodyReader): void {
-    if (this.#reader === reader) this.#reader = null;
+    if (this.#body.reader === reader) this.#body.reader = null;
   }
 
   get bodyDone(): boolean {
-    return this.#bodyDone;
+    return this.#body.done;
   }
 
   /** Told by the exchange that a write did not go through at once. */
@@ -305,7 +254,7 @@ export class ClientConnection {
     this.#options.onClosed(exchange);
     if (exchange.answer.cutShort) this.socket.destroy();
     else if (exchange.answer.closes || this.#options.isClosing() || this.#phase === phase.ending) this.#end();
-    else if (this.#bodyDone) this.#next();
+    else if (this.#body.done) this.#next();
     else {
       // It was answered before its body had come: what is still on its way is read and thrown away.
       this.#discarded = 0;
@@ -326,7 +275,7 @@ export class ClientConnection {
   };
 
   #refuse(refusal: Refusal): void {
-    this.socket.write(this.#options.onUnreadable(refusal, this), 'latin1');
+    this.socket.write(this.#options.onUnreadable(refusal, this.peer), 'latin1');
     this.#end();
   }
 
@@ -353,7 +302,7 @@ export class ClientConnection {
   readonly #onClose = (): void => {
     const exchange = this.#exchange;
     this.#exchange = null;
-    this.#reader = null;
+    this.#body = noBody;
     this.#kept = null;
     if (exchange === null) return;
     exchange.gone();
@@ -389,7 +338,7 @@ export class ClientConnection {
       case phase.exchange:
         if (this.#wantsDrain) {
           if (waited > writeIdleTimeoutMs) this.#exchange?.reset('client_too_slow');
-        } else if (this.#reader !== null && !this.socket.isPaused() && waited > bodyIdleTimeoutMs)
+        } else if (this.#body.reader !== null && !this.socket.isPaused() && waited > bodyIdleTimeoutMs)
           this.#breakBody(new Refusal('request_timeout', { close: true }));
         break;
       case phase.discarding:
@@ -426,13 +375,3 @@ export class ClientConnection {
 }
 
 function ignore(): void {}
-
-/** Whether the beginning of a head that is not all there can't become one: told at once, not after a time-out. */
-function looksWrong(bytes: Buffer, from: number): boolean {
-  const first = bytes[from]!;
-  const isTokenStart = first > 0x20 && first < 0x7f;
-  if (!isTokenStart && first !== cr) return true;
-  for (let at = bytes.indexOf(lf, from); at >= 0; at = bytes.indexOf(lf, at + 1))
-    if (at === from || bytes[at - 1] !== cr) return true;
-  return false;
-}

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { AnswerWriter } from './answer-writer.ts';
 import { clientAddress } from './client-address.ts';
-import type { BodyReader, ClientConnection } from './client-connection.ts';
+import type { ClientConnection } from './client-connection.ts';
+import type { BodyReader } from './incoming-body.ts';
 import { isUsableRequestId, type RequestHead } from './request-head.ts';
 import { queryStart } from './request-target.ts';
 

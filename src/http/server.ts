@@ -72,8 +72,8 @@ export function createPublicServer(options: ServerOptions): PublicServer {
         options.onRefused(exchange, new Refusal('target_too_long', { close: true }));
       else options.onExchange(exchange);
     },
-    onUnreadable(refusal: Refusal, connection: ClientConnection) {
-      options.onUnreadable(refusal, connection.peer);
+    onUnreadable(refusal: Refusal, peer: string) {
+      options.onUnreadable(refusal, peer);
       return unreadableAnswer(refusal, options.realm);
     },
     onClosed: options.onClosed,

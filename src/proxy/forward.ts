@@ -1,21 +1,22 @@
 import type { Socket } from 'node:net';
 import type { Principal } from '../credentials/principal.ts';
 import { Refusal } from '../errors.ts';
-import type { BodyReader } from '../http/client-connection.ts';
 import type { Exchange } from '../http/exchange.ts';
+import type { BodyReader } from '../http/incoming-body.ts';
 import {
   asksToUpgrade,
   isWebSocketRequest,
   offersOwnProtocol,
   ownProtocol,
 } from '../http/websocket-protocols.ts';
+import { freeSpentPiece } from '../wire/spent-piece.ts';
 import type { OpenStream, OpenStreams } from './open-streams.ts';
 import { requestHeadText } from './request-headers.ts';
 import { type AnswerRules, answerFields, trailerFields } from './response-headers.ts';
 import type { Route } from './route-table.ts';
 import { Tunnel } from './tunnel.ts';
-import type { UpstreamConnection, UpstreamRequest } from './upstream-connection.ts';
 import type { UpstreamError } from './upstream-error.ts';
+import type { RequestConnection, UpstreamRequest } from './upstream-request.ts';
 
 /** What forwarding needs beside the exchange, the same for all. */
 export interface ForwardOptions extends AnswerRules {
@@ -56,7 +57,7 @@ class ForwardedRequest implements UpstreamRequest, BodyReader, OpenStream {
   readonly #route: Route;
   readonly #options: ForwardOptions;
   readonly #authenticated: boolean;
-  connection: UpstreamConnection | null = null;
+  connection: RequestConnection | null = null;
   #mayRetry: boolean;
   /** Bytes of the answer's body still to come, or -1 when that isn't known. */
   #remaining = -1;
@@ -161,7 +162,9 @@ class ForwardedRequest implements UpstreamRequest, BodyReader, OpenStream {
         return;
       }
     }
-    if (exchange.write(chunk)) return;
+    const keepsUp = exchange.write(chunk);
+    freeSpentPiece(chunk, exchange.connection.socket);
+    if (keepsUp) return;
     const connection = this.connection!;
     connection.pause();
     exchange.onDrain = () => connection.resume();

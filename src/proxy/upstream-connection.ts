@@ -1,38 +1,10 @@
 import type { Socket } from 'node:net';
 import { ChunkedDecoder } from '../wire/chunked-decoder.ts';
 import { headEnd, MalformedMessage, parseResponseHead, type ResponseHeadText } from '../wire/message-head.ts';
+import { freeSpentPiece } from '../wire/spent-piece.ts';
 import { type AnswerFraming, framingOf } from './answer-framing.ts';
 import { UpstreamError } from './upstream-error.ts';
-
-/** One request on its way to an upstream, told what comes of it. Exactly one of `onEnd` and `onError` ends it. */
-export interface UpstreamRequest {
-  /** The connection that carries it, once there is one; set by the connection. */
-  connection: UpstreamConnection | null;
-  /** When it began to wait for a connection, as by `performance.now()`; set by the pool. */
-  waitingSince: number;
-  readonly method: string;
-  /** The head as it goes on the wire, blank line included, latin1. */
-  readonly headText: string;
-  readonly chunked: boolean;
-  readonly hasBody: boolean;
-  /** The protocol asked for in lower case; null: none. */
-  readonly upgrade: string | null;
-  readonly connectTimeoutMs: number;
-  readonly responseTimeoutMs: number;
-  readonly idleTimeoutMs: number;
-  /** The head has been written: the body may follow. */
-  onSent(): void;
-  /** The upstream takes more of the body after a `write` that gave false. */
-  onDrain(): void;
-  onInterim(status: number, fields: string[]): void;
-  /** `length` in bytes, -1 when it isn't known beforehand. */
-  onHead(status: number, fields: string[], length: number): void;
-  onData(chunk: Buffer): void;
-  onEnd(trailers: string[]): void;
-  /** The upstream agreed to `upgrade`: the connection and what came after its answer are the request's own now. */
-  onSwitch(fields: string[], socket: Socket, bytes: Buffer): void;
-  onError(error: UpstreamError): void;
-}
+import type { RequestConnection, UpstreamRequest } from './upstream-request.ts';
 
 /** Who owns connections and is told when one is free or gone. */
 export interface ConnectionOwner {
@@ -40,7 +12,6 @@ export interface ConnectionOwner {
   onGone(connection: UpstreamConnection): void;
 }
 
-const headEndBytes = Buffer.from(headEnd);
 const maxHeadBytes = 64 * 1024;
 /** Interim answers to one request; a flood of them is no service. */
 const maxInterim = 32;
@@ -53,7 +24,7 @@ function upgradeIn(fields: readonly string[]): string {
 }
 
 /** One connection to an upstream: carries one request at a time and reads its answer strictly. */
-export class UpstreamConnection {
+export class UpstreamConnection implements RequestConnection {
   /** Answers read so far: a connection that had none and dies was never good. */
   answers = 0;
   /** When it last became free, or something last moved, as by `performance.now()`. */
@@ -123,7 +94,10 @@ export class UpstreamConnection {
     process.nextTick(() => this.#socket.uncork());
   }
 
-  /** Sends bytes of the body, in the framing the head announced; false when the upstream does not keep up. */
+  /**
+   * Sends bytes of the body, in the framing the head announced; false when the upstream does not keep up. They are the
+   * connection's from then on.
+   */
   write(bytes: Buffer): boolean {
     this.since = performance.now();
     if (bytes.length === 0) return true;
@@ -136,6 +110,7 @@ export class UpstreamConnection {
       socket.write('\r\n', 'latin1');
       socket.uncork();
     }
+    freeSpentPiece(bytes, socket);
     // What the kernel took at once needn't be waited for, however much it was.
     return socket.writableLength < socket.writableHighWaterMark;
   }
@@ -191,9 +166,11 @@ export class UpstreamConnection {
   };
 
   #read(bytes: Buffer): void {
+    // A piece that was passed on may have no length any more.
+    const { length } = bytes;
     let at = 0;
     while (!this.#headSeen) {
-      const end = bytes.indexOf(headEndBytes, at);
+      const end = bytes.indexOf(headEnd, at);
       if ((end < 0 ? bytes.length : end) - at > maxHeadBytes) throw new MalformedMessage('head too large');
       if (end < 0) {
         this.#kept = bytes.subarray(at);
@@ -211,13 +188,13 @@ export class UpstreamConnection {
     if (this.#framing!.kind === 'chunked') {
       at = this.#chunked!.decode(bytes, at, this);
       if (this.#dead) return;
-      if (this.#chunked!.done) this.#finish(bytes.length - at, this.#chunked!.trailers());
+      if (this.#chunked!.done) this.#finish(length - at, this.#chunked!.trailers());
     } else if (this.#framing!.kind === 'length') {
-      const end = Math.min(bytes.length, at + this.#left);
+      const end = Math.min(length, at + this.#left);
       this.#left -= end - at;
-      if (end > at) this.onChunk(at === 0 && end === bytes.length ? bytes : bytes.subarray(at, end));
-      if (this.#left === 0 && !this.#dead) this.#finish(bytes.length - end, []);
-    } else if (at < bytes.length) this.onChunk(at === 0 ? bytes : bytes.subarray(at));
+      if (end > at) this.onChunk(at === 0 && end === length ? bytes : bytes.subarray(at, end));
+      if (this.#left === 0 && !this.#dead) this.#finish(length - end, []);
+    } else if (at < length) this.onChunk(at === 0 ? bytes : bytes.subarray(at));
   }
 
   #switch(fields: string[], bytes: Buffer): void {

@@ -1,8 +1,9 @@
 import { isIP, connect as netConnect, type Socket } from 'node:net';
 import { connect as tlsConnect } from 'node:tls';
 import { Refusal } from '../errors.ts';
-import { type ConnectionOwner, UpstreamConnection, type UpstreamRequest } from './upstream-connection.ts';
+import { type ConnectionOwner, UpstreamConnection } from './upstream-connection.ts';
 import { UpstreamError } from './upstream-error.ts';
+import type { UpstreamRequest } from './upstream-request.ts';
 
 /** TLS towards an upstream; PEM texts. */
 export interface UpstreamTls {

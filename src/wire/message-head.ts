@@ -27,7 +27,10 @@ export interface ResponseHeadText {
 }
 
 /** What ends a head. */
-export const headEnd = '\r\n\r\n';
+export const headEnd: Buffer = Buffer.from('\r\n\r\n');
+
+const cr = 0x0d;
+const lf = 0x0a;
 
 /** A control character other than HTAB, or CR and LF that are no pair: nothing a head may hold (RFC 9112 §2.2). */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
@@ -135,4 +138,14 @@ function isFieldName(name: string): boolean {
   if (!token.test(name)) return false;
   if (goodNames.size < rememberedNames && name.length <= 64) goodNames.add(name);
   return true;
+}
+
+/** Whether the beginning of a head that is not all there can't become one: told at once, not after a time-out. */
+export function looksWrong(bytes: Buffer, from: number): boolean {
+  const first = bytes[from]!;
+  const isTokenStart = first > 0x20 && first < 0x7f;
+  if (!isTokenStart && first !== cr) return true;
+  for (let at = bytes.indexOf(lf, from); at >= 0; at = bytes.indexOf(lf, at + 1))
+    if (at === from || bytes[at - 1] !== cr) return true;
+  return false;
 }

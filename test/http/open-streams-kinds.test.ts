@@ -99,8 +99,9 @@ for (const [name, { requestLine, lines, body = '', answer, sees }] of Object.ent
     const seen = await client.answer().catch(() => undefined);
     if (sees === undefined) t.equal(seen, undefined, 'there is no answer');
     else if (seen!.status !== 101) t.notOk(seen!.isWhole && requestLine.endsWith('1.1'));
-    const line = gateway.logLines().find(({ outcome }) => outcome === 'credential_ended');
-    t.equal(line?.key, gateway.keyId);
+    const line = () => gateway.logLines().find(({ outcome }) => outcome === 'credential_ended');
+    await eventually(() => line() !== undefined);
+    t.equal(line()?.key, gateway.keyId);
   });
 
 t.test('what waits for a connection to its upstream ends as well', async (t) => {

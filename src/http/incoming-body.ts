@@ -1,0 +1,59 @@
+import { Refusal } from '../errors.ts';
+import { ChunkedDecoder } from '../wire/chunked-decoder.ts';
+import { MalformedMessage } from '../wire/message-head.ts';
+import type { RequestHead } from './request-head.ts';
+
+/**
+ * Reads a request body as it comes. One of `onBodyEnd` and `onBodyError` is called, once, unless the reader lets go or
+ * the client does: then the exchange is over.
+ */
+export interface BodyReader {
+  onBodyChunk(chunk: Buffer): void;
+  onBodyEnd(): void;
+  onBodyError(refusal: Refusal): void;
+}
+
+/** The body of one request: where it ends, and who reads it. */
+export class IncomingBody {
+  /** All of it has come, or there is none. */
+  done: boolean;
+  reader: BodyReader | null = null;
+  readonly #chunked: ChunkedDecoder | null;
+  #left: number;
+
+  constructor(head: RequestHead, maxTrailerBytes: number) {
+    this.#chunked = head.transferEncodingCount > 0 ? new ChunkedDecoder(maxTrailerBytes) : null;
+    this.#left = head.contentLengthCount > 0 ? Number(head.contentLength) : 0;
+    this.done = this.#chunked === null && !(this.#left > 0);
+  }
+
+  /**
+   * Takes what belongs to the body from `start` on and gives it to the reader; the index after it.
+   *
+   * Throws `bad_request` when the framing breaks: whatever follows can't be told apart from the body.
+   */
+  feed(bytes: Buffer, start: number): number {
+    if (this.#chunked !== null) return this.#feedChunked(this.#chunked, bytes, start);
+    const end = Math.min(bytes.length, start + this.#left);
+    this.#left -= end - start;
+    this.onChunk(start === 0 && end === bytes.length ? bytes : bytes.subarray(start, end));
+    this.done = this.#left === 0;
+    return end;
+  }
+
+  #feedChunked(decoder: ChunkedDecoder, bytes: Buffer, start: number): number {
+    try {
+      const end = decoder.decode(bytes, start, this);
+      this.done = decoder.done;
+      return end;
+    } catch (error) {
+      if (!(error instanceof MalformedMessage)) throw error;
+      throw new Refusal('bad_request', { close: true, cause: error.message });
+    }
+  }
+
+  /** One piece of the body, decoded. */
+  onChunk(chunk: Buffer): void {
+    this.reader?.onBodyChunk(chunk);
+  }
+}

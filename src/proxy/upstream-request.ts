@@ -1,0 +1,44 @@
+import type { Socket } from 'node:net';
+import type { UpstreamError } from './upstream-error.ts';
+
+/** What a request does with the connection that carries it. */
+export interface RequestConnection {
+  /** Sends bytes of the body, in the framing the head announced; false when the upstream does not keep up. */
+  write(bytes: Buffer): boolean;
+  /** The body is complete. */
+  endBody(): void;
+  pause(): void;
+  resume(): void;
+  /** Ends it at once; its request is told nothing. */
+  destroy(): void;
+}
+
+/** One request on its way to an upstream, told what comes of it. Exactly one of `onEnd` and `onError` ends it. */
+export interface UpstreamRequest {
+  /** The connection that carries it, once there is one; set by the connection. */
+  connection: RequestConnection | null;
+  /** When it began to wait for a connection, as by `performance.now()`; set by the pool. */
+  waitingSince: number;
+  readonly method: string;
+  /** The head as it goes on the wire, blank line included, latin1. */
+  readonly headText: string;
+  readonly chunked: boolean;
+  readonly hasBody: boolean;
+  /** The protocol asked for in lower case; null: none. */
+  readonly upgrade: string | null;
+  readonly connectTimeoutMs: number;
+  readonly responseTimeoutMs: number;
+  readonly idleTimeoutMs: number;
+  /** The head has been written: the body may follow. */
+  onSent(): void;
+  /** The upstream takes more of the body after a `write` that gave false. */
+  onDrain(): void;
+  onInterim(status: number, fields: string[]): void;
+  /** `length` in bytes, -1 when it isn't known beforehand. */
+  onHead(status: number, fields: string[], length: number): void;
+  onData(chunk: Buffer): void;
+  onEnd(trailers: string[]): void;
+  /** The upstream agreed to `upgrade`: the connection and what came after its answer are the request's own now. */
+  onSwitch(fields: string[], socket: Socket, bytes: Buffer): void;
+  onError(error: UpstreamError): void;
+}

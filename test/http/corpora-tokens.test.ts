@@ -1,0 +1,14 @@
+import t from 'tap';
+import { withRecords } from '../support/accounts.ts';
+import { readCorpus } from '../support/corpus.ts';
+import { startCorpusBench } from '../support/corpus-bench.ts';
+import { judge } from '../support/corpus-judge.ts';
+import { createTokenForge, type TokenRow } from '../support/corpus-tokens.ts';
+
+t.test('access tokens that somebody made', async (t) => {
+  const bench = await startCorpusBench(t);
+  const [own] = await withRecords(bench.gateway.folder, (records) => Promise.resolve(records.signingKeys()));
+  const forge = createTokenForge(bench.values.bearer!, own!, 'https://acme.example.com');
+  for (const row of readCorpus<TokenRow>('tokens'))
+    await t.test(row.name, (t) => judge(t, bench, row, { values: { token: forge.tokenOf(row) } }));
+});

@@ -1,0 +1,85 @@
+import { once } from 'node:events';
+import { createServer } from 'node:https';
+import { type AddressInfo, connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { connect as connectTls } from 'node:tls';
+import t, { type Test } from 'tap';
+import { WebSocket, WebSocketServer } from 'ws';
+import { type Certificate, makeCertificate } from '../support/certificates.ts';
+import { startForwarding } from '../support/forwarding.ts';
+import { startTestGateway } from '../support/gateway.ts';
+import { requireProgram } from '../support/programs.ts';
+import { closeCodeOf } from '../support/web-sockets.ts';
+
+/** A WebSocket upstream behind TLS; sends back what comes. */
+async function startUpstream(t: Test, { cert, key }: Certificate): Promise<string> {
+  const https = createServer({ cert, key });
+  const server = new WebSocketServer({ server: https });
+  server.on('connection', (socket) => {
+    socket.on('message', (data, binary) => socket.send(data, { binary }));
+  });
+  https.listen(0, '127.0.0.1');
+  await once(https, 'listening');
+  t.teardown(() => {
+    for (const socket of server.clients) socket.terminate();
+    https.close();
+    https.closeAllConnections();
+  });
+  return `https://127.0.0.1:${(https.address() as AddressInfo).port}`;
+}
+
+/** A gateway with TLS on both sides, and a plain one on the same stores to sign in at. */
+async function start(t: Test) {
+  const certificate = makeCertificate(t.testdir(), 'both', ['IP:127.0.0.1']);
+  const url = await startUpstream(t, certificate);
+  const config = {
+    upstreams: { app: { url, tls: { ca: certificate.certFile } } },
+    shutdown: { timeout: '300ms' },
+  };
+  const plain = await startForwarding(t, config);
+  const tls = { cert: certificate.certFile, key: certificate.keyFile };
+  const listen = { host: '127.0.0.1', port: 0, tls };
+  const gateway = await startTestGateway(t, { folder: plain.folder, config: { ...config, listen } });
+  return { plain, gateway, ca: certificate.cert };
+}
+
+t.test('a WebSocket over TLS on both sides passes messages and ends with its key', async (t) => {
+  if (!requireProgram(t, 'openssl')) return;
+  const { plain, gateway, ca } = await start(t);
+  const headers = { 'X-API-Key': plain.key };
+  const socket = new WebSocket(`wss://127.0.0.1:${gateway.port}/api/store/live`, { ca, headers });
+  await once(socket, 'open');
+  const message = Buffer.alloc(3_000_000, 'x');
+  socket.send(message);
+  const [answer] = await once(socket, 'message');
+  t.ok(message.equals(answer));
+  const closed = closeCodeOf(socket);
+  const path = `/api/admin/api-keys/${plain.keyId}`;
+  await plain.api.send({ method: 'DELETE', path, bearer: plain.bearer });
+  t.equal(await closed, 1008);
+});
+
+t.test('only HTTP/1.1 is agreed on', async (t) => {
+  if (!requireProgram(t, 'openssl')) return;
+  const { gateway, ca } = await start(t);
+  const offering = (...ALPNProtocols: string[]) =>
+    connectTls({ port: gateway.port, host: '127.0.0.1', ca, ALPNProtocols });
+  const both = offering('h2', 'http/1.1');
+  await once(both, 'secureConnect');
+  t.equal(both.alpnProtocol, 'http/1.1');
+  both.destroy();
+  await t.rejects(once(offering('h2'), 'secureConnect'));
+});
+
+t.test('a handshake that never ends does not keep the gateway from stopping', async (t) => {
+  if (!requireProgram(t, 'openssl')) return;
+  const { gateway } = await start(t);
+  const silent = connect(gateway.port, '127.0.0.1');
+  const closed = once(silent, 'close');
+  await once(silent, 'connect');
+  await sleep(50);
+  const startedMs = performance.now();
+  await gateway.stop();
+  await closed;
+  t.ok(performance.now() - startedMs < 2_000);
+});

@@ -1,0 +1,123 @@
+import { copyFileSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { connect, type TLSSocket } from 'node:tls';
+import t, { type Test } from 'tap';
+import { watchCertificate } from '../../src/http/certificate-files.ts';
+import { type Certificate, makeCertificate } from '../support/certificates.ts';
+import { eventually } from '../support/forwarding.ts';
+import { startTestGateway } from '../support/gateway.ts';
+import { requireProgram } from '../support/programs.ts';
+
+/** A gateway whose certificate files stand in a folder of the test. */
+async function start(t: Test, files: { readonly cert: string; readonly key: string }) {
+  const listen = { host: '127.0.0.1', port: 0, tls: files };
+  return startTestGateway(t, { config: { listen, shutdown: { timeout: '50ms' } } });
+}
+
+/** A connection on which a request has been answered, and the fingerprint of the certificate that was shown. */
+async function call(port: number): Promise<{ readonly socket: TLSSocket; readonly shown: string }> {
+  const socket = connect({ port, host: '127.0.0.1', rejectUnauthorized: false });
+  await request(socket);
+  return { socket, shown: socket.getPeerCertificate().subject.CN as string };
+}
+
+function request(socket: TLSSocket): Promise<void> {
+  socket.write('GET /api/open/x HTTP/1.1\r\nHost: a\r\n\r\n');
+  return new Promise((resolve, reject) => {
+    socket.once('error', reject);
+    socket.once('data', (chunk) => {
+      if (chunk.toString().startsWith('HTTP/1.1 200')) resolve();
+      else reject(new Error(chunk.toString()));
+    });
+  });
+}
+
+async function shownNow(port: number): Promise<string> {
+  const { socket, shown } = await call(port);
+  socket.destroy();
+  return shown;
+}
+
+/** Resolves once new connections are shown that certificate. */
+async function untilShown(port: number, label: string): Promise<void> {
+  const deadline = Date.now() + 5_000;
+  while ((await shownNow(port)) !== label) {
+    if (Date.now() > deadline) throw new Error(`${label} was never shown`);
+    await sleep(50);
+  }
+}
+
+const put = (certificate: Certificate, { cert, key }: { cert: string; key: string }) => {
+  copyFileSync(certificate.keyFile, key);
+  copyFileSync(certificate.certFile, cert);
+};
+
+t.test('a renewed certificate is shown to new connections, and old ones go on', async (t) => {
+  if (!requireProgram(t, 'openssl')) return;
+  const folder = t.testdir();
+  const files = { cert: join(folder, 'tls.crt'), key: join(folder, 'tls.key') };
+  put(makeCertificate(folder, 'first', ['DNS:a']), files);
+  const { port, logLines } = await start(t, files);
+  const old = await call(port);
+  t.equal(old.shown, 'first');
+  for (const label of ['second', 'third']) {
+    put(makeCertificate(folder, label, ['DNS:a']), files);
+    await untilShown(port, label);
+    await request(old.socket);
+  }
+  old.socket.destroy();
+  t.ok(logLines().some(({ msg }) => msg === 'certificate renewed'));
+});
+
+t.test('a pair that does not fit together changes nothing until it does', async (t) => {
+  if (!requireProgram(t, 'openssl')) return;
+  const folder = t.testdir();
+  const files = { cert: join(folder, 'tls.crt'), key: join(folder, 'tls.key') };
+  put(makeCertificate(folder, 'first', ['DNS:a']), files);
+  const { port, logLines } = await start(t, files);
+  const second = makeCertificate(folder, 'second', ['DNS:a']);
+  const complaints = () => logLines().filter(({ level }) => level === 'error').length;
+
+  copyFileSync(second.certFile, files.cert);
+  await eventually(() => complaints() === 1);
+  t.equal(await shownNow(port), 'first');
+  writeFileSync(files.cert, '-----BEGIN CERTIFICATE-----\nhalf');
+  await eventually(() => complaints() === 2);
+  t.equal(await shownNow(port), 'first');
+  rmSync(files.cert);
+  await eventually(() => complaints() === 3);
+  t.equal(await shownNow(port), 'first');
+
+  put(second, files);
+  await untilShown(port, 'second');
+});
+
+t.test('a certificate and the key of another are refused from the start', async (t) => {
+  if (!requireProgram(t, 'openssl')) return;
+  const folder = t.testdir();
+  const { certFile: cert } = makeCertificate(folder, 'first', ['DNS:a']);
+  const { keyFile: key } = makeCertificate(folder, 'second', ['DNS:a']);
+  const ignored = { onChange: () => {}, onError: () => {} };
+  t.throws(() => watchCertificate({ cert, key }, ignored), { code: 'ERR_OSSL_X509_KEY_VALUES_MISMATCH' });
+  t.throws(() => watchCertificate({ cert, key: join(folder, 'none') }, ignored), { code: 'ENOENT' });
+});
+
+t.test('a mounted secret is renewed by swapping a link', async (t) => {
+  if (!requireProgram(t, 'openssl')) return;
+  const folder = t.testdir();
+  const mount = (label: string) => {
+    mkdirSync(join(folder, label));
+    const { certFile, keyFile } = makeCertificate(folder, `${label}-made`, ['DNS:a']);
+    copyFileSync(certFile, join(folder, label, 'tls.crt'));
+    copyFileSync(keyFile, join(folder, label, 'tls.key'));
+    symlinkSync(label, join(folder, '..new'));
+    renameSync(join(folder, '..new'), join(folder, '..data'));
+  };
+  mount('first');
+  for (const name of ['tls.crt', 'tls.key']) symlinkSync(join('..data', name), join(folder, name));
+  const { port } = await start(t, { cert: join(folder, 'tls.crt'), key: join(folder, 'tls.key') });
+  t.equal(await shownNow(port), 'first-made');
+  mount('second');
+  await untilShown(port, 'second-made');
+});

@@ -1,0 +1,37 @@
+import { readdirSync, readFileSync } from 'node:fs';
+
+/** Resident memory of a process, in bytes. */
+export function residentBytes(pid: number): number {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  return Number(/^VmRSS:\s*(\d+) kB$/m.exec(status)?.[1]) * 1024;
+}
+
+/** File descriptors that a process has open, sockets included. */
+export function openDescriptors(pid: number): number {
+  return readdirSync(`/proc/${pid}/fd`).length;
+}
+
+/** How many descriptors this process and its children may have open; Node raises the soft limit to it by itself. */
+export function descriptorLimit(): number {
+  const limits = readFileSync('/proc/self/limits', 'utf8');
+  return Number(/^Max open files\s+(\d+)/m.exec(limits)?.[1]);
+}
+
+/** Looks at a process' memory ten times a second; `stop` gives the most there was, in bytes. */
+export function watchResident(pid: number): { stop(): number } {
+  let most = residentBytes(pid);
+  const timer = setInterval(() => {
+    most = Math.max(most, residentBytes(pid));
+  }, 100);
+  return {
+    stop() {
+      clearInterval(timer);
+      return Math.max(most, residentBytes(pid));
+    },
+  };
+}
+
+/** In MiB, for messages and bounds. */
+export function mebibytes(bytes: number): number {
+  return Math.round((bytes / 2 ** 20) * 10) / 10;
+}

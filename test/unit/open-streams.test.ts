@@ -1,0 +1,92 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import t, { type Test } from 'tap';
+import type { Principal } from '../../src/credentials/principal.ts';
+import { createOpenStreams, type HeldNow, type OpenStream } from '../../src/proxy/open-streams.ts';
+
+interface Stream extends OpenStream {
+  readonly ends: string[];
+}
+
+/** A registry that is looked over by hand, and streams that leave it when they are ended. */
+function registry(t: Test, heldNow: HeldNow) {
+  const streams = createOpenStreams(heldNow);
+  t.teardown(() => streams.close());
+  const open = (credentialId: string, ...neededScopes: string[]): Stream => {
+    const stream: Stream = {
+      principal: { credentialId } as Principal,
+      neededScopes,
+      ends: [],
+      end(reason) {
+        stream.ends.push(reason);
+        streams.remove(stream);
+      },
+    };
+    streams.add(stream);
+    return stream;
+  };
+  return { streams, open };
+}
+
+const always: HeldNow = async () => new Set(['a', 'b']);
+
+t.test('a credential that ends takes its own streams with it, at once', async (t) => {
+  const { streams, open } = registry(t, always);
+  const [first, second, other] = [open('1', 'a'), open('1'), open('2')];
+  t.equal(streams.size, 3);
+  streams.endOf('1');
+  streams.endOf('unknown');
+  t.same([first.ends, second.ends, other.ends], [['credential_ended'], ['credential_ended'], []]);
+  t.equal(streams.size, 1);
+  streams.remove(first);
+  t.equal(streams.size, 1, 'it is gone already');
+});
+
+t.test('a look at all ends what is not allowed any more', async (t) => {
+  const held: Record<string, ReadonlySet<string> | null> = { good: new Set(['a']), ended: null };
+  const { streams, open } = registry(t, async ({ credentialId }) => held[credentialId]!);
+  const kept = [open('good'), open('good', 'a')];
+  const lost = open('good', 'a', 'b');
+  const ended = open('ended');
+  await streams.sweep();
+  t.same(
+    kept.map(({ ends }) => ends),
+    [[], []],
+  );
+  t.same([lost.ends, ended.ends], [['scope_lost'], ['credential_ended']]);
+});
+
+t.test('a credential whose store is away keeps its streams, and no other’s', async (t) => {
+  const { streams, open } = registry(t, async ({ credentialId }) => {
+    if (credentialId === 'away') throw new Error('the store is away');
+    return null;
+  });
+  const away = open('away');
+  const ended = open('ended');
+  await streams.sweep();
+  t.same([away.ends, ended.ends], [[], ['credential_ended']]);
+});
+
+t.test('a look at very many leaves the event loop its turns', async (t) => {
+  let looks = 0;
+  const { streams, open } = registry(t, async () => {
+    looks++;
+    return new Set();
+  });
+  for (let i = 0; i < 1_000; i++) open(`credential ${i}`);
+  const swept = streams.sweep();
+  await nextTurn();
+  t.ok(looks > 0 && looks < 1_000, `${looks} looks in the first turn`);
+  await swept;
+  t.equal(looks, 1_000);
+});
+
+t.test('each credential is looked at once, however many streams it has', async (t) => {
+  let looks = 0;
+  const { streams, open } = registry(t, async () => {
+    looks++;
+    return new Set();
+  });
+  for (let i = 0; i < 10; i++) open('one');
+  await streams.sweep();
+  t.equal(looks, 1);
+});
