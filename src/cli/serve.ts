@@ -35,7 +35,7 @@ async function start(config: Config, log: Log): Promise<Gateway> {
   try {
     return await startGateway(config, log);
   } catch (error) {
-    throw asListenFailure(error) ?? error;
+    throw asListenFailure(error) ?? asFileFailure(error) ?? error;
   }
 }
 
@@ -45,6 +45,15 @@ const listenReasons: Readonly<Record<string, string>> = {
   EACCES: 'permission denied',
   ENOTFOUND: 'no such host',
 };
+
+/** What Node says of a certificate, key or authority file that can't be read or used, as a sentence. */
+function asFileFailure(error: unknown): Failure | undefined {
+  const { code = '', syscall, path } = error as NodeJS.ErrnoException;
+  if (syscall === 'open' && path !== undefined)
+    return new Failure('configuration', `postern: ${path}: can't be read (${code})`, error);
+  if (!/^ERR_(?:OSSL|SSL|CRYPTO)/.test(code)) return undefined;
+  return new Failure('configuration', `postern: listen.tls: no usable certificate and key (${code})`, error);
+}
 
 /** What Node says when an address can't be listened on, as a sentence; undefined for anything else. */
 function asListenFailure(error: unknown): Failure | undefined {

@@ -22,6 +22,8 @@ export class RequestHead {
   expect = '';
   upgrade = '';
   upgradeCount = 0;
+  /** A GET of HTTP/1.1: what a WebSocket begins with (RFC 6455 §4.1). */
+  mayBeWebSocket = false;
   /** All `Sec-WebSocket-Protocol` values, joined. */
   webSocketProtocols = '';
   traceparent = '';

@@ -6,7 +6,12 @@ const bearerPrefix = 'postern.bearer.';
 
 /** Whether the request asks to become a WebSocket (RFC 6455 §4.1). */
 export function isWebSocketRequest(head: RequestHead): boolean {
-  return head.upgradeCount === 1 && head.upgrade.toLowerCase() === 'websocket' && asksToUpgrade(head);
+  return (
+    head.mayBeWebSocket &&
+    head.upgradeCount === 1 &&
+    head.upgrade.toLowerCase() === 'websocket' &&
+    asksToUpgrade(head)
+  );
 }
 
 /** Whether `Connection` names `Upgrade`. */

@@ -268,11 +268,11 @@ class ForwardedRequest implements UpstreamRequest, BodyReader, OpenStream {
 }
 
 /** The protocol to switch to, in lower case: WebSocket, or what the route names; never anything else. */
-function upgradeOf({ head, method, minor }: Exchange, route: Route): string | null {
+function upgradeOf({ head, minor }: Exchange, route: Route): string | null {
   if (minor === 0 || !asksToUpgrade(head)) return null;
-  if (isWebSocketRequest(head)) return method === 'GET' ? 'websocket' : null;
+  if (isWebSocketRequest(head)) return 'websocket';
   const name = head.upgrade.toLowerCase();
-  return route.upgrades.has(name) ? name : null;
+  return name !== 'websocket' && route.upgrades.has(name) ? name : null;
 }
 
 function chosenProtocol(fields: readonly string[]): boolean {

@@ -34,12 +34,15 @@ const callers = {
   nobody: { path: '/api/open/x', caller: 'Host: {{host}}\r\n' },
 } as const;
 
+/** The headers that differ by who is calling. */
+const ofCaller = identityHeaders.filter((name) => name.startsWith('X-Auth-'));
+
 for (const as of ['key', 'session', 'nobody'] as const)
   t.test(`what a client says of itself never reaches the upstream: ${as}`, async (t) => {
     const bench = await startCorpusBench(t);
     for (const row of readCorpus('spoofs'))
       await t.test(row.name, async (t) => {
-        for (const header of identityHeaders)
+        for (const header of as === 'key' ? identityHeaders : ofCaller)
           await judge(t, bench, { ...row, as }, { values: { ...spellingsOf(header), ...callers[as] } });
       });
   });
