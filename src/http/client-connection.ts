@@ -311,10 +311,13 @@ export class ClientConnection {
 
   /** Cuts the connection, and what is still on its way to the client: it can't take that for whole. */
   reset(): void {
-    if (this.socket.destroyed) return;
+    const { socket, encrypted } = this;
+    if (socket.destroyed) return;
+    // Nothing is left to cut then; and libuv resets no socket whose end is on its way, so that Node would lose it open.
+    const isEnding = socket.writableEnded && socket.writableLength === 0;
     // TLS has no reset of its own: a close without its close_notify says the same.
-    if (this.encrypted) this.socket.destroy();
-    else this.socket.resetAndDestroy();
+    if (encrypted || isEnding) socket.destroy();
+    else socket.resetAndDestroy();
   }
 
   /** Closes the connection if it has been too long where it stands; `now` as by `performance.now()`. */

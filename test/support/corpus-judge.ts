@@ -1,5 +1,5 @@
 import type { Test } from 'tap';
-import { type CorpusRow, expand, expectationOf, piecesOf } from './corpus.ts';
+import { type CorpusRow, type Expectation, expand, expectationOf, piecesOf } from './corpus.ts';
 import type { CorpusBench } from './corpus-bench.ts';
 import { assertOurHeaders } from './our-headers.ts';
 import { connectRaw, type RawAnswer, type RawConnection } from './raw-client.ts';
