@@ -49,11 +49,19 @@ export function createAuthenticate(options: {
 }
 
 const scheme = 'bearer';
+const space = 0x20;
 
 /** What follows `Bearer` (in any case) and its blanks, perhaps nothing; undefined for another scheme. */
 function bearerTokenOf(authorization: string): string | undefined {
-  if (authorization.startsWith('Bearer ')) return authorization.slice(7).trimStart();
+  if (authorization.startsWith('Bearer ')) return withoutLeadingSpaces(authorization, 7);
   if (authorization.slice(0, scheme.length).toLowerCase() !== scheme) return undefined;
-  const rest = authorization.slice(scheme.length);
-  return rest === '' || rest.startsWith(' ') || rest.startsWith('\t') ? rest.trimStart() : undefined;
+  const isWhole = authorization.length === scheme.length || authorization.charCodeAt(scheme.length) === space;
+  return isWhole ? withoutLeadingSpaces(authorization, scheme.length) : undefined;
+}
+
+/** Spaces alone stand between scheme and token, no tab and nothing else that looks like one (RFC 9110 §11.4). */
+function withoutLeadingSpaces(text: string, from: number): string {
+  let start = from;
+  while (text.charCodeAt(start) === space) start++;
+  return text.slice(start);
 }
