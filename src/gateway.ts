@@ -156,7 +156,7 @@ export async function startGateway(config: Config, log: Log, now: () => number =
       principal
         .then((found) => admit(exchange, route, found))
         .catch((error) => replies.refuse(exchange, error));
-    else if (preflight) forward(exchange, route, null);
+    else if (preflight) forward(exchange, route, null, true);
     else admit(exchange, route, principal);
   }
 
@@ -265,7 +265,7 @@ export async function startGateway(config: Config, log: Log, now: () => number =
     await recentUse.flush().catch(logStoreError);
     await management.close();
     await stores.close();
-    log.flush();
+    await log.close();
   }
 
   return {

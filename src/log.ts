@@ -45,8 +45,12 @@ export interface Log {
   warn(message: string, fields?: object): void;
   error(message: string, fields?: object): void;
   setLevel(level: string): void;
-  /** Writes out what is buffered, synchronously; for the end of the process. */
+  /** Writes out what is buffered, synchronously; for an end that nobody expected. */
   flush(): void;
+  /** Resolves when what is buffered has been written, or after a second: a reader who stands still must not keep us. */
+  close(): Promise<void>;
+  /** Drops what is buffered: the process ends now. */
+  discard(): void;
 }
 
 /** Field names whose values never reach a line, at the two depths that fields are logged at. */
@@ -61,6 +65,8 @@ const secretFields = [
   'client_secret',
   'secret',
 ];
+
+const longestCloseMs = 1_000;
 
 /** Lines that a reader who stands still may leave waiting; beyond it new ones are lost, and not the gateway. */
 const maxBufferedBytes = 32 * 1024 * 1024;
@@ -80,7 +86,13 @@ export function createLog(options: { readonly level: string; readonly destinatio
   });
   // A reader that went away (a closed pipe) must not take the gateway with it.
   destination.on('error', () => {});
-  return createLogOn(destination, options.level, () => destination.flushSync());
+  return createLogOn(
+    destination,
+    options.level,
+    () => destination.flushSync(),
+    () => new Promise((resolve) => destination.flush(() => resolve())),
+    () => destination.destroy(),
+  );
 }
 
 /** The same log on any stream of lines. */
@@ -88,6 +100,8 @@ export function createLogOn(
   destination: DestinationStream,
   level: string,
   flush: () => void = () => {},
+  written: () => Promise<void> = async () => {},
+  discard: () => void = () => {},
 ): Log {
   const logger: Logger = pino(
     {
@@ -117,6 +131,15 @@ export function createLogOn(
     setLevel(next) {
       logger.level = next;
     },
+    close: () =>
+      new Promise((resolve) => {
+        const timer = setTimeout(resolve, longestCloseMs);
+        void written().then(() => {
+          clearTimeout(timer);
+          resolve();
+        });
+      }),
+    discard,
     flush() {
       try {
         flush();

@@ -31,6 +31,7 @@ export function principalOfApiKey(
     userId: key.createdBy,
     username: owner?.username ?? null,
     scopes: heldScopes(key.scopes, sets, options.catalogue),
+    scopeSets: key.scopeSets,
     credentialId: key.id,
     expires: key.expires,
     tenant: options.tenant,

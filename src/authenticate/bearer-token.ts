@@ -51,6 +51,7 @@ export function createBearerTokenAuthenticator(options: {
       userId: user.id,
       username: user.username,
       scopes: intersectScopes(token.claims.scopes, heldScopes(user.scopes, sets, catalogue)),
+      scopeSets: user.scopeSets,
       credentialId: live.id,
       expires: live.expires,
       tenant,

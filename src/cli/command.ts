@@ -1,5 +1,8 @@
 /** The process, as far as commands see it. */
-export type Terminal = Pick<NodeJS.Process, 'stdin' | 'stdout' | 'stderr' | 'env' | 'on' | 'exit'>;
+export type Terminal = Pick<
+  NodeJS.Process,
+  'stdin' | 'stdout' | 'stderr' | 'env' | 'on' | 'prependListener' | 'exit'
+>;
 
 /** Options of a command, as `parseArgs` of node:util takes them. */
 export type OptionTypes = Readonly<

@@ -12,6 +12,8 @@ export async function serve(call: Call, stopAsked: Promise<void>): Promise<void>
   const config = requireConfig(readConfig(call));
   const log = createLog({ level: config.log.level });
   exitOnUncaught(call, log);
+  // Whatever should have been written was, or its reader stands still: an exit must not wait for it.
+  call.terminal.prependListener('exit', () => log.discard());
   const gateway = await start(config, log);
   // Without a listener Node would end the process: a reload that is not there yet must not be an outage.
   call.terminal.on('SIGHUP', () =>

@@ -31,6 +31,7 @@ export function parseUsername(raw: string): string | AccountNameProblem {
 export function canonicalAccountName(raw: string): string {
   const trimmed = raw.trim();
   if (trimmed.length > maxCanonicalLength) return trimmed;
-  // Normalised again after folding: J with a caron has no composed capital, but a composed small letter.
-  return trimmed.normalize('NFKC').toLowerCase().normalize('NFKC').trim();
+  // There and back, for letters that differ in one case alone (final sigma, sharp s). Normalised again after folding: J
+  // with a caron has no composed capital, but a composed small letter.
+  return trimmed.normalize('NFKC').toLowerCase().toUpperCase().toLowerCase().normalize('NFKC').trim();
 }

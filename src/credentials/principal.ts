@@ -12,6 +12,8 @@ export interface Principal {
   readonly scopes: readonly string[];
   /** The same scopes, for look-ups. */
   readonly held: ReadonlySet<string>;
+  /** Ids of the scope sets it holds: who holds one may hand it on, with whatever it becomes. */
+  readonly scopeSets: readonly string[];
   /** The id of the session or of the key. */
   readonly credentialId: string;
   /** When the session or key itself ends, epoch ms; null: never. */

@@ -36,10 +36,11 @@ export function createLoginThrottle(attempts: Attempts, limits: LoginLimits): Lo
       // Hashed, so that a key is bounded in length and the store lists no names.
       const account = hash('sha256', canonicalName, 'base64url');
       const source = addressKey(address);
-      // The account's own count comes last: an address that has used up its counts can't use up the account's, too.
+      // The address comes first: once it is over, nothing it tries is counted anywhere. The account's own count comes
+      // last: an address that has used up its counts can't use up the account's, too.
       return count(attempts, limits.windowMs, [
-        { key: `login:pair:${account}:${source}`, points: limits.perAccountAndAddress },
         { key: `login:address:${source}`, points: limits.perAddress },
+        { key: `login:pair:${account}:${source}`, points: limits.perAccountAndAddress },
         { key: `login:account:${account}`, points: limits.perAccount },
       ]);
     },

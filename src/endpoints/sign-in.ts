@@ -86,10 +86,6 @@ export function createSignIn(options: {
 
 /** What is no scope-token (RFC 6749 §3.3) is nobody's to hold; asking for nothing else asks for nothing. */
 function askedScopes(scope: string): string {
-  return scope
-    .split(/\s+/)
-    .filter((name) => name !== '' && parseScope(name) !== undefined)
-    .filter((name, index, all) => all.indexOf(name) === index)
-    .sort()
-    .join(' ');
+  const names = scope.split(/\s+/).filter((name) => name !== '' && parseScope(name) !== undefined);
+  return [...new Set(names)].sort().join(' ');
 }

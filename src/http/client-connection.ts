@@ -86,8 +86,16 @@ export class ClientConnection {
         this.#throwAway(bytes.length - at);
         return;
       }
-      if (this.#exchange === null && this.#phase !== phase.discarding) at = this.#readHead(bytes, at);
-      else if (!this.#body.done && (this.#body.reader !== null || this.#phase === phase.discarding))
+      if (this.#exchange === null && this.#phase !== phase.discarding) {
+        if (this.socket.writableNeedDrain) {
+          // Who does not read answers gets no more of them: what it asks meanwhile waits, and so does the client.
+          this.waitForDrain();
+          this.#kept = bytes.subarray(at);
+          this.socket.pause();
+          return;
+        }
+        at = this.#readHead(bytes, at);
+      } else if (!this.#body.done && (this.#body.reader !== null || this.#phase === phase.discarding))
         at = this.#readBody(bytes, at);
       if (this.#detached) {
         this.#kept = at < bytes.length ? bytes.subarray(at) : null;
@@ -243,7 +251,8 @@ export class ClientConnection {
     if (!this.#wantsDrain) return;
     this.#wantsDrain = false;
     this.#since = performance.now();
-    this.#exchange?.onDrain?.();
+    if (this.#exchange === null) this.#resumeLater();
+    else this.#exchange.onDrain?.();
   };
 
   /** Told by the exchange that its answer has been written whole. */

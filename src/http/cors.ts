@@ -18,9 +18,10 @@ const vary = ['Vary', 'Origin'] as const;
 const methodName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}$/;
 const headerNameList = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+(?:[ \t]*,[ \t]*[!#$%&'*+.^_`|~0-9A-Za-z-]+)*$/;
 
-/** `OPTIONS` with one `Origin` and one `Access-Control-Request-Method`, and no body. */
+/** `OPTIONS` with one `Origin` and one `Access-Control-Request-Method`, no body and no other protocol in mind. */
 export function isPreflight(method: string, head: RequestHead): boolean {
-  return method === 'OPTIONS' && head.originCount === 1 && head.requestMethodCount === 1 && !head.hasBody;
+  const asks = head.originCount === 1 && head.requestMethodCount === 1;
+  return method === 'OPTIONS' && asks && !head.hasBody && head.upgradeCount === 0;
 }
 
 /** `origins` as browsers write them: scheme, host and a port that is not the scheme's own. */

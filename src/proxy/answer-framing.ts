@@ -45,8 +45,12 @@ export function framingOf(
   }
   const announced = lengthText === null ? -1 : lengthOf(lengthText);
   const reusable = !closes;
-  if (method === 'HEAD' || status === 204 || status === 304)
-    return { kind: 'length', length: 0, announced, reusable, keepAliveMs };
+  if (method === 'HEAD' || status === 204 || status === 304) {
+    // A body that comes all the same, late, would be read as the next answer: only a head that announces none is taken
+    // at its word.
+    const clean = method !== 'HEAD' && announced <= 0 && coding === null;
+    return { kind: 'length', length: 0, announced, reusable: reusable && clean, keepAliveMs };
+  }
   if (coding !== null) {
     if (announced >= 0 || coding !== 'chunked' || minor === 0)
       throw new MalformedMessage('transfer-encoding');

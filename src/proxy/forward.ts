@@ -28,11 +28,18 @@ export interface ForwardOptions extends AnswerRules {
 }
 
 /** Sends an admitted exchange to its upstream and the answer back. Never throws. */
-export type Forward = (exchange: Exchange, route: Route, principal: Principal | null) => void;
+export type Forward = (
+  exchange: Exchange,
+  route: Route,
+  principal: Principal | null,
+  /** A CORS preflight that is the upstream's to answer: it goes without any credential. */
+  preflight?: boolean,
+) => void;
 
 /** Builds the last step of the request path. */
 export function createForward(options: ForwardOptions): Forward {
-  return (exchange, route, principal) => new ForwardedRequest(exchange, route, principal, options).start();
+  return (exchange, route, principal, preflight = false) =>
+    new ForwardedRequest(exchange, route, principal, preflight, options).start();
 }
 
 const none: readonly string[] = [];
@@ -65,7 +72,13 @@ class ForwardedRequest implements UpstreamRequest, BodyReader, OpenStream {
   #tunnel: Tunnel | null = null;
   #over = false;
 
-  constructor(exchange: Exchange, route: Route, principal: Principal | null, options: ForwardOptions) {
+  constructor(
+    exchange: Exchange,
+    route: Route,
+    principal: Principal | null,
+    preflight: boolean,
+    options: ForwardOptions,
+  ) {
     this.#exchange = exchange;
     this.#route = route;
     this.#options = options;
@@ -90,7 +103,7 @@ class ForwardedRequest implements UpstreamRequest, BodyReader, OpenStream {
       encrypted: exchange.connection.encrypted,
       fromTrustedProxy: exchange.connection.fromTrustedProxy,
       ownCookies: options.ownCookies,
-      withoutCredentials: principal === null && !route.isPublic,
+      withoutCredentials: preflight,
       upgrade: this.upgrade,
     });
   }

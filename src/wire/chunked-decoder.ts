@@ -22,6 +22,8 @@ const lf = 0x0a;
 /** A chunk of more than 2^48 bytes is nobody's. */
 const maxSizeDigits = 12;
 const maxExtensionBytes = 1024;
+/** More pieces than this are passed on as one: chunks of a byte each must not cost a write each. */
+const fewPieces = 4;
 
 /**
  * Takes the chunked coding apart (RFC 9112 §7.1), strictly: hexadecimal sizes, CRLF alone, bounded extensions and
@@ -49,17 +51,20 @@ export class ChunkedDecoder {
 
   /** Decodes from `start`; gives the index after the last byte that belongs to this body. */
   decode(bytes: Buffer, start: number, sink: ChunkSink): number {
+    const pieces: Buffer[] = [];
     let at = start;
     while (at < bytes.length && !this.done) {
       if (this.#state === state.data) {
         const end = Math.min(bytes.length, at + this.#left);
         this.#left -= end - at;
         if (this.#left === 0) this.#state = state.dataCr;
-        sink.onChunk(bytes.subarray(at, end));
+        pieces.push(bytes.subarray(at, end));
         at = end;
       } else if (this.#state === state.trailer) at = this.#readTrailer(bytes, at);
       else this.#readByte(bytes[at++]!);
     }
+    if (pieces.length > fewPieces) sink.onChunk(Buffer.concat(pieces));
+    else for (const piece of pieces) sink.onChunk(piece);
     return at;
   }
 

@@ -25,7 +25,7 @@ t.test('nobody mints beyond what the calling credential holds now', async (t) =>
   const rows = [
     ['a user, a scope held by a set', wide, ['store:read'], [], ''],
     ['a user, a set held', wide, [], ['readers'], ''],
-    ['a user, a set that grants nothing here', wide, [], ['nothing'], ''],
+    ['a user, a set not held though it grants nothing here', wide, [], ['nothing'], 'nothing'],
     ['a user, a scope not held', wide, ['store:write'], [], 'store:write'],
     ['a user, a set that grants more', wide, ['store:read'], ['editors'], 'store:write'],
     ['a narrow token, a scope the user holds', narrow, ['store:read'], [], 'store:read'],

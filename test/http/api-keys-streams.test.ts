@@ -49,7 +49,11 @@ for (const [name, end] of endings)
     const { api, folder, upstream, port, mint } = administration;
     upstream.answer = answerWithoutEnd;
     await addScopeSet(folder, { id: 's', name: 's', scopes: ['store:read'] });
-    const { id } = await addUser(folder, { ...bea, scopes: ['apikeys:write', 'store:read'] });
+    const { id } = await addUser(folder, {
+      ...bea,
+      scopes: ['apikeys:write', 'store:read'],
+      scopeSets: ['s'],
+    });
     const session = { bearer: (await api.signIn(bea.username, bea.password)).accessToken };
     const expires = new Date(Date.now() + 3_600_000).toISOString();
     const { key } = await mint({ scopes: [], scope_sets: ['s'], expires }, session);

@@ -1,5 +1,7 @@
+import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
 import { type Certificate, canMakeCertificates, makeCertificate } from '../support/certificates.ts';
@@ -10,7 +12,10 @@ import { plainAnswer, startRawUpstream } from '../support/raw-upstream.ts';
 const call = { path: '/api/store/x?a=b' };
 
 t.test('a socket of the file system', async (t) => {
-  const path = join(t.testdir(), 'upstream.sock');
+  // Short, wherever the checkout is: a socket's path has at most 107 bytes.
+  const folder = mkdtempSync(join(tmpdir(), 'pst-'));
+  t.teardown(() => rmSync(folder, { recursive: true }));
+  const path = join(folder, 'u.sock');
   const upstream = await startRawUpstream(t, ({ socket }) => socket.write(plainAnswer('by socket')), path);
   const gateway = await startForwarding(t, { upstreams: { app: { url: upstream.url } } });
   t.equal((await gateway.api.send({ ...call, apiKey: gateway.key })).text, 'by socket');

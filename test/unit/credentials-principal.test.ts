@@ -7,6 +7,7 @@ const session = {
   userId: 'user-1',
   username: 'ada',
   scopes: ['a:read', 'b'],
+  scopeSets: [],
   credentialId: 'session-1',
   expires: 1_000,
   tenant: 'acme',

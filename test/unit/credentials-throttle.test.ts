@@ -44,12 +44,12 @@ t.test('the account fills up over many addresses', async (t) => {
   await t.resolves(throttle.attempt('bob', '192.0.2.5'));
 });
 
-t.test('limits are asked in the order pair, address, account', async (t) => {
+t.test('limits are asked in the order address, pair, account', async (t) => {
   const { attempts, asked } = createCounters();
   await createLoginThrottle(attempts, limits).attempt('ada', '192.0.2.1');
   t.match(asked[0], [
-    { key: /^login:pair:[\w-]{43}:192\.0\.2\.1$/, points: 2 },
     { key: 'login:address:192.0.2.1', points: 3 },
+    { key: /^login:pair:[\w-]{43}:192\.0\.2\.1$/, points: 2 },
     { key: /^login:account:[\w-]{43}$/, points: 4 },
   ]);
 });

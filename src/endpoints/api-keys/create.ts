@@ -6,7 +6,7 @@ import { Refusal, ValidationError } from '../../errors.ts';
 import { everyProblem } from '../../http/every-problem.ts';
 import { readJson } from '../../http/json-body.ts';
 import { readQuery } from '../../http/query.ts';
-import type { ApiKey, Records, ScopeSet } from '../../stores/records.ts';
+import { type ApiKey, administratorSetId, type Records, type ScopeSet } from '../../stores/records.ts';
 import type { Audit } from '../audit.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { apiKeyWriteCreate, hydrateQuery } from './api-key-schemas.ts';
@@ -67,7 +67,8 @@ export function createApiKeyCreate(options: {
       const instant = now();
       const expires = expiryOf(form.expires, caller, instant);
       const granted = heldScopes(form.scopes, sets, catalogue);
-      const missing = missingScopes(granted, caller.held);
+      const scopes = missingScopes(granted, caller.held);
+      const missing = scopes.length > 0 ? scopes : setsNotHeld(form.scope_sets, caller);
       if (missing.length > 0)
         throw new Refusal('insufficient_scope', {
           missingScopes: missing,
@@ -106,4 +107,13 @@ function isLater(asked: number | null, latest: number): boolean {
 function earlier(one: number | null, other: number | null): number | null {
   if (one === null || other === null) return one ?? other;
   return Math.min(one, other);
+}
+
+/**
+ * The sets that are not the caller's to hand on: a key that holds a set grows with it, so that all of its scopes today
+ * are not enough. Whoever holds the administrator set holds every other.
+ */
+function setsNotHeld(ids: readonly string[], { scopeSets }: Principal): readonly string[] {
+  if (scopeSets.includes(administratorSetId)) return [];
+  return ids.filter((id) => !scopeSets.includes(id));
 }

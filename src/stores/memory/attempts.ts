@@ -11,8 +11,9 @@ export interface MemoryAttemptsOptions {
 }
 
 /**
- * Counts attempts in this process alone. Memory is bounded: an attacker who sprays names or addresses pushes out
- * counters that rest, never the one under attack. Windows are cut to 24 days.
+ * Counts attempts in this process alone. Memory is bounded: beyond `maxCounters` the least recently counted goes. What
+ * is refused or given back leaves no counter, so that one address can't push others out by spraying names. Windows are
+ * cut to 24 days.
  */
 export function createMemoryAttempts({ maxCounters = 100_000 }: MemoryAttemptsOptions = {}): Attempts {
   // Each limit brings its own points and window, so the limiter itself only counts.
@@ -32,8 +33,11 @@ export function createMemoryAttempts({ maxCounters = 100_000 }: MemoryAttemptsOp
       if (!counters.has(key)) continue;
       const customDuration = Math.min(windowMs, maxWindowMs) / 1000;
       const counter = await limiter.reward(key, 1, { customDuration });
-      // Its window has ended since: nothing to give back, and no credit for the next.
-      if (counter.consumedPoints < 0) await limiter.penalty(key, 1, { customDuration });
+      if (counter.consumedPoints > 0) continue;
+      // Nothing is left to count, or its window has ended since: one that is given back leaves no trace, and pushes
+      // out no other.
+      counters.delete(key);
+      await limiter.delete(key);
     }
   }
 
