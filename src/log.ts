@@ -1,3 +1,4 @@
+import { constants, fstatSync, openSync } from 'node:fs';
 import { type DestinationStream, type Logger, pino } from 'pino';
 
 /** One finished request, as the access line tells it. Nothing in here may hold a query string or a credential. */
@@ -78,7 +79,10 @@ const maxBufferedBytes = 32 * 1024 * 1024;
  */
 export function createLog(options: { readonly level: string; readonly destination?: number | string }): Log {
   const destination = pino.destination({
-    dest: options.destination ?? 1,
+    dest:
+      typeof options.destination === 'string'
+        ? options.destination
+        : openWithoutBlocking(options.destination ?? 1),
     sync: false,
     minLength: 8 * 1024,
     periodicFlush: 100,
@@ -93,6 +97,19 @@ export function createLog(options: { readonly level: string; readonly destinatio
     () => new Promise((resolve) => destination.flush(() => resolve())),
     () => destination.destroy(),
   );
+}
+
+/**
+ * The pipe behind a descriptor, opened anew so that writing to a full one fails at once: a blocked write would hold a
+ * thread, and the end of the process waits for its threads. The descriptor itself where it is no pipe, or can't be.
+ */
+function openWithoutBlocking(descriptor: number): number {
+  try {
+    if (!fstatSync(descriptor).isFIFO()) return descriptor;
+    return openSync(`/proc/self/fd/${descriptor}`, constants.O_WRONLY | constants.O_NONBLOCK);
+  } catch {
+    return descriptor;
+  }
 }
 
 /** The same log on any stream of lines. */

@@ -101,7 +101,7 @@ export const commands: readonly Command[] = [
   {
     name: 'key create',
     operands: [],
-    synopsis: '--user NAME --label TEXT --scopes "a b" [--expires TIME]',
+    synopsis: '--user NAME --label TEXT --scopes "a b" [--expires 2030-12-31T00:00:00Z]',
     summary: 'Make an API key in the name of a user and print it, this once',
     options: { user: text, label: text, scopes: text, expires: text },
     run: async (call) => (await import('./key-create.ts')).createKey(call),
