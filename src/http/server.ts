@@ -136,7 +136,7 @@ export function createPublicServer(options: ServerOptions): PublicServer {
       closing = true;
       return new Promise((resolve) => {
         const resetTimer = setTimeout(() => {
-          for (const connection of connections) connection.socket.destroy();
+          for (const connection of connections) connection.reset();
           for (const socket of sockets) socket.destroy();
         }, timeoutMs);
         server.close(() => {
