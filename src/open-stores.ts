@@ -24,10 +24,16 @@ const sqliteScheme = 'sqlite:';
  * Throws {@link StoreOpenError} naming the file or address and the reason. `now` gives epoch ms.
  */
 export function openStores(config: Config, now: () => number): Stores {
-  const records = createSqliteRecords(requireSqliteFile('stores.records', config.stores.records), { now });
+  const records = createSqliteRecords(requireSqliteFile('stores.records', config.stores.records), {
+    now,
+    asksOncePerTurn: true,
+  });
   let sessions: Sessions;
   try {
-    sessions = createSqliteSessions(requireSqliteFile('stores.sessions', config.stores.sessions), { now });
+    sessions = createSqliteSessions(requireSqliteFile('stores.sessions', config.stores.sessions), {
+      now,
+      asksOncePerTurn: true,
+    });
   } catch (error) {
     void records.close();
     throw error;

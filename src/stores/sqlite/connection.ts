@@ -15,7 +15,7 @@ export interface Connection {
    * blocking the event loop. Rejects `store_unavailable`, or with what `step` throws.
    */
   write<T>(step: () => T): Promise<T>;
-  /** A number that is another one after another connection has committed, or {@link Connection.noteChange}. */
+  /** A number that is another one after another connection has committed, or {@link Connection.noteChange} at once. */
   changes(): number;
   /** Counts a change by this connection; called within the step that makes it. */
   noteChange(): void;
@@ -23,12 +23,20 @@ export interface Connection {
   close(): Promise<void>;
 }
 
-/** Puts the rules for locks and failures around an open database. */
-export function createConnection(db: Database.Database): Connection {
+/**
+ * Puts the rules for locks and failures around an open database. `asksOncePerTurn`: whether other connections have
+ * committed is asked once in a turn of the event loop. What has been read from sockets in one turn had been sent before
+ * it, so a request that follows somebody else's acknowledged change still sees it, and a busy process asks far less.
+ */
+export function createConnection(db: Database.Database, asksOncePerTurn = false): Connection {
   const transaction = db.transaction((step: () => unknown) => step());
   const dataVersion = db.prepare<[], number>('PRAGMA data_version').pluck();
   let seenDataVersion = dataVersion.get();
   let changeCount = 0;
+  let isAsked = false;
+  const endTurn = () => {
+    isAsked = false;
+  };
   let lastWrite: Promise<unknown> = Promise.resolve();
 
   async function attempt<T>(step: () => T, deadline: number): Promise<T> {
@@ -67,6 +75,7 @@ export function createConnection(db: Database.Database): Connection {
       return result;
     },
     changes() {
+      if (isAsked) return changeCount;
       let current: number | undefined;
       try {
         current = dataVersion.get();
@@ -76,6 +85,10 @@ export function createConnection(db: Database.Database): Connection {
       if (current !== seenDataVersion) {
         seenDataVersion = current;
         changeCount += 1;
+      }
+      if (asksOncePerTurn) {
+        isAsked = true;
+        setImmediate(endTurn);
       }
       return changeCount;
     },

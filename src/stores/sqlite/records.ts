@@ -12,14 +12,16 @@ import { createUsers } from './users.ts';
 export interface SqliteStoreOptions {
   /** The clock, epoch milliseconds. */
   readonly now: () => number;
+  /** Whether other processes' changes are looked for once in a turn of the event loop, and not at each call; default no. */
+  readonly asksOncePerTurn?: boolean;
 }
 
 /**
  * Opens the records store in a SQLite file, made and migrated as needed.
  * Throws {@link ./store-open-error.ts StoreOpenError} when the file can't be used.
  */
-export function createSqliteRecords(file: string, { now }: SqliteStoreOptions): Records {
-  const connection = createConnection(openDatabase(file, 'records'));
+export function createSqliteRecords(file: string, { now, asksOncePerTurn }: SqliteStoreOptions): Records {
+  const connection = createConnection(openDatabase(file, 'records'), asksOncePerTurn);
   return {
     version: connection.changes,
     ...createUsers(connection),

@@ -20,8 +20,8 @@ const columns = `id, user_id AS userId, method, scope, address, user_agent AS us
  * Opens the session store in a SQLite file, made and migrated as needed; `now` is the store's clock.
  * Throws {@link ./store-open-error.ts StoreOpenError} when the file can't be used.
  */
-export function createSqliteSessions(file: string, { now }: SqliteStoreOptions): Sessions {
-  const connection = createConnection(openDatabase(file, 'sessions'));
+export function createSqliteSessions(file: string, { now, asksOncePerTurn }: SqliteStoreOptions): Sessions {
+  const connection = createConnection(openDatabase(file, 'sessions'), asksOncePerTurn);
   const { db, read, write } = connection;
   const byId = db.prepare<[string], SessionRow>(`SELECT ${columns} FROM sessions WHERE id = ?`);
   const liveById = db.prepare<[string], LiveSession>(
