@@ -19,6 +19,8 @@ export async function serve(call: Call, stopAsked: Promise<void>): Promise<void>
   call.terminal.on('SIGHUP', () =>
     log.warn('SIGHUP: the configuration is read at start alone, restart to change it'),
   );
+  if (Object.keys(config.identity_providers).length > 0)
+    log.warn('identity_providers: this version does not serve sign-in through a provider');
   call.terminal.stderr.write(`${announcement(call, config, gateway).join('\n')}\n`);
   await stopAsked;
   await gateway.stop();
