@@ -57,5 +57,6 @@ t.test(`${aborts} clients go away in mid-response and leave nothing behind`, asy
     after.descriptors <= before.descriptors + 2,
     `${before.descriptors} descriptors, ${after.descriptors}`,
   );
-  t.ok(after.resident - before.resident < heapPlayBytes, 'memory is where it was');
+  // A few hundred say nothing yet: the heap of a young process still grows.
+  if (isLong) t.ok(after.resident - before.resident < heapPlayBytes, 'memory is where it was');
 });

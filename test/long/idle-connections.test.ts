@@ -82,13 +82,14 @@ t.test(`${connections} idle connections cost little, and others are served`, asy
   t.comment(
     `${mebibytes(growth)} MiB, a bare server ${mebibytes(reference.growth)} MiB: ${ratio.toFixed(2)}`,
   );
-  t.ok(growth <= 1.25 * reference.growth + slackBytes, 'at most 1.25 times what a bare server takes');
+  if (isLong)
+    t.ok(growth <= 1.25 * reference.growth + slackBytes, 'at most 1.25 times what a bare server takes');
   t.ok(openDescriptors(gateway.pid) >= connections, 'all of them are open still');
 
   const latencies: number[] = [];
   for (let i = 0; i < 2_000; i++) latencies.push(await askOn(warm, request));
   const p99 = latencies.toSorted((a, b) => a - b)[Math.floor(latencies.length * 0.99)]!;
   t.comment(`p99 ${p99.toFixed(2)} ms`);
-  t.ok(p99 < 50, 'a good request is answered within 50 ms meanwhile');
+  if (isLong) t.ok(p99 < 50, 'a good request is answered within 50 ms meanwhile');
   await closeAll([...idle, warm]);
 });

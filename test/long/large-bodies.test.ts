@@ -70,5 +70,5 @@ t.test(`${transfers} uploads and ${transfers} downloads of ${mebibytes(bytes)} M
   t.comment(`RSS grew by ${mebibytes(growth)} MiB in ${Math.round(performance.now() - started)} ms`);
   t.ok(uploads.every(Boolean), 'every upload reached the upstream as it was');
   t.ok(downloads.every(Boolean), 'every download reached the client as it was');
-  t.ok(growth < maxGrowthBytes, `memory grew by ${mebibytes(growth)} MiB`);
+  if (isLong) t.ok(growth < maxGrowthBytes, `memory grew by ${mebibytes(growth)} MiB`);
 });
