@@ -49,7 +49,10 @@ const bootstrapTokenBytes = 24;
 /** Builds every part of the gateway and starts serving. Throws when a store can't be opened or an address is taken. */
 export async function startGateway(config: Config, log: Log, now: () => number = Date.now): Promise<Gateway> {
   const { tenant, limits } = config;
-  const stores = openStores(config, now);
+  const stores = await openStores(config, now, {
+    onAway: (store, reason) => log.warn('store away', { store, reason }),
+    onBack: (store) => log.info('store reached', { store }),
+  });
   const { records, sessions } = stores;
   const catalogue: ReadonlySet<string> = new Set(catalogueOf(config));
   const tokens = createAccessTokens({
@@ -83,6 +86,16 @@ export async function startGateway(config: Config, log: Log, now: () => number =
       log.error('internal error', { err: error, request_id: exchange.id }),
   });
   const onCredentialEnded = (credentialId: string) => streams.endOf(credentialId);
+  const metrics = createMetrics();
+  const revocationSeen = metrics.histogram(
+    'revocation_seen_seconds',
+    'Time from the end of a session, in whichever process, until this one was told of it.',
+    [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5],
+  );
+  sessions.onEnded((id, afterMs) => {
+    onCredentialEnded(id);
+    revocationSeen(afterMs / 1000);
+  });
   const own = await composeEndpoints(config, {
     stores,
     tokens,
@@ -95,7 +108,6 @@ export async function startGateway(config: Config, log: Log, now: () => number =
     onCredentialEnded,
   });
   const routes = await composeRoutes(config);
-  const metrics = createMetrics();
   metrics.gauge('open_streams', 'Authenticated requests in flight.', () => streams.size);
   metrics.gaugeBy(
     'upstream',

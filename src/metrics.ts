@@ -1,4 +1,4 @@
-import { collectDefaultMetrics, type Metric, Registry } from 'prom-client';
+import { collectDefaultMetrics, Histogram, type Metric, Registry } from 'prom-client';
 
 /** What the gateway counts; every name begins with `postern_`, every label is bounded. */
 export interface Metrics {
@@ -8,6 +8,8 @@ export interface Metrics {
   gauge(name: string, help: string, read: () => number): void;
   /** Values read when metrics are scraped, each with the label's value before it. */
   gaugeBy(label: string, name: string, help: string, read: () => (readonly [string, number])[]): void;
+  /** Distribution of what the function given back is told; `buckets` are upper bounds. */
+  histogram(name: string, help: string, buckets: readonly number[]): (value: number) => void;
   /** The Prometheus text format. */
   text(): Promise<string>;
   readonly contentType: string;
@@ -67,6 +69,15 @@ export function createMetrics(): Metrics {
     gaugeBy(label, name, help, read) {
       const collect = () => read().map(([of, value]) => ({ labels: { [label]: of }, value }));
       register(registry, { name: `postern_${name}`, help, type: 'gauge', collect });
+    },
+    histogram(name, help, buckets) {
+      const made = new Histogram({
+        name: `postern_${name}`,
+        help,
+        buckets: [...buckets],
+        registers: [registry],
+      });
+      return (value) => made.observe(value);
     },
     text: () => registry.metrics(),
     contentType: registry.contentType,

@@ -5,8 +5,8 @@ import type { Sessions } from '../stores/sessions.ts';
 import { principalOfApiKey } from './api-key.ts';
 
 /**
- * What the holder of a credential holds now, whatever less a token of it says; null once the credential is no good.
- * Rejects when a store is away.
+ * What the holder of a credential holds now, whatever less a token of it says; null once the credential is no good, or
+ * its session has not been seen alive for longer than `sessions.stale_if_error`. Rejects when the records are away.
  */
 export type HeldNow = (principal: Principal) => Promise<ReadonlySet<string> | null>;
 
@@ -25,8 +25,17 @@ export function createHeldNow(options: {
     return (found && principalOfApiKey(found, { catalogue, tenant, now: now() })?.held) ?? null;
   }
 
+  /** The session store itself keeps those seen alive going while it is away; what it then refuses has ended. */
+  async function isLive(sessionId: string): Promise<boolean> {
+    try {
+      return (await sessions.findLive(sessionId)) !== undefined;
+    } catch {
+      return false;
+    }
+  }
+
   async function ofSession({ credentialId, userId }: Principal): Promise<ReadonlySet<string> | null> {
-    if ((await sessions.findLive(credentialId)) === undefined) return null;
+    if (!(await isLive(credentialId))) return null;
     const found = await records.findUser(userId);
     if (found === undefined || found.user.disabled) return null;
     return new Set(heldScopes(found.user.scopes, found.sets, catalogue));

@@ -23,7 +23,10 @@ export async function withStores(call: Call, work: (workplace: Workplace) => Pro
   const config = requireConfig(readConfig(call));
   const now = Date.now;
   const log = createLogOn(call.terminal.stderr, 'info');
-  const stores = openStores(config, now);
+  const stores = await openStores(config, now, {
+    onAway: (store, reason) => log.warn('store away', { store, reason }),
+    onBack: () => {},
+  });
   try {
     await work({
       config,

@@ -5,6 +5,7 @@ import type { Finding } from './problems.ts';
 import { routeRules } from './route-rules.ts';
 import { given, type Rule, type WrittenConfig } from './rule.ts';
 import { scopeRules } from './scope-rules.ts';
+import { storeRules } from './store-rules.ts';
 import { tlsRules } from './tls-rules.ts';
 
 const listenersDiffer: Rule = ({ listen, management }, report) => {
@@ -31,6 +32,7 @@ const memoryForEachLane: Rule = ({ passwords }, report) => {
 const rules: readonly Rule[] = [
   listenersDiffer,
   memoryForEachLane,
+  ...storeRules,
   ...tlsRules,
   ...cookieRules,
   ...scopeRules,

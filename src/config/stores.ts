@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { recordsRule, sessionsRule } from './addresses.ts';
 import { clientTls } from './client-tls.ts';
 import { duration, timeOut } from './durations-and-sizes.ts';
-import { secret } from './scalars.ts';
+import { secret, text } from './scalars.ts';
 
 /** `stores`: where state is kept. The addresses may hold a password, so they are never shown. */
 export const stores = z
@@ -21,6 +21,13 @@ export const stores = z
     sessions_tls: clientTls()
       .optional()
       .describe('TLS towards a rediss://, redis+sentinel:// or redis+cluster:// session store.'),
+    sessions_username: text()
+      .optional()
+      .describe('User of a Redis with access lists; left out: that of the address.'),
+    sessions_password: secret().optional().describe('Password of the Redis; left out: that of the address.'),
+    sessions_sentinel_password: secret()
+      .optional()
+      .describe('Password of the Sentinels themselves, where they have one.'),
     sessions_command_timeout: timeOut()
       .prefault('500ms')
       .describe('Time for one command to the session store; beyond it the store counts as away.'),

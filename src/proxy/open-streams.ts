@@ -28,10 +28,10 @@ const sweepIntervalMs = 400;
 /** How many credentials are looked at together. */
 const looksATurn = 50;
 
-/** What the holder of a credential holds now, or null once the credential is no good. Rejects when a store is away. */
+/** What the holder of a credential holds now, or null once the credential is no good. Rejects when the records are away. */
 export type HeldNow = (principal: Principal) => Promise<ReadonlySet<string> | null>;
 
-/** Builds the registry. While a store is away streams stay as they are. */
+/** Builds the registry. While the records are away streams stay as they are. */
 export function createOpenStreams(heldNow: HeldNow): OpenStreams {
   const byCredential = new Map<string, Set<OpenStream>>();
   let size = 0;

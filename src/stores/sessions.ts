@@ -49,9 +49,12 @@ export interface LiveSession {
   readonly expires: number;
 }
 
+/** Told that a session has ended, `afterMs` after it did. */
+export type EndedListener = (id: string, afterMs: number) => void;
+
 /**
- * The session store. Every method but `prune` is one atomic step on the store's own clock and rejects with
- * {@link ../errors.ts Refusal} `store_unavailable` when the store can't be had; a failure changes nothing.
+ * The session store. Every method but `prune` and `revokeAllOf` is one atomic step on the store's own clock and rejects
+ * with {@link ../errors.ts Refusal} `store_unavailable` when the store can't be had; a failure changes nothing.
  */
 export interface Sessions {
   create(
@@ -60,13 +63,18 @@ export interface Sessions {
   ): Promise<{ readonly session: Session; readonly now: number }>;
   /** Presents a refresh cookie: confirms, rotates, answers a previous one or detects reuse (see session-rotation.ts). */
   present(id: string, generation: number, times: SessionTimes): Promise<Presentation>;
-  /** The session if it lives now; asked on every bearer request, so a hot answer waits for nothing. May throw `store_unavailable`. */
+  /**
+   * The session if it lives now; asked on every bearer request, so a hot answer waits for nothing. Throws or rejects
+   * `store_unavailable`, but not for one that this process saw alive within `sessions.stale_if_error`.
+   */
   findLive(id: string): Awaitable<LiveSession | undefined>;
   find(id: string): Awaitable<Session | undefined>;
   /** Ends the session; undefined when there was none alive. */
   revoke(id: string): Promise<Session | undefined>;
-  /** Ends every session of the user but `exceptId`; the ids ended. */
+  /** Ends every session of the user but `exceptId`; the ids ended. After a failure some may have ended: call it again. */
   revokeAllOf(userId: string, exceptId?: string): Promise<readonly string[]>;
+  /** Adds a listener for sessions ended by any process, where the store tells of them; SQLite doesn't. */
+  onEnded(listener: EndedListener): void;
   /** Deletes what has expired; gives how many. Called now and then. */
   prune(): Promise<number>;
   /** Resolves when the store answers, rejects `store_unavailable` otherwise. */

@@ -24,7 +24,10 @@ export function runAttemptsSuite({ name, create }: AttemptsFactory): void {
     for (let index = 0; index < 3; index += 1)
       t.match(await store.count([account], windowMs), { allowed: true });
     await advance(20_000);
-    t.strictSame(await store.count([account], windowMs), { allowed: false, retryAfterMs: 40_000 });
+    const refused = await store.count([account], windowMs);
+    if (refused.allowed) return t.fail('over the limit');
+    // A server's own clock goes on while the test asks.
+    t.ok(refused.retryAfterMs <= 40_000 && refused.retryAfterMs > 39_000, `${refused.retryAfterMs} ms`);
     await advance(40_000);
     t.match(await store.count([account], windowMs), { allowed: true });
   });

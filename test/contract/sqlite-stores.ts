@@ -8,7 +8,8 @@ import { createSqliteRecords } from '../../src/stores/sqlite/records.ts';
 import { createSqliteSessions } from '../../src/stores/sqlite/sessions.ts';
 import { startOfTime } from './fixtures.ts';
 import type { RecordsUnderTest } from './records-suite.ts';
-import type { SessionsUnderTest } from './sessions-suite.ts';
+import type { SessionsUnderTest } from './sessions-under-test.ts';
+import type { SingleUseUnderTest } from './single-use-suite.ts';
 
 /** A folder of its own, gone after the test. */
 export function temporaryFolder(t: Test): string {
@@ -54,8 +55,8 @@ export function createSqliteRecordsUnderTest(t: Test): SqliteRecordsUnderTest {
   return { file, store: open(), openSecond: open, advance, addScopeSet };
 }
 
-/** The SQLite session store on a new file. */
-export function createSqliteSessionsUnderTest(t: Test): SessionsUnderTest {
+/** The SQLite session store on a new file; it also remembers what has been used. */
+export function createSqliteSessionsUnderTest(t: Test): SessionsUnderTest & SingleUseUnderTest {
   const file = join(temporaryFolder(t), 'sessions.db');
   const { now, advance } = createManualClock();
   const open = () => {
@@ -63,5 +64,5 @@ export function createSqliteSessionsUnderTest(t: Test): SessionsUnderTest {
     t.teardown(() => store.close());
     return store;
   };
-  return { store: open(), openSecond: open, advance };
+  return { store: open(), openSecond: open, seesAtOnce: true, advance };
 }

@@ -1,11 +1,17 @@
 import { LRUCache } from 'lru-cache';
 import { decideRotation, initialRotation, type RotationState } from '../session-rotation.ts';
 import type { LiveSession, Presentation, Session, Sessions } from '../sessions.ts';
+import type { SingleUse } from '../single-use.ts';
 import { createConnection } from './connection.ts';
 import { openDatabase } from './open.ts';
 import type { SqliteStoreOptions } from './records.ts';
 
 type SessionRow = Session & RotationState;
+
+export interface SqliteSessionsOptions extends SqliteStoreOptions {
+  /** How long a session seen alive counts while the file can't be read, ms. Default 0. */
+  readonly staleIfErrorMs?: number;
+}
 
 /** How many live sessions this process remembers: a few megabytes. */
 const memoSize = 20_000;
@@ -20,7 +26,8 @@ const columns = `id, user_id AS userId, method, scope, address, user_agent AS us
  * Opens the session store in a SQLite file, made and migrated as needed; `now` is the store's clock.
  * Throws {@link ./store-open-error.ts StoreOpenError} when the file can't be used.
  */
-export function createSqliteSessions(file: string, { now, asksOncePerTurn }: SqliteStoreOptions): Sessions {
+export function createSqliteSessions(file: string, options: SqliteSessionsOptions): Sessions & SingleUse {
+  const { now, asksOncePerTurn, staleIfErrorMs = 0 } = options;
   const connection = createConnection(openDatabase(file, 'sessions'), asksOncePerTurn);
   const { db, read, write } = connection;
   const byId = db.prepare<[string], SessionRow>(`SELECT ${columns} FROM sessions WHERE id = ?`);
@@ -45,11 +52,25 @@ export function createSqliteSessions(file: string, { now, asksOncePerTurn }: Sql
     'DELETE FROM sessions WHERE id IN (SELECT id FROM sessions WHERE expires <= ? LIMIT ?)',
   );
 
+  const use = db.prepare<[string, number]>('INSERT OR IGNORE INTO used_once (id, expires) VALUES (?, ?)');
+  const removeUsed = db.prepare<[number]>('DELETE FROM used_once WHERE expires <= ?');
+
   const memo = new LRUCache<string, LiveSession>({ max: memoSize });
   let memoChanges = connection.changes();
 
+  let lastLookAt = performance.now();
+
+  /** What is remembered is as good as the last look at the file. */
   function recall(id: string): LiveSession | undefined {
-    const changes = connection.changes();
+    let changes: number;
+    try {
+      changes = connection.changes();
+    } catch (error) {
+      const session = memo.get(id);
+      if (session === undefined || performance.now() - lastLookAt >= staleIfErrorMs) throw error;
+      return session;
+    }
+    lastLookAt = performance.now();
     if (changes !== memoChanges) {
       memo.clear();
       memoChanges = changes;
@@ -110,14 +131,19 @@ export function createSqliteSessions(file: string, { now, asksOncePerTurn }: Sql
         for (const { id } of removed) memo.delete(id);
         return removed.filter(({ expires }) => expires > now()).map(({ id }) => id);
       }),
+    // Other processes' endings show when the file is next asked, at every request and every sweep.
+    onEnded: () => {},
     async prune() {
       let pruned = 0;
       for (;;) {
         const { changes } = await write(() => removeExpired.run(now(), pruneBatch));
         pruned += changes;
-        if (changes < pruneBatch) return pruned;
+        if (changes < pruneBatch) break;
       }
+      await write(() => removeUsed.run(now()));
+      return pruned;
     },
+    burn: (id, expires) => write(() => expires > now() && use.run(id, expires).changes === 1),
     ping: async () => read(() => void byId.get('')),
     close: connection.close,
   };

@@ -1,0 +1,17 @@
+import type { Rule } from './rule.ts';
+
+const accessKeys = ['sessions_username', 'sessions_password'] as const;
+
+/** Who the gateway is to a store that has no users would be ignored, and believed in. */
+const sessionsAccess: Rule = ({ stores }, report) => {
+  if (!stores || ('sessions' in stores && stores.sessions === undefined)) return;
+  const address = 'sessions' in stores ? (stores.sessions ?? '') : 'sqlite:';
+  if (!address.startsWith('redis'))
+    for (const key of accessKeys)
+      if (key in stores) report(['stores', key], 'needs a session store in Redis', 'key');
+  if ('sessions_sentinel_password' in stores && !address.startsWith('redis+sentinel:'))
+    report(['stores', 'sessions_sentinel_password'], 'needs a redis+sentinel:// session store', 'key');
+};
+
+/** Keys that go with one kind of store only with that kind. */
+export const storeRules: readonly Rule[] = [sessionsAccess];

@@ -1,0 +1,106 @@
+import type { Redis } from 'ioredis';
+import type { Hearing } from './live-memory.ts';
+
+/** Listens to what is told of sessions that have ended, and knows how far it can be relied on. */
+export interface Endings {
+  readonly hearing: Hearing;
+  close(): void;
+}
+
+export interface EndingsOptions {
+  /** Opens a client of its own; undefined while there is no place to listen at. */
+  readonly open: () => Redis | undefined;
+  readonly channel: string;
+  /** A session has ended, at `endedAt` by the store's clock. */
+  readonly onEnded: (id: string, endedAt: number) => void;
+}
+
+/** How often it is made sure that everything told so far has been heard, in ms. */
+const beatIntervalMs = 350;
+/** After how long without an answer another connection is tried, in ms. */
+const patienceMs = 1_000;
+
+/** Starts to listen; over a lost connection it starts anew. */
+export function listenForEndings({ open, channel, onEnded }: EndingsOptions): Endings {
+  let client: Redis | undefined;
+  let since: number | null = null;
+  let until = 0;
+  let lastAnswerAt = performance.now();
+  let isBeating = false;
+  const beats = setInterval(beat, beatIntervalMs);
+  beats.unref();
+  restart();
+
+  function restart(): void {
+    client?.disconnect();
+    since = null;
+    isBeating = false;
+    lastAnswerAt = performance.now();
+    try {
+      client = open();
+    } catch {
+      // A certificate file that is just being replaced: the next beat tries again.
+      client = undefined;
+    }
+    const started = client;
+    if (started === undefined) return;
+    // The link for commands tells why the store is away.
+    started.on('error', () => {});
+    started.on('message', hear);
+    started.on('close', () => {
+      if (client === started) since = null;
+    });
+    started.on('ready', () => {
+      started.subscribe(channel).then(
+        () => {
+          if (client !== started) return;
+          // Looks sent from now on are corrected by what is told.
+          since = performance.now();
+          until = since;
+          lastAnswerAt = since;
+        },
+        () => {},
+      );
+    });
+  }
+
+  function hear(_channel: string, message: string): void {
+    const [id = '', endedAt] = message.split(' ');
+    onEnded(id, Number(endedAt));
+  }
+
+  /** Answers and what is told share one connection: once a ping is answered, all that was told before has come. */
+  function beat(): void {
+    const sentAt = performance.now();
+    if (sentAt - lastAnswerAt > patienceMs) {
+      restart();
+      return;
+    }
+    const beating = client;
+    if (since === null || isBeating || beating === undefined) return;
+    isBeating = true;
+    beating.ping().then(
+      () => {
+        if (client !== beating) return;
+        isBeating = false;
+        until = sentAt;
+        lastAnswerAt = performance.now();
+      },
+      () => {
+        if (client === beating) isBeating = false;
+      },
+    );
+  }
+
+  return {
+    get hearing() {
+      return { since, until };
+    },
+    close() {
+      clearInterval(beats);
+      const closing = client;
+      client = undefined;
+      closing?.disconnect();
+    },
+  };
+}

@@ -1,0 +1,25 @@
+/** The names of everything Postern keeps in Redis, all below `postern:<tenant>:`. */
+export interface Keys {
+  /** One session: a hash. The id alone decides the Cluster slot. */
+  session(id: string): string;
+  /** A user's sessions: a sorted set. */
+  userSessions(userId: string): string;
+  /** A counter of attempts. */
+  attempts(key: string): string;
+  /** Something that was used, once. */
+  used(id: string): string;
+  /** The channel on which the ends of sessions are told. */
+  readonly endings: string;
+}
+
+/** The names of a tenant, which has no `:` nor brace. */
+export function createKeys(tenant: string): Keys {
+  const prefix = `postern:${tenant}:`;
+  return {
+    session: (id) => `${prefix}session:{${id}}`,
+    userSessions: (userId) => `${prefix}user-sessions:{${userId}}`,
+    attempts: (key) => `${prefix}attempts:${key}`,
+    used: (id) => `${prefix}used:${id}`,
+    endings: `${prefix}endings`,
+  };
+}

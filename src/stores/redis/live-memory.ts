@@ -1,0 +1,106 @@
+import { LRUCache } from 'lru-cache';
+import type { LiveSession } from '../sessions.ts';
+
+/** A session that was seen alive. Instants as by `performance.now()`. */
+interface Seen {
+  readonly session: LiveSession;
+  /** When the look that saw it was sent. */
+  seenAt: number;
+  /** Whether it was asked for since then. */
+  wanted: boolean;
+  /** Whether the next request has to look, whatever its age. */
+  doubtful: boolean;
+}
+
+/** How much of what is told about endings has certainly been heard. Instants as by `performance.now()`. */
+export interface Hearing {
+  /** Since when nothing told was missed; null while not listening. */
+  readonly since: number | null;
+  /** Whatever was told before this instant has been heard. */
+  readonly until: number;
+}
+
+/**
+ * How long nothing new may have been heard before the silence is not trusted, in ms: together with a look this keeps a
+ * revocation elsewhere within the promised second.
+ */
+const silenceMs = 800;
+/** How long a look is trusted that nothing told would correct, in ms. */
+const unheardMs = 500;
+/** How many sessions are remembered (some 15 MB), and how many that have ended. */
+const memorySize = 50_000;
+const endedSize = 20_000;
+
+/** Sessions seen alive by this process: what makes a request with a token need no look into the store. */
+export class LiveMemory {
+  readonly #maxAgeMs: number;
+  readonly #seen = new LRUCache<string, Seen>({ max: memorySize });
+  // An ending may be heard before the answer to an older look arrives. Ids are never used again, so this stays true.
+  readonly #ended = new LRUCache<string, true>({ max: endedSize });
+
+  /** `maxAgeMs`: how long a session seen alive needs no new look while endings are heard. */
+  constructor(maxAgeMs: number) {
+    this.#maxAgeMs = maxAgeMs;
+  }
+
+  hasEnded(id: string): boolean {
+    return this.#ended.has(id);
+  }
+
+  /** Remembers what a look sent at `seenAt` saw, unless its end was heard meanwhile. */
+  remember(session: LiveSession, seenAt: number): void {
+    if (this.#ended.has(session.id)) return;
+    this.#seen.set(session.id, { session, seenAt, wanted: false, doubtful: false });
+  }
+
+  /** The session if no look is needed. */
+  trusted(id: string, now: number, hearing: Hearing): LiveSession | undefined {
+    const seen = this.#seen.get(id);
+    if (seen === undefined || seen.doubtful) return undefined;
+    seen.wanted = true;
+    const isHeard = hearing.since !== null && seen.seenAt >= hearing.since && now - hearing.until < silenceMs;
+    const maxAge = isHeard ? this.#maxAgeMs : Math.min(unheardMs, this.#maxAgeMs);
+    return now - seen.seenAt < maxAge ? seen.session : undefined;
+  }
+
+  /** The session if it was seen alive within `maxAgeMs`: good enough while the store is away. */
+  seenWithin(id: string, maxAgeMs: number, now: number): LiveSession | undefined {
+    const seen = this.#seen.peek(id);
+    return seen !== undefined && now - seen.seenAt < maxAgeMs ? seen.session : undefined;
+  }
+
+  /** Sessions in use whose age is coming to its end, `ahead` ms from now. */
+  soonTooOld(now: number, ahead: number): string[] {
+    const ids: string[] = [];
+    for (const [id, seen] of this.#seen.entries())
+      if (seen.wanted && now + ahead - seen.seenAt >= this.#maxAgeMs) ids.push(id);
+    return ids;
+  }
+
+  /** They were seen alive again by a look sent at `seenAt`. */
+  confirm(ids: readonly string[], seenAt: number): void {
+    for (const id of ids) {
+      const seen = this.#seen.peek(id);
+      if (seen === undefined) continue;
+      seen.seenAt = seenAt;
+      seen.wanted = false;
+    }
+  }
+
+  /** One of them has gone without a word: each is looked at when it is next asked for. */
+  doubt(ids: readonly string[]): void {
+    for (const id of ids) {
+      const seen = this.#seen.peek(id);
+      if (seen !== undefined) seen.doubtful = true;
+    }
+  }
+
+  forget(id: string): void {
+    this.#seen.delete(id);
+  }
+
+  end(id: string): void {
+    this.#seen.delete(id);
+    this.#ended.set(id, true);
+  }
+}

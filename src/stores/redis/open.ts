@@ -1,0 +1,55 @@
+import type { Attempts } from '../attempts.ts';
+import type { Sessions } from '../sessions.ts';
+import type { SingleUse } from '../single-use.ts';
+import { createRedisAttempts } from './attempts.ts';
+import { openCommandClient, openListeningClient, type RedisAccess } from './clients.ts';
+import { listenForEndings } from './endings.ts';
+import { createKeys } from './keys.ts';
+import { type LinkEvents, openLink } from './link.ts';
+import { createRedisSessions } from './sessions.ts';
+import { createRedisSingleUse } from './single-use.ts';
+
+export interface RedisStoresOptions {
+  readonly access: RedisAccess;
+  readonly tenant: string;
+  readonly commandTimeoutMs: number;
+  /** How long a session seen alive needs no new look while endings are heard, ms; 0: every request looks. */
+  readonly livenessAgeMs: number;
+  /** How long one seen alive counts while Redis is away, ms. */
+  readonly staleIfErrorMs: number;
+  /** A clock to go by instead of Redis' own, epoch ms: for tests. */
+  readonly testClock?: (() => number) | undefined;
+  readonly events: LinkEvents;
+}
+
+/** What lives in Redis, over one connection for commands and one that listens; `sessions.close` closes both. */
+export interface RedisStores {
+  readonly sessions: Sessions;
+  readonly attempts: Attempts;
+  readonly singleUse: SingleUse;
+}
+
+/** Opens the stores in Redis; they connect in the background and are away until then. */
+export function openRedisStores(options: RedisStoresOptions): RedisStores {
+  const { access, commandTimeoutMs, livenessAgeMs, staleIfErrorMs, events } = options;
+  const keys = createKeys(options.tenant);
+  const link = openLink({
+    open: () => openCommandClient(access),
+    commandTimeoutMs,
+    testClock: options.testClock,
+    events,
+  });
+  const sessions = createRedisSessions({
+    link,
+    keys,
+    livenessAgeMs,
+    staleIfErrorMs,
+    listen: (onEnded) =>
+      listenForEndings({
+        open: () => openListeningClient(access, link.client),
+        channel: keys.endings,
+        onEnded,
+      }),
+  });
+  return { sessions, attempts: createRedisAttempts(link, keys), singleUse: createRedisSingleUse(link, keys) };
+}

@@ -1,0 +1,38 @@
+import type { NewSession, Session } from '../sessions.ts';
+
+/** A new session as the fields and values of its hash; a scope that is not restricted is left out. */
+export function fieldsOf({ userId, method, scope, address, userAgent }: NewSession): string[] {
+  const fields = ['userId', userId, 'method', method, 'address', address, 'userAgent', userAgent];
+  return scope === null ? fields : [...fields, 'scope', scope];
+}
+
+/** Reads what HGETALL gives of a session; undefined when that is none. Throws TypeError on what is no hash of one. */
+export function sessionFrom(id: string, reply: unknown): Session | undefined {
+  if (!Array.isArray(reply)) throw new TypeError('no answer of HGETALL');
+  if (reply.length === 0) return undefined;
+  const fields = new Map<string, string>();
+  for (let index = 0; index + 1 < reply.length; index += 2)
+    fields.set(String(reply[index]), String(reply[index + 1]));
+  return {
+    id,
+    userId: fields.get('userId') ?? fail('userId'),
+    method: fields.get('method') ?? fail('method'),
+    scope: fields.get('scope') ?? null,
+    address: fields.get('address') ?? '',
+    userAgent: fields.get('userAgent') ?? '',
+    created: wholeNumber(fields.get('created'), 'created'),
+    lastUsed: wholeNumber(fields.get('lastUsed'), 'lastUsed'),
+    expires: wholeNumber(fields.get('expires'), 'expires'),
+    generation: wholeNumber(fields.get('generation'), 'generation'),
+  };
+}
+
+/** Reads a whole number as Redis keeps it. Throws TypeError on anything else. */
+export function wholeNumber(text: unknown, name: string): number {
+  const number = typeof text === 'string' && text !== '' ? Number(text) : Number.NaN;
+  return Number.isSafeInteger(number) ? number : fail(name);
+}
+
+function fail(name: string): never {
+  throw new TypeError(`a session's ${name} is not readable`);
+}

@@ -1,0 +1,207 @@
+import { Refusal } from '../../errors.ts';
+import type {
+  EndedListener,
+  LiveSession,
+  NewSession,
+  Presentation,
+  Session,
+  Sessions,
+  SessionTimes,
+} from '../sessions.ts';
+import type { Endings } from './endings.ts';
+import type { Keys } from './keys.ts';
+import type { RedisLink } from './link.ts';
+import { LiveMemory } from './live-memory.ts';
+import { startRechecks } from './rechecks.ts';
+import { scripts } from './scripts.ts';
+import { fieldsOf, sessionFrom, wholeNumber } from './session-fields.ts';
+
+export interface RedisSessionsOptions {
+  readonly link: RedisLink;
+  readonly keys: Keys;
+  /** How long a session seen alive needs no new look while endings are heard, ms. */
+  readonly livenessAgeMs: number;
+  /** How long one seen alive counts while the store is away, ms. */
+  readonly staleIfErrorMs: number;
+  /** Starts to listen for endings on a connection of its own. */
+  readonly listen: (onEnded: (id: string, endedAt: number) => void) => Endings;
+}
+
+/** How much longer than its session a user's index knows it at most, ms: clocks move while it is being noted. */
+const indexSlackMs = 60_000;
+/** How many sessions are ended at a time. */
+const endBatch = 100;
+
+/** The session store in Redis: every step a script on one key, liveness remembered and corrected by what is told. */
+export function createRedisSessions(options: RedisSessionsOptions): Sessions {
+  const { link, keys, staleIfErrorMs } = options;
+  const { clock } = link;
+  const memory = new LiveMemory(options.livenessAgeMs);
+  const listeners: EndedListener[] = [];
+  const looks = new Map<string, Promise<LiveSession | undefined>>();
+  const endings = options.listen((id, endedAt) => {
+    memory.end(id);
+    const afterMs = Math.max(0, clock.now() - endedAt);
+    for (const listener of listeners) listener(id, afterMs);
+  });
+  const rechecks = startRechecks(options, memory);
+
+  /** Answers that make no sense are the store's failure, not ours. */
+  function read<T>(parse: () => T): T {
+    try {
+      return parse();
+    } catch (error) {
+      throw error instanceof TypeError ? new Refusal('store_unavailable', { cause: error.message }) : error;
+    }
+  }
+
+  /** Notes the session in its user's index until after its end; gives until when, epoch ms. */
+  async function note(id: string, userId: string, { idleLifetimeMs, absoluteLifetimeMs }: SessionTimes) {
+    // Twice the idle lifetime, so that it has to be done again once an idle lifetime and not at every use.
+    const forMs = Math.min(2 * idleLifetimeMs, absoluteLifetimeMs) + indexSlackMs;
+    const [, , until] = await link.run(scripts.index, keys.userSessions(userId), [id, forMs]);
+    return read(() => wholeNumber(String(until), 'index'));
+  }
+
+  /** The index is only a list of where to look: an entry too many does no harm, and goes by itself. */
+  function unnote(userId: string, ids: readonly string[]): void {
+    if (ids.length > 0) link.read((client) => client.zrem(keys.userSessions(userId), ...ids)).catch(() => {});
+  }
+
+  async function create(session: NewSession, times: SessionTimes) {
+    const { idleLifetimeMs, absoluteLifetimeMs } = times;
+    const until = await note(session.id, session.userId, times);
+    const sentAt = performance.now();
+    const args = [idleLifetimeMs, absoluteLifetimeMs, until, ...fieldsOf(session)];
+    const [, created, expires] = await link.run(scripts.create, keys.session(session.id), args);
+    const now = created as number;
+    const made = {
+      ...session,
+      created: now,
+      lastUsed: now,
+      expires: read(() => wholeNumber(String(expires), 'expires')),
+      generation: 1,
+    };
+    memory.remember(liveSession(made), sentAt);
+    return { session: made, now };
+  }
+
+  async function present(id: string, generation: number, times: SessionTimes): Promise<Presentation> {
+    if (!Number.isSafeInteger(generation) || generation <= 0) return { outcome: 'gone' };
+    const { idleLifetimeMs, absoluteLifetimeMs, reuseGraceMs } = times;
+    let until = 0;
+    for (;;) {
+      const sentAt = performance.now();
+      const args = [generation, idleLifetimeMs, absoluteLifetimeMs, reuseGraceMs, until, keys.endings, id];
+      const [outcome, now, fields, rotated] = await link.run(scripts.present, keys.session(id), args);
+      if (outcome === 'reindex') {
+        until = await note(id, String(fields), times);
+        continue;
+      }
+      if (outcome === 'gone') {
+        memory.forget(id);
+        return { outcome };
+      }
+      const session = read(() => sessionFrom(id, fields));
+      if (session === undefined) throw new Refusal('store_unavailable', { cause: 'no session' });
+      if (outcome === 'reused') {
+        memory.end(id);
+        unnote(session.userId, [id]);
+        return { outcome, session };
+      }
+      memory.remember(liveSession(session), sentAt);
+      return { outcome: 'current', session, rotated: rotated === 1, now: now as number };
+    }
+  }
+
+  /** Asks the store, once for all who want to know at the same time. */
+  function look(id: string): Promise<LiveSession | undefined> {
+    const underway = looks.get(id);
+    if (underway !== undefined) return underway;
+    const asked = ask(id).finally(() => looks.delete(id));
+    looks.set(id, asked);
+    return asked;
+  }
+
+  async function ask(id: string): Promise<LiveSession | undefined> {
+    const sentAt = performance.now();
+    let fields: (string | null)[];
+    try {
+      fields = await link.read((client) => client.hmget(keys.session(id), 'userId', 'expires'));
+    } catch (error) {
+      return seenBefore(id, error);
+    }
+    const [userId, expires] = fields;
+    if (memory.hasEnded(id)) return undefined;
+    const session =
+      typeof userId === 'string'
+        ? { id, userId, expires: read(() => wholeNumber(expires, 'expires')) }
+        : undefined;
+    if (session === undefined || session.expires <= clock.now()) {
+      memory.forget(id);
+      return undefined;
+    }
+    memory.remember(session, sentAt);
+    return session;
+  }
+
+  /** While the store is away, who was seen alive a short while ago goes on. */
+  function seenBefore(id: string, error: unknown): LiveSession {
+    const session = memory.seenWithin(id, staleIfErrorMs, performance.now());
+    if (session === undefined || session.expires <= clock.now()) throw error;
+    return session;
+  }
+
+  async function revoke(id: string): Promise<Session | undefined> {
+    memory.forget(id);
+    const [, now, fields] = await link.run(scripts.revoke, keys.session(id), [keys.endings, id]);
+    memory.end(id);
+    const session = read(() => sessionFrom(id, fields));
+    if (session === undefined) return undefined;
+    unnote(session.userId, [id]);
+    return session.expires > (now as number) ? session : undefined;
+  }
+
+  async function revokeAllOf(userId: string, exceptId?: string): Promise<readonly string[]> {
+    const known = await link.read((client) => client.zrange(keys.userSessions(userId), '0', '-1'));
+    const ids = known.filter((id) => id !== exceptId);
+    const ended: string[] = [];
+    for (let start = 0; start < ids.length; start += endBatch) {
+      const batch = await Promise.all(ids.slice(start, start + endBatch).map(revoke));
+      for (const session of batch) if (session !== undefined) ended.push(session.id);
+    }
+    unnote(userId, ids);
+    return ended;
+  }
+
+  return {
+    create,
+    present,
+    findLive(id) {
+      if (memory.hasEnded(id)) return undefined;
+      const session = memory.trusted(id, performance.now(), endings.hearing);
+      if (session !== undefined && session.expires > clock.now()) return session;
+      return link.isAway ? seenBefore(id, new Refusal('store_unavailable')) : look(id);
+    },
+    async find(id) {
+      const fields = await link.read((client) => client.call('HGETALL', keys.session(id)));
+      const session = read(() => sessionFrom(id, fields));
+      return session !== undefined && session.expires > clock.now() ? session : undefined;
+    },
+    revoke,
+    revokeAllOf,
+    onEnded: (listener) => void listeners.push(listener),
+    // Redis does it by itself.
+    prune: async () => 0,
+    ping: async () => void (await link.read((client) => client.time())),
+    async close() {
+      if (rechecks !== null) clearInterval(rechecks);
+      endings.close();
+      await link.close();
+    },
+  };
+}
+
+function liveSession({ id, userId, expires }: Session): LiveSession {
+  return { id, userId, expires };
+}

@@ -1,0 +1,14 @@
+import type { SingleUse } from '../single-use.ts';
+import type { Keys } from './keys.ts';
+import type { RedisLink } from './link.ts';
+import { scripts } from './scripts.ts';
+
+/** What may be used once, in Redis: once for all gateways together. */
+export function createRedisSingleUse(link: RedisLink, keys: Keys): SingleUse {
+  return {
+    async burn(id, expires) {
+      const [outcome] = await link.run(scripts.useOnce, keys.used(id), [expires]);
+      return outcome === 'first';
+    },
+  };
+}

@@ -1,0 +1,8 @@
+/** Remembers what has been used, so that it is used once: one-time values of sign-ins, assertions. */
+export interface SingleUse {
+  /**
+   * True the first time `id` is used before `expires` (epoch ms), false ever after, and when `expires` has passed. One
+   * atomic step. Rejects `store_unavailable`.
+   */
+  burn(id: string, expires: number): Promise<boolean>;
+}

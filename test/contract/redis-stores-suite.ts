@@ -1,0 +1,54 @@
+import type { Test } from 'tap';
+import type { RedisStores } from '../../src/stores/redis/open.ts';
+import { runAttemptsSuite } from './attempts-suite.ts';
+import { newTenant, openRedisStoresUnderTest } from './redis-stores.ts';
+import { runSessionsSuite } from './sessions-suite.ts';
+import { runSingleUseSuite } from './single-use-suite.ts';
+import { createManualClock } from './sqlite-stores.ts';
+
+/** Where the stores are, and how a test gets at what they keep. */
+export interface RedisPlace {
+  readonly name: string;
+  readonly url: string;
+  /** Runs a command on every server that takes writes. */
+  everywhere(...command: readonly string[]): Promise<readonly unknown[]>;
+}
+
+/** What the stores in Redis must do, whatever kind of Redis it is. */
+export function runRedisStoresSuite({ name, url, everywhere }: RedisPlace): void {
+  async function create(t: Test, pick: 'sessions'): Promise<SessionsPart>;
+  async function create(t: Test, pick: 'singleUse'): Promise<SingleUsePart>;
+  async function create(t: Test, pick: 'sessions' | 'singleUse'): Promise<unknown> {
+    const tenant = newTenant();
+    const { now, advance } = createManualClock();
+    const open = async () => (await openRedisStoresUnderTest(t, url, { tenant, testClock: now }))[pick];
+    return { store: await open(), openSecond: open, seesAtOnce: false, advance };
+  }
+
+  runSessionsSuite({ name, create: (t) => create(t, 'sessions') });
+  runSingleUseSuite({ name, create: (t) => create(t, 'singleUse') });
+  runAttemptsSuite({
+    name,
+    async create(t) {
+      const tenant = newTenant();
+      const { attempts } = await openRedisStoresUnderTest(t, url, { tenant });
+      return { store: attempts, advance: (ms) => shortenLives(tenant, ms) };
+    },
+  });
+
+  /** The counters live by the server's clock alone: what passes of it is taken off their lives. */
+  async function shortenLives(tenant: string, ms: number): Promise<void> {
+    const script = `for _, key in ipairs(redis.call('KEYS', 'postern:${tenant}:*')) do
+      redis.call('PEXPIRE', key, math.max(redis.call('PTTL', key) - ${ms}, 0)) end`;
+    await everywhere('EVAL', script, '0');
+  }
+}
+
+type SessionsPart = Part<RedisStores['sessions']> & { readonly seesAtOnce: boolean };
+type SingleUsePart = Part<RedisStores['singleUse']>;
+
+interface Part<Store> {
+  readonly store: Store;
+  openSecond(): Promise<Store>;
+  advance(ms: number): void;
+}

@@ -1,0 +1,30 @@
+import t from 'tap';
+import { startRedisCluster } from '../support/redis-cluster.ts';
+import { startRedisSentinels } from '../support/redis-sentinel.ts';
+import { requireRedis, startRedis } from '../support/redis-server.ts';
+import { runRedisStoresSuite } from './redis-stores-suite.ts';
+
+if (requireRedis(t)) {
+  const server = await startRedis(t);
+  runRedisStoresSuite({
+    name: 'redis',
+    url: server.url,
+    everywhere: async (...command) => [await server.command(...command)],
+  });
+
+  const sentinels = await startRedisSentinels(t);
+  runRedisStoresSuite({
+    name: 'sentinel',
+    url: sentinels.url,
+    everywhere: async (...command) => [await (await sentinels.master()).command(...command)],
+  });
+
+  const cluster = await startRedisCluster(t);
+  runRedisStoresSuite({
+    name: 'cluster',
+    url: cluster.url,
+    // A replica sends the reader away, and has nothing of its own.
+    everywhere: (...command) =>
+      Promise.all(cluster.nodes.map((node) => node.command(...command).catch(() => null))),
+  });
+}

@@ -1,0 +1,37 @@
+import type { Test } from 'tap';
+import { parseRedisAddress } from '../../src/stores/redis/address.ts';
+import { openRedisStores, type RedisStores, type RedisStoresOptions } from '../../src/stores/redis/open.ts';
+
+let tenants = 0;
+
+/** A tenant of its own, so that tests share a server and nothing on it. */
+export function newTenant(): string {
+  tenants += 1;
+  return `tenant-${process.pid}-${tenants}`;
+}
+
+/** Opens the stores of a tenant at that address and waits until they are connected; closed by the test's teardown. */
+export async function openRedisStoresUnderTest(
+  t: Test,
+  address: string,
+  options: Partial<Omit<RedisStoresOptions, 'events'>> & { readonly tenant: string },
+): Promise<RedisStores> {
+  const { promise: connected, resolve } = Promise.withResolvers<void>();
+  const stores = openRedisStores({
+    access: {
+      address: parseRedisAddress(address),
+      username: undefined,
+      password: undefined,
+      sentinelPassword: undefined,
+      tls: undefined,
+    },
+    commandTimeoutMs: 500,
+    livenessAgeMs: 5_000,
+    staleIfErrorMs: 30_000,
+    events: { onAway: () => {}, onBack: resolve },
+    ...options,
+  });
+  t.teardown(() => stores.sessions.close());
+  await connected;
+  return stores;
+}

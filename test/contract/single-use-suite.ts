@@ -1,0 +1,43 @@
+import t, { type Test } from 'tap';
+import type { SingleUse } from '../../src/stores/single-use.ts';
+import { startOfTime } from './fixtures.ts';
+
+/** A store of used values with the clock, which begins at {@link startOfTime}, in the test's hand. */
+export interface SingleUseUnderTest {
+  readonly store: SingleUse;
+  /** Another connection to the same data, as another process has it. */
+  openSecond(): SingleUse | Promise<SingleUse>;
+  advance(ms: number): void | Promise<void>;
+}
+
+/** How the suite gets a store; each call gives an empty one. */
+export interface SingleUseFactory {
+  readonly name: string;
+  create(t: Test): SingleUseUnderTest | Promise<SingleUseUnderTest>;
+}
+
+const expires = startOfTime + 60_000;
+
+/** What every store of used values must do. */
+export function runSingleUseSuite({ name, create }: SingleUseFactory): void {
+  t.test(`${name}: what was used is used, on every connection, until its end and after`, async (t) => {
+    const { store, openSecond, advance } = await create(t);
+    const second = await openSecond();
+    t.equal(await store.burn('a', expires), true);
+    t.equal(await store.burn('a', expires), false);
+    t.equal(await second.burn('a', expires), false);
+    t.equal(await second.burn('b', expires), true, 'another value is another');
+    await advance(59_999);
+    t.equal(await store.burn('a', expires), false);
+    await advance(1);
+    t.equal(await store.burn('a', expires), false, 'its time is over');
+    t.equal(await store.burn('never seen', expires), false, 'nobody can use what is over');
+  });
+
+  t.test(`${name}: of many at once, one uses it`, async (t) => {
+    const { store, openSecond } = await create(t);
+    const second = await openSecond();
+    const uses = Array.from({ length: 20 }, (_, index) => (index % 2 ? store : second).burn('a', expires));
+    t.equal((await Promise.all(uses)).filter((isFirst) => isFirst).length, 1);
+  });
+}
