@@ -42,7 +42,7 @@ async function onStage<T>(setting: Promise<Stage>, play: (stage: Stage) => Promi
   }
 }
 
-/** Measures the peers and reports; 1 when a row failed, or with `--check` a bound. */
+/** Measures the peers and reports; 1 when a row failed, or a bound that is checked is not held. */
 async function compare(options: Options): Promise<number> {
   const { rounds, seconds, connections } = options;
   const date = new Date();

@@ -51,6 +51,7 @@ export async function startGateway(config: Config, log: Log, now: () => number =
   const { tenant, limits } = config;
   const stores = await openStores(config, now, {
     onAway: (store, reason) => log.warn('store away', { store, reason }),
+    onDeaf: (store, reason) => log.warn('store tells nothing', { store, reason }),
     onBack: (store) => log.info('store reached', { store }),
   });
   const { records, sessions } = stores;

@@ -24,6 +24,8 @@ export interface Stores {
 export interface StoreEvents {
   onAway(store: 'sessions', reason: string): void;
   onBack(store: 'sessions'): void;
+  /** It can be used, but does not tell of changes, for that reason: everything has to be asked anew at short intervals. */
+  onDeaf(store: 'sessions', reason: string): void;
 }
 
 type SessionStores = Pick<Stores, 'sessions' | 'attempts' | 'singleUse'>;
@@ -96,6 +98,7 @@ async function openInRedis(config: Config, now: () => number, events: StoreEvent
         onConnected();
         events.onBack('sessions');
       },
+      onDeaf: (reason) => events.onDeaf('sessions', reason),
     },
   });
   const patience = setTimeout(onConnected, firstConnectionMs);

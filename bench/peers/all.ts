@@ -4,7 +4,7 @@ import { httpProxy3 } from './http-proxy-3.ts';
 import { nginxAuthRequest } from './nginx-auth-request.ts';
 import { nginxKeyMap } from './nginx-key-map.ts';
 import type { Peer } from './peer.ts';
-import { posternBearer, posternKey } from './postern.ts';
+import { posternBearer, posternBearerRedis, posternKey } from './postern.ts';
 
 /** The peer that every ratio is to. */
 export const reference = httpProxy3.name;
@@ -13,6 +13,7 @@ export const reference = httpProxy3.name;
 export const peers: readonly Peer[] = [
   posternKey,
   posternBearer,
+  posternBearerRedis,
   httpProxy3,
   fastifyHttpProxy,
   nginxKeyMap,

@@ -45,13 +45,13 @@ export function createBearerTokenAuthenticator(options: {
     version: number,
   ): Principal {
     if (found === undefined || found.user.disabled) throw new Refusal('invalid_token');
-    const { user, sets } = found;
+    const { user, scopes: held, scopeSets, sets } = found;
     const principal = createPrincipal({
       kind: 'session',
       userId: user.id,
       username: user.username,
-      scopes: intersectScopes(token.claims.scopes, heldScopes(user.scopes, sets, catalogue)),
-      scopeSets: user.scopeSets,
+      scopes: intersectScopes(token.claims.scopes, heldScopes(held, sets, catalogue)),
+      scopeSets,
       credentialId: live.id,
       expires: live.expires,
       tenant,

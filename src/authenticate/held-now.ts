@@ -38,7 +38,7 @@ export function createHeldNow(options: {
     if (!(await isLive(credentialId))) return null;
     const found = await records.findUser(userId);
     if (found === undefined || found.user.disabled) return null;
-    return new Set(heldScopes(found.user.scopes, found.sets, catalogue));
+    return new Set(heldScopes(found.scopes, found.sets, catalogue));
   }
 
   return (principal) => (principal.kind === 'api_key' ? ofApiKey(principal) : ofSession(principal));

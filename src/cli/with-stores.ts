@@ -25,6 +25,7 @@ export async function withStores(call: Call, work: (workplace: Workplace) => Pro
   const log = createLogOn(call.terminal.stderr, 'info');
   const stores = await openStores(config, now, {
     onAway: (store, reason) => log.warn('store away', { store, reason }),
+    onDeaf: () => {},
     onBack: () => {},
   });
   try {

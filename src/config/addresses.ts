@@ -60,6 +60,16 @@ export function webUrlRule({ query }: { query: boolean }): TextRule {
   };
 }
 
+/** Whether user and password of an address, if any, are percent-encoded well. */
+function isUserinfoGood(url: string): boolean {
+  try {
+    decodeURIComponent(/^[a-z+]+:\/\/([^@/]*)@/.exec(url)?.[1] ?? '');
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** Where the records are. */
 export const recordsRule: TextRule = (text) => {
   const good =
@@ -71,7 +81,8 @@ export const recordsRule: TextRule = (text) => {
 export const sessionsRule: TextRule = (text) => {
   if (patterns.sqlite.test(text) || patterns.redisUnix.test(text)) return undefined;
   const network = [patterns.redis, patterns.redisSentinel, patterns.redisCluster];
-  if (network.some((pattern) => pattern.test(text)) && arePortsGood(text)) return undefined;
+  if (network.some((pattern) => pattern.test(text)) && arePortsGood(text))
+    return isUserinfoGood(text) ? undefined : 'must have a user and password that are percent-encoded';
   return 'must be sqlite:PATH, redis://HOST, rediss://HOST, redis+sentinel://HOST,HOST/NAME, redis+cluster://HOST,HOST or redis+unix:PATH';
 };
 

@@ -38,8 +38,8 @@ export function createSignIn(options: {
 }): SignIn {
   const { sessions, times, tokens, cookies, cookie, catalogue } = options;
 
-  async function answer(session: Session, { user, sets }: UserWithSets, now: number): Promise<Answer> {
-    const held = heldScopes(user.scopes, sets, catalogue);
+  async function answer(session: Session, { user, scopes: all, sets }: UserWithSets, now: number): Promise<Answer> {
+    const held = heldScopes(all, sets, catalogue);
     const scopes = session.scope === null ? held : intersectScopes(parseScope(session.scope) ?? [], held);
     const { token, expiresInSeconds } = await tokens.sign({
       userId: user.id,

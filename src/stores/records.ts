@@ -59,10 +59,43 @@ export interface ApiKeyWithOwner {
   readonly sets: readonly ScopeSet[];
 }
 
-/** A user with the sets held, read in one consistent step. */
+/** A user with what is held, read in one consistent step. */
 export interface UserWithSets {
   readonly user: User;
+  /** The user's own scopes and what identity providers grant, sorted. */
+  readonly scopes: readonly string[];
+  /** Ids of the user's own sets and of those that providers grant, sorted. */
+  readonly scopeSets: readonly string[];
+  /** What there is of `scopeSets`, the built-in one included. */
   readonly sets: readonly ScopeSet[];
+}
+
+/** Who somebody is at an identity provider (OpenID Connect Core §2: `iss` and `sub` together). */
+export interface Identity {
+  readonly issuer: string;
+  readonly subject: string;
+}
+
+/** What a provider says of somebody who signs in. */
+export interface IdentityClaims extends Identity {
+  readonly displayName: string | null;
+  readonly email: string | null;
+  /** What it grants, in place of what it granted before: scopes, sorted, and ids of sets. */
+  readonly scopes: readonly string[];
+  readonly scopeSets: readonly string[];
+}
+
+/** A user to be made at a first sign-in, by the first of these names that is free. */
+export interface NewIdentityUser {
+  readonly id: string;
+  readonly created: number;
+  readonly names: readonly { readonly username: string; readonly canonicalName: string }[];
+}
+
+/** An identity of a user. */
+export interface UserIdentity extends Identity {
+  /** Whether the first sign-in made the user. */
+  readonly madeUser: boolean;
 }
 
 export type ApiKeySortField = 'created' | 'label' | 'expires' | 'last_used';
@@ -182,6 +215,21 @@ export interface Records {
     readonly logins: ReadonlyMap<string, number>;
     readonly keys: ReadonlyMap<string, number>;
   }): Promise<void>;
+
+  /**
+   * Somebody signs in by an identity: in one step what the provider grants is brought up to date, and the profile of a
+   * user it made; with `newUser` a first sign-in makes one. A disabled user is given back and left as it is. Undefined
+   * when there is no user and none to make. Refuses `conflict` when no name of `newUser` is free.
+   */
+  acceptIdentity(
+    claims: IdentityClaims,
+    newUser: NewIdentityUser | null,
+  ): Promise<{ readonly found: UserWithSets; readonly isNew: boolean } | undefined>;
+  /** Makes the identity that user's. False when there is no such user. Refuses `conflict` when it is another's. */
+  linkIdentity(userId: string, identity: Identity, at: number): Promise<boolean>;
+  /** Takes the identity from that user. False when it was not that user's. Refuses `last_administrator`. */
+  unlinkIdentity(userId: string, identity: Identity): Promise<boolean>;
+  identitiesOf(userId: string): Awaitable<readonly UserIdentity[]>;
 
   /** Sets by id, the built-in one included; unknown ids are left out. */
   findScopeSets(ids: readonly string[]): Awaitable<readonly ScopeSet[]>;

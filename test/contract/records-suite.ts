@@ -2,6 +2,7 @@ import type { Test } from 'tap';
 import type { Records, ScopeSet } from '../../src/stores/records.ts';
 import { runApiKeyPagingSuite } from './api-key-paging-suite.ts';
 import { runApiKeysSuite } from './api-keys-suite.ts';
+import { runIdentitiesSuite } from './identities-suite.ts';
 import { runSecretsSuite } from './secrets-suite.ts';
 import { runUsersSuite } from './users-suite.ts';
 
@@ -23,6 +24,7 @@ export interface RecordsFactory {
 /** What every records store must do. */
 export function runRecordsSuite(factory: RecordsFactory): void {
   runUsersSuite(factory);
+  runIdentitiesSuite(factory);
   runApiKeysSuite(factory);
   runApiKeyPagingSuite(factory);
   runSecretsSuite(factory);

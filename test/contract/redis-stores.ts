@@ -28,7 +28,7 @@ export async function openRedisStoresUnderTest(
     commandTimeoutMs: 500,
     livenessAgeMs: 5_000,
     staleIfErrorMs: 30_000,
-    events: { onAway: () => {}, onBack: resolve },
+    events: { onAway: () => {}, onBack: resolve, onDeaf: () => {} },
     ...options,
   });
   t.teardown(() => stores.sessions.close());

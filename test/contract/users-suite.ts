@@ -20,8 +20,10 @@ export function runUsersSuite({ name, create }: RecordsFactory): void {
       lastLogin: startOfTime,
     });
     await store.createUser(user, 'u');
-    t.strictSame(await store.findUser('u'), { user, sets: [administratorSet, editors] });
-    t.strictSame(await store.findUserByName('u'), { user, sets: [administratorSet, editors] });
+    const { scopes, scopeSets } = user;
+    const found = { user, scopes, scopeSets, sets: [administratorSet, editors] };
+    t.strictSame(await store.findUser('u'), found);
+    t.strictSame(await store.findUserByName('u'), found);
     t.equal(await store.findUser('U'), undefined);
     t.equal(await store.findUserByName('U'), undefined);
   });

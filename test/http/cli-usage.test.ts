@@ -98,14 +98,14 @@ t.test('the configuration may be named by the environment', async (t) => {
 
 t.test('a kind of store that this version lacks is a problem of the configuration', async (t) => {
   const stores = {
-    records: 'postgres://db.example.com/postern',
-    sessions: 'redis://:s3cr3t-word@cache:6379',
+    records: 'postgres://:s3cr3t-word@db.example.com/postern',
+    sessions: 'redis://127.0.0.1:1',
   };
   const { run } = createCommandFolder(t, { stores });
   for (const command of ['check', 'serve']) {
     const { code, stderr } = await run([command]);
     t.equal(code, 2);
-    t.match(stderr, /: stores\.records: .*\n.*: stores\.sessions: /);
+    t.match(stderr, /: stores\.records: /);
     t.notMatch(stderr, /s3cr3t/);
   }
 });

@@ -235,6 +235,23 @@ const stores: Row[] = [
     'stores.sessions_tls: needs a rediss://, redis+sentinel:// or redis+cluster:// session store',
   ],
   [
+    'a user and passwords towards files',
+    'stores: { »sessions_username: a, »sessions_password: b, »sessions_sentinel_password: c }',
+    'stores.sessions_username: needs a session store in Redis',
+    'stores.sessions_password: needs a session store in Redis',
+    'stores.sessions_sentinel_password: needs a redis+sentinel:// session store',
+  ],
+  [
+    'a password that is not percent-encoded',
+    'stores: { sessions: »"redis://a:100%@host" }',
+    'stores.sessions: must have a user and password that are percent-encoded',
+  ],
+  [
+    'a password of Sentinels where there are none',
+    'stores: { sessions: "redis://a", sessions_password: b, »sessions_sentinel_password: c }',
+    'stores.sessions_sentinel_password: needs a redis+sentinel:// session store',
+  ],
+  [
     'TLS towards plain redis',
     'stores: { sessions: "redis://a", »sessions_tls: {} }',
     'stores.sessions_tls: needs a rediss://, redis+sentinel:// or redis+cluster:// session store',

@@ -19,7 +19,11 @@ interface Schema {
 
 const root = configJsonSchema() as Schema;
 const reference = 'config/reference.yaml';
-const env = { POSTERN_IDP_SECRET: 'secret' };
+const env = {
+  POSTERN_IDP_SECRET: 'secret',
+  POSTERN_REDIS_PASSWORD: 'secret',
+  POSTERN_SENTINEL_PASSWORD: 'secret',
+};
 
 t.test('docs/config.schema.json is in step; UPDATE=1 writes it anew', async (t) => {
   const file = 'docs/config.schema.json';
@@ -60,6 +64,8 @@ t.test('what may be a secret is marked', async (t) => {
   t.strictSame(secrets, [
     '.stores.records',
     '.stores.sessions',
+    '.stores.sessions_password',
+    '.stores.sessions_sentinel_password',
     '.bootstrap.token',
     '.identity_providers.*.client_secret',
   ]);

@@ -13,6 +13,8 @@ export interface EndingsOptions {
   readonly channel: string;
   /** A session has ended, at `endedAt` by the store's clock. */
   readonly onEnded: (id: string, endedAt: number) => void;
+  /** The server does not let it listen, for that reason. */
+  readonly onDeaf: (reason: string) => void;
 }
 
 /** How often it is made sure that everything told so far has been heard, in ms. */
@@ -21,19 +23,20 @@ const beatIntervalMs = 350;
 const patienceMs = 1_000;
 
 /** Starts to listen; over a lost connection it starts anew. */
-export function listenForEndings({ open, channel, onEnded }: EndingsOptions): Endings {
+export function listenForEndings({ open, channel, onEnded, onDeaf }: EndingsOptions): Endings {
   let client: Redis | undefined;
-  let since: number | null = null;
-  let until = 0;
+  // One object, for it is looked at on every request.
+  const hearing: { since: number | null; until: number } = { since: null, until: 0 };
   let lastAnswerAt = performance.now();
   let isBeating = false;
+  let isDeaf = false;
   const beats = setInterval(beat, beatIntervalMs);
   beats.unref();
   restart();
 
   function restart(): void {
     client?.disconnect();
-    since = null;
+    hearing.since = null;
     isBeating = false;
     lastAnswerAt = performance.now();
     try {
@@ -48,18 +51,23 @@ export function listenForEndings({ open, channel, onEnded }: EndingsOptions): En
     started.on('error', () => {});
     started.on('message', hear);
     started.on('close', () => {
-      if (client === started) since = null;
+      if (client === started) hearing.since = null;
     });
     started.on('ready', () => {
       started.subscribe(channel).then(
         () => {
           if (client !== started) return;
           // Looks sent from now on are corrected by what is told.
-          since = performance.now();
-          until = since;
-          lastAnswerAt = since;
+          isDeaf = false;
+          lastAnswerAt = performance.now();
+          hearing.since = lastAnswerAt;
+          hearing.until = lastAnswerAt;
         },
-        () => {},
+        (error: Error) => {
+          if (error.name !== 'ReplyError' || isDeaf) return;
+          isDeaf = true;
+          onDeaf(error.message);
+        },
       );
     });
   }
@@ -77,13 +85,13 @@ export function listenForEndings({ open, channel, onEnded }: EndingsOptions): En
       return;
     }
     const beating = client;
-    if (since === null || isBeating || beating === undefined) return;
+    if (hearing.since === null || isBeating || beating === undefined) return;
     isBeating = true;
     beating.ping().then(
       () => {
         if (client !== beating) return;
         isBeating = false;
-        until = sentAt;
+        hearing.until = sentAt;
         lastAnswerAt = performance.now();
       },
       () => {
@@ -93,9 +101,7 @@ export function listenForEndings({ open, channel, onEnded }: EndingsOptions): En
   }
 
   return {
-    get hearing() {
-      return { since, until };
-    },
+    hearing,
     close() {
       clearInterval(beats);
       const closing = client;

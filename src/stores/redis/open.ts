@@ -9,6 +9,11 @@ import { type LinkEvents, openLink } from './link.ts';
 import { createRedisSessions } from './sessions.ts';
 import { createRedisSingleUse } from './single-use.ts';
 
+export interface RedisStoresEvents extends LinkEvents {
+  /** Redis does not let this process listen for the ends of sessions, for that reason: it has to look far more often. */
+  onDeaf(reason: string): void;
+}
+
 export interface RedisStoresOptions {
   readonly access: RedisAccess;
   readonly tenant: string;
@@ -19,7 +24,7 @@ export interface RedisStoresOptions {
   readonly staleIfErrorMs: number;
   /** A clock to go by instead of Redis' own, epoch ms: for tests. */
   readonly testClock?: (() => number) | undefined;
-  readonly events: LinkEvents;
+  readonly events: RedisStoresEvents;
 }
 
 /** What lives in Redis, over one connection for commands and one that listens; `sessions.close` closes both. */
@@ -49,6 +54,7 @@ export function openRedisStores(options: RedisStoresOptions): RedisStores {
         open: () => openListeningClient(access, link.client),
         channel: keys.endings,
         onEnded,
+        onDeaf: events.onDeaf,
       }),
   });
   return { sessions, attempts: createRedisAttempts(link, keys), singleUse: createRedisSingleUse(link, keys) };

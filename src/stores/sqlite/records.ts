@@ -3,6 +3,7 @@ import type { Records } from '../records.ts';
 import { createApiKeys } from './api-keys.ts';
 import { backupDatabase } from './backup.ts';
 import { type Connection, createConnection } from './connection.ts';
+import { createIdentities } from './identities.ts';
 import { openDatabase } from './open.ts';
 import { createScopeSets } from './scope-sets.ts';
 import { createSecrets } from './secrets.ts';
@@ -25,6 +26,7 @@ export function createSqliteRecords(file: string, { now, asksOncePerTurn }: Sqli
   return {
     version: connection.changes,
     ...createUsers(connection),
+    ...createIdentities(connection),
     ...createScopeSets(connection),
     ...createApiKeys(connection, now),
     ...createSecrets(connection),

@@ -1,0 +1,149 @@
+import { createHash } from 'node:crypto';
+import { compactVerify, errors } from 'jose';
+import type { IdentityProviderConfig } from '../config/schema.ts';
+import { Refusal } from '../errors.ts';
+import { hasValue } from './claims.ts';
+import { parseCompactJws } from './compact-jws.ts';
+import type { JsonObject } from './json-object.ts';
+import type { ProviderKeys } from './provider-keys.ts';
+
+/** An assertion (ID token) that its provider signed for us, now. */
+export interface VerifiedAssertion {
+  readonly claims: JsonObject;
+  readonly subject: string;
+  readonly nonce: string | undefined;
+  /** The same for the same assertion alone, whatever its signature's encoding. */
+  readonly replayId: string;
+  /** When no clock within the leeway takes it any more, epoch ms. */
+  readonly acceptedUntil: number;
+}
+
+/** What an assertion is judged by. */
+export interface AssertionRules {
+  readonly settings: Pick<
+    IdentityProviderConfig,
+    'issuer' | 'client_id' | 'algorithms' | 'leeway' | 'require' | 'parameters'
+  >;
+  readonly keys: ProviderKeys;
+  /** The clock, epoch ms. */
+  readonly now: () => number;
+}
+
+/** The last second that a Date can hold. */
+const maxSeconds = 8_640_000_000_000;
+const maxSubjectLength = 255;
+
+/**
+ * Verifies an ID token (OpenID Connect Core §3.1.3.7, RFC 8725): shape, header, claims, signature, then the claims
+ * that the configuration requires. That its nonce is a start's, and that it is used once, is the caller's to judge.
+ *
+ * Rejects with {@link Refusal} `invalid_assertion`; `user_not_provisioned` when the assertion is good but lacks a
+ * required claim; `store_unavailable` when no keys can be had.
+ */
+export async function verifyAssertion(assertion: string, rules: AssertionRules): Promise<VerifiedAssertion> {
+  const { settings, keys, now } = rules;
+  const jws = parseCompactJws(assertion);
+  if (jws === undefined) throw refusal('shape');
+  const { header, payload } = jws;
+  const named = readHeader(header, settings.algorithms);
+  // What costs nothing comes first: another provider's assertion, or a token of ours, asks nobody for keys.
+  requireKind(payload);
+  requireParties(payload, settings);
+  const expires = requireTimes(payload, settings, now());
+  const subject = requireSubject(payload);
+  const nonce = optionalText(payload, 'nonce');
+  const replayId = digestOf(settings.issuer, optionalText(payload, 'jti'), jws.signingInput);
+  await requireSignature(assertion, named.alg, await keys.find(named));
+  requireClaims(payload, settings.require);
+  return { claims: payload, subject, nonce, replayId, acceptedUntil: expires + settings.leeway };
+}
+
+/** Nothing that a header offers for verifying is looked at: jwk, jku, x5c and x5u are the sender's word. */
+function readHeader({ alg, kid, typ, crit, cty }: JsonObject, algorithms: readonly string[]) {
+  if (typeof alg !== 'string' || !algorithms.includes(alg)) throw refusal('alg');
+  if (kid !== undefined && typeof kid !== 'string') throw refusal('kid');
+  // No at+jwt, logout+jwt or another kind of token in its place (RFC 8725 §3.11).
+  if (typ !== undefined && !(typeof typ === 'string' && typ.toUpperCase() === 'JWT')) throw refusal('typ');
+  if (crit !== undefined || cty !== undefined) throw refusal('crit or cty');
+  return { alg, kid };
+}
+
+/**
+ * Other tokens of the same issuer for the same client, which need not have a `typ` header of their own: logout tokens
+ * (Back-Channel Logout §2.4) have `events`, Keycloak's access and refresh tokens the claim `typ`.
+ */
+function requireKind({ events, typ }: JsonObject): void {
+  if (events !== undefined) throw refusal('events');
+  if (typ !== undefined && typ !== 'ID' && typ !== 'JWT') throw refusal('typ claim');
+}
+
+function requireParties(
+  { iss, aud, azp }: JsonObject,
+  { issuer, client_id }: Pick<IdentityProviderConfig, 'issuer' | 'client_id'>,
+): void {
+  if (iss !== issuer) throw refusal('iss');
+  const audiences: readonly unknown[] = Array.isArray(aud) ? aud : [aud];
+  if (!audiences.includes(client_id) || audiences.some((audience) => typeof audience !== 'string'))
+    throw refusal('aud');
+  // With other audiences, one of them could have asked for it (Core §3.1.3.7, 4 and 5).
+  if (azp === undefined ? audiences.length > 1 : azp !== client_id) throw refusal('azp');
+}
+
+/** The expiry, epoch ms. */
+function requireTimes(
+  { exp, iat, nbf, auth_time }: JsonObject,
+  { leeway, parameters }: Pick<IdentityProviderConfig, 'leeway' | 'parameters'>,
+  now: number,
+): number {
+  if (!isSeconds(exp) || !isSeconds(iat) || exp <= iat) throw refusal('exp or iat');
+  if (now >= exp * 1000 + leeway) throw refusal('expired');
+  if (iat * 1000 > now + leeway) throw refusal('issued in the future');
+  if (nbf !== undefined && !(isSeconds(nbf) && nbf * 1000 <= now + leeway)) throw refusal('nbf');
+  // What the address asks for the browser can strike out: the answer must show it (Core §3.1.2.1).
+  const maxAge = Object.hasOwn(parameters, 'max_age') ? Number(parameters.max_age) : undefined;
+  if (maxAge !== undefined && !(isSeconds(auth_time) && now <= (auth_time + maxAge) * 1000 + leeway))
+    throw refusal('auth_time');
+  return exp * 1000;
+}
+
+function requireSubject({ sub }: JsonObject): string {
+  if (typeof sub !== 'string' || sub.trim() === '' || sub.length > maxSubjectLength) throw refusal('sub');
+  // As a store may cut or replace them, two subjects could become one account.
+  if (!sub.isWellFormed() || /\p{Cc}/u.test(sub)) throw refusal('sub');
+  return sub;
+}
+
+async function requireSignature(assertion: string, alg: string, key: Parameters<typeof compactVerify>[1]) {
+  try {
+    await compactVerify(assertion, key, { algorithms: [alg] });
+  } catch (error) {
+    if (error instanceof errors.JOSEError) throw refusal(error.code);
+    throw error;
+  }
+}
+
+function requireClaims(claims: JsonObject, required: IdentityProviderConfig['require']): void {
+  const lacking = Object.keys(required).find((name) => !hasValue(claims, name, required[name]!));
+  if (lacking !== undefined) throw new Refusal('user_not_provisioned', { cause: `claim ${lacking}` });
+}
+
+function optionalText(claims: JsonObject, name: string): string | undefined {
+  const value = claims[name];
+  if (value !== undefined && typeof value !== 'string') throw refusal(name);
+  return value;
+}
+
+/** Of `jti`, or without one of what is signed: an ECDSA signature can be written anew by anybody, what it signs can't. */
+function digestOf(issuer: string, jti: string | undefined, signingInput: string): string {
+  const identity = JSON.stringify(jti ? [issuer, 'jti', jti] : [issuer, 'signed', signingInput]);
+  return createHash('sha256').update(identity).digest('base64url');
+}
+
+function refusal(cause: string): Refusal {
+  return new Refusal('invalid_assertion', { cause });
+}
+
+/** A NumericDate (RFC 7519 §2); it may have a fraction. */
+function isSeconds(value: unknown): value is number {
+  return typeof value === 'number' && value >= 0 && value <= maxSeconds;
+}

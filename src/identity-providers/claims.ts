@@ -1,0 +1,86 @@
+import type { IdentityProviderConfig } from '../config/schema.ts';
+import type { JsonObject } from './json-object.ts';
+
+/** What a new account is filled with. */
+export interface Profile {
+  /** NFC, trimmed, 1-128 code points, no control characters; not unique. */
+  readonly username: string;
+  readonly displayName: string | null;
+  readonly email: string | null;
+}
+
+/** What the provider's claims give whoever has them, sorted; worked out anew at each sign-in. */
+export interface Granted {
+  readonly scopes: readonly string[];
+  /** Names of scope sets. */
+  readonly scopeSets: readonly string[];
+}
+
+type PlainValue = string | number | boolean;
+
+const maxNameCodePoints = 128;
+const maxEmailLength = 254;
+
+/**
+ * Whether a claim has that value, or contains it when it is a list. A number or boolean equals its text too
+ * (`"true"`): some providers write `email_verified` so. Objects equal nothing.
+ */
+export function hasValue(claims: JsonObject, name: string, wanted: PlainValue): boolean {
+  const claim = claims[name];
+  const values: readonly unknown[] = Array.isArray(claim) ? claim : [claim];
+  return values.some((value) => isPlain(value) && String(value) === String(wanted));
+}
+
+/**
+ * The profile by the configured claims. Without a usable user name the e-mail address is it, and without that the
+ * subject, cut to length: a person the provider vouches for is never turned away for want of a name.
+ */
+export function profileOf(
+  claims: JsonObject,
+  subject: string,
+  mapping: IdentityProviderConfig['claims'],
+): Profile {
+  const email = emailIn(claims, mapping.email);
+  return {
+    username: nameIn(claims, mapping.username) ?? email ?? cutName(subject),
+    displayName: nameIn(claims, mapping.display_name) ?? null,
+    email: email ?? null,
+  };
+}
+
+/** The scopes and scope sets of every configured grant whose claim has its value. */
+export function grantsOf(claims: JsonObject, grants: IdentityProviderConfig['grants']): Granted {
+  const held = grants.filter(({ claim, value }) => hasValue(claims, claim, value));
+  return {
+    scopes: [...new Set(held.flatMap((grant) => grant.scopes))].sort(),
+    scopeSets: [...new Set(held.flatMap((grant) => grant.scope_sets))].sort(),
+  };
+}
+
+function isPlain(value: unknown): value is PlainValue {
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
+}
+
+function textIn(claims: JsonObject, name: string): string | undefined {
+  const value = claims[name];
+  // Control characters are for the log and the terminal what quotes are for SQL.
+  return typeof value === 'string' && value.isWellFormed() && !/\p{Cc}/u.test(value)
+    ? value.trim()
+    : undefined;
+}
+
+function nameIn(claims: JsonObject, name: string): string | undefined {
+  const text = textIn(claims, name)?.normalize('NFC');
+  return text !== undefined && text !== '' && [...text].length <= maxNameCodePoints ? text : undefined;
+}
+
+function emailIn(claims: JsonObject, name: string): string | undefined {
+  const text = textIn(claims, name);
+  return text !== undefined && text.length <= maxEmailLength && /^[^\s@]+@[^\s@]+$/.test(text)
+    ? text
+    : undefined;
+}
+
+function cutName(subject: string): string {
+  return [...subject.normalize('NFC').trim()].slice(0, maxNameCodePoints).join('').trim();
+}

@@ -1,0 +1,110 @@
+import * as oauth from 'oauth4webapi';
+import type { IdentityProviderConfig } from '../config/schema.ts';
+import { Refusal } from '../errors.ts';
+import type { CachedDocument } from './cached-document.ts';
+import type { ProviderMetadata } from './discovery.ts';
+import { type ProviderCall, type ProviderNetwork, providerUnavailable } from './provider-network.ts';
+import type { SignInStart } from './sign-in-start.ts';
+
+/**
+ * Turns an authorization code into the provider's ID token; whatever else the provider gives is dropped here. Its
+ * signature and nonce are the caller's to judge.
+ *
+ * Rejects with {@link Refusal} `invalid_assertion` when the provider refuses the code, `store_unavailable` when it can't
+ * be asked or refuses us, `overloaded` when too many codes are waiting for it.
+ */
+export type CodeExchange = (code: string, start: SignInStart) => Promise<string>;
+
+/** What the exchange is made of. */
+export interface CodeExchangeOptions {
+  readonly settings: Pick<
+    IdentityProviderConfig,
+    'issuer' | 'client_id' | 'client_secret' | 'redirect_uri' | 'leeway' | 'algorithms'
+  >;
+  readonly discovery: Pick<CachedDocument<ProviderMetadata>, 'get'>;
+  readonly network: Pick<ProviderNetwork, 'fetch'>;
+  /** The clock, epoch ms. */
+  readonly now: () => number;
+}
+
+/** Anybody can begin a sign-in and send codes: what waits for a slow provider must be bounded. */
+const maxWaiting = 64;
+/** Refusals that are about the gateway's registration or the provider's state, and not about the code. */
+const notAboutTheCode = ['invalid_client', 'unauthorized_client', 'server_error', 'temporarily_unavailable'];
+
+/** Creates the exchange of one provider (RFC 6749 §4.1.3, with PKCE; OpenID Connect Core §3.1.3). */
+export function createCodeExchange(options: CodeExchangeOptions): CodeExchange {
+  const { settings, discovery, network, now } = options;
+  const { issuer, client_id, client_secret, redirect_uri, leeway } = settings;
+  const requestOptions = {
+    [oauth.customFetch]: (url: string, call: ProviderCall) => network.fetch(url, call),
+    // Discovery has judged the endpoints already: http only where the issuer is http.
+    [oauth.allowInsecureRequests]: issuer.startsWith('http:'),
+  };
+  let waiting = 0;
+
+  async function redeem(code: string, start: SignInStart): Promise<string> {
+    const metadata = await discovery.get();
+    // What is configured counts, not what the provider could do as well.
+    const provider = { ...metadata, id_token_signing_alg_values_supported: settings.algorithms };
+    const client: oauth.Client = {
+      client_id,
+      [oauth.clockSkew]: Math.round((now() - Date.now()) / 1000),
+      [oauth.clockTolerance]: Math.ceil(leeway / 1000),
+    };
+    const response = await oauth.genericTokenEndpointRequest(
+      provider,
+      client,
+      clientAuthentication(client_secret, provider),
+      'authorization_code',
+      { code, redirect_uri, code_verifier: start.codeVerifier },
+      requestOptions,
+    );
+    const answer = await oauth.processGenericTokenEndpointResponse(provider, client, response);
+    if (answer.id_token === undefined) throw providerUnavailable('token endpoint: no ID token');
+    return answer.id_token;
+  }
+
+  return async (code, start) => {
+    if (waiting >= maxWaiting) throw new Refusal('overloaded');
+    waiting += 1;
+    try {
+      return await redeem(code, start);
+    } catch (error) {
+      throw refusalFor(error);
+    } finally {
+      waiting -= 1;
+    }
+  };
+}
+
+/** By discovery; `client_secret_basic` when it says nothing (Discovery §3). */
+function clientAuthentication(secret: string | undefined, provider: ProviderMetadata): oauth.ClientAuth {
+  if (secret === undefined) return oauth.None();
+  const methods = provider.token_endpoint_auth_methods_supported ?? ['client_secret_basic'];
+  return methods.includes('client_secret_post') && !methods.includes('client_secret_basic')
+    ? oauth.ClientSecretPost(secret)
+    : oauth.ClientSecretBasic(secret);
+}
+
+/** Only codes are kept: the library's errors carry answers, with the tokens in them. */
+function refusalFor(error: unknown): unknown {
+  if (error instanceof Refusal) return error;
+  if (error instanceof oauth.ResponseBodyError) {
+    const cause = `token endpoint: ${error.error.slice(0, 64)}`;
+    return notAboutTheCode.includes(error.error) ? providerUnavailable(cause) : invalidAssertion(cause);
+  }
+  if (error instanceof oauth.WWWAuthenticateChallengeError)
+    return providerUnavailable('token endpoint: client refused');
+  if (error instanceof oauth.OperationProcessingError || error instanceof oauth.UnsupportedOperationError) {
+    const cause = `token endpoint: ${error.code}`;
+    const isAboutToken =
+      error.code === oauth.JWT_CLAIM_COMPARISON || error.code === oauth.JWT_TIMESTAMP_CHECK;
+    return isAboutToken ? invalidAssertion(cause) : providerUnavailable(cause);
+  }
+  return error;
+}
+
+function invalidAssertion(cause: string): Refusal {
+  return new Refusal('invalid_assertion', { cause });
+}

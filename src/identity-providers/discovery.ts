@@ -1,0 +1,69 @@
+import type { AuthorizationServer } from 'oauth4webapi';
+import { type CachedDocument, createCachedDocument } from './cached-document.ts';
+import type { JsonObject } from './json-object.ts';
+import { type ProviderNetwork, providerUnavailable } from './provider-network.ts';
+
+/** What discovery says of a provider, as far as it is used here; every endpoint is a good URL. */
+export interface ProviderMetadata extends AuthorizationServer {
+  readonly issuer: string;
+  readonly authorization_endpoint: string;
+  readonly jwks_uri: string;
+}
+
+/** What discovery is made of. */
+export interface DiscoveryOptions {
+  /** As configured: where the document is, and what it must name. */
+  readonly issuer: string;
+  /** Whether the provider must have a token endpoint. */
+  readonly response: 'id_token' | 'code';
+  readonly network: Pick<ProviderNetwork, 'getObject'>;
+  /** The clock, epoch ms. */
+  readonly now: () => number;
+  /** Told of every failed load. */
+  readonly onFailure: (error: unknown) => void;
+}
+
+/**
+ * The discovery document of one provider (OpenID Connect Discovery §4): renewed after an hour, and while the provider
+ * is away the last good one is used for a day. Rejects with `store_unavailable` when there is none.
+ */
+export function createDiscovery(options: DiscoveryOptions): CachedDocument<ProviderMetadata> {
+  const { issuer, response, network, now, onFailure } = options;
+  const url = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
+  const endpoints = [
+    'authorization_endpoint',
+    'jwks_uri',
+    ...(response === 'code' ? ['token_endpoint'] : []),
+  ];
+
+  async function load(): Promise<ProviderMetadata> {
+    const document = await network.getObject(url);
+    // Byte for byte: a document that names another issuer makes its assertions good here (Discovery §4.3).
+    if (document.issuer !== issuer) throw providerUnavailable('discovery: another issuer');
+    const bad = endpoints.find((name) => !isEndpoint(document[name], issuer));
+    if (bad !== undefined) throw providerUnavailable(`discovery: ${bad}`);
+    return asMetadata(document);
+  }
+
+  return createCachedDocument({ load, now, onFailure });
+}
+
+/** https, unless the issuer itself is http, as in development. */
+function isEndpoint(value: unknown, issuer: string): boolean {
+  const url = typeof value === 'string' ? URL.parse(value) : null;
+  if (url === null || url.username !== '' || url.password !== '' || url.hash !== '') return false;
+  return url.protocol === 'https:' || (url.protocol === 'http:' && new URL(issuer).protocol === 'http:');
+}
+
+function asMetadata(document: JsonObject): ProviderMetadata {
+  const methods = document.token_endpoint_auth_methods_supported;
+  return {
+    issuer: document.issuer as string,
+    authorization_endpoint: document.authorization_endpoint as string,
+    jwks_uri: document.jwks_uri as string,
+    token_endpoint: document.token_endpoint as string | undefined,
+    token_endpoint_auth_methods_supported: Array.isArray(methods)
+      ? methods.filter((method) => typeof method === 'string')
+      : undefined,
+  };
+}

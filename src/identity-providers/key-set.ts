@@ -1,0 +1,91 @@
+import { createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto';
+import { isJsonObject, type JsonObject } from './json-object.ts';
+
+/** A public key that signatures of the provider may be verified with. */
+export interface VerificationKey {
+  readonly kid: string | undefined;
+  /** The signature algorithms it is for. */
+  readonly algorithms: readonly string[];
+  readonly key: KeyObject;
+}
+
+const algorithmsOf: Readonly<Record<string, readonly string[]>> = {
+  RSA: ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
+  'EC P-256': ['ES256'],
+  'EC P-384': ['ES384'],
+  'EC P-521': ['ES512'],
+  'OKP Ed25519': ['EdDSA'],
+};
+const privateMembers = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k'];
+const minModulusBits = 2048;
+const maxModulusBits = 16_384;
+/** More than any provider has: what comes behind is not looked at. */
+const maxKeys = 100;
+
+/**
+ * The usable keys of a JWKS document (RFC 7517). Left out are keys that are symmetric, of an unknown type, private, not
+ * for signatures, weak or malformed, and all keys of a `kid` that names different ones.
+ */
+export function parseKeySet(document: JsonObject): readonly VerificationKey[] {
+  const listed: unknown = document.keys;
+  if (!Array.isArray(listed)) return [];
+  const keys = listed
+    .slice(0, maxKeys)
+    .map(parseKey)
+    .filter((key) => key !== undefined);
+  return keys.filter((key, index) => {
+    const namesakes = keys.filter((other) => other.kid === key.kid);
+    if (key.kid === undefined || namesakes.length === 1) return true;
+    return keys.indexOf(namesakes[0]!) === index && namesakes.every((other) => isSame(key, other));
+  });
+}
+
+/** The key that an assertion's header names: the one of its `kid`; without `kid` the only one for its algorithm. */
+export function chooseKey(
+  keys: readonly VerificationKey[],
+  header: { readonly alg: string; readonly kid?: string },
+): VerificationKey | undefined {
+  const fitting = keys.filter(
+    ({ kid, algorithms }) =>
+      algorithms.includes(header.alg) && (header.kid === undefined || kid === header.kid),
+  );
+  return fitting.length === 1 ? fitting[0] : undefined;
+}
+
+function parseKey(jwk: unknown): VerificationKey | undefined {
+  if (!isJsonObject(jwk) || privateMembers.some((name) => Object.hasOwn(jwk, name))) return undefined;
+  const { kty, crv, kid, use, key_ops, alg } = jwk;
+  if (use !== undefined && use !== 'sig') return undefined;
+  if (key_ops !== undefined && !(Array.isArray(key_ops) && key_ops.includes('verify'))) return undefined;
+  if (kid !== undefined && typeof kid !== 'string') return undefined;
+  const kind = kty === 'RSA' ? 'RSA' : `${kty} ${crv}`;
+  const possible = Object.hasOwn(algorithmsOf, kind) ? algorithmsOf[kind]! : [];
+  const algorithms = alg === undefined ? possible : possible.filter((name) => isNameOf(name, alg));
+  if (algorithms.length === 0) return undefined;
+  const key = importPublicKey(jwk);
+  return key === undefined || isWeak(key) ? undefined : { kid, algorithms, key };
+}
+
+/** RFC 9864 has given EdDSA over Ed25519 the curve's name. */
+function isNameOf(algorithm: string, alg: unknown): boolean {
+  return alg === algorithm || (algorithm === 'EdDSA' && alg === 'Ed25519');
+}
+
+function importPublicKey({ kty, crv, n, e, x, y }: JsonObject): KeyObject | undefined {
+  try {
+    return createPublicKey({ key: { kty, crv, n, e, x, y } as JsonWebKey, format: 'jwk' });
+  } catch {
+    return undefined;
+  }
+}
+
+/** Too short to be safe, too long to be checked in time, or an exponent that anybody can sign for. */
+function isWeak(key: KeyObject): boolean {
+  if (key.asymmetricKeyType !== 'rsa') return false;
+  const { modulusLength = 0, publicExponent = 0n } = key.asymmetricKeyDetails ?? {};
+  return modulusLength < minModulusBits || modulusLength > maxModulusBits || publicExponent < 3n;
+}
+
+function isSame(one: VerificationKey, other: VerificationKey): boolean {
+  return one.key.equals(other.key) && one.algorithms.join() === other.algorithms.join();
+}

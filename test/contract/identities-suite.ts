@@ -1,0 +1,165 @@
+import t from 'tap';
+import { administratorSet } from '../../src/stores/administrator-set.ts';
+import type { IdentityClaims, NewIdentityUser } from '../../src/stores/records.ts';
+import { newUser, startOfTime } from './fixtures.ts';
+import type { RecordsFactory } from './records-suite.ts';
+
+const issuer = 'https://login.example.com';
+
+function claimsOf(subject: string, changes: Partial<IdentityClaims> = {}): IdentityClaims {
+  return { issuer, subject, displayName: null, email: null, scopes: [], scopeSets: [], ...changes };
+}
+
+function userNamed(id: string, ...names: string[]): NewIdentityUser {
+  return {
+    id,
+    created: startOfTime,
+    names: names.map((name) => ({ username: name, canonicalName: name.toLowerCase() })),
+  };
+}
+
+/** What every records store must do with identities at providers. */
+export function runIdentitiesSuite({ name, create }: RecordsFactory): void {
+  t.test(`${name}: a first sign-in makes a user, and the next finds it`, async (t) => {
+    const { store, openSecond } = await create(t);
+    const second = await openSecond();
+    const claims = claimsOf('s1', { displayName: 'Ada', email: 'ada@example.com', scopes: ['x'] });
+    const first = await store.acceptIdentity(claims, userNamed('u1', 'Ada'));
+    t.match(first, { isNew: true, found: { user: { id: 'u1', username: 'Ada', passwordHash: null } } });
+    t.match(first?.found, { user: { displayName: 'Ada', email: 'ada@example.com' }, scopes: ['x'] });
+    const next = await second.acceptIdentity(claims, userNamed('u2', 'Ada'));
+    t.match(next, { isNew: false, found: { user: { id: 'u1' } } });
+    t.strictSame(await second.findUser('u1'), first?.found);
+    t.strictSame(await store.identitiesOf('u1'), [{ issuer, subject: 's1', madeUser: true }]);
+    t.match(await store.bootstrap(), { open: false }, 'the first user, however made, closes it');
+  });
+
+  t.test(`${name}: without a user to make a stranger stays one`, async (t) => {
+    const { store } = await create(t);
+    t.equal(await store.acceptIdentity(claimsOf('s1'), null), undefined);
+    t.strictSame(await store.listUsers(), []);
+  });
+
+  t.test(`${name}: a local user of the same name is another person`, async (t) => {
+    const { store } = await create(t);
+    await store.createUser(newUser('local', { username: 'ada', email: 'ada@example.com' }), 'ada');
+    const claims = claimsOf('s1', { email: 'ada@example.com' });
+    const made = await store.acceptIdentity(claims, userNamed('u1', 'Ada', 'Ada (idp)'));
+    t.match(made?.found.user, { id: 'u1', username: 'Ada (idp)' });
+    t.match(await store.findUserByName('ada'), { user: { id: 'local' } });
+    await t.rejects(store.acceptIdentity(claimsOf('s2'), userNamed('u2', 'Ada')), { code: 'conflict' });
+    t.equal((await store.listUsers()).length, 2);
+  });
+
+  t.test(`${name}: the account is issuer and subject together, byte for byte`, async (t) => {
+    const { store } = await create(t);
+    const ids = new Set<string>();
+    const others = [{ subject: 'S1' }, { subject: 's1 ' }, { issuer: `${issuer}/`, subject: 's1' }];
+    for (const [index, identity] of [{ subject: 's1' }, ...others].entries()) {
+      const made = await store.acceptIdentity(
+        { ...claimsOf('s1'), ...identity },
+        userNamed(`u${index}`, `n${index}`),
+      );
+      ids.add(made!.found.user.id);
+    }
+    t.equal(ids.size, 4);
+  });
+
+  t.test(`${name}: of many first sign-ins at once, one makes the user`, async (t) => {
+    const { store, openSecond } = await create(t);
+    const second = await openSecond();
+    const made = await Promise.all(
+      Array.from({ length: 50 }, (_, index) =>
+        (index % 2 ? store : second).acceptIdentity(claimsOf('s1'), userNamed(`u${index}`, `n${index}`)),
+      ),
+    );
+    t.equal(new Set(made.map((answer) => answer?.found.user.id)).size, 1);
+    t.equal(made.filter((answer) => answer?.isNew).length, 1);
+    t.equal((await store.listUsers()).length, 1);
+  });
+
+  t.test(`${name}: grants are worked out anew, beside what the user holds otherwise`, async (t) => {
+    const { store } = await create(t);
+    await store.createUser(newUser('local', { scopes: ['own', 'x'], scopeSets: ['s'] }), 'local');
+    t.equal(await store.linkIdentity('local', { issuer, subject: 's1' }, startOfTime), true);
+    const granting = claimsOf('s1', { displayName: 'no', scopes: ['x', 'y'], scopeSets: ['administrator'] });
+    const before = store.version();
+    t.match(await store.acceptIdentity(granting, null), {
+      isNew: false,
+      found: {
+        user: { id: 'local', displayName: null, scopes: ['own', 'x'], scopeSets: ['s'] },
+        scopes: ['own', 'x', 'y'],
+        scopeSets: ['administrator', 's'],
+        sets: [administratorSet],
+      },
+    });
+    t.not(store.version(), before);
+    const settled = store.version();
+    await store.acceptIdentity(granting, null);
+    t.equal(store.version(), settled, 'a sign-in that changes nothing makes nobody look anew');
+    t.match(await store.acceptIdentity(claimsOf('s1', { scopes: ['y'] }), null), {
+      found: { scopes: ['own', 'x', 'y'], scopeSets: ['s'] },
+    });
+    t.match(await store.acceptIdentity(claimsOf('s1'), null), {
+      found: { scopes: ['own', 'x'], scopeSets: ['s'] },
+    });
+  });
+
+  t.test(`${name}: a change of the user leaves what a provider grants`, async (t) => {
+    const { store } = await create(t);
+    await store.acceptIdentity(claimsOf('s1', { scopes: ['x'], scopeSets: ['s'] }), userNamed('u1', 'a'));
+    t.match(await store.updateUser('u1', { scopes: ['own'], scopeSets: ['t'] }), { scopes: ['own'] });
+    t.match(await store.findUser('u1'), { scopes: ['own', 'x'], scopeSets: ['s', 't'] });
+    await store.updateUser('u1', { scopes: [], scopeSets: [] });
+    t.match(await store.findUser('u1'), { scopes: ['x'], scopeSets: ['s'] });
+  });
+
+  t.test(`${name}: a disabled user is given back and left as it is`, async (t) => {
+    const { store } = await create(t);
+    await store.acceptIdentity(claimsOf('s1'), userNamed('u1', 'a'));
+    await store.updateUser('u1', { disabled: true });
+    const answer = await store.acceptIdentity(claimsOf('s1', { scopes: ['x'], displayName: 'A' }), null);
+    t.match(answer, { isNew: false, found: { user: { disabled: true, displayName: null }, scopes: [] } });
+  });
+
+  t.test(`${name}: an identity is one user's, until it is taken away`, async (t) => {
+    const { store } = await create(t);
+    for (const id of ['a', 'b']) await store.createUser(newUser(id), id);
+    const identity = { issuer, subject: 's1' };
+    t.equal(await store.linkIdentity('nobody', identity, startOfTime), false);
+    t.equal(await store.linkIdentity('a', identity, startOfTime), true);
+    t.equal(await store.linkIdentity('a', identity, startOfTime), true, 'it is already');
+    await t.rejects(store.linkIdentity('b', identity, startOfTime), { code: 'conflict' });
+    t.strictSame(await store.identitiesOf('a'), [{ ...identity, madeUser: false }]);
+    t.equal(await store.unlinkIdentity('b', identity), false);
+    t.equal(await store.unlinkIdentity('a', identity), true);
+    t.equal(await store.unlinkIdentity('a', identity), false);
+    t.equal(await store.acceptIdentity(claimsOf('s1'), null), undefined);
+    t.strictSame(await store.identitiesOf('a'), []);
+  });
+
+  t.test(`${name}: a removed user's identity makes a new one at the next sign-in`, async (t) => {
+    const { store } = await create(t);
+    await store.acceptIdentity(claimsOf('s1'), userNamed('u1', 'a'));
+    await store.removeUser('u1', { keepKeys: false });
+    t.equal(await store.acceptIdentity(claimsOf('s1'), null), undefined);
+    t.match(await store.acceptIdentity(claimsOf('s1'), userNamed('u2', 'a')), { isNew: true });
+  });
+
+  t.test(`${name}: the last administrator stays, by whatever they are one`, async (t) => {
+    const { store } = await create(t);
+    await store.createUser(newUser('a'), 'a');
+    const identity = { issuer, subject: 's1' };
+    await store.linkIdentity('a', identity, startOfTime);
+    await store.acceptIdentity(claimsOf('s1', { scopeSets: ['administrator'] }), null);
+    const refusal = { code: 'last_administrator' };
+    await t.rejects(store.removeUser('a', { keepKeys: false }), refusal);
+    await t.rejects(store.updateUser('a', { disabled: true }), refusal);
+    await t.rejects(store.unlinkIdentity('a', identity), refusal);
+    t.match(
+      await store.acceptIdentity(claimsOf('s1'), null),
+      { found: { scopeSets: [] } },
+      'but the provider may',
+    );
+  });
+}

@@ -1,0 +1,150 @@
+import type { IncomingMessage } from 'node:http';
+import { text } from 'node:stream/consumers';
+import t, { type Test } from 'tap';
+import type { Refusal } from '../../src/errors.ts';
+import { createCodeExchange } from '../../src/identity-providers/code-exchange.ts';
+import { createDiscovery } from '../../src/identity-providers/discovery.ts';
+import { createProviderNetwork } from '../../src/identity-providers/provider-network.ts';
+import { createSignInStarts } from '../../src/identity-providers/sign-in-start.ts';
+import { claims, forge, header, start as now, settingsOf } from '../support/forged-assertions.ts';
+import { json, publish, type StubAnswer, startStubProvider } from '../support/stub-provider.ts';
+
+const starts = createSignInStarts({ secret: Buffer.alloc(32, 7) });
+const start = starts.begin({
+  provider: 'idp',
+  binding: starts.newBinding(),
+  returnTo: null,
+  expires: now + 600_000,
+});
+
+interface Sent {
+  readonly headers: IncomingMessage['headers'];
+  readonly form: Record<string, string>;
+}
+
+/** A provider whose token endpoint answers so, and the exchange with it. */
+async function setUp(t: Test, answer: (issuer: string) => StubAnswer, changes: object = {}, metadata = {}) {
+  const provider = await startStubProvider(t);
+  const network = createProviderNetwork({ timeoutMs: 500 });
+  t.teardown(() => network.close());
+  publish(provider, [], metadata);
+  const sent: Sent[] = [];
+  provider.answers.set('/token', (request, response) => {
+    void text(request).then((body) => {
+      sent.push({ headers: request.headers, form: Object.fromEntries(new URLSearchParams(body)) });
+      answer(provider.origin)(request, response);
+    });
+  });
+  const settings = settingsOf({ issuer: provider.origin, response: 'code', ...changes });
+  const parts = { network, now: () => now };
+  const discovery = createDiscovery({
+    issuer: provider.origin,
+    response: 'code',
+    onFailure() {},
+    ...parts,
+  });
+  return { exchange: createCodeExchange({ settings, discovery, ...parts }), sent, provider };
+}
+
+const tokens = (iss: string, change: object = {}, more: object = {}) => ({
+  access_token: 'secret-access',
+  token_type: 'Bearer',
+  id_token: forge(header, { ...claims, iss, nonce: start.companion, ...change }),
+  ...more,
+});
+const good = (iss: string) => json(tokens(iss));
+
+t.test('a code becomes the ID token', async (t) => {
+  const { exchange, sent } = await setUp(t, good);
+  t.match(await exchange('code-1', start), /^[\w-]+\.[\w-]+\.[\w-]+$/);
+  t.strictSame(sent[0]?.form, {
+    grant_type: 'authorization_code',
+    code: 'code-1',
+    redirect_uri: 'https://acme.example.com/signed-in',
+    code_verifier: start.codeVerifier,
+    client_id: 'postern',
+  });
+  t.equal(sent[0]?.headers.authorization, undefined, 'a public client has nothing to show');
+});
+
+t.test('a client secret is shown as the provider wants it', async (t) => {
+  const changes = { client_secret: 'p:ss wörd' };
+  const basic = await setUp(t, good, changes);
+  await basic.exchange('c', start);
+  const [, credentials = ''] = basic.sent[0]?.headers.authorization?.split(' ') ?? [];
+  t.equal(Buffer.from(credentials, 'base64').toString(), 'postern:p%3Ass+w%C3%B6rd');
+  t.equal(basic.sent[0]?.form.client_secret, undefined);
+  const both = { token_endpoint_auth_methods_supported: ['client_secret_post', 'client_secret_basic'] };
+  const either = await setUp(t, good, changes, both);
+  await either.exchange('c', start);
+  t.match(either.sent[0]?.headers.authorization, /^Basic /, 'not in the body where it need not be');
+  const methods = ['private_key_jwt', 'client_secret_post'];
+  const post = await setUp(t, good, changes, { token_endpoint_auth_methods_supported: methods });
+  await post.exchange('c', start);
+  t.match(post.sent[0]?.form, { client_id: 'postern', client_secret: 'p:ss wörd' });
+  t.equal(post.sent[0]?.headers.authorization, undefined);
+});
+
+const outcomes: Record<string, [string, (issuer: string) => StubAnswer]> = {
+  'a code that is refused': ['invalid_assertion', () => json({ error: 'invalid_grant' }, 400)],
+  'a request that is refused': ['invalid_assertion', () => json({ error: 'invalid_request' }, 400)],
+  'another issuer': ['invalid_assertion', () => json(tokens('https://evil.example'))],
+  'another audience': ['invalid_assertion', (iss) => json(tokens(iss, { aud: 'other' }))],
+  'an ID token that is over': ['invalid_assertion', (iss) => json(tokens(iss, { exp: claims.iat - 100 }))],
+  'a client that is refused': ['store_unavailable', () => json({ error: 'invalid_client' }, 401)],
+  'a client that is not allowed': ['store_unavailable', () => json({ error: 'unauthorized_client' }, 400)],
+  'a client that is refused with a challenge': [
+    'store_unavailable',
+    () => (_request, response) =>
+      void response.writeHead(401, { 'www-authenticate': 'Basic realm="x"' }).end('{}'),
+  ],
+  'a 500 with an OAuth error': ['store_unavailable', () => json({ error: 'invalid_grant' }, 500)],
+  'a 429': ['store_unavailable', () => json({ error: 'slow_down' }, 429)],
+  'a redirect': [
+    'store_unavailable',
+    () => (_request, response) => void response.writeHead(302, { location: '/other' }).end(),
+  ],
+  'a 404 page': [
+    'store_unavailable',
+    () => (_request, response) => void response.writeHead(404).end('<html>'),
+  ],
+  'an answer without ID token': [
+    'store_unavailable',
+    (iss) => json(tokens(iss, {}, { id_token: undefined })),
+  ],
+  'an answer that is a list': ['store_unavailable', () => json([])],
+  'an empty answer': ['store_unavailable', () => (_request, response) => void response.writeHead(200).end()],
+  'a 204': ['store_unavailable', () => (_request, response) => void response.writeHead(204).end()],
+  'no answer': ['store_unavailable', () => () => {}],
+  'a connection that breaks': [
+    'store_unavailable',
+    () => (_request, response) => void response.socket?.destroy(),
+  ],
+};
+for (const [name, [code, answer]] of Object.entries(outcomes)) {
+  t.test(`${name}: ${code}`, async (t) => {
+    const { exchange, sent } = await setUp(t, answer, { client_secret: 'hidden' });
+    const error = await exchange('code-1', start).then(
+      () => t.fail('it was accepted'),
+      (caught: Refusal) => caught,
+    );
+    t.match(error, { code });
+    const { cause } = (error as Refusal).options;
+    t.type(cause, 'string', 'nothing of the answer is kept');
+    t.notMatch(cause, /secret|hidden|code-1/);
+    t.equal(sent.length, 1, 'a code is never sent twice');
+  });
+}
+
+t.test('codes that wait for a slow provider are bounded', async (t) => {
+  const { exchange, provider } = await setUp(t, () => () => {});
+  const waiting = Array.from({ length: 65 }, () => exchange('c', start));
+  const results = await Promise.allSettled(waiting);
+  const codes = results.map((result) => (result.status === 'rejected' ? result.reason.code : 'accepted'));
+  t.equal(codes.filter((code) => code === 'overloaded').length, 1);
+  t.equal(codes.filter((code) => code === 'store_unavailable').length, 64);
+  t.equal(provider.count('/token'), 64);
+  publish(provider, []);
+  provider.answers.set('/token', good(provider.origin));
+  t.ok(await exchange('c', start), 'the places are free again');
+});

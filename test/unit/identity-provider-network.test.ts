@@ -1,0 +1,136 @@
+import { gzipSync } from 'node:zlib';
+import t, { type Test } from 'tap';
+import { createProviderNetwork } from '../../src/identity-providers/provider-network.ts';
+import { json, type StubAnswer, startStubProvider } from '../support/stub-provider.ts';
+
+async function setUp(t: Test, answer: StubAnswer) {
+  const provider = await startStubProvider(t);
+  const network = createProviderNetwork({ timeoutMs: 250 });
+  t.teardown(() => network.close());
+  provider.answers.set('/doc', answer);
+  return { provider, network, url: `${provider.origin}/doc` };
+}
+
+const body = (bytes: string | Buffer, headers: Record<string, string> = {}): StubAnswer => {
+  return (_request, response) => void response.writeHead(200, headers).end(bytes);
+};
+const limit = 1024 * 1024;
+const filled = (length: number) => `{"a":"${'x'.repeat(length - 8)}"}`;
+
+t.test('a JSON object is had whatever its content type', async (t) => {
+  for (const type of ['application/json', 'application/jwk-set+json; charset=utf-8', 'text/plain']) {
+    const { network, url } = await setUp(t, body('{"a":1}', { 'content-type': type }));
+    t.strictSame(await network.getObject(url), { a: 1 });
+  }
+  const { network, url } = await setUp(t, body(filled(limit)));
+  t.ok(await network.getObject(url), 'just as much as the limit');
+});
+
+const refused: Record<string, StubAnswer> = {
+  'a redirect': (_request, response) => void response.writeHead(302, { location: '/other' }).end('{"a":1}'),
+  'a 404': json({ a: 1 }, 404),
+  'a 201': json({ a: 1 }, 201),
+  'a 204': (_request, response) => void response.writeHead(204).end(),
+  'a 500': json({ a: 1 }, 500),
+  'an empty body': body(''),
+  'a page': body('<html></html>'),
+  'a list': body('[]'),
+  'half an object': body('{"a":'),
+  'a byte more than the limit': body(filled(limit + 1)),
+  'a hundred megabytes': (_request, response) => {
+    response.writeHead(200);
+    const chunk = Buffer.alloc(limit, 0x20);
+    let left = 100;
+    const more = () => {
+      while (left > 0 && !response.destroyed) {
+        left -= 1;
+        if (!response.write(chunk)) return void response.once('drain', more);
+      }
+      response.end();
+    };
+    more();
+  },
+  'a compressed body': body(gzipSync('{"a":1}'), { 'content-encoding': 'gzip' }),
+  'no answer': () => {},
+  'a head without end': (_request, response) => void response.socket?.write('HTTP/1.1 200 OK\r\n'),
+  'a body that drips': (_request, response) => {
+    response.writeHead(200);
+    const drip = setInterval(() => response.write(' '), 20);
+    response.on('close', () => clearInterval(drip));
+  },
+  'a body that breaks off': (_request, response) => {
+    response.writeHead(200, { 'content-length': '100' });
+    response.write('{"a":1}');
+    setTimeout(() => response.destroy(), 10);
+  },
+  'what is no HTTP': (_request, response) => void response.socket?.end('hello\r\n\r\n'),
+};
+const causes: Record<string, string | RegExp> = {
+  'a redirect': 'status 302',
+  'a 404': 'status 404',
+  'a 201': 'status 201',
+  'a 204': 'status 204',
+  'a 500': 'status 500',
+  'a byte more than the limit': 'UND_ERR_RES_EXCEEDED_MAX_SIZE',
+  'a hundred megabytes': 'UND_ERR_RES_EXCEEDED_MAX_SIZE',
+  'no answer': 'TimeoutError',
+  'a head without end': 'TimeoutError',
+  'a body that drips': 'TimeoutError',
+  'a body that breaks off': /UND_ERR_|ECONNRESET/,
+  'what is no HTTP': /HTTPParserError|HPE_/,
+};
+for (const [name, answer] of Object.entries(refused)) {
+  t.test(`refused: ${name}`, async (t) => {
+    const { provider, network, url } = await setUp(t, answer);
+    const asked = performance.now();
+    const error = await network.getObject(url).catch((caught: unknown) => caught);
+    t.match(error, {
+      code: 'store_unavailable',
+      options: { cause: causes[name] ?? 'no JSON object' },
+    });
+    t.ok(performance.now() - asked < 2_000, 'in bounded time');
+    t.equal(provider.count('/doc'), 1, 'asked once');
+    t.equal(provider.count('/other'), 0, 'no redirect is followed');
+  });
+}
+
+t.test('a provider that is not there is refused', async (t) => {
+  const network = createProviderNetwork({ timeoutMs: 250 });
+  t.teardown(() => network.close());
+  const error = await network.getObject('http://127.0.0.1:1/doc').catch((caught: unknown) => caught);
+  t.match(error, {
+    code: 'store_unavailable',
+    options: { cause: 'GET http://127.0.0.1:1/doc: ECONNREFUSED' },
+  });
+});
+
+t.test('the cause of a refusal has no query in it', async (t) => {
+  const { network, url } = await setUp(t, json({}));
+  const error = await network.getObject(`${url}?secret=1`).catch((caught: unknown) => caught);
+  t.match(error, { options: { cause: `GET ${url}: status 404` } });
+});
+
+t.test('fetch posts a form and gives refusals of the provider as they are', async (t) => {
+  let sent = '';
+  const { network, url } = await setUp(t, (request, response) => {
+    request.on('data', (chunk) => {
+      sent += chunk;
+    });
+    request.on('end', () => json({ error: 'invalid_grant' }, 400)(request, response));
+  });
+  const response = await network.fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    body: new URLSearchParams({ code: 'a b' }),
+  });
+  t.equal(response.status, 400);
+  t.strictSame(await response.json(), { error: 'invalid_grant' });
+  t.equal(sent, 'code=a+b');
+});
+
+for (const status of [302, 307, 429, 500, 503]) {
+  t.test(`fetch refuses ${status}`, async (t) => {
+    const { network, url } = await setUp(t, json({ error: 'invalid_grant' }, status));
+    await t.rejects(network.fetch(url, { method: 'POST', headers: {} }), { code: 'store_unavailable' });
+  });
+}

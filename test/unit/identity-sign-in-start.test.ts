@@ -1,0 +1,90 @@
+import t from 'tap';
+import { bindingOf, createSignInStarts, isStartOf } from '../../src/identity-providers/sign-in-start.ts';
+
+const secret = Buffer.alloc(32, 7);
+const starts = createSignInStarts({ secret });
+const binding = starts.newBinding();
+const begun = { provider: 'idp', binding, returnTo: '/inbox?a=ä', expires: 1_000 };
+const start = starts.begin(begun);
+
+t.test('a start is known again by its ticket, also in another process', (t) => {
+  t.strictSame(starts.open(start.ticket), start);
+  t.strictSame(createSignInStarts({ secret }).open(start.ticket), start);
+  t.match(start, { provider: 'idp', returnTo: '/inbox?a=ä', expires: 1_000 });
+  t.equal(starts.open(starts.begin({ ...begun, returnTo: null }).ticket)?.returnTo, null);
+  t.end();
+});
+
+t.test('its values are made for their places', (t) => {
+  t.match(start.ticket, /^[\w-]{100,300}$/);
+  t.match(start.companion, /^[\w-]{43}$/);
+  t.match(start.codeVerifier, /^[\w-]{43}$/, 'RFC 7636 §4.1: 43 to 128 characters');
+  const other = starts.begin(begun);
+  for (const name of ['id', 'ticket', 'companion', 'codeVerifier'] as const) t.not(start[name], other[name]);
+  t.equal(
+    new Set([start.id, start.companion, start.codeVerifier, start.ticket]).size,
+    4,
+    'no value shows another',
+  );
+  t.notMatch(Buffer.from(start.ticket, 'base64url').toString('latin1'), /idp|inbox/, 'nobody reads it');
+  t.end();
+});
+
+const bytes = Buffer.from(start.ticket, 'base64url');
+const refused: Record<string, string> = {
+  'the empty text': '',
+  'a text of somebody else': 'n-0S6_WzA2Mj',
+  'its id alone': start.id,
+  'its companion': start.companion,
+  'a ticket cut short': bytes.subarray(0, -1).toString('base64url'),
+  'a ticket with a byte more': Buffer.concat([bytes, Buffer.alloc(1)]).toString('base64url'),
+  'the id of another start': Buffer.concat([
+    Buffer.from(starts.begin(begun).id, 'base64url'),
+    bytes.subarray(16),
+  ]).toString('base64url'),
+  'a padded ticket': `${start.ticket}=`,
+  'a ticket with a space': ` ${start.ticket}`,
+  'another secret’s': createSignInStarts({ secret: Buffer.alloc(32, 8) }).begin(begun).ticket,
+  'a very long text': 'A'.repeat(1_000_000),
+};
+for (const [name, ticket] of Object.entries(refused)) {
+  t.test(`no ticket: ${name}`, (t) => {
+    t.equal(starts.open(ticket), undefined);
+    t.end();
+  });
+}
+
+t.test('one changed bit anywhere makes it none', (t) => {
+  for (let bit = 0; bit < bytes.length * 8; bit += 1) {
+    const changed = Buffer.from(bytes);
+    changed[bit >> 3] = changed[bit >> 3]! ^ (1 << (bit & 7));
+    if (starts.open(changed.toString('base64url')) !== undefined) t.fail(`bit ${bit}`);
+  }
+  t.end();
+});
+
+t.test('a start belongs to one provider and browser, until it is over', (t) => {
+  const by = { provider: 'idp', binding, now: 999 };
+  t.equal(isStartOf(start, by), true);
+  t.equal(isStartOf(start, { ...by, now: 1_000 }), false);
+  t.equal(isStartOf(start, { ...by, provider: 'other' }), false);
+  t.equal(isStartOf(start, { ...by, binding: starts.newBinding() }), false);
+  t.equal(isStartOf(start, { ...by, binding: undefined }), false);
+  t.end();
+});
+
+t.test('the cookie’s value counts when there is one, in the right form', (t) => {
+  const other = starts.newBinding();
+  t.equal(bindingOf([binding]), binding);
+  t.equal(bindingOf([binding, binding]), binding, 'the same one twice');
+  t.equal(bindingOf([]), undefined);
+  t.equal(bindingOf([binding, other]), undefined, 'one of them may have been planted');
+  for (const bad of ['', 'x', `${binding}x`, `"${binding}"`, `${binding}\n`, binding.slice(1)])
+    t.equal(bindingOf([bad]), undefined);
+  t.end();
+});
+
+t.test('a short secret is refused', (t) => {
+  t.throws(() => createSignInStarts({ secret: Buffer.alloc(31) }), RangeError);
+  t.end();
+});
