@@ -1,12 +1,11 @@
 import { connect } from 'node:net';
 import t from 'tap';
-import { canMakeCertificates, makeCertificate } from '../support/certificates.ts';
+import { makeCertificate } from '../support/certificates.ts';
 import { eventually, startForwarding } from '../support/forwarding.ts';
 import { startTestGateway, type TestScope } from '../support/gateway.ts';
+import { requireProgram } from '../support/programs.ts';
 import { connectRaw } from '../support/raw-client.ts';
 import { startRawUpstream } from '../support/raw-upstream.ts';
-
-if (!canMakeCertificates()) t.plan(0, 'openssl is not here to make certificates');
 
 /** Two gateways on the same stores: one that speaks TLS, and a plain one to sign in at. */
 async function startTls(t: TestScope, config: object = {}) {
@@ -22,6 +21,7 @@ async function startTls(t: TestScope, config: object = {}) {
 }
 
 t.test('the listener speaks TLS, and says so to the upstream', async (t) => {
+  if (!requireProgram(t, 'openssl')) return;
   const { connect: open, raw, upstream } = await startTls(t);
   const connection = await open();
   connection.write(raw('GET /api/store/x HTTP/1.1'));
@@ -33,6 +33,7 @@ t.test('the listener speaks TLS, and says so to the upstream', async (t) => {
 });
 
 t.test('what is no TLS gets no answer, and others are served', async (t) => {
+  if (!requireProgram(t, 'openssl')) return;
   const { port, connect: open, raw } = await startTls(t, { limits: { header_timeout: '300ms' } });
   for (const bytes of [raw('GET /api/store/x HTTP/1.1'), 'x', '\x16\x03\x01\xff\xff']) {
     const socket = connect(port, '127.0.0.1').on('error', () => {});
@@ -52,6 +53,7 @@ t.test('what is no TLS gets no answer, and others are served', async (t) => {
 });
 
 t.test('a handshake that never ends is cut off', async (t) => {
+  if (!requireProgram(t, 'openssl')) return;
   const { port } = await startTls(t, { limits: { header_timeout: '300ms' } });
   const socket = connect(port, '127.0.0.1').on('error', () => {});
   const started = Date.now();
@@ -60,6 +62,7 @@ t.test('a handshake that never ends is cut off', async (t) => {
 });
 
 t.test('a body that is cut does not look whole', async (t) => {
+  if (!requireProgram(t, 'openssl')) return;
   const upstream = await startRawUpstream(t, ({ socket }) => {
     socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n');
     setTimeout(() => socket.resetAndDestroy(), 30);

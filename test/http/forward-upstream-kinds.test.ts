@@ -4,8 +4,9 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
-import { type Certificate, canMakeCertificates, makeCertificate } from '../support/certificates.ts';
+import { type Certificate, makeCertificate } from '../support/certificates.ts';
 import { startForwarding } from '../support/forwarding.ts';
+import { requireProgram } from '../support/programs.ts';
 import { exchangeRaw } from '../support/raw-client.ts';
 import { plainAnswer, startRawUpstream } from '../support/raw-upstream.ts';
 
@@ -49,64 +50,61 @@ t.test('the echo that is built in', async (t) => {
   t.equal(headers.get('x-auth-key-id'), gateway.keyId);
 });
 
-t.test(
-  'TLS',
-  { skip: canMakeCertificates() ? false : 'openssl is not here to make certificates' },
-  async (t) => {
-    const folder = t.testdir();
-    /** An HTTPS upstream with that certificate, which tells what name it was asked for. */
-    async function startTls(certificate: Certificate, more: object = {}): Promise<number> {
-      const server = createServer(
-        { cert: certificate.cert, key: certificate.key, ...more },
-        (request, response) => {
-          response.end(String((request.socket as { servername?: string | false }).servername));
-        },
-      );
-      await new Promise<void>((resolve) => {
-        server.listen(0, '127.0.0.1', resolve);
-      });
-      t.teardown(() => {
-        server.close();
-        server.closeAllConnections();
-      });
-      return (server.address() as AddressInfo).port;
-    }
-    const ask = async (url: string, tls: object | undefined, host = 'client.example') => {
-      const gateway = await startForwarding(t, { upstreams: { app: { url, ...(tls && { tls }) } } });
-      const { answers } = await exchangeRaw(
-        gateway.port,
-        gateway.raw('GET /api/store/x HTTP/1.1', ['Connection: close']).replace('gateway.example', host),
-      );
-      return answers[0];
-    };
-
-    await t.test('is checked against the address of the upstream', async (t) => {
-      const certificate = makeCertificate(folder, 'ip', ['IP:127.0.0.1']);
-      const url = `https://127.0.0.1:${await startTls(certificate)}`;
-      t.equal((await ask(url, { ca: certificate.certFile }))?.status, 200);
-      t.equal((await ask(url, undefined))?.status, 502, 'not without the CA');
-      const other = makeCertificate(folder, 'other', ['IP:127.0.0.1']);
-      t.equal((await ask(url, { ca: other.certFile }))?.status, 502, 'not with another');
+t.test('TLS', async (t) => {
+  if (!requireProgram(t, 'openssl')) return;
+  const folder = t.testdir();
+  /** An HTTPS upstream with that certificate, which tells what name it was asked for. */
+  async function startTls(certificate: Certificate, more: object = {}): Promise<number> {
+    const server = createServer(
+      { cert: certificate.cert, key: certificate.key, ...more },
+      (request, response) => {
+        response.end(String((request.socket as { servername?: string | false }).servername));
+      },
+    );
+    await new Promise<void>((resolve) => {
+      server.listen(0, '127.0.0.1', resolve);
     });
-
-    await t.test('is never checked against what the client calls the host', async (t) => {
-      const certificate = makeCertificate(folder, 'name', ['DNS:client.example', 'DNS:app.internal']);
-      const url = `https://127.0.0.1:${await startTls(certificate)}`;
-      t.equal((await ask(url, { ca: certificate.certFile }))?.status, 502);
-      const named = await ask(url, { ca: certificate.certFile, server_name: 'app.internal' });
-      t.match(named, { status: 200, text: 'app.internal' });
-      const wrong = await ask(url, { ca: certificate.certFile, server_name: 'wrong.internal' });
-      t.equal(wrong?.status, 502);
+    t.teardown(() => {
+      server.close();
+      server.closeAllConnections();
     });
+    return (server.address() as AddressInfo).port;
+  }
+  const ask = async (url: string, tls: object | undefined, host = 'client.example') => {
+    const gateway = await startForwarding(t, { upstreams: { app: { url, ...(tls && { tls }) } } });
+    const { answers } = await exchangeRaw(
+      gateway.port,
+      gateway.raw('GET /api/store/x HTTP/1.1', ['Connection: close']).replace('gateway.example', host),
+    );
+    return answers[0];
+  };
 
-    await t.test('with a certificate of our own', async (t) => {
-      const certificate = makeCertificate(folder, 'mutual', ['IP:127.0.0.1']);
-      const client = makeCertificate(folder, 'client', ['DNS:gateway']);
-      const more = { requestCert: true, rejectUnauthorized: true, ca: client.cert };
-      const url = `https://127.0.0.1:${await startTls(certificate, more)}`;
-      const ca = { ca: certificate.certFile };
-      t.equal((await ask(url, { ...ca, cert: client.certFile, key: client.keyFile }))?.status, 200);
-      t.equal((await ask(url, ca))?.status, 502);
-    });
-  },
-);
+  await t.test('is checked against the address of the upstream', async (t) => {
+    const certificate = makeCertificate(folder, 'ip', ['IP:127.0.0.1']);
+    const url = `https://127.0.0.1:${await startTls(certificate)}`;
+    t.equal((await ask(url, { ca: certificate.certFile }))?.status, 200);
+    t.equal((await ask(url, undefined))?.status, 502, 'not without the CA');
+    const other = makeCertificate(folder, 'other', ['IP:127.0.0.1']);
+    t.equal((await ask(url, { ca: other.certFile }))?.status, 502, 'not with another');
+  });
+
+  await t.test('is never checked against what the client calls the host', async (t) => {
+    const certificate = makeCertificate(folder, 'name', ['DNS:client.example', 'DNS:app.internal']);
+    const url = `https://127.0.0.1:${await startTls(certificate)}`;
+    t.equal((await ask(url, { ca: certificate.certFile }))?.status, 502);
+    const named = await ask(url, { ca: certificate.certFile, server_name: 'app.internal' });
+    t.match(named, { status: 200, text: 'app.internal' });
+    const wrong = await ask(url, { ca: certificate.certFile, server_name: 'wrong.internal' });
+    t.equal(wrong?.status, 502);
+  });
+
+  await t.test('with a certificate of our own', async (t) => {
+    const certificate = makeCertificate(folder, 'mutual', ['IP:127.0.0.1']);
+    const client = makeCertificate(folder, 'client', ['DNS:gateway']);
+    const more = { requestCert: true, rejectUnauthorized: true, ca: client.cert };
+    const url = `https://127.0.0.1:${await startTls(certificate, more)}`;
+    const ca = { ca: certificate.certFile };
+    t.equal((await ask(url, { ...ca, cert: client.certFile, key: client.keyFile }))?.status, 200);
+    t.equal((await ask(url, ca))?.status, 502);
+  });
+});

@@ -10,16 +10,6 @@ export interface Certificate {
   readonly key: Buffer;
 }
 
-/** Whether certificates can be made here; a test skips visibly where not. */
-export function canMakeCertificates(): boolean {
-  try {
-    execFileSync('openssl', ['version'], { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 /** Makes one in the folder; `names` as `DNS:…` and `IP:…`. */
 export function makeCertificate(folder: string, label: string, names: readonly string[]): Certificate {
   const certFile = join(folder, `${label}.crt`);
