@@ -1,0 +1,115 @@
+import type { Test } from 'tap';
+import type { ApiAnswer } from './api-client.ts';
+import { administrator } from './gateway.ts';
+import type { GatewayProcess } from './gateway-process.ts';
+import { passGrace } from './redis-operations.ts';
+import { type RedisRelay, startRedisRelay } from './redis-relay.ts';
+import { type RedisServer, startRedis } from './redis-server.ts';
+import { startReplica, startReplicas } from './replicas.ts';
+import { startWebSocketUpstream } from './web-sockets.ts';
+
+const { username, password } = administrator;
+
+/** How long a session seen alive counts while Redis is away, and needs no new look while it isn't, ms. */
+export const staleIfErrorMs = 1_500;
+export const livenessAgeMs = 500;
+
+/** A gateway that reaches its Redis through a relay, one that reaches it straight, and who is signed in where. */
+export interface AwayStage {
+  readonly redis: RedisServer;
+  readonly relay: RedisRelay;
+  readonly gateway: GatewayProcess;
+  /** Signed in at the gateway; the next refresh rotates. */
+  readonly bearer: string;
+  readonly cookie: string;
+  /** When that session was made, by `performance.now()`: since then it has been seen alive. */
+  readonly seenAtMs: number;
+  /** Of a session that the gateway has never seen. */
+  readonly unseenBearer: string;
+  readonly key: string;
+  /** Starts another gateway like `gateway`, on the same stores. */
+  startAnother(t: Test): Promise<GatewayProcess>;
+}
+
+/** Starts all of it; `redis`: further lines of its configuration. */
+export async function startAwayStage(
+  t: Test,
+  options: { readonly redis?: readonly string[] } = {},
+): Promise<AwayStage> {
+  const redis = await startRedis(t, { config: options.redis ?? [] });
+  const relay = await startRedisRelay(t, redis);
+  const sockets = await startWebSocketUpstream(t);
+  const config = {
+    stores: { sessions_liveness_age: `${livenessAgeMs}ms` },
+    sessions: { stale_if_error: `${staleIfErrorMs}ms` },
+    upstreams: { app: { url: 'builtin:echo' }, live: { url: sockets.url } },
+    routes: [
+      { prefix: '/api/live', upstream: 'live' },
+      { prefix: '/api', upstream: 'app' },
+    ],
+  };
+  const [gateway, elsewhere] = await startReplicas(t, [relay.url, redis.url], config);
+  const { accessToken: unseenBearer } = await elsewhere.api.signIn(username, password);
+  const administrators = await gateway.api.signIn(username, password);
+  const { key } = await gateway.api.mintKey(administrators.accessToken, {
+    label: 'a key',
+    scopes: ['store:read'],
+  });
+  const seenAtMs = performance.now();
+  const { accessToken: bearer, cookie } = await gateway.api.signIn(username, password);
+  await passGrace(redis, cookie);
+  return {
+    redis,
+    relay,
+    gateway,
+    bearer,
+    cookie,
+    seenAtMs,
+    unseenBearer,
+    key,
+    startAnother: (t) => startReplica(t, relay.url, config, gateway.folder),
+  };
+}
+
+/** A way for Redis to be away, and to be back. */
+export interface Way {
+  go(stage: AwayStage): unknown;
+  /** Resolves once it answers. */
+  comeBack(stage: AwayStage): unknown;
+}
+
+/** Every write survives a kill. */
+export const durable = ['appendonly yes', 'appendfsync always'];
+
+export const ways: Readonly<Record<string, Way>> = {
+  killed: { go: ({ redis }) => redis.kill(), comeBack: ({ redis }) => redis.restart() },
+  'standing still': { go: ({ redis }) => redis.pause(), comeBack: ({ redis }) => redis.resume() },
+  'in a black hole': { go: ({ relay }) => relay.blackHole(), comeBack: ({ relay }) => relay.restore() },
+};
+
+/** A sign-in by the right password, whatever the answer. */
+export function tryToSignIn({ api }: GatewayProcess): Promise<ApiAnswer> {
+  return api.send({ method: 'POST', path: '/api/login/access-token', form: { username, password } });
+}
+
+/** The status of a request by a bearer token or an API key. */
+export async function statusOf(
+  { api }: GatewayProcess,
+  credential: { readonly bearer: string } | { readonly apiKey: string },
+): Promise<number> {
+  return (await api.send({ path: '/api/store/x', ...credential })).status;
+}
+
+/** What `/readyz` answers. */
+export async function readiness({
+  managementPort,
+}: GatewayProcess): Promise<{ readonly status: number; readonly body: unknown }> {
+  const answer = await fetch(`http://127.0.0.1:${managementPort}/readyz`);
+  return { status: answer.status, body: await answer.json() };
+}
+
+/** The answer of `/readyz` with the session store there or away. */
+export function ready(sessions: boolean) {
+  const dependencies = { records: { ok: true }, sessions: { ok: sessions } };
+  return { status: 200, body: { status: 'ready', dependencies } };
+}

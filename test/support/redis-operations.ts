@@ -1,0 +1,213 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ApiAnswer } from './api-client.ts';
+import { administrator, type TestScope } from './gateway.ts';
+import type { GatewayProcess } from './gateway-process.ts';
+import { type RedisRelay, startRedisRelay } from './redis-relay.ts';
+import { connectionCommands, type RelayCommand, type RelayFault } from './redis-relay-faults.ts';
+import { type RedisServer, startRedis } from './redis-server.ts';
+import { cookieOf, sessionKey, startReplicas } from './replicas.ts';
+import type { Reply } from './resp.ts';
+
+const { username, password } = administrator;
+
+/** How long the gateway behind the relay waits for a command, ms. */
+export const commandTimeoutMs = 200;
+/** How much later a delayed command arrives, ms. */
+export const delayMs = 350;
+
+/** A gateway whose Redis is behind a relay, and one on the same stores that reaches it straight. */
+export interface OperationStage {
+  readonly redis: RedisServer;
+  readonly relay: RedisRelay;
+  readonly gateway: GatewayProcess;
+  readonly elsewhere: GatewayProcess;
+}
+
+/** Starts them, with the administrator of the tests. */
+export async function startOperationStage(t: TestScope): Promise<OperationStage> {
+  const redis = await startRedis(t);
+  const relay = await startRedisRelay(t, redis);
+  const stores = { sessions_command_timeout: `${commandTimeoutMs}ms` };
+  const [gateway, elsewhere] = await startReplicas(t, [relay.url, redis.url], { stores });
+  return { redis, relay, gateway, elsewhere };
+}
+
+/** Where somebody is when the operation begins. */
+export interface Situation {
+  /** Every cookie of the one session that the contract still answers. */
+  readonly cookies: readonly string[];
+  /** The cookie that is sent. */
+  readonly sent: string;
+  readonly bearer: string;
+}
+
+/** Something that clients do. */
+export interface Operation {
+  /** The status when nothing goes wrong. */
+  readonly good: 200 | 401;
+  /** What is left of the session afterwards, also when the client was told 503: nothing, or all of it. */
+  readonly ends?: boolean;
+  /** It is about no session that there was before. */
+  readonly isSignIn?: boolean;
+  /** What fails says so in OAuth's words, too. */
+  readonly speaksOauth?: boolean;
+  prepare(stage: OperationStage): Promise<Situation>;
+  run(stage: OperationStage, situation: Situation): Promise<ApiAnswer>;
+}
+
+const signIn = (stage: Pick<OperationStage, 'gateway'>, secret: string = password) =>
+  stage.gateway.api.send({
+    method: 'POST',
+    path: '/api/login/access-token',
+    form: { username, password: secret },
+  });
+
+async function signedIn({ api }: GatewayProcess): Promise<Situation> {
+  const { cookie, accessToken } = await api.signIn(username, password);
+  return { cookies: [cookie], sent: cookie, bearer: accessToken };
+}
+
+/** Lets the grace of the session's current cookie run out: what Redis keeps of it becomes 20 s older. */
+export async function passGrace(redis: RedisServer, cookie: string): Promise<void> {
+  const key = sessionKey(cookie);
+  for (const field of ['issued', 'presented']) {
+    const instant = await redis.command('HGET', key, field);
+    if (instant !== '') await redis.command('HSET', key, field, Number(instant) - 20_000);
+  }
+}
+
+/** Signs in and rotates once: the newer cookie has not been presented. */
+async function rotated(stage: OperationStage): Promise<Situation> {
+  const before = await signedIn(stage.gateway);
+  await passGrace(stage.redis, before.sent);
+  const successor = cookieOf(await stage.gateway.api.refresh(before.sent));
+  return { ...before, cookies: [before.sent, successor], sent: successor };
+}
+
+/** Two rotations on, with the first cookie in somebody's hands. */
+async function stolen(stage: OperationStage): Promise<Situation> {
+  const { cookies, sent, bearer } = await rotated(stage);
+  await stage.gateway.api.refresh(sent);
+  await passGrace(stage.redis, sent);
+  const third = cookieOf(await stage.gateway.api.refresh(sent));
+  return { cookies: [sent, third], sent: cookies[0]!, bearer };
+}
+
+async function aboutToRotate(stage: OperationStage): Promise<Situation> {
+  const situation = await signedIn(stage.gateway);
+  await passGrace(stage.redis, situation.sent);
+  return situation;
+}
+
+const aRefresh: Pick<Operation, 'run' | 'speaksOauth'> = {
+  speaksOauth: true,
+  run: ({ gateway }, { sent }) => gateway.api.refresh(sent),
+};
+const nobody: Situation = { cookies: [], sent: '', bearer: '' };
+
+/** Everything that asks Redis for something, by a name for the test's output. */
+export const operations: Readonly<Record<string, Operation>> = {
+  'a sign-in': {
+    good: 200,
+    isSignIn: true,
+    speaksOauth: true,
+    prepare: async () => nobody,
+    run: (stage) => signIn(stage),
+  },
+  'a sign-in by a wrong password': {
+    good: 401,
+    isSignIn: true,
+    speaksOauth: true,
+    prepare: async () => nobody,
+    run: (stage) => signIn(stage, 'not the password'),
+  },
+  'a refresh that only confirms': { good: 200, prepare: rotated, ...aRefresh },
+  'a refresh that rotates': { good: 200, prepare: aboutToRotate, ...aRefresh },
+  'a refresh by the previous cookie': {
+    good: 200,
+    async prepare(stage) {
+      const situation = await rotated(stage);
+      return { ...situation, sent: situation.cookies[0]! };
+    },
+    ...aRefresh,
+  },
+  'a refresh after the scripts were forgotten': {
+    good: 200,
+    async prepare(stage) {
+      const situation = await aboutToRotate(stage);
+      await stage.redis.command('SCRIPT', 'FLUSH');
+      return situation;
+    },
+    ...aRefresh,
+  },
+  'the replay of an old cookie': { good: 401, ends: true, prepare: stolen, ...aRefresh },
+  'a sign-out': {
+    good: 200,
+    ends: true,
+    prepare: rotated,
+    run: ({ gateway }, { sent, bearer }) => gateway.api.send({ path: '/api/logout', cookie: sent, bearer }),
+  },
+  'a request of a session that is not remembered': {
+    good: 200,
+    prepare: ({ elsewhere }) => signedIn(elsewhere),
+    run: ({ gateway }, { bearer }) => gateway.api.send({ path: '/api/store/x', bearer }),
+  },
+};
+
+/** Whether the operation itself sends it; the rest keeps connections up and memories fresh, at its own pace. */
+export function isOfOperation({ name }: RelayCommand): boolean {
+  return !connectionCommands.has(name) && name !== 'time' && name !== 'exists';
+}
+
+/** The names of the commands that `run` sends, in order. */
+export async function commandsOf(relay: RedisRelay, run: () => Promise<unknown>): Promise<string[]> {
+  const names: string[] = [];
+  const armed = relay.arm({
+    fault: 'cut-before',
+    at: Number.POSITIVE_INFINITY,
+    commands(command) {
+      if (isOfOperation(command)) names.push(command.name);
+      return false;
+    },
+  });
+  await run();
+  // Tidying up is not waited for.
+  await sleep(30);
+  armed.disarm();
+  return names;
+}
+
+/** Everything that can go wrong at a command, by what becomes of it. */
+export const faults: Readonly<Record<string, RelayFault>> = {
+  'arrives late': { delayMs },
+  'is lost with its connection': 'cut-before',
+  'is carried out and its answer lost with the connection': 'cut-after',
+  'is swallowed': 'swallow-command',
+  'is carried out and its answer swallowed': 'swallow-reply',
+  'is answered READONLY': { error: "READONLY You can't write against a read only replica." },
+  'is answered OOM': { error: "OOM command not allowed when used memory > 'maxmemory'." },
+  'is answered LOADING': { error: 'LOADING Redis is loading the dataset in memory' },
+  'is answered NOAUTH': { error: 'NOAUTH Authentication required.' },
+  'is answered MOVED': { error: 'MOVED 866 127.0.0.1:6379' },
+  'is answered NOSCRIPT': { error: 'NOSCRIPT No matching script. Please use EVAL.' },
+  'is answered in another protocol': { bytes: 'HTTP/1.1 400 Bad Request\r\n\r\n' },
+  'is answered a number': { bytes: ':42\r\n' },
+  'is answered a word': { bytes: '+PONG\r\n' },
+  'is answered nothing': { bytes: '$-1\r\n' },
+};
+
+/** All that Postern keeps in Redis, by key; throws when a key has no end. */
+export async function stored(redis: RedisServer): Promise<Readonly<Record<string, Reply>>> {
+  const reading: Readonly<Record<string, readonly string[]>> = {
+    hash: ['HGETALL'],
+    zset: ['ZRANGE', '0', '-1', 'WITHSCORES'],
+    string: ['GET'],
+  };
+  const all: Record<string, Reply> = {};
+  for (const key of (await redis.command('KEYS', '*')) as string[]) {
+    if (Number(await redis.command('PTTL', key)) === -1) throw new Error(`${key} has no end`);
+    const [command, ...args] = reading[String(await redis.command('TYPE', key))]!;
+    all[key] = await redis.command(command!, key, ...args);
+  }
+  return all;
+}
