@@ -1,0 +1,68 @@
+import { Refusal } from '../errors.ts';
+
+/** Keeps questions from a store that is known to be away, but for one now and then. */
+export interface Breaker {
+  /** Whether the store is known to be away, so that asking it would only cost time. */
+  isOpen(): boolean;
+  /** Asks, within the time-out. Rejects `store_unavailable` when the store does. */
+  run<T>(ask: () => Promise<T>): Promise<T>;
+}
+
+export interface BreakerOptions {
+  readonly timeoutMs: number;
+  /** A clock as `performance.now()`. */
+  readonly elapsed: () => number;
+  /** It did not answer, for that reason, and now counts as away. */
+  readonly onAway: (reason: string) => void;
+  readonly onBack: () => void;
+}
+
+/** How long nobody asks after a failure, ms. */
+const restMs = 250;
+
+/** Creates a closed one. */
+export function createBreaker({ timeoutMs, elapsed, onAway, onBack }: BreakerOptions): Breaker {
+  let failedAt: number | null = null;
+  let asking = 0;
+
+  function fail(reason: string): void {
+    const wasAway = failedAt !== null;
+    failedAt = elapsed();
+    if (!wasAway) onAway(reason);
+  }
+
+  return {
+    isOpen: () => failedAt !== null && (asking > 0 || elapsed() - failedAt < restMs),
+    async run(ask) {
+      asking += 1;
+      try {
+        const answer = await within(timeoutMs, ask());
+        if (failedAt !== null) {
+          failedAt = null;
+          onBack();
+        }
+        return answer;
+      } catch (error) {
+        if (error instanceof Refusal && error.code === 'store_unavailable')
+          fail(error.cause instanceof Error ? error.cause.message : error.code);
+        throw error;
+      } finally {
+        asking -= 1;
+      }
+    },
+  };
+}
+
+function within<T>(milliseconds: number, work: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    // An answer that is there already counts, also when this process itself was too busy to read it.
+    const timer = setTimeout(
+      () =>
+        setImmediate(() =>
+          reject(new Refusal('store_unavailable', { cause: new Error('it did not answer in time') })),
+        ),
+      milliseconds,
+    );
+    work.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
+}

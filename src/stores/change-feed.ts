@@ -1,0 +1,19 @@
+/** What has been changed, as far as memory is concerned; null: anything may have been. */
+export interface RecordsChange {
+  /** Ids of keys that were made, changed or deleted. */
+  readonly keys: readonly string[];
+  /** Ids of users that were made, changed or deleted, or whose grants were. */
+  readonly users: readonly string[];
+}
+
+/** Tells what other processes change in a store, and how far that can be relied on. */
+export interface ChangeFeed {
+  /**
+   * Every change made before this instant, as by `performance.now()`, has been told; it stands still while nothing can
+   * be heard. 0: nothing has been heard yet.
+   */
+  readonly heardUntil: number;
+  /** `null`: changes have been missed, or are too many to name. */
+  onChange(listener: (change: RecordsChange | null) => void): void;
+  close(): Promise<void>;
+}

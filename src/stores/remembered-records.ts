@@ -1,0 +1,257 @@
+import { LRUCache } from 'lru-cache';
+import { Refusal } from '../errors.ts';
+import { createBreaker } from './breaker.ts';
+import type { ChangeFeed, RecordsChange } from './change-feed.ts';
+import type { ApiKeyWithOwner, Awaitable, Records, UserWithSets } from './records.ts';
+
+/** A records store that has to be asked over the network, and remembers nothing. */
+export type RemoteRecords = Omit<Records, 'version'>;
+
+/** Told when the store goes away and comes back. */
+export interface RemoteEvents {
+  /** `reason` holds no credential. */
+  onAway(reason: string): void;
+  onBack(): void;
+}
+
+export interface RememberedRecordsOptions {
+  readonly remote: RemoteRecords;
+  readonly feed: ChangeFeed;
+  /** How long what was seen counts while the store is away, ms. */
+  readonly staleIfErrorMs: number;
+  readonly events: RemoteEvents;
+  /** A clock as `performance.now()`, which is the default. */
+  readonly elapsed?: () => number;
+}
+
+/** Something the store said; undefined is an answer, too. */
+interface Seen<T> {
+  readonly value: T | undefined;
+  /** When the question was sent, as by `performance.now()`. */
+  readonly at: number;
+}
+
+/** How many keys and users are remembered (some 20 MB), and how many unknown keys. */
+const memorySize = 20_000;
+const unknownSize = 5_000;
+/** How long an unknown key counts as unknown, ms. */
+const unknownAgeMs = 2_000;
+/**
+ * How long the feed may have been silent before it is not trusted, and how long an answer is trusted without it, ms:
+ * either keeps a change made elsewhere within the promised second.
+ */
+const silenceMs = 800;
+const unheardMs = 500;
+/** How long a reader waits for the store, ms. */
+const readTimeoutMs = 1_000;
+
+/**
+ * Remembers what a remote store said of keys and users: forgotten as soon as the feed tells of a change, trusted for half
+ * a second while it can't be heard, and good for `staleIfErrorMs` while the store is away.
+ */
+export function createRememberedRecords(options: RememberedRecordsOptions): Records {
+  const { remote, feed, staleIfErrorMs, events } = options;
+  const elapsed = options.elapsed ?? (() => performance.now());
+  const keys = new LRUCache<string, Seen<ApiKeyWithOwner>>({ max: memorySize });
+  const hashOfKey = new LRUCache<string, string>({ max: memorySize });
+  const unknownKeys = new LRUCache<string, Seen<ApiKeyWithOwner>>({ max: unknownSize });
+  const users = new LRUCache<string, Seen<UserWithSets>>({ max: memorySize });
+  const underway = new Map<string, Promise<unknown>>();
+  const breaker = createBreaker({ timeoutMs: readTimeoutMs, elapsed, ...events });
+  let changes = 0;
+  let countedAt = elapsed();
+
+  feed.onChange(forget);
+
+  function forget(change: RecordsChange | null): void {
+    changes += 1;
+    unknownKeys.clear();
+    if (change === null) {
+      keys.clear();
+      users.clear();
+      return;
+    }
+    for (const id of change.keys) {
+      const hash = hashOfKey.get(id);
+      if (hash !== undefined) keys.delete(hash);
+    }
+    if (change.users.length === 0) return;
+    const changed = new Set(change.users);
+    for (const id of changed) users.delete(id);
+    for (const [hash, { value }] of keys.entries())
+      if (value !== undefined && changed.has(value.key.createdBy)) keys.delete(hash);
+  }
+
+  function isHeard(now: number): boolean {
+    return now - feed.heardUntil < silenceMs;
+  }
+
+  /** What is remembered was true when it was asked for, and for as long as every change has been heard since. */
+  function ageOf({ at }: Seen<unknown>, now: number): number {
+    return now - Math.max(at, feed.heardUntil);
+  }
+
+  function trusted<T>(seen: Seen<T> | undefined, now: number): Seen<T> | undefined {
+    if (seen === undefined) return undefined;
+    return isHeard(now) || now - seen.at < unheardMs ? seen : undefined;
+  }
+
+  /** An answer from memory, or else the store's; parallel questions are one. */
+  function recall<T>(
+    name: string,
+    seen: Seen<T> | undefined,
+    ask: () => Awaitable<T | undefined>,
+    remember: (seen: Seen<T>) => void,
+  ): Awaitable<T | undefined> {
+    const now = elapsed();
+    const good = trusted(seen, now);
+    if (good !== undefined) return good.value;
+    if (breaker.isOpen()) return seenBefore(seen, new Refusal('store_unavailable'));
+    const asked = underway.get(name) as Promise<T | undefined> | undefined;
+    if (asked !== undefined) return asked;
+    const changesBefore = changes;
+    const answer = breaker
+      .run(async () => ask())
+      .then(
+        (value) => {
+          // Told of a change meanwhile, nobody knows which of the two came first: it is not remembered.
+          if (changes === changesBefore) remember({ value, at: now });
+          return value;
+        },
+        (error) => seenBefore(seen, error),
+      )
+      .finally(() => underway.delete(name));
+    underway.set(name, answer);
+    return answer;
+  }
+
+  function seenBefore<T>(seen: Seen<T> | undefined, error: unknown): T | undefined {
+    const isAway = error instanceof Refusal && error.code === 'store_unavailable';
+    if (!isAway || seen?.value === undefined || ageOf(seen, elapsed()) >= staleIfErrorMs) throw error;
+    return seen.value;
+  }
+
+  function rememberKey(hash: string, seen: Seen<ApiKeyWithOwner>): void {
+    if (seen.value === undefined) {
+      keys.delete(hash);
+      unknownKeys.set(hash, seen);
+      return;
+    }
+    keys.set(hash, seen);
+    hashOfKey.set(seen.value.key.id, hash);
+  }
+
+  /** A change of our own counts here before anybody is told of it; one that failed may have been made all the same. */
+  async function changing<T>(
+    what: (result: T | undefined) => RecordsChange | null,
+    write: () => Promise<T>,
+  ): Promise<T> {
+    let result: T | undefined;
+    try {
+      result = await write();
+      return result;
+    } finally {
+      forget(what(result));
+    }
+  }
+
+  const user = (id: string): RecordsChange => ({ keys: [], users: [id] });
+
+  return {
+    ...remote,
+    version() {
+      const now = elapsed();
+      if (isHeard(now)) return changes;
+      if (now - feed.heardUntil >= Math.max(staleIfErrorMs, unheardMs) && breaker.isOpen())
+        throw new Refusal('store_unavailable');
+      // Nobody tells of changes: what rests on this number is looked at anew at short intervals.
+      if (now - countedAt >= unheardMs) {
+        countedAt = now;
+        changes += 1;
+      }
+      return changes;
+    },
+    findApiKeyByHash(hash) {
+      const name = Buffer.from(hash).toString('base64url');
+      const unknown = unknownKeys.get(name);
+      if (unknown !== undefined && elapsed() - unknown.at < unknownAgeMs) {
+        if (trusted(unknown, elapsed()) !== undefined) return undefined;
+      }
+      return recall(
+        `key ${name}`,
+        keys.get(name),
+        () => remote.findApiKeyByHash(hash),
+        (seen) => rememberKey(name, seen),
+      );
+    },
+    findApiKey(id) {
+      const hash = hashOfKey.get(id);
+      const seen = hash === undefined ? undefined : keys.get(hash);
+      return recall(
+        `id ${id}`,
+        seen,
+        () => remote.findApiKey(id),
+        (again) => {
+          if (hash !== undefined) rememberKey(hash, again);
+        },
+      );
+    },
+    findUser: (id) =>
+      recall(
+        `user ${id}`,
+        users.get(id),
+        () => remote.findUser(id),
+        (seen) => users.set(id, seen),
+      ),
+    createUser: (made, name) =>
+      changing(
+        () => user(made.id),
+        () => remote.createUser(made, name),
+      ),
+    activate: (made, name) =>
+      changing(
+        () => user(made.id),
+        () => remote.activate(made, name),
+      ),
+    updateUser: (id, ...rest) =>
+      changing(
+        () => user(id),
+        () => remote.updateUser(id, ...rest),
+      ),
+    removeUser: (id, how) =>
+      changing(
+        () => user(id),
+        () => remote.removeUser(id, how),
+      ),
+    acceptIdentity: (claims, made) =>
+      changing(
+        // Whoever it was is told by the feed; while the store is away nobody else may be forgotten for it.
+        (answer) => ({ keys: [], users: answer === undefined ? [] : [answer.found.user.id] }),
+        () => remote.acceptIdentity(claims, made),
+      ),
+    linkIdentity: (id, ...rest) =>
+      changing(
+        () => user(id),
+        () => remote.linkIdentity(id, ...rest),
+      ),
+    unlinkIdentity: (id, ...rest) =>
+      changing(
+        () => user(id),
+        () => remote.unlinkIdentity(id, ...rest),
+      ),
+    createApiKey: (key, hash) =>
+      changing(
+        () => ({ keys: [key.id], users: [] }),
+        () => remote.createApiKey(key, hash),
+      ),
+    deleteApiKey: (id, how) =>
+      changing(
+        (ids) => ({ keys: [id, ...(ids ?? [])], users: [] }),
+        () => remote.deleteApiKey(id, how),
+      ),
+    async close() {
+      await feed.close();
+      await remote.close();
+    },
+  };
+}

@@ -1,0 +1,194 @@
+import t, { type Test } from 'tap';
+import { Refusal } from '../../src/errors.ts';
+import type { RecordsChange } from '../../src/stores/change-feed.ts';
+import type { ApiKeyWithOwner, Records, UserWithSets } from '../../src/stores/records.ts';
+import { createRememberedRecords, type RemoteRecords } from '../../src/stores/remembered-records.ts';
+import { hashOf, newKey, newUser } from '../contract/fixtures.ts';
+
+const staleIfErrorMs = 30_000;
+
+/** A remote store of one key and one user, its feed and its clock, all in the test's hand. */
+class Remote {
+  key: ApiKeyWithOwner | undefined = {
+    key: newKey('k'),
+    owner: { id: 'owner', username: 'OWNER', disabled: false },
+    sets: [],
+  };
+  user: UserWithSets | undefined = { user: newUser('u'), scopes: [], scopeSets: [], sets: [] };
+  isAway = false;
+  /** Answers wait for it when it is set. */
+  gate: Promise<void> | undefined;
+  asked = 0;
+  now = 1_000;
+  heardUntil = 1_000;
+  readonly states: string[] = [];
+  #tell: (change: RecordsChange | null) => void = () => {};
+  readonly records: Records;
+
+  constructor() {
+    const answer = async <T>(value: () => T): Promise<T> => {
+      this.asked += 1;
+      const then = value();
+      await this.gate;
+      if (this.isAway) throw new Refusal('store_unavailable', { cause: new Error('gone') });
+      return then;
+    };
+    const remote: Partial<RemoteRecords> = {
+      findApiKeyByHash: () => answer(() => this.key),
+      findApiKey: () => answer(() => this.key),
+      findUser: () => answer(() => this.user),
+      deleteApiKey: (id) => answer(() => [id]),
+    };
+    const self = this;
+    this.records = createRememberedRecords({
+      remote: remote as RemoteRecords,
+      feed: {
+        get heardUntil() {
+          return self.heardUntil;
+        },
+        onChange: (listener) => {
+          this.#tell = listener;
+        },
+        close: async () => {},
+      },
+      staleIfErrorMs,
+      events: { onAway: (reason) => this.states.push(reason), onBack: () => this.states.push('back') },
+      elapsed: () => this.now,
+    });
+  }
+
+  /** Time passes, all of it heard. */
+  passHeard(ms: number): void {
+    this.now += ms;
+    this.heardUntil = this.now;
+  }
+
+  passUnheard(ms: number): void {
+    this.now += ms;
+  }
+
+  tell(change: RecordsChange | null): void {
+    this.#tell(change);
+  }
+}
+
+const find = ({ records }: Remote) => records.findApiKeyByHash(hashOf('k'));
+
+t.test('what is remembered and heard is answered without a wait', async (t) => {
+  const remote = new Remote();
+  t.ok(find(remote) instanceof Promise);
+  await find(remote);
+  remote.passHeard(3_600_000);
+  const version = remote.records.version();
+  t.match(find(remote), { key: { id: 'k' } });
+  t.equal(remote.records.version(), version);
+  t.equal(remote.asked, 1, 'parallel questions are one');
+});
+
+t.test('a change that is told is forgotten at once, and only it', async (t) => {
+  const remote = new Remote();
+  await find(remote);
+  await remote.records.findUser('u');
+  const version = remote.records.version();
+  remote.tell({ keys: ['other'], users: ['other'] });
+  t.not(remote.records.version(), version);
+  t.match(find(remote), { key: { id: 'k' } }, 'another key');
+  for (const change of [{ keys: ['k'], users: [] }, { keys: [], users: ['owner'] }, null]) {
+    remote.tell(change);
+    t.ok(find(remote) instanceof Promise, JSON.stringify(change));
+    await find(remote);
+  }
+  remote.tell({ keys: [], users: ['u'] });
+  t.ok(remote.records.findUser('u') instanceof Promise);
+});
+
+t.test('an answer that a change overtook is given and not remembered', async (t) => {
+  const remote = new Remote();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  remote.gate = promise;
+  const answer = find(remote);
+  remote.tell({ keys: ['k'], users: [] });
+  resolve();
+  await answer;
+  t.ok(find(remote) instanceof Promise);
+});
+
+t.test('while nothing is heard an answer is trusted for half a second', async (t) => {
+  const remote = new Remote();
+  remote.passUnheard(800);
+  await find(remote);
+  const version = remote.records.version();
+  remote.passUnheard(499);
+  t.match(find(remote), { key: { id: 'k' } });
+  remote.passUnheard(1);
+  t.not(remote.records.version(), version, 'whoever remembers by version looks anew');
+  remote.key = undefined;
+  t.equal(await find(remote), undefined);
+});
+
+t.test('an unknown key is remembered briefly, and until any key is made', async (t) => {
+  const remote = new Remote();
+  remote.key = undefined;
+  t.equal(await find(remote), undefined);
+  t.equal(find(remote), undefined, 'without a wait');
+  remote.tell({ keys: ['k'], users: [] });
+  t.ok(find(remote) instanceof Promise);
+  await find(remote);
+  remote.passHeard(2_000);
+  t.ok(find(remote) instanceof Promise);
+});
+
+t.test('our own change is forgotten before it is acknowledged', async (t) => {
+  const remote = new Remote();
+  await find(remote);
+  remote.key = undefined;
+  await remote.records.deleteApiKey('k', { children: false });
+  t.equal(await find(remote), undefined);
+});
+
+t.test('while the store is away', async (t: Test) => {
+  t.test('what was alive when it was last heard counts for stale_if_error', async (t) => {
+    const remote = new Remote();
+    await find(remote);
+    remote.passHeard(60_000);
+    remote.isAway = true;
+    remote.passUnheard(staleIfErrorMs - 1);
+    t.match(await find(remote), { key: { id: 'k' } });
+    t.doesNotThrow(() => remote.records.version());
+    remote.passUnheard(1);
+    t.throws(() => find(remote), { code: 'store_unavailable' });
+    t.throws(() => remote.records.version(), { code: 'store_unavailable' });
+    t.strictSame(remote.states, ['gone']);
+  });
+
+  t.test('what was never seen is refused', async (t) => {
+    const remote = new Remote();
+    remote.isAway = true;
+    await t.rejects(async () => find(remote), { code: 'store_unavailable' });
+  });
+
+  t.test('it is asked now and then, not by every request', async (t) => {
+    const remote = new Remote();
+    await find(remote);
+    remote.isAway = true;
+    remote.passUnheard(1_000);
+    await find(remote);
+    const { asked } = remote;
+    for (let index = 0; index < 100; index += 1) t.match(find(remote), { key: { id: 'k' } });
+    t.equal(remote.asked, asked);
+    remote.passUnheard(250);
+    remote.isAway = false;
+    await find(remote);
+    t.equal(remote.asked, asked + 1);
+    t.strictSame(remote.states, ['gone', 'back']);
+  });
+
+  t.test('a sign-in that fails makes nobody else be forgotten', async (t) => {
+    const remote = new Remote();
+    await find(remote);
+    remote.isAway = true;
+    await t.rejects(async () => remote.records.deleteApiKey('other', { children: false }));
+    remote.passUnheard(1_000);
+    t.match(await find(remote), { key: { id: 'k' } });
+  });
+});
