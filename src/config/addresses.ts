@@ -5,9 +5,13 @@ const host = String.raw`(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?`;
 const userinfo = String.raw`(?:[^@/\s]*@)?`;
 const hosts = `${host}(?:,${host})*`;
 
+const postgresOption = '(?:schema=[a-z_][a-z0-9_]{0,62}|sslmode=(?:disable|require|verify-full))';
+
 const patterns = {
   sqlite: /^sqlite:(?!:memory:$)(?!\/\/)[^\s\0][^\0]*$/,
-  postgres: new RegExp(`^postgres(?:ql)?://${userinfo}${host}(?:/[^/#\\s]*)?$`),
+  postgres: new RegExp(
+    `^postgres(?:ql)?://${userinfo}${host}/[^/?#\\s]+(?:\\?${postgresOption}(?:&${postgresOption})*)?$`,
+  ),
   redis: new RegExp(`^rediss?://${userinfo}${host}(?:/\\d{1,3})?$`),
   redisUnix: /^redis\+unix:[^\s\0?#]+$/,
   redisSentinel: new RegExp(`^redis\\+sentinel://${userinfo}${hosts}/[A-Za-z0-9._-]+(?:/\\d{1,3})?$`),
@@ -72,9 +76,10 @@ function isUserinfoGood(url: string): boolean {
 
 /** Where the records are. */
 export const recordsRule: TextRule = (text) => {
-  const good =
-    patterns.sqlite.test(text) || (patterns.postgres.test(text) && arePortsGood(text.split('?')[0]!));
-  return good ? undefined : 'must be sqlite:PATH or postgres://HOST/DATABASE';
+  if (patterns.sqlite.test(text)) return undefined;
+  if (!patterns.postgres.test(text) || !arePortsGood(text.split('?')[0]!))
+    return 'must be sqlite:PATH or postgres://HOST/DATABASE, perhaps with ?schema=NAME or ?sslmode=require';
+  return isUserinfoGood(text) ? undefined : 'must have a user and password that are percent-encoded';
 };
 
 /** Where the sessions are. */

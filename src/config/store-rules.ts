@@ -2,6 +2,17 @@ import type { Rule } from './rule.ts';
 
 const accessKeys = ['sessions_username', 'sessions_password'] as const;
 
+const postgresKeys = ['records_password', 'records_connections', 'records_statement_timeout'] as const;
+
+/** What only a server has would be ignored by a file, and believed in. */
+const recordsAccess: Rule = ({ stores }, report) => {
+  if (!stores || ('records' in stores && stores.records === undefined)) return;
+  const address = 'records' in stores ? (stores.records ?? '') : 'sqlite:';
+  if (/^postgres(?:ql)?:/.test(address)) return;
+  for (const key of postgresKeys)
+    if (key in stores) report(['stores', key], 'needs a postgres:// records store', 'key');
+};
+
 /** Who the gateway is to a store that has no users would be ignored, and believed in. */
 const sessionsAccess: Rule = ({ stores }, report) => {
   if (!stores || ('sessions' in stores && stores.sessions === undefined)) return;
@@ -14,4 +25,4 @@ const sessionsAccess: Rule = ({ stores }, report) => {
 };
 
 /** Keys that go with one kind of store only with that kind. */
-export const storeRules: readonly Rule[] = [sessionsAccess];
+export const storeRules: readonly Rule[] = [recordsAccess, sessionsAccess];

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { recordsRule, sessionsRule } from './addresses.ts';
 import { clientTls } from './client-tls.ts';
 import { duration, timeOut } from './durations-and-sizes.ts';
-import { secret, text } from './scalars.ts';
+import { secret, text, whole } from './scalars.ts';
 
 /** `stores`: where state is kept. The addresses may hold a password, so they are never shown. */
 export const stores = z
@@ -12,6 +12,15 @@ export const stores = z
       .describe(
         'Users, keys, scope sets, signing keys and audit: sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/DATABASE.',
       ),
+    records_password: secret()
+      .optional()
+      .describe('Password of the postgres:// records store; left out: that of the address.'),
+    records_connections: whole({ max: 1000 })
+      .prefault(8)
+      .describe('Most connections to a postgres:// records store, besides the one that listens.'),
+    records_statement_timeout: timeOut()
+      .prefault('1500ms')
+      .describe('Time for one statement to a postgres:// records store; beyond it the store counts as away.'),
     records_tls: clientTls().optional().describe('TLS towards a postgres:// records store.'),
     sessions: secret(sessionsRule)
       .prefault('sqlite:data/sessions.db')

@@ -12,6 +12,8 @@ t.test('defaults are those of the contract, durations in milliseconds and sizes 
     trusted_proxies: [],
     stores: {
       records: `sqlite:${folder}/data/postern.db`,
+      records_connections: 8,
+      records_statement_timeout: 1_500,
       sessions: `sqlite:${folder}/data/sessions.db`,
       sessions_command_timeout: 500,
       sessions_liveness_age: 5000,

@@ -235,6 +235,13 @@ const stores: Row[] = [
     'stores.sessions_tls: needs a rediss://, redis+sentinel:// or redis+cluster:// session store',
   ],
   [
+    'a password, connections and a time-out towards a file',
+    'stores: { »records_password: a, »records_connections: 1, »records_statement_timeout: 1s }',
+    'stores.records_password: needs a postgres:// records store',
+    'stores.records_connections: needs a postgres:// records store',
+    'stores.records_statement_timeout: needs a postgres:// records store',
+  ],
+  [
     'a user and passwords towards files',
     'stores: { »sessions_username: a, »sessions_password: b, »sessions_sentinel_password: c }',
     'stores.sessions_username: needs a session store in Redis',

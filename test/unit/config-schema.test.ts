@@ -21,6 +21,7 @@ const root = configJsonSchema() as Schema;
 const reference = 'config/reference.yaml';
 const env = {
   POSTERN_IDP_SECRET: 'secret',
+  POSTERN_POSTGRES_PASSWORD: 'secret',
   POSTERN_REDIS_PASSWORD: 'secret',
   POSTERN_SENTINEL_PASSWORD: 'secret',
 };
@@ -63,6 +64,7 @@ t.test('what may be a secret is marked', async (t) => {
   const secrets = [...keys].filter(([, { writeOnly }]) => writeOnly).map(([path]) => path);
   t.strictSame(secrets, [
     '.stores.records',
+    '.stores.records_password',
     '.stores.sessions',
     '.stores.sessions_password',
     '.stores.sessions_sentinel_password',

@@ -155,12 +155,12 @@ const values: Row[] = [
   [
     'a records store of another kind, whose password is not shown',
     'stores: { records: »mysql://root:geheim@db/x }',
-    'stores.records: must be sqlite:PATH or postgres://HOST/DATABASE',
+    'stores.records: must be sqlite:PATH or postgres://HOST/DATABASE, perhaps with ?schema=NAME or ?sslmode=require',
   ],
   [
     'a records store in memory, which no command could reach',
     'stores: { records: »"sqlite::memory:" }',
-    'stores.records: must be sqlite:PATH or postgres://HOST/DATABASE',
+    'stores.records: must be sqlite:PATH or postgres://HOST/DATABASE, perhaps with ?schema=NAME or ?sslmode=require',
   ],
   [
     'a sentinel without the name of its master',
