@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { composeIdentityProviders } from './compose-identity-providers.ts';
 import type { Config } from './config/schema.ts';
 import type { AccessTokens } from './credentials/access-token.ts';
 import { createCursors } from './credentials/cursor.ts';
@@ -40,8 +41,15 @@ export interface EndpointParts {
 
 const secretBytes = 32;
 
+/** Everything that Postern answers itself. */
+export interface OwnEndpoints {
+  readonly routes: OwnRoutes;
+  /** Ends what they have open elsewhere. */
+  close(): Promise<void>;
+}
+
 /** Builds everything that Postern answers itself. */
-export async function composeEndpoints(config: Config, parts: EndpointParts): Promise<OwnRoutes> {
+export async function composeEndpoints(config: Config, parts: EndpointParts): Promise<OwnEndpoints> {
   const { stores, tokens, recentUse, catalogue, cookie, cors, now } = parts;
   const { records, sessions, attempts } = stores;
   const audit = createAudit(parts.log);
@@ -65,7 +73,9 @@ export async function composeEndpoints(config: Config, parts: EndpointParts): Pr
   const signIn = createSignIn({ sessions, times, tokens, cookies, cookie, catalogue });
   const onSessionEnded = parts.onCredentialEnded;
   const throttle = createLoginThrottle(attempts, limits);
+  const providers = await composeIdentityProviders(config, { ...parts, signIn, audit });
   const endpoints = [
+    ...providers.endpoints,
     createLogin({ records, passwords, throttle, signIn, recentUse, audit, now }),
     createRefresh({
       sessions,
@@ -109,5 +119,5 @@ export async function composeEndpoints(config: Config, parts: EndpointParts): Pr
         ]
       : []),
   ];
-  return createOwnRoutes(endpoints, config.endpoints);
+  return { routes: createOwnRoutes(endpoints, config.endpoints), close: () => providers.close() };
 }

@@ -32,6 +32,10 @@ export interface AuditEntry {
   readonly subject: string | null;
   readonly session?: string;
   readonly key?: string;
+  /** Name of the identity provider that somebody came from. */
+  readonly provider?: string;
+  /** Why it failed, in words of ours. */
+  readonly reason?: string;
   readonly address: string | null;
   readonly requestId: string | null;
 }
@@ -200,7 +204,7 @@ function accessLine(entry: AccessEntry, time: string): string {
 }
 
 function auditLine(entry: AuditEntry): string {
-  const { event, outcome, actor, subject, session, key, address, requestId } = entry;
+  const { event, outcome, actor, subject, session, key, provider, reason, address, requestId } = entry;
   const time = new Date().toISOString();
   const line = {
     level: 'info',
@@ -212,6 +216,8 @@ function auditLine(entry: AuditEntry): string {
     subject,
     session,
     key,
+    provider,
+    reason,
     address,
     request_id: requestId,
   };

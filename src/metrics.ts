@@ -8,6 +8,13 @@ export interface Metrics {
   gauge(name: string, help: string, read: () => number): void;
   /** Values read when metrics are scraped, each with the label's value before it. */
   gaugeBy(label: string, name: string, help: string, read: () => (readonly [string, number])[]): void;
+  /** Counts by one label, whose values are all named beforehand: nothing else can make a series. */
+  counterBy<Value extends string>(
+    label: string,
+    name: string,
+    help: string,
+    values: readonly Value[],
+  ): (value: Value) => void;
   /** Distribution of what the function given back is told; `buckets` are upper bounds. */
   histogram(name: string, help: string, buckets: readonly number[]): (value: number) => void;
   /** The Prometheus text format. */
@@ -69,6 +76,16 @@ export function createMetrics(): Metrics {
     gaugeBy(label, name, help, read) {
       const collect = () => read().map(([of, value]) => ({ labels: { [label]: of }, value }));
       register(registry, { name: `postern_${name}`, help, type: 'gauge', collect });
+    },
+    counterBy(label, name, help, values) {
+      const counts = new Map(values.map((value) => [value, 0]));
+      register(registry, {
+        name: `postern_${name}`,
+        help,
+        type: 'counter',
+        collect: () => [...counts].map(([of, value]) => ({ labels: { [label]: of }, value })),
+      });
+      return (value) => void counts.set(value, (counts.get(value) ?? 0) + 1);
     },
     histogram(name, help, buckets) {
       const made = new Histogram({

@@ -1,14 +1,26 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from './config/schema.ts';
+import { Refusal } from './errors.ts';
 import type { Attempts } from './stores/attempts.ts';
 import { createMemoryAttempts } from './stores/memory/attempts.ts';
+import { isPostgresAddress, parsePostgresAddress } from './stores/postgres/address.ts';
+import { changeChannel, parseChange } from './stores/postgres/changes.ts';
+import { listenForChanges } from './stores/postgres/listen.ts';
+import {
+  createPostgresClient,
+  openPostgresRecords,
+  type PostgresRecords,
+  type PostgresRecordsOptions,
+} from './stores/postgres/records.ts';
 import type { Records } from './stores/records.ts';
 import { isRedisAddress, parseRedisAddress } from './stores/redis/address.ts';
 import { openRedisStores } from './stores/redis/open.ts';
+import { createRememberedRecords } from './stores/remembered-records.ts';
 import type { Sessions } from './stores/sessions.ts';
 import type { SingleUse } from './stores/single-use.ts';
 import { createSqliteRecords } from './stores/sqlite/records.ts';
 import { createSqliteSessions } from './stores/sqlite/sessions.ts';
-import { StoreOpenError } from './stores/sqlite/store-open-error.ts';
+import type { StoreOpenError } from './stores/store-open-error.ts';
 
 /** The stores of a configuration, open. */
 export interface Stores {
@@ -20,32 +32,35 @@ export interface Stores {
   close(): Promise<void>;
 }
 
+type StoreName = 'records' | 'sessions';
+
 /** Told when a store that is a server of its own goes away and comes back. */
 export interface StoreEvents {
-  onAway(store: 'sessions', reason: string): void;
-  onBack(store: 'sessions'): void;
+  onAway(store: StoreName, reason: string): void;
+  onBack(store: StoreName): void;
   /** It can be used, but does not tell of changes, for that reason: everything has to be asked anew at short intervals. */
-  onDeaf(store: 'sessions', reason: string): void;
+  onDeaf(store: StoreName, reason: string): void;
 }
 
 type SessionStores = Pick<Stores, 'sessions' | 'attempts' | 'singleUse'>;
 
 const sqliteScheme = 'sqlite:';
 
-/** How long a start waits for a store that is a server, ms: longer it does without. */
-const firstConnectionMs = 3_000;
+/** How long a start waits for a PostgreSQL, and how often it asks whether it is there, ms. */
+const recordsPatienceMs = 5_000;
+const retryDelayMs = 250;
+/** How long it waits for a Redis before it does without, ms. */
+const sessionsPatienceMs = 2_000;
 
 /**
  * Opens the configured stores, creating or migrating them; the only place that knows which kinds there are. A Redis that
- * is away is no failure: it is tried again for as long as the stores are open.
+ * is away is no failure: it is tried again for as long as the stores are open. Records have to be there.
  *
- * Throws {@link StoreOpenError} naming the file or address and the reason. `now` gives epoch ms.
+ * Rejects with {@link StoreOpenError} naming the file or address and the reason, or `store_unavailable`. `now` gives
+ * epoch ms.
  */
 export async function openStores(config: Config, now: () => number, events: StoreEvents): Promise<Stores> {
-  const records = createSqliteRecords(requireSqliteFile('stores.records', config.stores.records), {
-    now,
-    asksOncePerTurn: true,
-  });
+  const records = await openRecords(config, now, events);
   try {
     const opened = await openSessionStores(config, now, events);
     return {
@@ -61,6 +76,45 @@ export async function openStores(config: Config, now: () => number, events: Stor
   }
 }
 
+async function openRecords(config: Config, now: () => number, events: StoreEvents): Promise<Records> {
+  const { stores, sessions } = config;
+  const staleIfErrorMs = sessions.stale_if_error;
+  if (!isPostgresAddress(stores.records))
+    return createSqliteRecords(sqliteFile(stores.records), { now, asksOncePerTurn: true, staleIfErrorMs });
+  const address = parsePostgresAddress(stores.records);
+  const access = { address, password: stores.records_password, tls: stores.records_tls };
+  const timeoutMs = stores.records_statement_timeout;
+  const remote = await openPatiently({ access, now, timeoutMs, maxConnections: stores.records_connections });
+  const feed = listenForChanges({
+    open: () => createPostgresClient(access, timeoutMs),
+    channel: changeChannel(address.schema),
+    parse: parseChange,
+  });
+  return createRememberedRecords({
+    remote,
+    feed,
+    staleIfErrorMs,
+    events: {
+      onAway: (reason) => events.onAway('records', reason),
+      onBack: () => events.onBack('records'),
+    },
+  });
+}
+
+/** A server that is just being started, or failing over, is waited for. */
+async function openPatiently(options: PostgresRecordsOptions): Promise<PostgresRecords> {
+  const deadline = performance.now() + recordsPatienceMs;
+  for (;;) {
+    try {
+      return await openPostgresRecords(options);
+    } catch (error) {
+      const isAway = error instanceof Refusal && error.code === 'store_unavailable';
+      if (!isAway || performance.now() > deadline) throw error;
+      await sleep(retryDelayMs);
+    }
+  }
+}
+
 async function openSessionStores(
   config: Config,
   now: () => number,
@@ -68,7 +122,7 @@ async function openSessionStores(
 ): Promise<SessionStores> {
   const staleIfErrorMs = config.sessions.stale_if_error;
   if (!isRedisAddress(config.stores.sessions)) {
-    const file = requireSqliteFile('stores.sessions', config.stores.sessions);
+    const file = sqliteFile(config.stores.sessions);
     const sessions = createSqliteSessions(file, { now, asksOncePerTurn: true, staleIfErrorMs });
     return { sessions, attempts: createMemoryAttempts(), singleUse: sessions };
   }
@@ -101,31 +155,13 @@ async function openInRedis(config: Config, now: () => number, events: StoreEvent
       onDeaf: (reason) => events.onDeaf('sessions', reason),
     },
   });
-  const patience = setTimeout(onConnected, firstConnectionMs);
+  const patience = setTimeout(onConnected, sessionsPatienceMs);
   await connected;
   clearTimeout(patience);
   return opened;
 }
 
-/** A configured store of a kind that this version can't open: its key in the configuration and what it must be instead. */
-export interface UnsupportedStore {
-  readonly key: 'stores.records' | 'stores.sessions';
-  readonly rule: string;
-}
-
-/** The stores of a valid configuration that {@link openStores} would refuse for their kind alone. */
-export function unsupportedStores({ stores }: Pick<Config, 'stores'>): readonly UnsupportedStore[] {
-  return isSqlite(stores.records) ? [] : [{ key: 'stores.records', rule: sqliteRule }];
-}
-
-const sqliteRule = 'must be sqlite:PATH in this version';
-
-function isSqlite(address: string): boolean {
-  return address.startsWith(sqliteScheme);
-}
-
-function requireSqliteFile(key: UnsupportedStore['key'], address: string): string {
-  if (isSqlite(address)) return address.slice(sqliteScheme.length);
-  // Never the address itself: it may hold a password.
-  throw new StoreOpenError(key, sqliteRule);
+/** The file of a store that is none of the servers above. */
+function sqliteFile(address: string): string {
+  return address.slice(sqliteScheme.length);
 }

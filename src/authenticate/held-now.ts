@@ -6,13 +6,14 @@ import { principalOfApiKey } from './api-key.ts';
 
 /**
  * What the holder of a credential holds now, whatever less a token of it says; null once the credential is no good, or
- * its session has not been seen alive for longer than `sessions.stale_if_error`. Rejects when the records are away.
+ * neither it nor its session could be asked for for longer than `sessions.stale_if_error`. Rejects when the records are
+ * away for a shorter while.
  */
 export type HeldNow = (principal: Principal) => Promise<ReadonlySet<string> | null>;
 
 /** Builds the second look at a credential that was good when its request came in and may have ended since. */
 export function createHeldNow(options: {
-  readonly records: Pick<Records, 'findApiKey' | 'findUser'>;
+  readonly records: Pick<Records, 'version' | 'findApiKey' | 'findUser'>;
   readonly sessions: Pick<Sessions, 'findLive'>;
   readonly catalogue: ReadonlySet<string>;
   readonly tenant: string;
@@ -41,5 +42,22 @@ export function createHeldNow(options: {
     return new Set(heldScopes(found.scopes, found.sets, catalogue));
   }
 
-  return (principal) => (principal.kind === 'api_key' ? ofApiKey(principal) : ofSession(principal));
+  /** Records that are away say nothing, for as long as what was remembered of them counts. */
+  function assertStillCounting(error: unknown): void {
+    try {
+      records.version();
+    } catch {
+      return;
+    }
+    throw error;
+  }
+
+  return async (principal) => {
+    try {
+      return await (principal.kind === 'api_key' ? ofApiKey(principal) : ofSession(principal));
+    } catch (error) {
+      assertStillCounting(error);
+      return null;
+    }
+  };
 }

@@ -99,6 +99,22 @@ export const commands: readonly Command[] = [
     run: async (call) => (await import('./user.ts')).removeUser(call),
   },
   {
+    name: 'user link',
+    operands: ['NAME'],
+    synopsis: '--provider NAME --subject SUB',
+    summary: 'Let somebody at an identity provider, by the subject (`sub`) there, sign in as this user',
+    options: { provider: text, subject: text },
+    run: async (call) => (await import('./user-identity.ts')).linkIdentity(call),
+  },
+  {
+    name: 'user unlink',
+    operands: ['NAME'],
+    synopsis: '--provider NAME --subject SUB',
+    summary: 'Take that identity away from the user again, and end the sessions',
+    options: { provider: text, subject: text },
+    run: async (call) => (await import('./user-identity.ts')).unlinkIdentity(call),
+  },
+  {
     name: 'key create',
     operands: [],
     synopsis: '--user NAME --label TEXT --scopes "a b" [--expires 2030-12-31T00:00:00Z]',

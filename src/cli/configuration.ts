@@ -1,7 +1,6 @@
 import { type LoadedConfig, loadConfig } from '../config/load.ts';
-import { type ConfigProblem, formatProblem } from '../config/problems.ts';
+import { formatProblem } from '../config/problems.ts';
 import type { Config } from '../config/schema.ts';
-import { type UnsupportedStore, unsupportedStores } from '../open-stores.ts';
 import type { Call } from './command.ts';
 import { Failure } from './failure.ts';
 
@@ -12,10 +11,7 @@ export type ReadConfig = LoadedConfig & { readonly file: string };
 export function readConfig({ text, terminal }: Call): ReadConfig {
   const file = text('config') || terminal.env.POSTERN_CONFIG;
   if (!file) throw new Failure('usage', 'no configuration: give --config FILE or set POSTERN_CONFIG');
-  const loaded = loadConfig(file, terminal.env);
-  const problems = loaded.config === undefined ? [] : unsupportedStores(loaded.config);
-  if (problems.length === 0) return { ...loaded, file };
-  return { problems: problems.map(notOfThisVersion), sources: loaded.sources, file };
+  return { ...loadConfig(file, terminal.env), file };
 }
 
 /** The configuration; throws Failure `configuration` with all problems at once. */
@@ -23,9 +19,4 @@ export function requireConfig(read: ReadConfig): Config {
   if (read.config !== undefined) return read.config;
   const lines = read.problems.map((problem) => formatProblem(read.file, problem));
   throw new Failure('configuration', lines.join('\n'));
-}
-
-/** Its place in the file is not known any more. */
-function notOfThisVersion({ key, rule }: UnsupportedStore): ConfigProblem {
-  return { line: 1, column: 1, key, rule };
 }

@@ -1,4 +1,4 @@
-import type { User } from '../stores/records.ts';
+import type { Identity, User } from '../stores/records.ts';
 import type { Workplace } from './with-stores.ts';
 
 /** A user as JSON shows it: the field names of the HTTP API, own scopes, and sets by name. */
@@ -10,6 +10,8 @@ export interface PresentedUser {
   readonly scopes: readonly string[];
   readonly scope_sets: readonly string[];
   readonly disabled: boolean;
+  /** Who the user is at identity providers. */
+  readonly identities: readonly Identity[];
   /** RFC 3339, as `last_login`. */
   readonly created: string;
   readonly last_login: string | null;
@@ -23,7 +25,8 @@ export async function presentUsers(
   const ids = new Set(users.flatMap(({ scopeSets }) => scopeSets));
   const sets = await records.findScopeSets([...ids]);
   const names = new Map(sets.map(({ id, name }) => [id, name]));
-  return users.map((user) => ({
+  const identities = await Promise.all(users.map(({ id }) => records.identitiesOf(id)));
+  return users.map((user, index) => ({
     id: user.id,
     username: user.username,
     display_name: user.displayName,
@@ -31,6 +34,7 @@ export async function presentUsers(
     scopes: user.scopes,
     scope_sets: user.scopeSets.map((id) => names.get(id) ?? id).sort(),
     disabled: user.disabled,
+    identities: identities[index]!.map(({ issuer, subject }) => ({ issuer, subject })),
     created: new Date(user.created).toISOString(),
     last_login: user.lastLogin === null ? null : new Date(user.lastLogin).toISOString(),
   }));

@@ -1,26 +1,23 @@
 import type { AddressInfo } from 'node:net';
 import type { Config } from '../config/schema.ts';
-import { type Gateway, startGateway } from '../gateway.ts';
 import { createLog, type Log } from '../log.ts';
+import { type RunningGateway, startGateway } from '../running-gateway.ts';
 import type { Call } from './command.ts';
 import { readConfig, requireConfig } from './configuration.ts';
 import { Failure } from './failure.ts';
 import { quickstartLines } from './quickstart-lines.ts';
+import { reloadOnChange } from './reload.ts';
 
 /** `serve`: runs the gateway until `stopAsked` resolves, then drains it. */
 export async function serve(call: Call, stopAsked: Promise<void>): Promise<void> {
-  const config = requireConfig(readConfig(call));
+  const read = readConfig(call);
+  const config = requireConfig(read);
   const log = createLog({ level: config.log.level });
   exitOnUncaught(call, log);
   // Whatever should have been written was, or its reader stands still: an exit must not wait for it.
   call.terminal.prependListener('exit', () => log.discard());
   const gateway = await start(config, log);
-  // Without a listener Node would end the process: a reload that is not there yet must not be an outage.
-  call.terminal.on('SIGHUP', () =>
-    log.warn('SIGHUP: the configuration is read at start alone, restart to change it'),
-  );
-  if (Object.keys(config.identity_providers).length > 0)
-    log.warn('identity_providers: this version does not serve sign-in through a provider');
+  reloadOnChange(call, read, gateway);
   call.terminal.stderr.write(`${announcement(call, config, gateway).join('\n')}\n`);
   await stopAsked;
   await gateway.stop();
@@ -35,7 +32,7 @@ function exitOnUncaught({ terminal }: Call, log: Log): void {
   });
 }
 
-async function start(config: Config, log: Log): Promise<Gateway> {
+async function start(config: Config, log: Log): Promise<RunningGateway> {
   try {
     return await startGateway(config, log);
   } catch (error) {
@@ -67,7 +64,7 @@ function asListenFailure(error: unknown): Failure | undefined {
   return new Failure('failed', `can't ${place}: ${listenReasons[code] ?? code}`, error);
 }
 
-function announcement(call: Call, config: Config, gateway: Gateway): string[] {
+function announcement(call: Call, config: Config, gateway: RunningGateway): string[] {
   const { address, managementAddress, bootstrapToken } = gateway;
   const url = `${config.listen.tls === undefined ? 'http' : 'https'}://${hostAndPort(address)}`;
   return [

@@ -1,12 +1,12 @@
 import type { User, UserChanges } from '../stores/records.ts';
-import { endSessions, requireUser } from './accounts.ts';
+import { endSessions } from './accounts.ts';
 import { allKeysOf } from './all-keys.ts';
 import type { Call } from './command.ts';
-import { Failure } from './failure.ts';
-import { printJsonAlone, printResult, table } from './output.ts';
+import { printResult, table } from './output.ts';
 import { readPasswordHash } from './passwords.ts';
 import { presentUsers } from './present-users.ts';
 import { type Workplace, withStores } from './with-stores.ts';
+import { isGone, withUser } from './with-user.ts';
 
 /** `user list`: all users by name. */
 export async function listUsers(call: Call): Promise<void> {
@@ -68,24 +68,8 @@ export async function removeUser(call: Call): Promise<void> {
   });
 }
 
-/** Does `work` on the user whose name is the operand; the user it gives is the result. */
-async function withUser(
-  call: Call,
-  work: (workplace: Workplace, user: User) => Promise<User>,
-): Promise<void> {
-  await withStores(call, async (workplace) => {
-    const user = await work(workplace, await requireUser(workplace, call.operands[0]!));
-    const [presented] = await presentUsers(workplace, [user]);
-    await printJsonAlone(call, presented);
-  });
-}
-
 async function update({ records }: Workplace, user: User, changes: UserChanges): Promise<User> {
   const changed = await records.updateUser(user.id, changes);
   if (changed === undefined) throw isGone(user);
   return changed;
-}
-
-function isGone({ username }: User): Failure {
-  return new Failure('failed', `${JSON.stringify(username)} has been removed meanwhile`);
 }

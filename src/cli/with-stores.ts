@@ -13,7 +13,7 @@ export interface Workplace {
   /** Every scope that can be granted. */
   readonly catalogue: ReadonlySet<string>;
   /** Writes an audit line to standard error, for standard output is the result's. */
-  readonly audit: (entry: Pick<AuditEntry, 'event' | 'subject' | 'session' | 'key'>) => void;
+  readonly audit: (entry: Pick<AuditEntry, 'event' | 'subject' | 'session' | 'key' | 'provider'>) => void;
   /** Epoch ms. */
   readonly now: () => number;
 }

@@ -5,7 +5,10 @@ import type { AttemptLimit, Attempts } from '../stores/attempts.ts';
 
 /** An attempt that has been counted. */
 export interface CountedAttempt {
-  /** Takes the attempt out of the count again, once: it succeeded, or was never judged. */
+  /**
+   * Takes the attempt out of the count again, once: it succeeded, or was never judged. While the store is away it stays
+   * counted until its window ends: no sign-in shall fail for that.
+   */
   giveBack(): Promise<void>;
 }
 
@@ -76,9 +79,13 @@ async function count(
     async giveBack() {
       if (!counted) return;
       counted = false;
-      await attempts.giveBack(limits, windowMs);
+      await attempts.giveBack(limits, windowMs).catch(ignoreAway);
     },
   };
+}
+
+function ignoreAway(error: unknown): void {
+  if (!(error instanceof Refusal && error.code === 'store_unavailable')) throw error;
 }
 
 /** Who an address stands for: IPv4 (mapped ones, too) as it is, IPv6 by its /64, which one customer has whole. */

@@ -6,6 +6,7 @@ import { assertDeclaredSize, readBody } from '../http/request-body.ts';
 import type { RequestHead } from '../http/request-head.ts';
 import type { Awaitable } from '../stores/records.ts';
 import type { Guard } from './endpoint.ts';
+import { isExchangePath } from './provider-paths.ts';
 import type { OwnMatch } from './routes.ts';
 
 /** Answers an exchange on a path that is Postern's. Never rejects. */
@@ -58,7 +59,8 @@ export function createAnswerOwn(options: {
       const body = await readBody(exchange, maxBodyBytes);
       replies.send(exchange, await endpoint.answer({ exchange, principal, id, body }));
     } catch (error) {
-      replies.refuse(exchange, error, { oauth: resource?.oauth === true });
+      // An unknown provider has no resource, and its clients read the same errors.
+      replies.refuse(exchange, error, { oauth: resource?.oauth ?? isExchangePath(exchange.path) });
     }
   };
 }

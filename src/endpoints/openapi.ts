@@ -4,10 +4,15 @@ import { errorBody, oauthErrorBody, validationErrorBody, validationProblem } fro
 import { apiKeyOperations } from './openapi-api-keys.ts';
 import { authenticationOperations } from './openapi-authentication.ts';
 import { describeOperation, type Operation } from './openapi-operation.ts';
+import { providerOperations } from './openapi-providers.ts';
 import { commonAnswers } from './openapi-refusals.ts';
 import { type Json, schemaComponents } from './openapi-schemas.ts';
 
-const operations: readonly Operation[] = [...authenticationOperations, ...apiKeyOperations];
+const operations: readonly Operation[] = [
+  ...authenticationOperations,
+  ...providerOperations,
+  ...apiKeyOperations,
+];
 
 /** Of the interface, not of the product: it moves when what clients rely on changes. */
 const interfaceVersion = '1.0.0';
@@ -47,8 +52,11 @@ const headers: Json = {
   'X-Request-Id': header(
     "The caller's, when it is given once and is 1-128 of `[A-Za-z0-9._-]`; else a new one.",
   ),
-  'Set-Cookie': header('The refresh cookie, with the attributes of `sessions.cookie`.'),
+  'Set-Cookie': header(
+    'The refresh cookie, with the attributes of `sessions.cookie`; at the start of a sign-in through a provider the cookie that binds it to the browser.',
+  ),
   'Cache-Control': header('What caches may do; `no-store` on every other answer.'),
+  'Referrer-Policy': header('`no-referrer`: the address may hold what signs somebody in.'),
   'WWW-Authenticate': header('RFC 6750 §3; the realm is the tenant.'),
   'Retry-After': { ...header('Seconds.'), schema: { type: 'integer', minimum: 1 } },
   Allow: header('The methods of the resource.'),

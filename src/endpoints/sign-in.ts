@@ -1,4 +1,5 @@
 import { uuidv7 } from 'uuidv7';
+import type { z } from 'zod';
 import type { AccessTokens } from '../credentials/access-token.ts';
 import type { RefreshCookies } from '../credentials/refresh-cookie.ts';
 import { heldScopes, intersectScopes, parseScope } from '../credentials/scopes.ts';
@@ -7,6 +8,7 @@ import type { Exchange } from '../http/exchange.ts';
 import type { Answer } from '../http/reply.ts';
 import type { UserWithSets } from '../stores/records.ts';
 import type { Session, Sessions, SessionTimes } from '../stores/sessions.ts';
+import type { loginResponse } from './login-response.ts';
 
 /** What every way of signing in, and refreshing, ends with: a session's tokens. */
 export interface SignIn {
@@ -14,14 +16,17 @@ export interface SignIn {
   start(exchange: Exchange, found: UserWithSets, method: string, scope: string): Promise<SignedIn>;
   /** Takes back a session just made, whose tokens nobody has been given. */
   cancel(session: Session): Promise<void>;
-  /** The 200 `LoginResponse` of a session; `now` is the store's clock, epoch ms. */
-  answer(session: Session, found: UserWithSets, now: number): Promise<Answer>;
+  /** The tokens of a session; `now` is the store's clock, epoch ms. */
+  answer(session: Session, found: UserWithSets, now: number): Promise<LoginAnswer>;
 }
+
+/** The 200 `LoginResponse`. */
+export type LoginAnswer = Answer & { readonly body: z.output<typeof loginResponse> };
 
 /** A new session and the answer that hands it over. */
 export interface SignedIn {
   readonly session: Session;
-  readonly answer: Answer;
+  readonly answer: LoginAnswer;
 }
 
 /** As much of a User-Agent as a session keeps. */
@@ -38,7 +43,11 @@ export function createSignIn(options: {
 }): SignIn {
   const { sessions, times, tokens, cookies, cookie, catalogue } = options;
 
-  async function answer(session: Session, { user, scopes: all, sets }: UserWithSets, now: number): Promise<Answer> {
+  async function answer(
+    session: Session,
+    { user, scopes: all, sets }: UserWithSets,
+    now: number,
+  ): Promise<LoginAnswer> {
     const held = heldScopes(all, sets, catalogue);
     const scopes = session.scope === null ? held : intersectScopes(parseScope(session.scope) ?? [], held);
     const { token, expiresInSeconds } = await tokens.sign({

@@ -29,7 +29,7 @@ export class ClientConnection implements RequestEvents {
     this.fromTrustedProxy = options.proxies.isTrusted(this.peer);
     this.#options = options;
     this.#clock = new ConnectionClock(socket, options);
-    this.#reader = new RequestReader(socket, this.#clock, options.headerBytes, this);
+    this.#reader = new RequestReader(socket, this.#clock, options, this);
     socket.on('data', this.#onData);
     socket.on('end', this.#onEnd);
     socket.on('drain', this.#onDrain);

@@ -1,10 +1,12 @@
 import type { Refusal } from '../errors.ts';
 import type { TrustedProxies } from './client-address.ts';
 import type { Exchange } from './exchange.ts';
+import type { TargetLimits } from './target-limits.ts';
 
 /** What all connections of a listener share. Durations in milliseconds. */
 export interface ConnectionOptions {
   readonly headerBytes: number;
+  readonly targets: TargetLimits;
   readonly headerTimeoutMs: number;
   readonly keepAliveTimeoutMs: number;
   readonly bodyIdleTimeoutMs: number;

@@ -43,6 +43,8 @@ export class Exchange {
   onDrain: (() => void) | null = null;
   /** What works for this exchange, told once when it is over, however it ended. */
   onClose: (() => void) | null = null;
+  /** Whoever answers it, told last of all. */
+  onOver: (() => void) | null = null;
 
   constructor(
     connection: ClientConnection,

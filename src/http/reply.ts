@@ -76,15 +76,18 @@ function challengeOf(error: Refusal, realm: string, neededScopes?: readonly stri
 export function createReplies(options: {
   readonly realm: string;
   readonly cors: Cors;
+  /** Paths whose addresses hold secrets: no answer there lets a browser pass them on (Referrer Policy §3.1). */
+  readonly hidesReferrer: (path: string) => boolean;
   readonly onInternalError: (error: unknown, exchange: Exchange) => void;
 }): Replies {
-  const { realm, cors, onInternalError } = options;
+  const { realm, cors, hidesReferrer, onInternalError } = options;
 
   function write(exchange: Exchange, status: number, headers: readonly string[], text: string | null): void {
     const all = [
       'X-Request-Id',
       exchange.id,
       ...headers,
+      ...(hidesReferrer(exchange.path) ? ['Referrer-Policy', 'no-referrer'] : []),
       ...(cors.enabled ? cors.answerHeaders(exchange.head) : []),
       ...(text === null ? [] : ['Content-Type', 'application/json']),
     ];

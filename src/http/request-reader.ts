@@ -11,6 +11,7 @@ import {
 import { type ConnectionClock, phase } from './connection-clock.ts';
 import { IncomingBody } from './incoming-body.ts';
 import { RequestHead } from './request-head.ts';
+import type { TargetLimits } from './target-limits.ts';
 
 const methods: ReadonlySet<string> = new Set(METHODS);
 const cr = 0x0d;
@@ -45,15 +46,22 @@ export class RequestReader {
   readonly #socket: Socket;
   readonly #clock: ConnectionClock;
   readonly #maxHeadBytes: number;
+  readonly #targets: TargetLimits;
   readonly #events: RequestEvents;
   #kept: Buffer | null = null;
   #discarded = 0;
   #detached = false;
 
-  constructor(socket: Socket, clock: ConnectionClock, maxHeadBytes: number, events: RequestEvents) {
+  constructor(
+    socket: Socket,
+    clock: ConnectionClock,
+    limits: { readonly headerBytes: number; readonly targets: TargetLimits },
+    events: RequestEvents,
+  ) {
     this.#socket = socket;
     this.#clock = clock;
-    this.#maxHeadBytes = maxHeadBytes;
+    this.#maxHeadBytes = limits.headerBytes;
+    this.#targets = limits.targets;
     this.#events = events;
   }
 
@@ -158,7 +166,7 @@ export class RequestReader {
     if (from === bytes.length) return start;
     const end = bytes.indexOf(headEnd, from);
     const length = (end < 0 ? bytes.length : end) - from;
-    if (length > this.#maxHeadBytes) return this.#refuse(bytes, new Refusal('headers_too_large'));
+    if (this.#isTooLong(length, bytes, from)) return this.#refuse(bytes, new Refusal('headers_too_large'));
     if (end < 0) {
       if (this.#clock.phase !== phase.head) this.#clock.enter(phase.head);
       return looksWrong(bytes, from) ? this.#refuse(bytes, new Refusal('bad_request')) : start;
@@ -174,6 +182,11 @@ export class RequestReader {
     this.body = head.hasBody ? new IncomingBody(head, this.#maxHeadBytes) : noBody;
     this.#events.onRequest(text, head);
     return end + 4;
+  }
+
+  #isTooLong(length: number, bytes: Buffer, from: number): boolean {
+    const max = this.#maxHeadBytes;
+    return length > max && length - this.#targets.uncounted(bytes, from) > max;
   }
 
   #refuse(bytes: Buffer, refusal: Refusal): number {

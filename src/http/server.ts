@@ -6,11 +6,13 @@ import type { TrustedProxies } from './client-address.ts';
 import { ClientConnection } from './client-connection.ts';
 import type { Exchange } from './exchange.ts';
 import { unreadableAnswer } from './reply.ts';
+import { createTargetLimits, type LongTargets } from './target-limits.ts';
 
 /** Bounds of the public listener; durations in milliseconds. */
 export interface ServerLimits {
   readonly connections: number;
   readonly targetBytes: number;
+  /** Of a head; a long target in it doesn't count. */
   readonly headerBytes: number;
   readonly headerCount: number;
   readonly headerTimeoutMs: number;
@@ -21,9 +23,15 @@ export interface ServerLimits {
   readonly requestsPerConnection: number;
 }
 
-export interface ServerOptions {
+/** What of a listener may change while it serves. */
+export interface ServerSettings {
   readonly limits: ServerLimits;
+  /** Default: there are none. */
+  readonly longTargets?: LongTargets;
   readonly proxies: TrustedProxies;
+}
+
+export interface ServerOptions extends ServerSettings {
   /** The tenant, for challenges. */
   readonly realm: string;
   /** PEM texts; null for plain HTTP. */
@@ -43,6 +51,8 @@ export interface PublicServer {
   listen(host: string, port: number): Promise<AddressInfo>;
   /** New connections are served with this certificate. */
   renewCertificate(certificate: Certificate): void;
+  /** From now on these count: bounds in time for every connection, the others for new ones. */
+  apply(settings: ServerSettings): void;
   /** From now on answers carry `Connection: close`; connections are still accepted. */
   announceClose(): void;
   /** Accepts no more; resolves when what is in flight has finished, or after `timeoutMs`, when the rest is reset. */
@@ -53,22 +63,19 @@ export interface PublicServer {
 
 /** Builds the public listener. Framing and limits are judged here, before anything else sees the request. */
 export function createPublicServer(options: ServerOptions): PublicServer {
-  const { limits } = options;
   const connections = new Set<ClientConnection>();
   /** Every socket accepted, those amid a TLS handshake too. */
   const sockets = new Set<Socket>();
   let closing = false;
 
   const shared = {
-    ...limits,
+    ...connectionSettings(options),
     encrypted: options.tls !== null,
-    proxies: options.proxies,
-    keepAliveText: `Connection: keep-alive\r\nKeep-Alive: timeout=${Math.floor(limits.keepAliveTimeoutMs / 1000)}\r\n`,
     isClosing: () => closing,
     onRequest(exchange: Exchange) {
-      if (exchange.head.raw.length > 2 * limits.headerCount)
+      if (exchange.head.raw.length > 2 * shared.headerCount)
         options.onRefused(exchange, new Refusal('headers_too_large', { close: true }));
-      else if (exchange.target.length > limits.targetBytes)
+      else if (shared.targets.isTooLong(exchange.method, exchange.path, exchange.target.length))
         options.onRefused(exchange, new Refusal('target_too_long', { close: true }));
       else options.onExchange(exchange);
     },
@@ -95,26 +102,27 @@ export function createPublicServer(options: ServerOptions): PublicServer {
             ...socketOptions,
             ...options.tls,
             ALPNProtocols: ['http/1.1'],
-            handshakeTimeout: limits.headerTimeoutMs,
+            handshakeTimeout: options.limits.headerTimeoutMs,
           },
           accept,
         );
   tlsServer?.on('tlsClientError', (_error, socket) => socket.destroy());
   const server: Server = tlsServer ?? createServer(socketOptions, accept);
-  server.maxConnections = limits.connections;
+  server.maxConnections = options.limits.connections;
   server.on('connection', (socket: Socket) => {
     sockets.add(socket);
     socket.on('close', () => sockets.delete(socket));
   });
 
-  const timer = setInterval(
-    () => {
+  let timer = startLooking(options.limits);
+
+  function startLooking(limits: ServerLimits): NodeJS.Timeout {
+    const look = () => {
       const now = performance.now();
       for (const connection of connections) connection.checkTime(now);
-    },
-    Math.min(1_000, Math.max(10, shortestOf(limits) / 4)),
-  );
-  timer.unref();
+    };
+    return setInterval(look, Math.min(1_000, Math.max(10, shortestOf(limits) / 4))).unref();
+  }
 
   return {
     get connections() {
@@ -129,6 +137,12 @@ export function createPublicServer(options: ServerOptions): PublicServer {
         });
       }),
     renewCertificate: (certificate) => tlsServer?.setSecureContext(certificate),
+    apply(settings) {
+      Object.assign(shared, connectionSettings(settings));
+      server.maxConnections = settings.limits.connections;
+      clearInterval(timer);
+      timer = startLooking(settings.limits);
+    },
     announceClose() {
       closing = true;
     },
@@ -147,6 +161,17 @@ export function createPublicServer(options: ServerOptions): PublicServer {
         for (const connection of connections) connection.closeWhenIdle();
       });
     },
+  };
+}
+
+/** What connections are told of the settings. */
+function connectionSettings({ limits, longTargets, proxies }: ServerSettings) {
+  const keptSeconds = Math.floor(limits.keepAliveTimeoutMs / 1000);
+  return {
+    ...limits,
+    targets: createTargetLimits(limits.targetBytes, longTargets ?? { maxBytes: 0, has: () => false }),
+    proxies,
+    keepAliveText: `Connection: keep-alive\r\nKeep-Alive: timeout=${keptSeconds}\r\n`,
   };
 }
 

@@ -187,7 +187,8 @@ export interface BootstrapState {
 export interface Records {
   /**
    * A number that is another one whenever anything a remembered identity rests on (users, keys, sets) may have been
-   * changed, by this process or any other on the store. Cheap: asked on every request. Throws `store_unavailable`.
+   * changed, by this process or any other on the store. Cheap: asked on every request. Throws
+   * `store_unavailable` once the store has been away for longer than `sessions.stale_if_error`.
    */
   version(): number;
 

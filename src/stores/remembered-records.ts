@@ -37,10 +37,10 @@ const unknownSize = 5_000;
 /** How long an unknown key counts as unknown, ms. */
 const unknownAgeMs = 2_000;
 /**
- * How long the feed may have been silent before it is not trusted, and how long an answer is trusted without it, ms:
- * either keeps a change made elsewhere within the promised second.
+ * How long the feed may have been silent before it is not trusted, and how long an answer is trusted without it, ms: with
+ * what passes until open streams are looked at (400 ms) either keeps a change made elsewhere within the promised second.
  */
-const silenceMs = 800;
+const silenceMs = 500;
 const unheardMs = 500;
 /** How long a reader waits for the store, ms. */
 const readTimeoutMs = 1_000;

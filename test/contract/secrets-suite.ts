@@ -20,8 +20,8 @@ export function runSecretsSuite({ name, create }: RecordsFactory): void {
       second.addSigningKey(key('k2', 'ES256', 2)),
     ]);
     t.strictSame(one, other);
-    t.strictSame(one, [key('k1', 'ES256', 1)]);
-    const both = [key('k3', 'EdDSA', 3), key('k1', 'ES256', 1)];
+    t.equal(one.length, 1, 'whoever came first');
+    const both = [key('k3', 'EdDSA', 3), ...one];
     t.strictSame(await second.addSigningKey(key('k3', 'EdDSA', 3)), both, 'newest first');
     t.strictSame(await store.signingKeys(), both);
   });
@@ -33,8 +33,9 @@ export function runSecretsSuite({ name, create }: RecordsFactory): void {
       store.secret('cookie', new Uint8Array([1, 2, 3])),
       second.secret('cookie', new Uint8Array([4, 5, 6])),
     ]);
-    t.strictSame([...one], [1, 2, 3]);
-    t.strictSame([...other], [1, 2, 3]);
+    t.strictSame([...one], [...other], 'whoever came first');
+    t.match([...one], one[0] === 1 ? [1, 2, 3] : [4, 5, 6]);
+    t.strictSame([...(await store.secret('cookie', new Uint8Array([8])))], [...one]);
     t.strictSame([...(await store.secret('cursor', new Uint8Array([7])))], [7], 'names are apart');
   });
 

@@ -7,7 +7,7 @@ import Database from 'better-sqlite3';
 import t from 'tap';
 import { createSqliteRecords } from '../../src/stores/sqlite/records.ts';
 import { createSqliteSessions } from '../../src/stores/sqlite/sessions.ts';
-import { StoreOpenError } from '../../src/stores/sqlite/store-open-error.ts';
+import { StoreOpenError } from '../../src/stores/store-open-error.ts';
 import { newUser, startOfTime } from '../contract/fixtures.ts';
 import { temporaryFolder } from '../contract/sqlite-stores.ts';
 import { holdWriteLock } from './sqlite-lock-holder.ts';

@@ -39,7 +39,17 @@ t.test('users are listed by name, with the fields of the HTTP API', async (t) =>
     { id: ada, username: 'ada', scopes: [], scope_sets: ['administrator'], created: time, last_login: null },
     { id: bob, username: 'bob', scopes: ['store:read'], scope_sets: [], disabled: false },
   ]);
-  const fields = ['created', 'disabled', 'display_name', 'email', 'id', 'last_login', 'scope_sets', 'scopes'];
+  const fields = [
+    'created',
+    'disabled',
+    'display_name',
+    'email',
+    'id',
+    'identities',
+    'last_login',
+    'scope_sets',
+    'scopes',
+  ];
   t.same(Object.keys(json[0]).sort(), [...fields, 'username']);
   const lines = (await folder.run(['user', 'list'])).stdout.split('\n');
   t.match(lines, [/^ID +USERNAME +STATE /, new RegExp(`^${ada} +ada +enabled `), /bob/, '']);

@@ -1,21 +1,24 @@
 import t from 'tap';
 import type { ApiAnswer, ApiRequest } from '../support/api-client.ts';
 import { deviations, documentedOperations } from '../support/documented-operations.ts';
-import { administrator, bootstrapToken, startTestGateway } from '../support/gateway.ts';
+import { administrator, bootstrapToken } from '../support/gateway.ts';
+import { startProviderGateway } from '../support/provider-gateway.ts';
 
 /** A call of an operation; `id` and `query` complete its path. */
 type Call = Omit<ApiRequest, 'path'> & { readonly id?: string; readonly query?: string };
 
 t.test('real answers are as the document has them', async (t) => {
-  const { api } = await startTestGateway(t, {
-    config: { login_throttle: { per_account_and_address: 2 }, limits: { own_body: '1KiB' } },
-  });
+  const { api, assertion } = await startProviderGateway(
+    t,
+    { idp: { require: { hd: 'example.com' } } },
+    { login_throttle: { per_account_and_address: 2 }, limits: { own_body: '1KiB' } },
+  );
   const seen = new Set<string>();
 
   /** Calls an operation where the document says it is, and holds the answer against it. */
   async function call(operationId: string, status: number, { id = '', query = '', ...sent }: Call = {}) {
     const operation = documentedOperations.get(operationId)!;
-    const path = operation.path.replace('{id}', id) + query;
+    const path = operation.path.replace(/\{\w+\}/, id) + query;
     const answer: ApiAnswer = await api.send({ method: operation.method, ...sent, path });
     t.equal(answer.status, status, `${operationId}: ${answer.text}`);
     t.strictSame(deviations(operation, answer), [], `${operationId} ${status}`);
@@ -42,6 +45,29 @@ t.test('real answers are as the document has them', async (t) => {
   await call('Authentication-Refresh', 200, { cookie });
   await call('Authentication-Refresh', 401);
   await call('Authentication-Jwks', 200);
+
+  const idp = { id: 'idp' };
+  await call('Authentication-Start', 404, { id: 'nobody' });
+  await call('Authentication-Start', 422, { ...idp, query: '?return_to=//' });
+  const begin = async () => {
+    const begun = await call('Authentication-Start', 200, { ...idp, query: '?return_to=/in' });
+    const nonce = new URL(begun.json.url).searchParams.get('nonce');
+    return { nonce, binding: begun.setCookies[0]!.split(';', 1)[0]! };
+  };
+  const exchanges = {
+    'Authentication-Exchange': (made: string) => ({ query: `?assertion=${made}` }),
+    'Authentication-ExchangeForm': (made: string) => ({ form: { assertion: made } }),
+  };
+  for (const [operationId, sent] of Object.entries(exchanges)) {
+    const { nonce, binding } = await begin();
+    await call(operationId, 404, { id: 'nobody', ...sent('a') });
+    await call(operationId, 422, idp);
+    await call(operationId, 401, { ...idp, ...sent('a') });
+    const elsewhere = sent(assertion({ nonce, hd: 'example.org' }));
+    await call(operationId, 403, { ...idp, ...elsewhere, cookie: binding });
+    const good = sent(assertion({ nonce, hd: 'example.com' }));
+    await call(operationId, 200, { ...idp, ...good, cookie: binding });
+  }
 
   const wanted = { label: 'ci', scopes: ['apikeys:read', 'apikeys:write'], scope_sets: [] };
   const created = (await call('ApiKeys-Create', 201, { bearer, json: wanted })).json;

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -16,6 +16,11 @@ export interface GatewayProcess {
   readonly folder: string;
   /** Its process id while it runs; null once it has ended. */
   readonly pid: number | null;
+  readonly configFile: string;
+  /** Every line of its log so far, parsed. */
+  logLines(): Record<string, unknown>[];
+  /** Writes its configuration anew, as `config` of the start would have it. */
+  configure(config: object): void;
   readonly api: ApiClient;
   /** Ends it by SIGTERM and gives the exit code; also done at the end of the test. */
   stop(): Promise<number | null>;
@@ -37,9 +42,12 @@ export async function startGatewayProcess(
   const folder = options.folder ?? mkdtempSync(join(tmpdir(), 'postern-test-'));
   const name = join(folder, `process-${process.hrtime.bigint()}`);
   const logFile = `${name}.log`;
-  writeFileSync(`${name}.yaml`, stringify(testConfig('builtin:echo', options.config)));
+  const configFile = `${name}.yaml`;
+  const configure = (config?: object) =>
+    writeFileSync(configFile, stringify(testConfig('builtin:echo', config)));
+  configure(options.config);
   const log = openSync(logFile, 'w');
-  const child = spawn(process.execPath, [main, 'serve', '--config', `${name}.yaml`], {
+  const child = spawn(process.execPath, [main, 'serve', '--config', configFile], {
     stdio: ['ignore', log, 'pipe'],
   });
   closeSync(log);
@@ -70,6 +78,13 @@ export async function startGatewayProcess(
     get pid() {
       return hasEnded(child) ? null : child.pid!;
     },
+    configFile,
+    logLines: () =>
+      readFileSync(logFile, 'utf8')
+        .split('\n')
+        .filter((line) => line !== '')
+        .map((line) => JSON.parse(line)),
+    configure,
     api: createApiClient(port, secrets),
     stop,
     kill,

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { loadConfig } from '../../src/config/load.ts';
 import { formatProblem } from '../../src/config/problems.ts';
-import { type Gateway, startGateway } from '../../src/gateway.ts';
 import { createLog } from '../../src/log.ts';
+import { type RunningGateway, startGateway } from '../../src/running-gateway.ts';
 import { type ApiClient, createApiClient } from './api-client.ts';
 import { type RecordingUpstream, startRecordingUpstream } from './recording-upstream.ts';
 import { createSecretWatch, type SecretWatch } from './secret-watch.ts';
@@ -75,7 +75,7 @@ export async function startTestGateway(
     throw new Error(loaded.problems.map((problem) => formatProblem(configFile, problem)).join('\n'));
   const log = createLog({ level: loaded.config.log.level, destination: logFile });
   let ahead = 0;
-  const gateway: Gateway = await startGateway(loaded.config, log, () => Date.now() + ahead);
+  const gateway: RunningGateway = await startGateway(loaded.config, log, () => Date.now() + ahead);
   const secrets = createSecretWatch();
   secrets.add(bootstrapToken);
   let stopped: Promise<void> | null = null;

@@ -94,9 +94,9 @@ t.test('every endpoint in the sources is described, and nothing else', async (t)
   const declared = globSync('src/endpoints/**/*.ts')
     .filter((file) => !/openapi/.test(file))
     .flatMap((file) => [
-      ...readFileSync(file, 'utf8').matchAll(/^ +method: '([A-Z]+)',\n +path: '([^']+)',$/gm),
+      ...readFileSync(file, 'utf8').matchAll(/^ +method: '([A-Z]+)',\n +path: ['`]([^'`]+)['`],$/gm),
     ])
-    .map(([, method, path]) => `${method} ${path}`);
+    .map(([, method, path]) => `${method} ${path!.replace(/\$\{(\w+)\.name\}/, '{$1}')}`);
   const described = operations.map(
     ({ path, method }) => `${method.toUpperCase()} ${path.replace(/\/$/, '')}`,
   );

@@ -115,7 +115,7 @@ t.test('an answer that a change overtook is given and not remembered', async (t)
 
 t.test('while nothing is heard an answer is trusted for half a second', async (t) => {
   const remote = new Remote();
-  remote.passUnheard(800);
+  remote.passUnheard(500);
   await find(remote);
   const version = remote.records.version();
   remote.passUnheard(499);

@@ -100,6 +100,8 @@ function placeOptions({ address, sentinelPassword, tls }: RedisAccess): RedisOpt
         name: address.name,
         enableTLSForSentinelMode: tls !== undefined,
         sentinelRetryStrategy: () => retryDelayMs,
+        // One that takes connections and never answers is passed over.
+        sentinelCommandTimeout: connectTimeoutMs,
         ...(sentinelPassword === undefined ? {} : { sentinelPassword }),
       };
     case 'cluster':

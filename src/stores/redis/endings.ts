@@ -18,7 +18,7 @@ export interface EndingsOptions {
 }
 
 /** How often it is made sure that everything told so far has been heard, in ms. */
-const beatIntervalMs = 350;
+const beatIntervalMs = 300;
 /** After how long without an answer another connection is tried, in ms. */
 const patienceMs = 1_000;
 

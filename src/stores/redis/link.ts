@@ -22,8 +22,11 @@ export interface RedisLink {
    * command time-out; the script has then been carried out within that time or never will be.
    */
   run(script: Script, key: string, args: readonly (string | number)[]): Promise<readonly unknown[]>;
-  /** Sends a command that only reads. Rejects `store_unavailable` within the command time-out. */
-  read<T>(command: (client: CommandClient) => Promise<T>): Promise<T>;
+  /**
+   * Sends a command that only reads, or tidies up. Rejects `store_unavailable` within the command time-out, and when
+   * `parse` throws at the answer.
+   */
+  read<A, T = A>(command: (client: CommandClient) => Promise<A>, parse?: (answer: A) => T): Promise<T>;
   close(): Promise<void>;
 }
 
@@ -37,23 +40,31 @@ export interface LinkOptions {
 
 /** How often a store that is away is asked whether it is back, in ms. */
 const probeIntervalMs = 150;
+/** How long a client may take to connect, ms: it may have several Sentinels or nodes to try. */
+const longestConnectMs = 5_000;
+/** How long a first connection may take before the store counts as away, ms. */
+const firstConnectionMs = 1_500;
 /** After how many failures in a row a Cluster counts as away: one node may be lost, and the others serve. */
 const clusterFailures = 5;
 
 /** Opens the link; it connects in the background. */
 export function openLink({ open, commandTimeoutMs, testClock, events }: LinkOptions): RedisLink {
-  const clock = testClock === undefined ? createStoreClock() : { now: testClock, learn: () => {} };
+  const clock =
+    testClock === undefined ? createStoreClock() : { now: testClock, earliest: testClock, learn: () => {} };
   let client = start();
-  let clientSince = performance.now();
+  let silentSince = performance.now();
   let isAway = true;
   let isClosed = false;
   let isProbing = false;
   let failures = 0;
   // How long a connection over which nothing comes is kept: a new one may go through where an old one hangs.
-  const patienceMs = Math.max(1_000, 3 * commandTimeoutMs);
+  const patienceMs = Math.max(500, 2 * commandTimeoutMs);
   let lastError: Error = new Error('not connected yet');
   const probes = setInterval(() => void probe(), probeIntervalMs);
   probes.unref();
+  // One that was never there is told of like one that went.
+  const firstConnection = setTimeout(() => events.onAway(lastError.message), firstConnectionMs);
+  firstConnection.unref();
 
   function start(): CommandClient {
     const started = open();
@@ -64,13 +75,21 @@ export function openLink({ open, commandTimeoutMs, testClock, events }: LinkOpti
     started.on('node error', (error: Error) => {
       lastError = error;
     });
+    started.on('connect', () => {
+      silentSince = performance.now();
+    });
     started.on('ready', () => void probe());
     return started;
   }
 
+  function isHanging(): boolean {
+    const limitMs = client.status === 'connecting' ? longestConnectMs : patienceMs;
+    return performance.now() - silentSince > limitMs;
+  }
+
   function renew(): void {
     client.disconnect();
-    clientSince = performance.now();
+    silentSince = performance.now();
     try {
       client = start();
     } catch (error) {
@@ -80,36 +99,37 @@ export function openLink({ open, commandTimeoutMs, testClock, events }: LinkOpti
   }
 
   function goAway(cause: Error): void {
-    if (isAway || isClosed) return;
     isAway = true;
-    clientSince = performance.now();
+    silentSince = performance.now();
     events.onAway(cause.message);
   }
 
   async function probe(): Promise<void> {
-    if (!isAway || isClosed || isProbing) return;
-    if (client.status === 'ready') {
-      isProbing = true;
-      const sentAt = performance.now();
-      const answer = await within(commandTimeoutMs, timeOf(client)).catch((error: Error) => error);
-      isProbing = false;
-      if (isClosed) return;
-      if (!(answer instanceof Error)) {
-        clock.learn(answer, sentAt, performance.now());
-        isAway = false;
-        failures = 0;
-        events.onBack();
-        return;
-      }
+    if (!isAway || isClosed) return;
+    // Also while a probe is under way: over a connection that hangs there always is one.
+    if (isHanging()) renew();
+    const probed = client;
+    if (isProbing || probed.status !== 'ready') return;
+    isProbing = true;
+    const sentAt = performance.now();
+    const answer = await within(commandTimeoutMs, timeOf(probed)).catch((error: Error) => error);
+    isProbing = false;
+    if (isClosed || probed !== client) return;
+    if (answer instanceof Error) {
       lastError = answer;
+      return;
     }
-    if (performance.now() - clientSince > patienceMs) renew();
+    clock.learn(answer, sentAt, performance.now());
+    isAway = false;
+    failures = 0;
+    clearTimeout(firstConnection);
+    events.onBack();
   }
 
-  /** What a failed command tells of the store; gives the refusal for its caller. */
-  function judge(error: unknown): Refusal {
-    // Its text alone: ioredis' errors carry the command, whose arguments may be a password.
-    const cause = new Error(error instanceof Error ? error.message : String(error));
+  /** Learns what a command that failed on that client tells of the store. */
+  function judge(error: unknown, cause: Error, sentOn: CommandClient): void {
+    // What comes of one that has been given up tells nothing of the one in its place.
+    if (isAway || isClosed || sentOn !== client) return;
     const isCluster = client instanceof Cluster;
     if (!(error instanceof Error && error.name === 'ReplyError')) {
       failures += 1;
@@ -119,17 +139,25 @@ export function openLink({ open, commandTimeoutMs, testClock, events }: LinkOpti
       goAway(cause);
       renew();
     }
-    return new Refusal('store_unavailable', { cause });
   }
 
-  async function attempt<T>(send: (client: CommandClient) => Promise<T>, timeoutMs: number): Promise<T> {
+  /** Sends and waits; `parse` throws on what makes no sense, which is the store's failure like any other. */
+  async function attempt<A, T>(
+    send: (client: CommandClient) => Promise<A>,
+    parse: (answer: A) => T,
+    timeoutMs: number,
+  ): Promise<T> {
     if (isAway) throw new Refusal('store_unavailable', { cause: new Error(lastError.message) });
+    const sentOn = client;
     try {
-      const answer = await within(timeoutMs, send(client));
+      const answer = parse(await within(timeoutMs, send(sentOn)));
       failures = 0;
       return answer;
     } catch (error) {
-      throw judge(error);
+      // Its text alone: ioredis' errors carry the command, whose arguments may be a password.
+      const cause = new Error(error instanceof Error ? error.message : String(error));
+      judge(error, cause, sentOn);
+      throw new Refusal('store_unavailable', { cause });
     }
   }
 
@@ -142,12 +170,13 @@ export function openLink({ open, commandTimeoutMs, testClock, events }: LinkOpti
     for (;;) {
       const sentAt = performance.now();
       const remainingMs = Math.max(1, givenUpAt - sentAt);
-      const deadline = Math.floor(clock.now() + remainingMs);
-      const answer = await attempt<unknown>(
+      // A clock that is behind here makes a command late too early, and is set right by that; one ahead, too late.
+      const deadline = Math.floor(clock.earliest() + remainingMs);
+      const answer = await attempt(
         (client) => evaluate(client, script, key, [deadline, testClock?.() ?? '', ...args]),
+        scriptAnswer,
         remainingMs,
       );
-      if (!isScriptAnswer(answer)) throw judge(new TypeError('no answer of a script'));
       clock.learn(answer[1], sentAt, performance.now());
       if (answer[0] !== 'late') return answer;
       // The server's clock has leapt; now that it is known again, what is left of the time is good for one more try.
@@ -164,11 +193,12 @@ export function openLink({ open, commandTimeoutMs, testClock, events }: LinkOpti
       return isAway;
     },
     run,
-    read: (command) => attempt(command, commandTimeoutMs),
+    read: (command, parse = (answer) => answer as never) => attempt(command, parse, commandTimeoutMs),
     async close() {
       isClosed = true;
       isAway = true;
       clearInterval(probes);
+      clearTimeout(firstConnection);
       client.disconnect();
     },
   };
@@ -198,8 +228,10 @@ async function timeOf(client: CommandClient): Promise<number> {
   return milliseconds;
 }
 
-function isScriptAnswer(answer: unknown): answer is [string, number, ...unknown[]] {
-  return Array.isArray(answer) && typeof answer[0] === 'string' && Number.isSafeInteger(answer[1]);
+function scriptAnswer(answer: unknown): [string, number, ...unknown[]] {
+  if (Array.isArray(answer) && typeof answer[0] === 'string' && Number.isSafeInteger(answer[1]))
+    return answer as [string, number, ...unknown[]];
+  throw new TypeError('no answer of a script');
 }
 
 function within<T>(milliseconds: number, work: Promise<T>): Promise<T> {

@@ -21,10 +21,10 @@ export interface Hearing {
 }
 
 /**
- * How long nothing new may have been heard before the silence is not trusted, in ms: together with a look this keeps a
- * revocation elsewhere within the promised second.
+ * How long nothing new may have been heard before the silence is not trusted, in ms: with what passes until open streams
+ * are looked at (400 ms) this keeps a revocation elsewhere within the promised second.
  */
-const silenceMs = 800;
+const silenceMs = 500;
 /** How long a look is trusted that nothing told would correct, in ms. */
 const unheardMs = 500;
 /** How many sessions are remembered (some 15 MB), and how many that have ended. */

@@ -1,4 +1,4 @@
-import type { NewSession, Session } from '../sessions.ts';
+import type { LiveSession, NewSession, Session } from '../sessions.ts';
 
 /** A new session as the fields and values of its hash; a scope that is not restricted is left out. */
 export function fieldsOf({ userId, method, scope, address, userAgent }: NewSession): string[] {
@@ -25,6 +25,21 @@ export function sessionFrom(id: string, reply: unknown): Session | undefined {
     expires: wholeNumber(fields.get('expires'), 'expires'),
     generation: wholeNumber(fields.get('generation'), 'generation'),
   };
+}
+
+/** Reads what HMGET gives of `userId` and `expires`; undefined when there is no session. Throws TypeError on anything else. */
+export function liveSessionFrom(id: string, reply: unknown): LiveSession | undefined {
+  if (!Array.isArray(reply) || reply.length !== 2) throw new TypeError('no answer of HMGET');
+  const [userId, expires] = reply;
+  if (userId === null && expires === null) return undefined;
+  if (typeof userId !== 'string') fail('userId');
+  return { id, userId, expires: wholeNumber(expires, 'expires') };
+}
+
+/** Reads what ZRANGE gives of a user's index. Throws TypeError on anything else. */
+export function sessionIdsFrom(reply: unknown): readonly string[] {
+  if (!Array.isArray(reply)) throw new TypeError('no answer of ZRANGE');
+  return reply.map(String);
 }
 
 /** Reads a whole number as Redis keeps it. Throws TypeError on anything else. */

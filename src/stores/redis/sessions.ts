@@ -14,7 +14,7 @@ import type { RedisLink } from './link.ts';
 import { LiveMemory } from './live-memory.ts';
 import { startRechecks } from './rechecks.ts';
 import { scripts } from './scripts.ts';
-import { fieldsOf, sessionFrom, wholeNumber } from './session-fields.ts';
+import { fieldsOf, liveSessionFrom, sessionFrom, sessionIdsFrom, wholeNumber } from './session-fields.ts';
 
 export interface RedisSessionsOptions {
   readonly link: RedisLink;
@@ -125,18 +125,16 @@ export function createRedisSessions(options: RedisSessionsOptions): Sessions {
 
   async function ask(id: string): Promise<LiveSession | undefined> {
     const sentAt = performance.now();
-    let fields: (string | null)[];
+    let session: LiveSession | undefined;
     try {
-      fields = await link.read((client) => client.hmget(keys.session(id), 'userId', 'expires'));
+      session = await link.read(
+        (client) => client.hmget(keys.session(id), 'userId', 'expires'),
+        (fields) => liveSessionFrom(id, fields),
+      );
     } catch (error) {
       return seenBefore(id, error);
     }
-    const [userId, expires] = fields;
     if (memory.hasEnded(id)) return undefined;
-    const session =
-      typeof userId === 'string'
-        ? { id, userId, expires: read(() => wholeNumber(expires, 'expires')) }
-        : undefined;
     if (session === undefined || session.expires <= clock.now()) {
       memory.forget(id);
       return undefined;
@@ -153,8 +151,13 @@ export function createRedisSessions(options: RedisSessionsOptions): Sessions {
   }
 
   async function revoke(id: string): Promise<Session | undefined> {
-    memory.forget(id);
-    const [, now, fields] = await link.run(scripts.revoke, keys.session(id), [keys.endings, id]);
+    const [, now, fields] = await link
+      .run(scripts.revoke, keys.session(id), [keys.endings, id])
+      .catch((error) => {
+        // It may have ended all the same. While the store is away it hasn't for us: a failure changes nothing.
+        memory.doubt([id]);
+        throw error;
+      });
     memory.end(id);
     const session = read(() => sessionFrom(id, fields));
     if (session === undefined) return undefined;
@@ -163,12 +166,18 @@ export function createRedisSessions(options: RedisSessionsOptions): Sessions {
   }
 
   async function revokeAllOf(userId: string, exceptId?: string): Promise<readonly string[]> {
-    const known = await link.read((client) => client.zrange(keys.userSessions(userId), '0', '-1'));
+    const known = await link.read(
+      (client) => client.zrange(keys.userSessions(userId), '0', '-1'),
+      sessionIdsFrom,
+    );
     const ids = known.filter((id) => id !== exceptId);
     const ended: string[] = [];
     for (let start = 0; start < ids.length; start += endBatch) {
-      const batch = await Promise.all(ids.slice(start, start + endBatch).map(revoke));
-      for (const session of batch) if (session !== undefined) ended.push(session.id);
+      const batch = await Promise.allSettled(ids.slice(start, start + endBatch).map(revoke));
+      for (const one of batch) {
+        if (one.status === 'rejected') throw one.reason;
+        if (one.value !== undefined) ended.push(one.value.id);
+      }
     }
     unnote(userId, ids);
     return ended;
@@ -184,8 +193,10 @@ export function createRedisSessions(options: RedisSessionsOptions): Sessions {
       return link.isAway ? seenBefore(id, new Refusal('store_unavailable')) : look(id);
     },
     async find(id) {
-      const fields = await link.read((client) => client.call('HGETALL', keys.session(id)));
-      const session = read(() => sessionFrom(id, fields));
+      const session = await link.read(
+        (client) => client.call('HGETALL', keys.session(id)),
+        (fields) => sessionFrom(id, fields),
+      );
       return session !== undefined && session.expires > clock.now() ? session : undefined;
     },
     revoke,

@@ -1,18 +1,13 @@
-import { readdirSync, readFileSync } from 'node:fs';
 import type Database from 'better-sqlite3';
-import { StoreOpenError } from './store-open-error.ts';
-
-interface Migration {
-  readonly number: number;
-  readonly sql: string;
-}
+import { loadMigrations, type Migration } from '../sql/migrations.ts';
+import { StoreOpenError } from '../store-open-error.ts';
 
 /**
  * Brings a file to the newest schema, each numbered step in one transaction with the number it leads to. Two
  * processes may do this at once. Throws {@link StoreOpenError} when the file has a newer schema than this program.
  */
 export function migrate(db: Database.Database, file: string, folder: string, applicationId: number): void {
-  const migrations = loadMigrations(folder);
+  const migrations = loadMigrations(new URL(`./migrations/${folder}/`, import.meta.url));
   const newest = migrations.length;
   const version = (): number => db.pragma('user_version', { simple: true }) as number;
 
@@ -33,14 +28,4 @@ export function migrate(db: Database.Database, file: string, folder: string, app
       `has schema version ${version()}, newer than ${newest} which this program knows`,
     );
   }
-}
-
-function loadMigrations(folder: string): readonly Migration[] {
-  const base = new URL(`./migrations/${folder}/`, import.meta.url);
-  const names = readdirSync(base).filter((name) => name.endsWith('.sql'));
-  return names.sort().map((name, index) => {
-    const number = Number.parseInt(name, 10);
-    if (number !== index + 1) throw new Error(`migrations of ${folder} have a gap before ${name}`);
-    return { number, sql: readFileSync(new URL(name, base), 'utf8') };
-  });
 }

@@ -1,8 +1,8 @@
 import { accessSync, closeSync, constants, mkdirSync, openSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import Database from 'better-sqlite3';
+import { StoreOpenError } from '../store-open-error.ts';
 import { migrate } from './migrate.ts';
-import { StoreOpenError } from './store-open-error.ts';
 
 /** What a file holds; it also names the folder of its migrations. */
 export type StoreKind = 'records' | 'sessions';

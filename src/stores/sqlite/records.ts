@@ -1,13 +1,10 @@
 import type { Statement } from 'better-sqlite3';
 import type { Records } from '../records.ts';
-import { createApiKeys } from './api-keys.ts';
+import { createSqlRecords } from '../sql/records.ts';
 import { backupDatabase } from './backup.ts';
 import { type Connection, createConnection } from './connection.ts';
-import { createIdentities } from './identities.ts';
+import { createSqliteDatabase } from './database.ts';
 import { openDatabase } from './open.ts';
-import { createScopeSets } from './scope-sets.ts';
-import { createSecrets } from './secrets.ts';
-import { createUsers } from './users.ts';
 
 /** What a SQLite store is given beside its file. */
 export interface SqliteStoreOptions {
@@ -15,25 +12,39 @@ export interface SqliteStoreOptions {
   readonly now: () => number;
   /** Whether other processes' changes are looked for once in a turn of the event loop, and not at each call; default no. */
   readonly asksOncePerTurn?: boolean;
+  /** How long what was remembered counts while the file can't be read, ms. Default 0. */
+  readonly staleIfErrorMs?: number;
 }
 
 /**
  * Opens the records store in a SQLite file, made and migrated as needed.
- * Throws {@link ./store-open-error.ts StoreOpenError} when the file can't be used.
+ * Throws {@link ../store-open-error.ts StoreOpenError} when the file can't be used.
  */
-export function createSqliteRecords(file: string, { now, asksOncePerTurn }: SqliteStoreOptions): Records {
+export function createSqliteRecords(file: string, options: SqliteStoreOptions): Records {
+  const { now, asksOncePerTurn, staleIfErrorMs = 0 } = options;
   const connection = createConnection(openDatabase(file, 'records'), asksOncePerTurn);
   return {
-    version: connection.changes,
-    ...createUsers(connection),
-    ...createIdentities(connection),
-    ...createScopeSets(connection),
-    ...createApiKeys(connection, now),
-    ...createSecrets(connection),
+    version: createVersion(connection, staleIfErrorMs),
+    ...createSqlRecords(createSqliteDatabase(connection), now),
     noteUse: createNoteUse(connection),
     ping: async () => connection.read(() => void connection.db.prepare('SELECT open FROM bootstrap').get()),
     backup: (target) => backupDatabase(connection.db.name, target),
     close: connection.close,
+  };
+}
+
+/** What is remembered is as good as the last look at the file. */
+function createVersion({ changes }: Connection, staleIfErrorMs: number): () => number {
+  let last = changes();
+  let lastLookAt = performance.now();
+  return () => {
+    try {
+      last = changes();
+      lastLookAt = performance.now();
+    } catch (error) {
+      if (performance.now() - lastLookAt >= staleIfErrorMs) throw error;
+    }
+    return last;
   };
 }
 

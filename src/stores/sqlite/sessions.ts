@@ -8,11 +8,6 @@ import type { SqliteStoreOptions } from './records.ts';
 
 type SessionRow = Session & RotationState;
 
-export interface SqliteSessionsOptions extends SqliteStoreOptions {
-  /** How long a session seen alive counts while the file can't be read, ms. Default 0. */
-  readonly staleIfErrorMs?: number;
-}
-
 /** How many live sessions this process remembers: a few megabytes. */
 const memoSize = 20_000;
 
@@ -24,9 +19,9 @@ const columns = `id, user_id AS userId, method, scope, address, user_agent AS us
 
 /**
  * Opens the session store in a SQLite file, made and migrated as needed; `now` is the store's clock.
- * Throws {@link ./store-open-error.ts StoreOpenError} when the file can't be used.
+ * Throws {@link ../store-open-error.ts StoreOpenError} when the file can't be used.
  */
-export function createSqliteSessions(file: string, options: SqliteSessionsOptions): Sessions & SingleUse {
+export function createSqliteSessions(file: string, options: SqliteStoreOptions): Sessions & SingleUse {
   const { now, asksOncePerTurn, staleIfErrorMs = 0 } = options;
   const connection = createConnection(openDatabase(file, 'sessions'), asksOncePerTurn);
   const { db, read, write } = connection;

@@ -1,0 +1,56 @@
+# The image: what `npm run build` emits, production dependencies, and the base's Node. Any base with Node 24, npm and a
+# shell will do; nothing of the base but Node is used at run time.
+ARG NODE_IMAGE=docker.io/library/node:24-bookworm-slim
+
+FROM ${NODE_IMAGE} AS build
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci --ignore-scripts --no-audit --prefer-offline
+COPY tsconfig.json tsconfig.build.json ./
+COPY build ./build
+COPY src ./src
+RUN npm run build && chmod 755 dist/main.js
+
+# The addons come prebuilt for every platform: those of others, and SQLite's source, are half of all there is. `npm sbom`
+# with --omit=dev would leave out what development uses too, so it is shown a package without development.
+FROM ${NODE_IMAGE} AS dependencies
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci --omit=dev --omit=optional --ignore-scripts --no-audit --prefer-offline \
+ && npm pkg delete devDependencies optionalDependencies \
+ && npm sbom --sbom-format=cyclonedx > sbom.cdx.json \
+ && rm -rf node_modules/better-sqlite3/deps node_modules/better-sqlite3/src \
+ && find node_modules/*/prebuilds -mindepth 1 -maxdepth 1 ! -name "linux*-$(node -p process.arch)*" -exec rm -rf {} + \
+ && find node_modules -name '*.map' -type f -exec rm {} + \
+ && mkdir -p /files/data /files/usr/local/bin \
+ && chown 10001:10001 /files/data \
+ && ln -s /app/dist/main.js /files/usr/local/bin/postern
+
+FROM ${NODE_IMAGE}
+ARG VERSION=0.1.0
+ARG REVISION=unknown
+ARG CREATED=1970-01-01T00:00:00Z
+ARG SOURCE=unknown
+LABEL org.opencontainers.image.title="Postern" \
+      org.opencontainers.image.description="An authentication gateway in front of existing HTTP services" \
+      org.opencontainers.image.licenses="Apache-2.0" \
+      org.opencontainers.image.version="${VERSION}" \
+      org.opencontainers.image.revision="${REVISION}" \
+      org.opencontainers.image.created="${CREATED}" \
+      org.opencontainers.image.source="${SOURCE}"
+WORKDIR /app
+COPY --from=dependencies /files/ /
+COPY --from=dependencies /app/node_modules ./node_modules
+COPY --from=dependencies /app/sbom.cdx.json ./
+COPY package.json LICENSE ./
+COPY config/image.yaml /etc/postern/postern.yaml
+COPY --from=build /app/dist ./dist
+# SQLite's temporary files: nothing else can be written.
+ENV NODE_ENV=production \
+    POSTERN_CONFIG=/etc/postern/postern.yaml \
+    SQLITE_TMPDIR=/data
+VOLUME /data
+EXPOSE 8080 9090
+USER 10001:10001
+ENTRYPOINT ["node", "/app/dist/main.js"]
+CMD ["serve"]

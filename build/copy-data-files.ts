@@ -1,0 +1,10 @@
+import { cpSync, statSync } from 'node:fs';
+import { extname } from 'node:path';
+
+const data = ['.sql', '.lua'];
+
+// The compiler emits code alone; migrations and scripts are read from beside it.
+cpSync('src', 'dist', {
+  recursive: true,
+  filter: (source) => statSync(source).isDirectory() || data.includes(extname(source)),
+});

@@ -1,0 +1,51 @@
+{{/* The configuration file: the values, with every secret by the file it is mounted as. */}}
+{{- define "postern.config" -}}
+{{- $config := deepCopy .Values.config -}}
+{{- range include "postern.secretFiles" . | fromYamlArray -}}
+{{- $found := dict "file" (printf "%s/%s" (include "postern.secretFolder" $) .file) -}}
+{{- range reverse .at -}}
+{{- $found = dict . $found -}}
+{{- end -}}
+{{- $config = mergeOverwrite $config $found -}}
+{{- end -}}
+{{- if .Values.tls.existingSecret -}}
+{{- $config = mergeOverwrite $config (dict "listen" (dict "tls" (dict "cert" "/run/tls/postern/tls.crt" "key" "/run/tls/postern/tls.key"))) -}}
+{{- end -}}
+{{- toYaml $config -}}
+{{- end -}}
+
+{{/* "true" when that store (records or sessions) is an SQLite file, or nobody here can tell what it is. */}}
+{{- define "postern.isFile" -}}
+{{- $address := index .root.Values.config.stores .store | default "sqlite:" -}}
+{{- if or (not (kindIs "string" $address)) (hasPrefix "sqlite:" $address) -}}true{{- end -}}
+{{- end -}}
+
+{{/* "true" when any store is. */}}
+{{- define "postern.hasFiles" -}}
+{{- if or (include "postern.isFile" (dict "root" . "store" "records")) (include "postern.isFile" (dict "root" . "store" "sessions")) -}}true{{- end -}}
+{{- end -}}
+
+{{/* The whole seconds of a duration such as 500ms or 2m, rounded up. */}}
+{{- define "postern.seconds" -}}
+{{- $count := regexFind "^[0-9]+" . | int64 -}}
+{{- $unit := regexFind "[a-z]+$" . -}}
+{{- if eq $unit "ms" -}}
+{{- div (add $count 999) 1000 -}}
+{{- else -}}
+{{- mul $count (get (dict "s" 1 "m" 60 "h" 3600 "d" 86400) $unit) -}}
+{{- end -}}
+{{- end -}}
+
+{{/* How long a pod takes to end, in seconds: a sidecar's service first, then the drain. */}}
+{{- define "postern.stopSeconds" -}}
+{{- $shutdown := .Values.config.shutdown -}}
+{{- $drain := add (include "postern.seconds" $shutdown.delay) (include "postern.seconds" $shutdown.timeout) -}}
+{{- if eq .Values.mode "sidecar" -}}
+{{- $drain = add $drain .Values.sidecar.preStopSleepSeconds .Values.sidecar.stopSeconds -}}
+{{- end -}}
+{{- $drain -}}
+{{- end -}}
+
+{{- define "postern.gracePeriodSeconds" -}}
+{{- .Values.terminationGracePeriodSeconds | default (add (include "postern.stopSeconds" .) 5) -}}
+{{- end -}}

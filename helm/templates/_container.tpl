@@ -1,0 +1,80 @@
+{{/* The container of Postern, the same in both modes. */}}
+{{- define "postern.container" -}}
+name: postern
+image: {{ include "postern.image" . }}
+imagePullPolicy: {{ .Values.image.pullPolicy }}
+args: {{ concat (list "serve" "--config" "/etc/postern/postern.yaml") .Values.extraArgs | toJson }}
+ports:
+  - { name: {{ include "postern.publicPort" . }}, containerPort: {{ int .Values.config.listen.port }}, protocol: TCP }
+  - { name: management, containerPort: {{ int .Values.config.management.port }}, protocol: TCP }
+{{- with .Values.extraEnv }}
+env:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .Values.extraEnvFrom }}
+envFrom:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- range $probe := list "startupProbe" "livenessProbe" "readinessProbe" }}
+{{- with index $.Values $probe }}
+{{ $probe }}:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end }}
+{{- with .Values.resources }}
+resources:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+securityContext:
+  {{- toYaml .Values.securityContext | nindent 2 }}
+volumeMounts:
+  - { name: postern-config, mountPath: /etc/postern, readOnly: true }
+  - { name: postern-tmp, mountPath: /tmp }
+{{- if include "postern.hasFiles" . }}
+  - { name: postern-data, mountPath: /data }
+{{- end }}
+{{- if include "postern.secretFiles" . | fromYamlArray }}
+  - { name: postern-secrets, mountPath: {{ include "postern.secretFolder" . }}, readOnly: true }
+{{- end }}
+{{- if .Values.tls.existingSecret }}
+  - { name: postern-tls, mountPath: /run/tls/postern, readOnly: true }
+{{- end }}
+{{- with .Values.extraVolumeMounts }}
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end -}}
+
+{{/* The volumes that container mounts. */}}
+{{- define "postern.volumes" -}}
+- name: postern-config
+  configMap:
+    name: {{ .Values.existingConfig | default (include "postern.fullname" .) }}
+    items: [{ key: {{ ternary .Values.existingConfigKey "postern.yaml" (ne .Values.existingConfig "") }}, path: postern.yaml }]
+- name: postern-tmp
+  emptyDir: { sizeLimit: 256Mi }
+{{- if include "postern.hasFiles" . }}
+- name: postern-data
+  {{- if .Values.persistence.enabled }}
+  persistentVolumeClaim:
+    claimName: {{ .Values.persistence.existingClaim | default (printf "%s-data" (include "postern.fullname" .)) }}
+  {{- else }}
+  emptyDir: {}
+  {{- end }}
+{{- end }}
+{{- with include "postern.secretFiles" . | fromYamlArray }}
+- name: postern-secrets
+  projected:
+    defaultMode: 0440
+    sources:
+      {{- range . }}
+      - secret: { name: {{ .secret }}, items: [{ key: {{ .key }}, path: {{ .file }} }] }
+      {{- end }}
+{{- end }}
+{{- with .Values.tls.existingSecret }}
+- name: postern-tls
+  secret: { secretName: {{ . }}, defaultMode: 0440 }
+{{- end }}
+{{- with .Values.extraVolumes }}
+{{ toYaml . }}
+{{- end }}
+{{- end -}}

@@ -1,0 +1,70 @@
+{{/*
+The name of everything this release makes. No other release of the namespace has it: the release's name is in it whole,
+or by its hash where that would be too long.
+*/}}
+{{- define "postern.fullname" -}}
+{{- $name := ternary .Chart.Name (printf "%s-%s" .Release.Name .Chart.Name) (eq .Release.Name .Chart.Name) -}}
+{{- $name = default $name .Values.fullnameOverride -}}
+{{- if gt (len $name) 52 -}}
+{{- printf "%s-%s" ($name | trunc 43 | trimSuffix "-") ($name | sha256sum | trunc 8) -}}
+{{- else -}}
+{{- $name -}}
+{{- end -}}
+{{- end -}}
+
+{{/* What selects the pods with this Postern: one label, so that a sidecar's pod keeps the labels of its own chart. */}}
+{{- define "postern.selectorLabels" -}}
+postern/instance: {{ include "postern.fullname" . }}
+{{- end -}}
+
+{{- define "postern.labels" -}}
+helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | trunc 63 | trimSuffix "-" }}
+app.kubernetes.io/name: {{ .Chart.Name }}
+app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+{{- with .Values.commonLabels }}
+{{ toYaml . }}
+{{- end }}
+{{- end -}}
+
+{{/* Metadata of a resource. Takes a dict: root; optional suffix, labels, annotations. */}}
+{{- define "postern.metadata" -}}
+name: {{ include "postern.fullname" .root }}{{ with .suffix }}-{{ . }}{{ end }}
+labels:
+  {{- merge (dict) (.labels | default dict) (include "postern.labels" .root | fromYaml) | toYaml | nindent 2 }}
+{{- with merge (dict) (.annotations | default dict) .root.Values.commonAnnotations }}
+annotations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end -}}
+
+{{- define "postern.serviceAccountName" -}}
+{{- if .Values.serviceAccount.name -}}
+{{- .Values.serviceAccount.name -}}
+{{- else if .Values.serviceAccount.create -}}
+{{- include "postern.fullname" . -}}
+{{- else -}}
+default
+{{- end -}}
+{{- end -}}
+
+{{- define "postern.image" -}}
+{{- $image := .Values.image -}}
+{{- $tag := default .Chart.AppVersion $image.tag -}}
+{{- if $image.digest -}}
+{{- printf "%s:%s@%s" $image.repository $tag $image.digest -}}
+{{- else -}}
+{{- printf "%s:%s" $image.repository $tag -}}
+{{- end -}}
+{{- end -}}
+
+{{/* The name of the public port, which says its protocol. */}}
+{{- define "postern.publicPort" -}}
+{{- if or .Values.tls.existingSecret (dig "listen" "tls" "" .Values.config) -}}https{{- else -}}http{{- end -}}
+{{- end -}}
+
+{{/* The host that clients see. */}}
+{{- define "postern.publicHost" -}}
+{{- get (urlParse (.Values.config.base_url | default "" | toString)) "hostname" -}}
+{{- end -}}

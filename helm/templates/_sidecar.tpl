@@ -1,0 +1,57 @@
+{{/*
+For charts whose pod gets Postern as a sidecar. This chart is their dependency with `mode: sidecar`; each template takes
+the scope of the dependency:
+
+  metadata:
+    labels:      {{ include "postern.sidecar.labels" .Subcharts.postern }}
+    annotations: {{ include "postern.sidecar.annotations" .Subcharts.postern }}
+  spec:
+    initContainers: {{ include "postern.sidecar.initContainers" .Subcharts.postern }}
+    containers:     {{ include "postern.sidecar.containers" .Subcharts.postern }}
+    volumes:        {{ include "postern.sidecar.volumes" .Subcharts.postern }}
+
+and `postern.replicas`, `postern.strategy` and `postern.gracePeriodSeconds` for the workload itself.
+examples/kubernetes/chart is one whole.
+*/}}
+{{- define "postern.sidecar.labels" -}}
+{{- include "postern.selectorLabels" . -}}
+{{- end -}}
+
+{{/* Checksums that roll the pods when configuration or secrets change. */}}
+{{- define "postern.sidecar.annotations" -}}
+{{- if .Values.rollOnChange -}}
+checksum/config: {{ include "postern.config" . | sha256sum }}
+checksum/secret: {{ include "postern.secretChecksum" . }}
+{{- end -}}
+{{- end -}}
+
+{{/* A list with Postern as a native sidecar, or nothing when `sidecar.native` is off. */}}
+{{- define "postern.sidecar.initContainers" -}}
+{{- if .Values.sidecar.native -}}
+- {{ include "postern.container" . | nindent 2 | trim }}
+  restartPolicy: Always
+{{- end -}}
+{{- end -}}
+
+{{/* A list with Postern as an ordinary container, or nothing when `sidecar.native` is on. */}}
+{{- define "postern.sidecar.containers" -}}
+{{- if not .Values.sidecar.native -}}
+- {{ include "postern.container" . | nindent 2 | trim }}
+{{- end -}}
+{{- end -}}
+
+{{- define "postern.sidecar.volumes" -}}
+{{- include "postern.volumes" . -}}
+{{- end -}}
+
+{{/* The containers of the service, each going on for a moment after its pod was told to end. */}}
+{{- define "postern.serviceContainers" -}}
+{{- $sleep := .Values.sidecar.preStopSleepSeconds | int -}}
+{{- range .Values.sidecar.containers -}}
+{{- $linger := dict -}}
+{{- if and $sleep (not .lifecycle) -}}
+{{- $linger = dict "lifecycle" (dict "preStop" (dict "sleep" (dict "seconds" $sleep))) -}}
+{{- end }}
+- {{ merge (dict) . $linger | toYaml | nindent 2 | trim }}
+{{- end -}}
+{{- end -}}

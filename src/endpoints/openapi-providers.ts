@@ -1,0 +1,61 @@
+import type { RefusalCode } from '../errors.ts';
+import type { Operation } from './openapi-operation.ts';
+import { exchangeFields, exchangeResponse } from './provider-exchange.ts';
+import { startQuery, startResponse } from './provider-start.ts';
+
+const refusals: readonly RefusalCode[] = [
+  'invalid_assertion',
+  'user_not_provisioned',
+  'not_found',
+  'store_unavailable',
+  'overloaded',
+];
+
+const exchange = {
+  description:
+    'The provider’s `response` says which fields are required; others are ignored. It succeeds once, in the browser that began the sign-in.',
+  path: '/api/login/{provider}/exchange',
+  guard: 'open',
+  oauth: true,
+  success: {
+    status: 200,
+    description: 'An access token; the refresh token is in the cookie.',
+    schema: exchangeResponse,
+    headers: ['Set-Cookie', 'Referrer-Policy'],
+  },
+  refusals,
+} as const;
+
+/** The operations by which somebody signs in through an identity provider. */
+export const providerOperations: readonly Operation[] = [
+  {
+    id: 'Authentication-Start',
+    summary: 'Begins a sign-in through an identity provider',
+    description: 'Sets a cookie that binds the sign-in to this browser; several may go on at once.',
+    method: 'GET',
+    path: '/api/login/{provider}/start',
+    guard: 'open',
+    query: startQuery,
+    success: {
+      status: 200,
+      description: 'Where the browser goes next.',
+      schema: startResponse,
+      headers: ['Set-Cookie', 'Referrer-Policy'],
+    },
+    refusals: ['not_found', 'store_unavailable'],
+  },
+  {
+    ...exchange,
+    id: 'Authentication-Exchange',
+    summary: 'Signs in with what the provider returned',
+    method: 'GET',
+    query: exchangeFields,
+  },
+  {
+    ...exchange,
+    id: 'Authentication-ExchangeForm',
+    summary: 'Signs in with what the provider returned, kept out of addresses',
+    method: 'POST',
+    body: { mediaType: 'application/x-www-form-urlencoded', schema: exchangeFields },
+  },
+];

@@ -1,0 +1,71 @@
+import { uuidv7 } from 'uuidv7';
+import type { IdentityProviderConfig } from '../config/schema.ts';
+import { canonicalAccountName, parseUsername } from '../credentials/account-name.ts';
+import type { VerifiedIdentity } from '../identity-providers/identity-provider.ts';
+import type { Log } from '../log.ts';
+import type { Identity, NewIdentityUser, Records, UserWithSets } from '../stores/records.ts';
+
+/** The accounts of those who sign in through one provider. */
+export interface ProviderAccounts {
+  /**
+   * The account of an identity, which is (issuer, subject) and nothing else, with what the provider grants now; it may be
+   * disabled. A first sign-in makes one, where that is configured; undefined when there is none.
+   */
+  accept(
+    identity: VerifiedIdentity,
+  ): Promise<{ readonly found: UserWithSets; readonly isNew: boolean } | undefined>;
+  /** Whether the identity is, at this moment, that user's, and the user enabled. */
+  isStillGood(userId: string, identity: Identity): Promise<boolean>;
+}
+
+/** Creates the accounts of the provider of that name. */
+export function createProviderAccounts(options: {
+  readonly provider: string;
+  readonly accounts: IdentityProviderConfig['accounts'];
+  readonly records: Pick<Records, 'acceptIdentity' | 'findScopeSetByName' | 'findUser' | 'identitiesOf'>;
+  /** The clock, epoch ms. */
+  readonly now: () => number;
+  readonly log: Pick<Log, 'warn'>;
+}): ProviderAccounts {
+  const { provider, accounts, records, now, log } = options;
+
+  async function idsOfSets(names: readonly string[]): Promise<string[]> {
+    const found = await Promise.all(names.map((name) => records.findScopeSetByName(name)));
+    const unknown = names.filter((_, index) => found[index] === undefined);
+    // Whoever removed the set took it from everybody; that nobody can sign in any more was not asked for.
+    for (const name of unknown) log.warn('a grant names no scope set', { provider, scope_set: name });
+    return found.flatMap((set) => (set === undefined ? [] : [set.id]));
+  }
+
+  return {
+    async accept({ issuer, subject, profile, grants }) {
+      const claims = {
+        issuer,
+        subject,
+        displayName: profile.displayName,
+        email: profile.email,
+        scopes: grants.scopes,
+        scopeSets: await idsOfSets(grants.scopeSets),
+      };
+      const newUser = accounts === 'create' ? newUserOf(profile.username, provider, now()) : null;
+      return records.acceptIdentity(claims, newUser);
+    },
+
+    async isStillGood(userId, { issuer, subject }) {
+      const found = await records.findUser(userId);
+      if (found === undefined || found.user.disabled) return false;
+      const identities = await records.identitiesOf(userId);
+      return identities.some((identity) => identity.issuer === issuer && identity.subject === subject);
+    },
+  };
+}
+
+/** A name that somebody has already is somebody else's: it is made another one, by the id at last. */
+function newUserOf(username: string, provider: string, created: number): NewIdentityUser {
+  const id = uuidv7();
+  const names = [username, `${username} (${provider})`, `${username} (${id})`, id]
+    .map(parseUsername)
+    .filter((name) => typeof name === 'string')
+    .map((name) => ({ username: name, canonicalName: canonicalAccountName(name) }));
+  return { id, created, names };
+}

@@ -1,0 +1,175 @@
+import { z } from 'zod';
+import type { RecentUse } from '../credentials/recent-use.ts';
+import { Refusal } from '../errors.ts';
+import { cookieValues } from '../http/cookies.ts';
+import type { Exchange } from '../http/exchange.ts';
+import { readForm } from '../http/form-body.ts';
+import { readQuery } from '../http/query.ts';
+import type { Answer } from '../http/reply.ts';
+import type {
+  IdentityProvider,
+  Presented,
+  VerifiedIdentity,
+} from '../identity-providers/identity-provider.ts';
+import { bindingOf } from '../identity-providers/sign-in-start.ts';
+import type { UserWithSets } from '../stores/records.ts';
+import type { Audit } from './audit.ts';
+import type { Endpoint } from './endpoint.ts';
+import { loginResponse } from './login-response.ts';
+import type { ProviderAccounts } from './provider-accounts.ts';
+import type { SignedIn, SignIn } from './sign-in.ts';
+
+const assertionFields = z.object({ assertion: z.string() });
+const codeFields = z.object({ code: z.string(), state: z.string(), iss: z.string().optional() });
+
+/** What the front end brings, for the document: which of it, is the provider's `response`. */
+export const exchangeFields = z
+  .object({
+    assertion: z
+      .string()
+      .optional()
+      .describe('Required with `response: id_token`: the ID token (a JWT) that the provider returned.'),
+    code: z
+      .string()
+      .optional()
+      .describe('Required with `response: code`, as `state`: what the provider returned.'),
+    state: z.string().optional(),
+    iss: z.string().optional().describe('Beside `code`, where the provider returns it (RFC 9207).'),
+  })
+  .meta({ id: 'Body_Authentication-ExchangeForm', title: 'Body_Authentication-ExchangeForm' });
+
+/** None of them is ever shown in a problem. */
+const secret = ['assertion', 'code', 'state'] as const;
+
+/** What the exchange answers. */
+export const exchangeResponse = loginResponse
+  .extend({ return_to: z.string().optional().describe('As the start was given it.') })
+  .meta({ id: 'ExchangeResponse' });
+
+/** Reads fields from where a call has them; throws {@link ../errors.ts ValidationError}. */
+type ReadFields = <S extends z.ZodObject>(schema: S) => z.output<S>;
+
+/**
+ * `GET` and `POST /api/login/{provider}/exchange`: a session for what the provider gave the front end
+ * (OpenID Connect Core §3.1.2.5, §3.2.2.5; RFC 9207).
+ */
+export function createProviderExchange(options: {
+  readonly provider: Pick<IdentityProvider, 'name' | 'response' | 'redeem'>;
+  readonly accounts: ProviderAccounts;
+  /** Of the cookie that binds starts to their browser. */
+  readonly cookieName: string;
+  readonly signIn: SignIn;
+  readonly recentUse: RecentUse;
+  readonly audit: Audit;
+  readonly now: () => number;
+}): readonly Endpoint[] {
+  const { provider, accounts, cookieName, signIn, recentUse, audit, now } = options;
+
+  function auditFailure(exchange: Exchange, subject: string | null, reason: string): void {
+    audit(exchange, {
+      event: 'login_failed',
+      outcome: 'failure',
+      actor: null,
+      subject,
+      provider: provider.name,
+      reason,
+    });
+  }
+
+  function readPresented(read: ReadFields): Presented {
+    if (provider.response === 'id_token') return read(assertionFields);
+    const { code, state, iss: issuer } = read(codeFields);
+    return { code, state, ...(issuer !== undefined && { issuer }) };
+  }
+
+  async function redeem(exchange: Exchange, presented: Presented): Promise<VerifiedIdentity> {
+    const binding = bindingOf(cookieValues(exchange.head.cookie, cookieName));
+    try {
+      return await provider.redeem(presented, binding);
+    } catch (error) {
+      // A provider or store that is away has refused nobody.
+      if (error instanceof Refusal && error.status < 500)
+        auditFailure(exchange, null, String(error.options.cause));
+      throw error;
+    }
+  }
+
+  function notProvisioned(exchange: Exchange, subject: string | null, reason: string): Refusal {
+    auditFailure(exchange, subject, reason);
+    return new Refusal('user_not_provisioned', { cause: reason });
+  }
+
+  async function requireAccount(exchange: Exchange, identity: VerifiedIdentity): Promise<UserWithSets> {
+    const accepted = await accounts.accept(identity);
+    if (accepted === undefined) throw notProvisioned(exchange, null, 'no account');
+    const { found, isNew } = accepted;
+    const { id, disabled } = found.user;
+    if (disabled) throw notProvisioned(exchange, id, 'disabled');
+    if (isNew)
+      audit(exchange, {
+        event: 'user_created',
+        outcome: 'success',
+        actor: null,
+        subject: id,
+        provider: provider.name,
+      });
+    return found;
+  }
+
+  /**
+   * Who disables a user, or takes the identity away, ends the sessions there are. This one may be made just after: so
+   * the account is looked at once more.
+   */
+  async function startSession(
+    exchange: Exchange,
+    found: UserWithSets,
+    identity: VerifiedIdentity,
+  ): Promise<SignedIn> {
+    const { id } = found.user;
+    const started = await signIn.start(exchange, found, provider.name, '');
+    try {
+      if (await accounts.isStillGood(id, identity)) return started;
+      throw notProvisioned(exchange, id, 'disabled or unlinked meanwhile');
+    } catch (error) {
+      await signIn.cancel(started.session);
+      throw error;
+    }
+  }
+
+  async function exchangeFor(exchange: Exchange, read: ReadFields): Promise<Answer> {
+    const identity = await redeem(exchange, readPresented(read));
+    const found = await requireAccount(exchange, identity);
+    const { session, answer } = await startSession(exchange, found, identity);
+    const { userId } = session;
+    recentUse.noteLogin(userId, now());
+    audit(exchange, {
+      event: 'login_succeeded',
+      outcome: 'success',
+      actor: userId,
+      subject: userId,
+      session: session.id,
+      provider: provider.name,
+    });
+    const { returnTo } = identity;
+    return returnTo === null ? answer : { ...answer, body: { ...answer.body, return_to: returnTo } };
+  }
+
+  const common = { guard: 'open', oauth: true } as const;
+  return [
+    {
+      ...common,
+      method: 'GET',
+      path: `/api/login/${provider.name}/exchange`,
+      noHead: true,
+      answer: ({ exchange }) =>
+        exchangeFor(exchange, (schema) => readQuery(exchange.query, schema, { secret })),
+    },
+    {
+      ...common,
+      method: 'POST',
+      path: `/api/login/${provider.name}/exchange`,
+      answer: ({ exchange, body }) =>
+        exchangeFor(exchange, (schema) => readForm(body, exchange.head.contentType, schema, { secret })),
+    },
+  ];
+}

@@ -1,0 +1,24 @@
+import type { LongTargets } from '../http/target-limits.ts';
+
+/** Assertions with many groups are long; codes of some providers too. */
+const maxExchangeTargetBytes = 64 * 1024;
+
+/**
+ * Whether it is a path of an identity provider, configured or not. Assertions and codes stand in such addresses: no
+ * answer may let a browser pass one on as `Referer`.
+ */
+export function isProviderPath(path: string): boolean {
+  return /^\/api\/login\/[^/]+\/(?:start|exchange)\/?$/.test(path);
+}
+
+/** Whether it is the path of an exchange, of a provider configured or not. */
+export function isExchangePath(path: string): boolean {
+  return /^\/api\/login\/[^/]+\/exchange\/?$/.test(path);
+}
+
+/** The targets that bring what those providers gave: of GET alone, for POST has a body. */
+export function longExchangeTargets(providerNames: readonly string[]): LongTargets {
+  const exchangePaths = providerNames.map((name) => `/api/login/${name}/exchange`);
+  const paths = new Set(exchangePaths.flatMap((path) => [path, `${path}/`]));
+  return { maxBytes: maxExchangeTargetBytes, has: (method, path) => method === 'GET' && paths.has(path) };
+}

@@ -1,0 +1,40 @@
+import type { Sample } from './registry.ts';
+
+/** Durations by upper bounds, as plain numbers: the samples of a histogram are made when somebody asks. */
+export class Durations {
+  readonly #boundsSeconds: readonly number[];
+  /** One count a bound, and one for what is longer than all. */
+  readonly #counts: Float64Array;
+  #sumSeconds = 0;
+
+  /** The bounds in seconds, ascending. */
+  constructor(boundsSeconds: readonly number[]) {
+    this.#boundsSeconds = boundsSeconds;
+    this.#counts = new Float64Array(boundsSeconds.length + 1);
+  }
+
+  /** Takes note of one, in milliseconds. */
+  note(durationMs: number): void {
+    const seconds = durationMs / 1000;
+    const bounds = this.#boundsSeconds;
+    let at = 0;
+    while (at < bounds.length && seconds > bounds[at]!) at++;
+    this.#counts[at]!++;
+    this.#sumSeconds += seconds;
+  }
+
+  /** As samples of the histogram of that name. */
+  samples(name: string, labels: Readonly<Record<string, string>>): Sample[] {
+    let below = 0;
+    const buckets = [...this.#counts].map((count, index): Sample => {
+      below += count;
+      const le = this.#boundsSeconds[index] ?? '+Inf';
+      return { metricName: `${name}_bucket`, labels: { ...labels, le }, value: below };
+    });
+    return [
+      ...buckets,
+      { metricName: `${name}_sum`, labels, value: this.#sumSeconds },
+      { metricName: `${name}_count`, labels, value: below },
+    ];
+  }
+}

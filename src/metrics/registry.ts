@@ -1,0 +1,77 @@
+import { collectDefaultMetrics, type Metric, Registry } from 'prom-client';
+
+/** One sample of the text format. */
+export interface Sample {
+  /** For the parts of a histogram; absent: the metric's own name. */
+  readonly metricName?: string;
+  readonly labels: Readonly<Record<string, string | number>>;
+  readonly value: number;
+}
+
+/** A metric whose samples are made when they are asked for. */
+export interface SampledMetric {
+  /** Without `postern_`. */
+  readonly name: string;
+  readonly help: string;
+  readonly type: 'counter' | 'gauge' | 'histogram';
+  /** `name` is the whole name. */
+  collect(name: string): Sample[];
+}
+
+/** Plain numbers by a label's value. Whoever counts adds to them; nothing else happens until somebody asks. */
+export type Counts<Value extends string> = Record<Value, number>;
+
+/** Every metric of the process; each name begins with `postern_`. */
+export interface MetricsRegistry {
+  add(metric: SampledMetric): void;
+  /** A value read when metrics are scraped. */
+  gauge(name: string, help: string, read: () => number): void;
+  /** Values read when metrics are scraped, each with the label's value before it. */
+  gaugeBy(label: string, name: string, help: string, read: () => (readonly [string, number])[]): void;
+  /** Counts by one label, whose values are all named beforehand. */
+  counts<Value extends string>(
+    label: string,
+    name: string,
+    help: string,
+    values: readonly Value[],
+  ): Counts<Value>;
+  /** The Prometheus text format. */
+  text(): Promise<string>;
+  readonly contentType: string;
+}
+
+/** Creates a registry of its own, with the metrics of the process in it. */
+export function createMetricsRegistry(): MetricsRegistry {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry, prefix: 'postern_' });
+
+  function add(metric: SampledMetric): void {
+    const { help, type } = metric;
+    const name = `postern_${metric.name}`;
+    const get = async () => ({ name, help, type, values: metric.collect(name), aggregator: 'sum' });
+    registry.registerMetric({ name, help, get } as unknown as Metric);
+  }
+
+  return {
+    add,
+    gauge: (name, help, read) =>
+      add({ name, help, type: 'gauge', collect: () => [{ labels: {}, value: read() }] }),
+    gaugeBy(label, name, help, read) {
+      const collect = () => read().map(([of, value]) => ({ labels: { [label]: of }, value }));
+      add({ name, help, type: 'gauge', collect });
+    },
+    counts(label, name, help, values) {
+      const counts = zeroCounts(values);
+      const collect = () => values.map((value) => ({ labels: { [label]: value }, value: counts[value] }));
+      add({ name, help, type: 'counter', collect });
+      return counts;
+    },
+    text: () => registry.metrics(),
+    contentType: registry.contentType,
+  };
+}
+
+/** Counts that begin at 0. */
+export function zeroCounts<Value extends string>(values: readonly Value[]): Counts<Value> {
+  return Object.fromEntries(values.map((value) => [value, 0])) as Counts<Value>;
+}

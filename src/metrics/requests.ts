@@ -1,0 +1,113 @@
+import { Durations } from './durations.ts';
+import type { MetricsRegistry, Sample } from './registry.ts';
+
+/** Counts every request of the public listener. Labels are bounded by the configuration and the table of refusals. */
+export interface RequestCounts {
+  /**
+   * One request is over. `route` is the configured path; `ownMs` is what Postern itself took of `durationMs`, until an
+   * upstream's connection had the request or, where none got it, all of it.
+   */
+  done(
+    route: string,
+    method: string,
+    status: number,
+    outcome: string,
+    durationMs: number,
+    ownMs: number,
+  ): void;
+  /** One was refused before it could be read. */
+  unreadable(status: number, outcome: string): void;
+}
+
+const wholeBounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+const ownBounds = [0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 2.5];
+const readMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
+
+/** What is counted of one route: plain numbers, turned into labelled series only when somebody asks. */
+class RouteCounts {
+  /** Requests that went well, by status and whether they read: `2 * status + read`. */
+  readonly ok = new Map<number, number>();
+  /** All others, by outcome and then the same number. */
+  readonly others = new Map<string, Map<number, number>>();
+  readonly whole = new Durations(wholeBounds);
+  readonly own = new Durations(ownBounds);
+
+  count(key: number, outcome: string): void {
+    let counts = this.ok;
+    if (outcome !== 'ok') {
+      const known = this.others.get(outcome);
+      if (known === undefined) this.others.set(outcome, (counts = new Map()));
+      else counts = known;
+    }
+    counts.set(key, (counts.get(key) ?? 0) + 1);
+  }
+
+  /** How many had that outcome. */
+  total(outcome: string): number {
+    let sum = 0;
+    for (const value of this.others.get(outcome)?.values() ?? []) sum += value;
+    return sum;
+  }
+}
+
+/** Adds the metrics of requests; `refusalCodes` are all outcomes that are a refusal of Postern's own. */
+export function createRequestCounts(
+  registry: MetricsRegistry,
+  refusalCodes: readonly string[],
+): RequestCounts {
+  const routes = new Map<string, RouteCounts>();
+
+  function countsOf(route: string): RouteCounts {
+    let counts = routes.get(route);
+    if (counts === undefined) routes.set(route, (counts = new RouteCounts()));
+    return counts;
+  }
+
+  registry.add({
+    name: 'requests_total',
+    help: 'Requests by route, method class (read, write), status and outcome (ok or what ended it otherwise).',
+    type: 'counter',
+    collect: () => [...routes].flatMap(([route, counts]) => requestSamples(route, counts)),
+  });
+  registry.add({
+    name: 'refusals_total',
+    help: 'Requests that Postern refused, by error code.',
+    type: 'counter',
+    collect: () =>
+      refusalCodes.map((code) => ({
+        labels: { code },
+        value: [...routes.values()].reduce((sum, counts) => sum + counts.total(code), 0),
+      })),
+  });
+  registry.add({
+    name: 'request_duration_seconds',
+    help: 'Time from the end of a request head to the end of its answer, by route.',
+    type: 'histogram',
+    collect: (name) => [...routes].flatMap(([route, { whole }]) => whole.samples(name, { route })),
+  });
+  registry.add({
+    name: 'request_own_seconds',
+    help: 'Of that, the time until an upstream connection had the request; all of it where none got it.',
+    type: 'histogram',
+    collect: (name) => [...routes].flatMap(([route, { own }]) => own.samples(name, { route })),
+  });
+
+  return {
+    done(route, method, status, outcome, durationMs, ownMs) {
+      const counts = countsOf(route);
+      counts.count(2 * status + (readMethods.has(method) ? 1 : 0), outcome);
+      counts.whole.note(durationMs);
+      counts.own.note(ownMs);
+    },
+    unreadable: (status, outcome) => countsOf('').count(2 * status, outcome),
+  };
+}
+
+function requestSamples(route: string, { ok, others }: RouteCounts): Sample[] {
+  return [['ok', ok] as const, ...others].flatMap(([outcome, counts]) =>
+    [...counts].map(([key, value]) => ({
+      labels: { route, method: key % 2 === 1 ? 'read' : 'write', status: Math.floor(key / 2), outcome },
+      value,
+    })),
+  );
+}

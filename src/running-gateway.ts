@@ -1,0 +1,222 @@
+import type { AddressInfo } from 'node:net';
+import type { Config } from './config/schema.ts';
+import { createRecentUse } from './credentials/recent-use.ts';
+import { longExchangeTargets } from './endpoints/provider-paths.ts';
+import { composeGateway, type Gateway } from './gateway.ts';
+import { type CertificateFiles, watchCertificate } from './http/certificate-files.ts';
+import { createTrustedProxies } from './http/client-address.ts';
+import type { Exchange } from './http/exchange.ts';
+import { createManagementServer } from './http/management.ts';
+import { createPublicServer, type ServerSettings } from './http/server.ts';
+import type { Log } from './log.ts';
+import { createMetrics } from './metrics.ts';
+import { openBootstrap } from './open-bootstrap.ts';
+import { openStores } from './open-stores.ts';
+import { createOpenStreams } from './proxy/open-streams.ts';
+import { whatNeedsRestart } from './restart-only.ts';
+
+/** A gateway that serves. */
+export interface RunningGateway {
+  readonly address: AddressInfo;
+  readonly managementAddress: AddressInfo;
+  /** The activation token made by Postern while there is no user yet; null when there is none to show. */
+  readonly bootstrapToken: string | null;
+  /**
+   * Serves by another configuration from now on; what is in flight finishes by the old one. What needs a restart stays
+   * as it is and is reported. Rejects, with everything as it was, when a file it names can't be used.
+   */
+  reload(config: Config): Promise<void>;
+  /** Takes note of a configuration that could not be read; the running one stays. */
+  reloadFailed(problems: readonly string[]): void;
+  /** Drains, writes out what is collected and closes the stores; durations are those of `shutdown`. */
+  stop(): Promise<void>;
+}
+
+const flushIntervalMs = 60_000;
+const pruneIntervalMs = 600_000;
+
+/** Opens stores and listeners and starts serving. Throws when a store can't be opened or an address is taken. */
+export async function startGateway(
+  initial: Config,
+  log: Log,
+  now: () => number = Date.now,
+): Promise<RunningGateway> {
+  const stores = await openStores(initial, now, {
+    onAway: (store, reason) => log.warn('store away', { store, reason }),
+    onDeaf: (store, reason) => log.warn('store tells nothing', { store, reason }),
+    onBack: (store) => log.info('store reached', { store }),
+  });
+  const { records, sessions } = stores;
+  const recentUse = createRecentUse(records);
+  const streams = createOpenStreams((principal) => gateway.heldNow(principal));
+  const lasting = { stores, recentUse, streams, log, now };
+  let config = initial;
+  let gateway: Gateway = await composeGateway(config, lasting);
+  const metrics = createMetrics();
+  metrics.gauge('open_streams', 'Authenticated requests in flight.', () => streams.size);
+  metrics.gaugeBy(
+    'upstream',
+    'upstream_connections',
+    'Connections to the upstream, free ones included.',
+    () => gateway.upstreams.map(({ name, open }) => [name, open]),
+  );
+  metrics.gaugeBy(
+    'upstream',
+    'upstream_waiting',
+    'Requests that wait for a connection to the upstream.',
+    () => gateway.upstreams.map(({ name, waiting }) => [name, waiting]),
+  );
+  const revocationSeen = metrics.histogram(
+    'revocation_seen_seconds',
+    'Time from the end of a session, in whichever process, until this one was told of it.',
+    [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5],
+  );
+  const reloads = metrics.counterBy(
+    'outcome',
+    'config_reloads_total',
+    'Reloads by outcome: applied, failed.',
+    ['applied', 'failed'],
+  );
+  sessions.onEnded((id, afterMs) => {
+    streams.endOf(id);
+    revocationSeen(afterMs / 1000);
+  });
+
+  function account(exchange: Exchange): void {
+    exchange.onClose?.();
+    const { method, path, route, outcome, caller } = exchange;
+    const { status, bodyBytes } = exchange.answer;
+    const durationMs = performance.now() - exchange.startedMs;
+    metrics.requestDone(route, method, status, outcome, durationMs);
+    log.access({
+      method,
+      path,
+      route,
+      status,
+      durationMs,
+      outcome,
+      subject: caller === null ? '' : caller.userId,
+      credentialKind: caller === null ? '' : caller.kind === 'session' ? 'session' : 'key',
+      credentialId: caller === null ? '' : caller.credentialId,
+      requestId: exchange.id,
+      address: exchange.address,
+      bytesIn: exchange.bytesIn,
+      bytesOut: bodyBytes,
+    });
+    exchange.onOver?.();
+  }
+
+  let certificate = watchTls(config);
+  const server = createPublicServer({
+    ...serverSettings(config),
+    realm: config.tenant,
+    tls: certificate?.current ?? null,
+    onExchange: (exchange) => gateway.handle(exchange),
+    onRefused: (exchange, refusal) => gateway.refuse(exchange, refusal),
+    onClosed: account,
+    onUnreadable: (refusal, address) => {
+      metrics.requestDone('', '', refusal.status, refusal.code, 0);
+      log.info('unreadable request', { outcome: refusal.code, status: refusal.status, address });
+    },
+  });
+
+  function watchTls({ listen: { tls } }: Config): CertificateFiles | null {
+    if (tls === undefined) return null;
+    return watchCertificate(tls, {
+      onChange: (renewed) => {
+        server.renewCertificate(renewed);
+        log.info('certificate renewed');
+      },
+      onError: (error) => log.error('certificate files are not usable', { err: error }),
+    });
+  }
+
+  let draining = false;
+  const management = createManagementServer({
+    metrics,
+    dependencies: [
+      { name: 'records', required: true, ping: () => records.ping() },
+      { name: 'sessions', required: false, ping: () => sessions.ping() },
+    ],
+    isDraining: () => draining,
+  });
+  const bootstrapToken = await openBootstrap(records, config);
+  const address = await server.listen(config.listen.host, config.listen.port);
+  const managementAddress = await management.listen(config.management.host, config.management.port);
+  const timers = [
+    setInterval(() => recentUse.flush().catch(logStoreError), flushIntervalMs),
+    setInterval(() => sessions.prune().catch(logStoreError), pruneIntervalMs),
+  ];
+  for (const timer of timers) timer.unref();
+
+  function logStoreError(error: unknown): void {
+    log.error('a store could not be written', { err: error });
+  }
+
+  async function reload(wanted: Config): Promise<void> {
+    const { keys, config: next } = whatNeedsRestart(config, wanted);
+    // Whatever of it can fail comes first: until then nothing has changed.
+    const nextCertificate = watchTls(next);
+    let nextGateway: Gateway;
+    try {
+      nextGateway = await composeGateway(next, lasting);
+    } catch (error) {
+      nextCertificate?.close();
+      throw error;
+    }
+    gateway.retire();
+    certificate?.close();
+    config = next;
+    gateway = nextGateway;
+    certificate = nextCertificate;
+    if (certificate !== null) server.renewCertificate(certificate.current);
+    server.apply(serverSettings(next));
+    log.setLevel(next.log.level);
+    reloads('applied');
+    log.info('configuration reloaded');
+    if (keys.length > 0) log.warn('a change of the configuration needs a restart', { keys });
+  }
+
+  return {
+    address,
+    managementAddress,
+    bootstrapToken,
+    reload,
+    reloadFailed(problems) {
+      reloads('failed');
+      log.error('config_reload_failed', { problems });
+    },
+    async stop() {
+      draining = true;
+      server.announceClose();
+      await new Promise((resolve) => setTimeout(resolve, config.shutdown.delay));
+      await server.drain(config.shutdown.timeout);
+      for (const timer of timers) clearInterval(timer);
+      streams.close();
+      certificate?.close();
+      await gateway.close();
+      await recentUse.flush().catch(logStoreError);
+      await management.close();
+      await stores.close();
+      await log.close();
+    },
+  };
+}
+
+function serverSettings({ limits, identity_providers, trusted_proxies }: Config): ServerSettings {
+  return {
+    limits: {
+      connections: limits.connections,
+      targetBytes: limits.target_bytes,
+      headerBytes: limits.header_bytes,
+      headerCount: limits.header_count,
+      headerTimeoutMs: limits.header_timeout,
+      bodyIdleTimeoutMs: limits.body_idle_timeout,
+      writeIdleTimeoutMs: limits.write_idle_timeout,
+      keepAliveTimeoutMs: limits.keep_alive_timeout,
+      requestsPerConnection: limits.requests_per_connection,
+    },
+    longTargets: longExchangeTargets(Object.keys(identity_providers)),
+    proxies: createTrustedProxies(trusted_proxies),
+  };
+}

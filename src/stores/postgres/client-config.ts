@@ -1,0 +1,70 @@
+import { readFileSync } from 'node:fs';
+import { type ClientConfig, types } from 'pg';
+import { StoreOpenError } from '../store-open-error.ts';
+import { describeAddress, type PostgresAddress } from './address.ts';
+
+/** How to reach a PostgreSQL. */
+export interface PostgresAccess {
+  readonly address: PostgresAddress;
+  /** Goes before that of the address. */
+  readonly password?: string | undefined;
+  /** PEM files; undefined: TLS only where the address says so, by the authorities Node trusts. */
+  readonly tls?: { readonly ca?: string; readonly cert?: string; readonly key?: string } | undefined;
+}
+
+/** How long one connection may be made and one statement may run, ms. */
+export interface PostgresTimes {
+  readonly timeoutMs: number;
+}
+
+const int8 = types.builtins.INT8;
+const toNumber = (text: string) => Number(text);
+const getTypeParser = (oid: number, format?: 'text' | 'binary') =>
+  oid === int8 ? toNumber : types.getTypeParser(oid, format as 'text');
+
+/**
+ * The settings of every connection to the store; none is taken from the environment. Throws {@link StoreOpenError}
+ * when a file of `tls` can't be read.
+ *
+ * Schema and time-outs are settled while connecting: a pooler in between that would lose them between two transactions,
+ * and so give one tenant another's tables, refuses the connection instead.
+ */
+export function createClientConfig(access: PostgresAccess, { timeoutMs }: PostgresTimes): ClientConfig {
+  const { address } = access;
+  const password = access.password ?? address.password ?? '';
+  return {
+    host: address.host,
+    port: address.port,
+    user: address.user,
+    database: address.database,
+    // A function is never printed, and keeps pg from looking for passwords elsewhere.
+    password: () => password,
+    ssl: access.tls === undefined && !address.tls ? false : readTlsFiles(access),
+    application_name: 'postern',
+    options: `-c search_path="${address.schema}" -c client_encoding=UTF8`,
+    connectionTimeoutMillis: timeoutMs,
+    statement_timeout: timeoutMs,
+    // One that stands still in the middle of a write would keep everybody else from writing.
+    idle_in_transaction_session_timeout: timeoutMs,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
+    // Instants and counts are safe integers; pg's own parser, which is global, gives strings.
+    types: { getTypeParser: getTypeParser as typeof types.getTypeParser },
+  };
+}
+
+function readTlsFiles({ address, tls = {} }: PostgresAccess): ClientConfig['ssl'] {
+  try {
+    return {
+      rejectUnauthorized: true,
+      ...(tls.ca === undefined ? {} : { ca: readFileSync(tls.ca) }),
+      ...(tls.cert === undefined ? {} : { cert: readFileSync(tls.cert) }),
+      ...(tls.key === undefined ? {} : { key: readFileSync(tls.key) }),
+    };
+  } catch (error) {
+    throw new StoreOpenError(
+      describeAddress(address),
+      `can't read a file for TLS (${(error as Error).message})`,
+    );
+  }
+}

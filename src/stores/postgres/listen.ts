@@ -1,0 +1,117 @@
+import type { Client, Notification } from 'pg';
+import type { ChangeFeed, RecordsChange } from '../change-feed.ts';
+import { type NotifiedChange, selectVersion } from './changes.ts';
+
+export interface ListenOptions {
+  /** Makes a client of its own, not connected yet. */
+  readonly open: () => Client;
+  readonly channel: string;
+  /** Reads what is notified; undefined when it is nothing of ours. */
+  readonly parse: (payload: string) => NotifiedChange | undefined;
+}
+
+/** How often it is made sure that every change has been heard, in ms. */
+const beatIntervalMs = 300;
+/** How long one beat, or a new connection, may take, in ms. */
+const patienceMs = 1_000;
+/** How long after a lost connection a new one is tried, in ms. */
+const retryDelayMs = 200;
+
+/**
+ * Listens for changes on a connection of its own. Versions have no gaps: whoever has heard one after the other has heard
+ * everything, also over a lost connection; after a gap everything is forgotten.
+ */
+export function listenForChanges({ open, channel, parse }: ListenOptions): ChangeFeed {
+  const listeners: ((change: RecordsChange | null) => void)[] = [];
+  let client: Client | null = null;
+  let known: number | null = null;
+  let heardUntil = 0;
+  let isClosed = false;
+  let timer: NodeJS.Timeout | undefined;
+  void connect();
+
+  function tell(change: RecordsChange | null): void {
+    for (const listener of listeners) listener(change);
+  }
+
+  function hear({ payload = '' }: Notification): void {
+    const notified = parse(payload);
+    // Before the first look at the version there is nothing that could be forgotten.
+    if (notified === undefined || known === null || notified.version <= known) return;
+    const isNext = notified.version === known + 1;
+    known = notified.version;
+    tell(isNext ? notified.change : null);
+  }
+
+  async function connect(): Promise<void> {
+    let connecting: Client | null = null;
+    try {
+      connecting = open();
+      const lost = connecting;
+      connecting.on('error', () => drop(lost));
+      connecting.on('end', () => drop(lost));
+      connecting.on('notification', hear);
+      client = connecting;
+      await within(patienceMs, connecting.connect());
+      await within(patienceMs, connecting.query(`LISTEN "${channel}"`));
+      await beat(connecting);
+    } catch {
+      if (connecting === null) later(connect, retryDelayMs);
+      else drop(connecting);
+    }
+  }
+
+  /** Nothing was missed up to the moment it was sent, if the version is the one that was heard last. */
+  async function beat(beating: Client): Promise<void> {
+    const sentAt = performance.now();
+    const version = await within(patienceMs, readVersion(beating));
+    if (client !== beating) return;
+    // What was remembered before anything could be heard may be out of date; so may everything after a gap, or with a
+    // lower version, of a server that lost its last writes.
+    if (version !== known) tell(null);
+    known = version;
+    heardUntil = sentAt;
+    later(() => beat(beating).catch(() => drop(beating)), beatIntervalMs);
+  }
+
+  function drop(lost: Client): void {
+    if (client !== lost) return;
+    client = null;
+    // With a question unanswered this cuts the connection.
+    lost.end().catch(() => {});
+    later(connect, retryDelayMs);
+  }
+
+  function later(run: () => unknown, delayMs: number): void {
+    clearTimeout(timer);
+    if (isClosed) return;
+    timer = setTimeout(run, delayMs);
+    timer.unref();
+  }
+
+  return {
+    get heardUntil() {
+      return heardUntil;
+    },
+    onChange: (listener) => void listeners.push(listener),
+    async close() {
+      isClosed = true;
+      clearTimeout(timer);
+      const closing = client;
+      client = null;
+      await closing?.end().catch(() => {});
+    },
+  };
+}
+
+async function readVersion(client: Client): Promise<number> {
+  const { rows } = await client.query<{ readonly version: number }>(selectVersion);
+  return rows[0]!.version;
+}
+
+function within<T>(milliseconds: number, work: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(new Error('it did not answer in time')), milliseconds);
+    work.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
+}

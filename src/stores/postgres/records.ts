@@ -1,0 +1,79 @@
+import { Client } from 'pg';
+import type { Records } from '../records.ts';
+import { createSqlRecords } from '../sql/records.ts';
+import { changeChannel, selectVersion } from './changes.ts';
+import { createClientConfig, type PostgresAccess } from './client-config.ts';
+import { createPostgresDatabase } from './database.ts';
+import { unavailable } from './failures.ts';
+import { migratePostgres } from './migrate.ts';
+import { createNoteUse } from './note-use.ts';
+import { type Epoch, openSessionPool, type SessionPool } from './pool.ts';
+
+/** What a records store in PostgreSQL is opened with. */
+export interface PostgresRecordsOptions {
+  readonly access: PostgresAccess;
+  /** The clock, epoch milliseconds. */
+  readonly now: () => number;
+  /** How many connections at most, at least 2; default 8. The one that listens is not among them. */
+  readonly maxConnections?: number;
+  /** How long one call may take in all, ms; default 1800. */
+  readonly timeoutMs?: number;
+}
+
+/**
+ * The records store in PostgreSQL: every call asks the server. A write that rejects `store_unavailable` has happened
+ * whole or not at all, and may have happened: the answer to its COMMIT may be what was lost.
+ */
+export interface PostgresRecords extends Omit<Records, 'version'> {
+  /** How many changes there have been of what a remembered identity rests on. */
+  readVersion(): Promise<number>;
+}
+
+const defaultConnections = 8;
+const defaultTimeoutMs = 1_800;
+
+/** Brings the schema up to date and opens the store; rejects as {@link ./migrate.ts migratePostgres} does. */
+export async function openPostgresRecords(options: PostgresRecordsOptions): Promise<PostgresRecords> {
+  await migratePostgres(options.access);
+  return createPostgresRecords(options);
+}
+
+/** The store on a schema that is up to date; it connects when it is first asked. */
+export function createPostgresRecords(options: PostgresRecordsOptions): PostgresRecords {
+  const { access, now, maxConnections = defaultConnections, timeoutMs = defaultTimeoutMs } = options;
+  const config = createClientConfig(access, { timeoutMs });
+  const epoch: Epoch = { current: 0 };
+  const writers = openSessionPool({ config, max: 1, timeoutMs, epoch });
+  const readers = openSessionPool({ config, max: Math.max(maxConnections - 1, 1), timeoutMs, epoch });
+  const channel = changeChannel(access.address.schema);
+  const database = createPostgresDatabase({ readers, writers, channel });
+
+  return {
+    ...createSqlRecords(database, now),
+    noteUse: createNoteUse(readers),
+    readVersion: async () =>
+      database.one(selectVersion, [], (row: { readonly version: number } | undefined) => row!.version),
+    ping: () => ping(readers, epoch),
+    backup: () => Promise.reject(new Error('a store in PostgreSQL is copied with pg_dump')),
+    async close() {
+      await Promise.all([readers.close(), writers.close()]);
+    },
+  };
+}
+
+/** A client of its own for who listens on {@link ./changes.ts changeChannel}; not connected yet. */
+export function createPostgresClient(access: PostgresAccess, timeoutMs = defaultTimeoutMs): Client {
+  return new Client(createClientConfig(access, { timeoutMs }));
+}
+
+/** A server that takes no writes is of no use, however well it answers. */
+async function ping(readers: SessionPool, epoch: Epoch): Promise<void> {
+  const [row] = (await readers.use((session) =>
+    session.query(`SELECT pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean AS "isReadOnly"
+      FROM store_state`),
+  )) as readonly { readonly isReadOnly: boolean }[];
+  if (row?.isReadOnly === false) return;
+  // By its name another server may be found now.
+  epoch.current += 1;
+  throw unavailable('it is read-only');
+}

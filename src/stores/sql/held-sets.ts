@@ -1,0 +1,56 @@
+import { administratorSet } from '../administrator-set.ts';
+import { administratorSetId, type ScopeSet } from '../records.ts';
+import type { Dialect } from './dialect.ts';
+
+/** The sets that a user or a key holds: all ids, and what exists of them. */
+export interface HeldSets {
+  readonly ids: readonly string[];
+  readonly sets: readonly ScopeSet[];
+}
+
+type HeldSetTuple = readonly [
+  id: string,
+  name: string | null,
+  description: string,
+  scopes: readonly string[],
+  created: number,
+  updated: number,
+];
+
+const none: HeldSets = Object.freeze({ ids: Object.freeze([]), sets: Object.freeze([]) });
+
+/**
+ * SQL of one column that holds all sets of a row, by id, so that the row and its sets are read in one step;
+ * {@link parseHeldSets} reads it.
+ */
+export function selectHeldSets(
+  dialect: Dialect,
+  table: string,
+  ownerColumn: string,
+  ownerId: string,
+): string {
+  const scopes = dialect.json('s.scopes');
+  const set = `${dialect.tuple}(h.set_id, s.name, s.description, ${scopes}, s.created, s.updated)`;
+  return `(SELECT ${dialect.arrayOf(set, 'h.set_id')}
+    FROM ${table} h LEFT JOIN scope_sets s ON s.id = h.set_id
+    WHERE h.${ownerColumn} = ${ownerId})`;
+}
+
+/** Reads the column that {@link selectHeldSets} makes. */
+export function parseHeldSets(column: string): HeldSets {
+  if (column === '[]') return none;
+  const tuples = JSON.parse(column) as readonly HeldSetTuple[];
+  const sets: ScopeSet[] = [];
+  for (const [id, name, description, scopes, created, updated] of tuples) {
+    if (id === administratorSetId) sets.push(administratorSet);
+    else if (name !== null) sets.push({ id, name, description, scopes, created, updated });
+  }
+  return { ids: tuples.map(([id]) => id), sets };
+}
+
+/** SQL that adds sets to a row's: its values are the id of the row and the ids of the sets as JSON. */
+export function insertHeldSets(dialect: Dialect, table: string, ownerColumn: string): string {
+  // Without WHERE, SQLite would take ON for a join's.
+  return `INSERT INTO ${table} (${ownerColumn}, set_id)
+    SELECT ?, e.value FROM ${dialect.elementsOf('?')} e WHERE true ON CONFLICT DO NOTHING`;
+}

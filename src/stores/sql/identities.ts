@@ -1,0 +1,159 @@
+import { Refusal } from '../../errors.ts';
+import type {
+  Identity,
+  IdentityClaims,
+  NewIdentityUser,
+  Records,
+  User,
+  UserIdentity,
+  UserWithSets,
+} from '../records.ts';
+import { keepingAdministrator } from './administrator-watch.ts';
+import type { SqlDatabase } from './database.ts';
+import { first, noteChange, run, type Steps } from './steps.ts';
+import {
+  closeBootstrap,
+  insertUser,
+  selectUser,
+  toColumns,
+  toUserWithSets,
+  type UserRow,
+} from './user-row.ts';
+
+/** The part of the records store about identities at providers. */
+export type Identities = Pick<Records, 'acceptIdentity' | 'linkIdentity' | 'unlinkIdentity' | 'identitiesOf'>;
+
+interface IdentityRow extends Identity {
+  readonly userId: string;
+  readonly madeUser: number;
+  readonly scopes: string;
+  /** Ids, sorted, as JSON. */
+  readonly scopeSets: string;
+}
+
+const thatIdentity = 'issuer = ? AND subject = ?';
+const selectUserId = 'SELECT id FROM users WHERE id = ?';
+const selectName = 'SELECT id FROM users WHERE canonical_name = ?';
+const insertIdentity = `INSERT INTO identities (issuer, subject, user_id, made_user, created, scopes)
+  VALUES (?, ?, ?, ?, ?, '[]')`;
+const removeIdentity = `DELETE FROM identities WHERE ${thatIdentity}`;
+const setScopes = `UPDATE identities SET scopes = ? WHERE ${thatIdentity}`;
+const removeSets = `DELETE FROM identity_scope_sets WHERE ${thatIdentity}`;
+const setProfile = 'UPDATE users SET display_name = ?, email = ? WHERE id = ?';
+
+/** Identities in SQL. */
+export function createIdentities({ dialect, many, write }: SqlDatabase): Identities {
+  const select = `SELECT i.issuer, i.subject, i.user_id AS "userId", i.made_user AS "madeUser", i.scopes,
+      (SELECT ${dialect.arrayOf('s.set_id', 's.set_id')} FROM identity_scope_sets s
+        WHERE s.issuer = i.issuer AND s.subject = i.subject) AS "scopeSets"
+    FROM identities i`;
+  const byIdentity = `${select} WHERE ${thatIdentity}`;
+  const byUser = `${select} WHERE i.user_id = ? ORDER BY i.created, i.issuer, i.subject`;
+  const userById = `${selectUser(dialect)} WHERE u.id = ?`;
+  const addSets = `INSERT INTO identity_scope_sets (issuer, subject, set_id)
+    SELECT ?, ?, e.value FROM ${dialect.elementsOf('?')} e WHERE true ON CONFLICT DO NOTHING`;
+
+  function* find({ issuer, subject }: Identity): Steps<IdentityRow | undefined> {
+    return yield* first<IdentityRow>(byIdentity, issuer, subject);
+  }
+
+  function* ownerOf(identity: IdentityRow): Steps<UserWithSets> {
+    return toUserWithSets((yield* first<UserRow>(userById, identity.userId))!);
+  }
+
+  function* accept(
+    claims: IdentityClaims,
+    newUser: NewIdentityUser | null,
+  ): Steps<{ readonly found: UserWithSets; readonly isNew: boolean } | undefined> {
+    const known = yield* find(claims);
+    if (known === undefined) {
+      if (newUser === null) return undefined;
+      yield* makeUser(claims, newUser);
+    }
+    const identity = known ?? (yield* find(claims))!;
+    const before = yield* ownerOf(identity);
+    if (before.user.disabled) return { found: before, isNew: false };
+    yield* refresh(claims, identity, before.user);
+    return { found: yield* ownerOf(identity), isNew: known === undefined };
+  }
+
+  /** Brings up to date what has changed; a sign-in that changes nothing makes nobody look anew. */
+  function* refresh(claims: IdentityClaims, identity: IdentityRow, user: User): Steps<void> {
+    const { issuer, subject, displayName, email } = claims;
+    const scopes = JSON.stringify(claims.scopes);
+    if (scopes !== identity.scopes) {
+      yield* run(setScopes, scopes, issuer, subject);
+      yield* noteChange([user.id]);
+    }
+    const scopeSets = JSON.stringify([...new Set(claims.scopeSets)].sort());
+    if (scopeSets !== JSON.stringify(JSON.parse(identity.scopeSets))) {
+      yield* run(removeSets, issuer, subject);
+      yield* run(addSets, issuer, subject, scopeSets);
+      yield* noteChange([user.id]);
+    }
+    if (identity.madeUser === 1 && (user.displayName !== displayName || user.email !== email)) {
+      yield* run(setProfile, displayName, email, user.id);
+      yield* noteChange([user.id]);
+    }
+  }
+
+  function* link(userId: string, identity: Identity, at: number): Steps<boolean> {
+    if ((yield* first(selectUserId, userId)) === undefined) return false;
+    const known = yield* find(identity);
+    if (known !== undefined && known.userId !== userId) throw new Refusal('conflict');
+    if (known !== undefined) return true;
+    yield* run(insertIdentity, identity.issuer, identity.subject, userId, 0, at);
+    yield* noteChange([userId]);
+    return true;
+  }
+
+  function* unlink(userId: string, identity: Identity): Steps<boolean> {
+    if ((yield* find(identity))?.userId !== userId) return false;
+    yield* keepingAdministrator(() => run(removeIdentity, identity.issuer, identity.subject));
+    yield* noteChange([userId]);
+    return true;
+  }
+
+  return {
+    acceptIdentity: (claims, newUser) => write(() => accept(claims, newUser)),
+    linkIdentity: (userId, identity, at) => write(() => link(userId, identity, at)),
+    unlinkIdentity: (userId, identity) => write(() => unlink(userId, identity)),
+    identitiesOf: (userId) =>
+      many(byUser, [userId], (rows: readonly IdentityRow[]) => rows.map(toUserIdentity)),
+  };
+}
+
+function* makeUser(
+  { issuer, subject }: IdentityClaims,
+  { id, created, names }: NewIdentityUser,
+): Steps<void> {
+  const name = yield* firstFree(names);
+  if (name === undefined) throw new Refusal('conflict');
+  const user: User = {
+    id,
+    username: name.username,
+    displayName: null,
+    email: null,
+    passwordHash: null,
+    scopes: [],
+    scopeSets: [],
+    disabled: false,
+    created,
+    lastLogin: null,
+  };
+  yield* run(insertUser, ...toColumns(user, name.canonicalName), created, null);
+  yield* run(closeBootstrap);
+  yield* run(insertIdentity, issuer, subject, id, 1, created);
+  yield* noteChange([id]);
+}
+
+function* firstFree(names: NewIdentityUser['names']): Steps<NewIdentityUser['names'][number] | undefined> {
+  for (const name of names) {
+    if ((yield* first(selectName, name.canonicalName)) === undefined) return name;
+  }
+  return undefined;
+}
+
+function toUserIdentity({ issuer, subject, madeUser }: IdentityRow): UserIdentity {
+  return { issuer, subject, madeUser: madeUser === 1 };
+}

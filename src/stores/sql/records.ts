@@ -1,0 +1,20 @@
+import { type ApiKeys, createApiKeys } from './api-keys.ts';
+import type { SqlDatabase } from './database.ts';
+import { createIdentities, type Identities } from './identities.ts';
+import { createScopeSets, type ScopeSets } from './scope-sets.ts';
+import { createSecrets, type Secrets } from './secrets.ts';
+import { createUsers, type Users } from './users.ts';
+
+/** The records store as far as it is the same in every SQL database. */
+export type SqlRecords = Users & Identities & ScopeSets & ApiKeys & Secrets;
+
+/** The records store on that database; `now` is the clock, in epoch milliseconds. */
+export function createSqlRecords(database: SqlDatabase, now: () => number): SqlRecords {
+  return {
+    ...createUsers(database),
+    ...createIdentities(database),
+    ...createScopeSets(database),
+    ...createApiKeys(database, now),
+    ...createSecrets(database),
+  };
+}

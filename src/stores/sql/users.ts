@@ -1,0 +1,111 @@
+import { Refusal } from '../../errors.ts';
+import type { Records, User, UserChanges } from '../records.ts';
+import { keepingAdministrator } from './administrator-watch.ts';
+import type { SqlDatabase } from './database.ts';
+import { insertHeldSets } from './held-sets.ts';
+import { first, noteChange, run, type Steps } from './steps.ts';
+import {
+  closeBootstrap,
+  insertUser,
+  selectUser,
+  toColumns,
+  toUserWithSets,
+  type UserRow,
+  updateUser,
+} from './user-row.ts';
+
+/** The part of the records store about users. */
+export type Users = Pick<
+  Records,
+  'findUser' | 'findUserByName' | 'listUsers' | 'createUser' | 'activate' | 'updateUser' | 'removeUser'
+>;
+
+const selectBootstrap = 'SELECT open FROM bootstrap';
+const idOfName = 'SELECT id FROM users WHERE canonical_name = ?';
+const canonicalNameOf = 'SELECT canonical_name AS "canonicalName" FROM users WHERE id = ?';
+const removeHeldSets = 'DELETE FROM user_scope_sets WHERE user_id = ?';
+const removeKeysOf = 'DELETE FROM api_keys WHERE created_by = ? RETURNING id';
+const removeUser = 'DELETE FROM users WHERE id = ? RETURNING id';
+
+/** Users in SQL. */
+export function createUsers({ dialect, one, many, write }: SqlDatabase): Users {
+  const select = selectUser(dialect);
+  const byId = `${select} WHERE u.id = ?`;
+  const byName = `${select} WHERE u.canonical_name = ?`;
+  const byNames = `${select} ORDER BY u.canonical_name`;
+  const addHeldSets = insertHeldSets(dialect, 'user_scope_sets', 'user_id');
+
+  function* add(user: User, canonicalName: string): Steps<void> {
+    yield* requireFreeName(canonicalName, '');
+    yield* run(insertUser, ...toColumns(user, canonicalName), user.created, user.lastLogin);
+    yield* run(addHeldSets, user.id, JSON.stringify(user.scopeSets));
+    yield* run(closeBootstrap);
+    yield* noteChange([user.id]);
+  }
+
+  function* activate(user: User, canonicalName: string): Steps<void> {
+    const bootstrap = yield* first<{ readonly open: number }>(selectBootstrap);
+    if (bootstrap?.open !== 1) throw new Refusal('already_activated');
+    yield* add(user, canonicalName);
+  }
+
+  function* change(id: string, changes: UserChanges, newName: string | undefined): Steps<User | undefined> {
+    const before = toUserWithSets(yield* first<UserRow>(byId, id))?.user;
+    if (before === undefined) return undefined;
+    if (newName !== undefined) yield* requireFreeName(newName, id);
+    const after: User = { ...before, ...withoutUndefined(changes) };
+    const canonicalName = newName ?? (yield* nameOf(id));
+    yield* keepingAdministrator(function* () {
+      yield* run(updateUser, ...toColumns(after, canonicalName));
+      if (changes.scopeSets === undefined) return;
+      yield* run(removeHeldSets, id);
+      yield* run(addHeldSets, id, JSON.stringify(changes.scopeSets));
+    });
+    yield* noteChange([id]);
+    return toUserWithSets(yield* first<UserRow>(byId, id))?.user;
+  }
+
+  return {
+    findUser: (id) => one(byId, [id], toUserWithSets),
+    findUserByName: (canonicalName) => one(byName, [canonicalName], toUserWithSets),
+    listUsers: () =>
+      many(byNames, [], (rows: readonly UserRow[]) => rows.map((row) => toUserWithSets(row).user)),
+    createUser: (user, canonicalName) => write(() => add(user, canonicalName)),
+    activate: (user, canonicalName) => write(() => activate(user, canonicalName)),
+    async updateUser(id, changes, canonicalName) {
+      if (changes.username !== undefined && canonicalName === undefined)
+        throw new TypeError(
+          'a new username comes with its canonical name, or the old one would still sign in',
+        );
+      return write(() => change(id, changes, canonicalName));
+    },
+    removeUser: (id, { keepKeys }) => write(() => remove(id, keepKeys)),
+  };
+}
+
+function* requireFreeName(canonicalName: string, forId: string): Steps<void> {
+  const holder = yield* first<{ readonly id: string }>(idOfName, canonicalName);
+  if (holder !== undefined && holder.id !== forId) throw new Refusal('conflict');
+}
+
+function* nameOf(id: string): Steps<string> {
+  return (yield* first<{ readonly canonicalName: string }>(canonicalNameOf, id))!.canonicalName;
+}
+
+function* remove(id: string, keepKeys: boolean): Steps<boolean> {
+  return yield* keepingAdministrator(function* () {
+    const removed = yield* run<{ readonly id: string }>(removeUser, id);
+    if (removed.length === 0) return false;
+    const keys = keepKeys ? [] : yield* run<{ readonly id: string }>(removeKeysOf, id);
+    yield* noteChange(
+      [id],
+      keys.map((key) => key.id),
+    );
+    return true;
+  });
+}
+
+/** A field that is present but undefined is no change either. */
+function withoutUndefined<T extends object>(changes: T): Partial<T> {
+  return Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined)) as Partial<T>;
+}

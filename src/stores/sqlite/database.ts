@@ -1,0 +1,47 @@
+import type { Statement } from 'better-sqlite3';
+import type { SqlDatabase } from '../sql/database.ts';
+import type { Query, Steps, Value } from '../sql/steps.ts';
+import type { Connection } from './connection.ts';
+import { sqliteDialect } from './dialect.ts';
+
+type Prepare = (sql: string) => Statement<Value[]>;
+
+/** A SQLite file as the database of a store; it answers synchronously but for writes. */
+export function createSqliteDatabase({ db, read, write, noteChange }: Connection): SqlDatabase {
+  const statements = new Map<string, Statement<Value[]>>();
+
+  const prepareOnce: Prepare = (sql) => db.prepare(sql);
+  const prepare: Prepare = (sql) => {
+    let statement = statements.get(sql);
+    if (statement === undefined) {
+      statement = prepareOnce(sql);
+      statements.set(sql, statement);
+    }
+    return statement;
+  };
+
+  function follow<T>(steps: Steps<T>, prepare: Prepare): T {
+    let step = steps.next();
+    while (!step.done) {
+      if ('changed' in step.value) noteChange();
+      step = steps.next('changed' in step.value ? [] : ask(prepare(step.value.sql), step.value));
+    }
+    return step.value;
+  }
+
+  return {
+    dialect: sqliteDialect,
+    one: <Row, T>(sql: string, values: readonly Value[], parse: (row: Row | undefined) => T) =>
+      parse(read(() => prepare(sql).get(...values) as Row | undefined)),
+    many: <Row, T>(sql: string, values: readonly Value[], parse: (rows: readonly Row[]) => T) =>
+      parse(read(() => prepare(sql).all(...values) as Row[])),
+    snapshot: (steps) => read(db.transaction(() => follow(steps(), prepareOnce))),
+    write: (steps) => write(() => follow(steps(), prepare)),
+  };
+}
+
+function ask(statement: Statement<Value[]>, { values }: Query): readonly unknown[] {
+  if (statement.reader) return statement.all(...values);
+  statement.run(...values);
+  return [];
+}

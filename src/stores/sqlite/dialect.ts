@@ -1,0 +1,16 @@
+import type { Dialect } from '../sql/dialect.ts';
+
+/** SQL as SQLite writes it. */
+export const sqliteDialect: Dialect = {
+  keyRow: 'rowid',
+  position: 'instr',
+  // LIKE folds ASCII alone.
+  contains: (column, part) => ({
+    sql: `${column} LIKE ? ESCAPE '\\'`,
+    values: [`%${part.replace(/[\\%_]/g, '\\$&')}%`],
+  }),
+  tuple: 'json_array',
+  json: (column) => `json(${column})`,
+  arrayOf: (value, order) => `json_group_array(${value}${order === undefined ? '' : ` ORDER BY ${order}`})`,
+  elementsOf: (array) => `json_each(${array})`,
+};

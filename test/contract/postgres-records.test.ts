@@ -1,0 +1,172 @@
+import t, { type Test } from 'tap';
+import type { PostgresAccess } from '../../src/stores/postgres/client-config.ts';
+import { createPostgresRecords, type PostgresRecords } from '../../src/stores/postgres/records.ts';
+import { requirePostgres } from '../support/postgres-programs.ts';
+import { startPostgres } from '../support/postgres-server.ts';
+import { hashOf, newKey, newUser, startOfTime } from './fixtures.ts';
+import {
+  accessToNewSchema,
+  createPostgresRecordsUnderTest,
+  hearChanges,
+  openPostgresUnderTest,
+} from './postgres-stores.ts';
+import { runRecordsSuite } from './records-suite.ts';
+
+const everything = { sortBy: 'created', sortOrder: 'asc', filters: {}, size: 100, now: startOfTime } as const;
+
+/** As many stores on one schema as gateways would have. */
+async function openThree(t: Test, access: PostgresAccess) {
+  const open = () => openPostgresUnderTest(t, access);
+  return Promise.all([open(), open(), open()]);
+}
+
+if (requirePostgres(t)) {
+  const server = await startPostgres(t);
+  runRecordsSuite({ name: 'postgres', create: (t) => createPostgresRecordsUnderTest(t, server) });
+
+  t.test('postgres: 50 parallel activations make one administrator', async (t) => {
+    const stores = await openThree(t, accessToNewSchema(server));
+    const answers = await Promise.allSettled(
+      Array.from({ length: 50 }, (_, index) =>
+        stores[index % 3]!.activate(newUser(`u${index}`), `u${index}`),
+      ),
+    );
+    const refused = answers.filter((answer) => answer.status === 'rejected');
+    t.strictSame(
+      refused.map(({ reason }) => reason.code),
+      Array(49).fill('already_activated'),
+    );
+    t.equal((await stores[0]!.listUsers()).length, 1);
+  });
+
+  t.test('postgres: parallel creations and deletions stay exact, with lists in between', async (t) => {
+    const stores = await openThree(t, accessToNewSchema(server));
+    const [store] = stores;
+    await store!.createUser(newUser('owner'), 'owner');
+    const ids = Array.from({ length: 64 }, (_, index) => `k${index}`);
+    const on = (index: number) => stores[index % 3]!;
+    const [, lists] = await Promise.all([
+      Promise.all(ids.map((id, index) => on(index).createApiKey(newKey(id), hashOf(id)))),
+      Promise.all(ids.slice(0, 20).map((_, index) => on(index).listApiKeys(everything))),
+    ]);
+    for (const page of lists) t.equal(page.items.length, page.total, 'one moment');
+    const deleted = await Promise.all(
+      // Each by two at once, half of the keys.
+      ids.flatMap((id, index) =>
+        index % 2 ? [] : [0, 1].map((other) => on(index + other).deleteApiKey(id, { children: false })),
+      ),
+    );
+    t.strictSame(deleted.flat().sort(), ids.filter((_, index) => index % 2 === 0).sort(), 'each once');
+    const left = await store!.listApiKeys({ ...everything, filters: { labelContains: 'LABEL' } });
+    t.strictSame(
+      left.items.map(({ key }) => key.id).sort(),
+      ids.filter((_, index) => index % 2 === 1).sort(),
+    );
+    t.equal(left.total, 32);
+  });
+
+  t.test('postgres: no key is minted by one that is deleted in the same moment', async (t) => {
+    const stores = await openThree(t, accessToNewSchema(server));
+    const [store] = stores;
+    await store!.createUser(newUser('owner'), 'owner');
+    for (let round = 0; round < 20; round += 1) {
+      const parent = `parent-${round}`;
+      await store!.createApiKey(newKey(parent), hashOf(parent));
+      const mint = (id: string, on: PostgresRecords) => on.createApiKey(newKey(id, { parent }), hashOf(id));
+      await Promise.allSettled([
+        mint(`a-${round}`, stores[1]!),
+        store!.deleteApiKey(parent, { children: true }),
+        mint(`b-${round}`, stores[2]!),
+      ]);
+    }
+    t.equal((await store!.listApiKeys(everything)).total, 0);
+  });
+
+  t.test('postgres: every change is told, in the order of versions and of what can be read', async (t) => {
+    const access = accessToNewSchema(server);
+    const stores = await openThree(t, access);
+    const heard = await hearChanges(t, access);
+    await stores[0]!.createUser(newUser('owner'), 'owner');
+    await Promise.all(
+      Array.from({ length: 60 }, (_, index) =>
+        stores[index % 3]!.createApiKey(newKey(`k${index}`), hashOf(`k${index}`)),
+      ),
+    );
+    await stores[1]!.removeUser('owner', { keepKeys: false });
+    const version = await stores[2]!.readVersion();
+    await heard.until(version);
+    t.strictSame(
+      heard.changes.map((change) => change.version),
+      Array.from({ length: version }, (_, index) => index + 1),
+      'without a gap',
+    );
+    t.equal(version, 62);
+    t.strictSame(heard.changes[0]!.change, { users: ['owner'], keys: [] });
+    t.equal(heard.changes[30]!.change?.keys.length, 1);
+    t.strictSame(heard.changes[61]!.change?.users, ['owner']);
+    t.equal(heard.changes[61]!.change?.keys.length, 60, 'the keys that went with the user');
+  });
+
+  t.test('postgres: what changes nothing tells nothing', async (t) => {
+    const access = accessToNewSchema(server);
+    const store = await openPostgresUnderTest(t, access);
+    const identity = { issuer: 'https://login.example.com', subject: 's' };
+    await store.createUser(newUser('a', { scopeSets: ['administrator'] }), 'a');
+    await store.linkIdentity('a', identity, startOfTime);
+    const version = await store.readVersion();
+    const claims = { ...identity, displayName: 'A', email: null, scopes: [], scopeSets: [] };
+    await store.acceptIdentity(claims, null);
+    await store.linkIdentity('a', identity, startOfTime);
+    await store.deleteApiKey('none', { children: true });
+    await store.removeUser('none', { keepKeys: false });
+    await t.rejects(store.removeUser('a', { keepKeys: false }), { code: 'last_administrator' });
+    await t.rejects(store.createUser(newUser('b'), 'a'), { code: 'conflict' });
+    await store.secret('cookie', new Uint8Array([1]));
+    await store.noteUse({ logins: new Map([['a', startOfTime]]), keys: new Map() });
+    t.equal(await store.readVersion(), version);
+  });
+
+  t.test('postgres: uses are noted by all replicas at once, and the last one counts', async (t) => {
+    const stores = await openThree(t, accessToNewSchema(server));
+    const ids = Array.from({ length: 700 }, (_, index) => `k${index}`);
+    await stores[0]!.createUser(newUser('owner'), 'owner');
+    for (const id of ids.slice(0, 100)) await stores[0]!.createApiKey(newKey(id), hashOf(id));
+    await Promise.all(
+      stores.map((store, index) => {
+        const order = index % 2 ? ids : ids.toReversed();
+        return store.noteUse({ logins: new Map(), keys: new Map(order.map((id) => [id, 100 + index])) });
+      }),
+    );
+    for (const id of ['k0', 'k57', 'k99']) {
+      t.match(await stores[0]!.findApiKey(id), { key: { lastUsed: 102 } });
+    }
+  });
+
+  t.test('postgres: a text with NUL is nobody’s, and no failure', async (t) => {
+    const store = await openPostgresUnderTest(t, accessToNewSchema(server));
+    await store.createUser(newUser('a'), 'a');
+    t.equal(await store.findUserByName('a\0'), undefined);
+    t.equal(await store.findUser('\0'), undefined);
+    t.equal(await store.findScopeSetByName('\0'), undefined);
+    t.strictSame((await store.findScopeSets(['\0', 'administrator'])).length, 1);
+    t.match(await store.listApiKeys({ ...everything, filters: { labelContains: '\0' } }), { total: 0 });
+  });
+
+  t.test('postgres: a mistake of ours is no failure of the store, and its error holds no row', async (t) => {
+    const store = await openPostgresUnderTest(t, accessToNewSchema(server));
+    // What the server says of a missing name quotes the whole row, but for its first line.
+    const nameless = newUser('a', { username: 'a\0', passwordHash: 'secret-hash' });
+    const error = await store.createUser(nameless, 'a').catch((error) => error);
+    t.match(error, { code: '23502', kind: 'mistake' });
+    t.notMatch(JSON.stringify(error) + String(error.stack), /secret-hash/);
+    t.strictSame(await store.listUsers(), []);
+    await store.createUser(newUser('a'), 'a');
+    await t.rejects(store.createUser(newUser('a'), 'b'), { code: '23505' });
+  });
+
+  t.test('postgres: a backup is the server’s own business', async (t) => {
+    const store = createPostgresRecords({ access: accessToNewSchema(server), now: () => startOfTime });
+    t.teardown(() => store.close());
+    await t.rejects(store.backup('/tmp/copy'), /pg_dump/);
+  });
+}

@@ -1,0 +1,100 @@
+import type { Test } from 'tap';
+import { parsePostgresAddress } from '../../src/stores/postgres/address.ts';
+import type { NotifiedChange } from '../../src/stores/postgres/changes.ts';
+import { changeChannel, parseChange } from '../../src/stores/postgres/changes.ts';
+import type { PostgresAccess } from '../../src/stores/postgres/client-config.ts';
+import {
+  createPostgresClient,
+  openPostgresRecords,
+  type PostgresRecords,
+  type PostgresRecordsOptions,
+} from '../../src/stores/postgres/records.ts';
+import type { Records, ScopeSet } from '../../src/stores/records.ts';
+import { eventually } from '../support/eventually.ts';
+import type { PostgresServer } from '../support/postgres-server.ts';
+import { startOfTime } from './fixtures.ts';
+import type { RecordsUnderTest } from './records-suite.ts';
+import { createManualClock } from './sqlite-stores.ts';
+
+let schemas = 0;
+
+/** How to reach a schema of its own, so that tests share a server and nothing on it. */
+export function accessToNewSchema(server: Pick<PostgresServer, 'url'>): PostgresAccess {
+  schemas += 1;
+  return accessTo(server, `test_${process.pid}_${schemas}`);
+}
+
+/** How to reach that schema. */
+export function accessTo({ url }: Pick<PostgresServer, 'url'>, schema: string): PostgresAccess {
+  return { address: parsePostgresAddress(`${url}?schema=${schema}`) };
+}
+
+/** Opens the store; closed by the test's teardown. */
+export async function openPostgresUnderTest(
+  t: Test,
+  access: PostgresAccess,
+  options: Partial<PostgresRecordsOptions> = {},
+): Promise<PostgresRecords> {
+  const store = await openPostgresRecords({ access, now: () => startOfTime, ...options });
+  t.teardown(() => store.close());
+  return store;
+}
+
+/** The store in a new schema. */
+export async function createPostgresRecordsUnderTest(
+  t: Test,
+  server: PostgresServer,
+): Promise<RecordsUnderTest> {
+  const access = accessToNewSchema(server);
+  const { now, advance } = createManualClock();
+  const seen = { version: 0 };
+  const open = async () => withVersion(await openPostgresUnderTest(t, access, { now }), seen);
+  async function addScopeSet(set: ScopeSet): Promise<void> {
+    const values = [set.id, set.name, set.description, JSON.stringify(set.scopes), set.created, set.updated];
+    await server.query(
+      `INSERT INTO ${access.address.schema}.scope_sets (id, name, description, scopes, created, updated)
+        VALUES ($1, $2, $3, $4, $5, $6)`,
+      values,
+    );
+  }
+  return { store: await open(), openSecond: open, advance, addScopeSet };
+}
+
+/** The store with the version that the database had after the last call to any of those who share `seen`. */
+function withVersion(store: PostgresRecords, seen: { version: number }): Records {
+  const look =
+    (method: (...values: unknown[]) => unknown) =>
+    async (...values: unknown[]) => {
+      const result = await method(...values);
+      seen.version = await store.readVersion();
+      return result;
+    };
+  const { readVersion: _, close, ...methods } = store;
+  const looking = Object.entries(methods).map(([name, method]) => [name, look(method as () => unknown)]);
+  return { ...(Object.fromEntries(looking) as typeof methods), close, version: () => seen.version };
+}
+
+/** What is told of changes in that schema from now on. */
+export interface HeardChanges {
+  readonly changes: readonly NotifiedChange[];
+  /** Resolves once that version has been told. */
+  until(version: number): Promise<void>;
+}
+
+/** Listens until the test's end. */
+export async function hearChanges(t: Test, access: PostgresAccess): Promise<HeardChanges> {
+  const changes: NotifiedChange[] = [];
+  const client = createPostgresClient(access);
+  t.teardown(() => client.end());
+  client.on('notification', ({ payload }) => {
+    changes.push(parseChange(payload ?? '')!);
+  });
+  await client.connect();
+  await client.query(`LISTEN "${changeChannel(access.address.schema)}"`);
+  return {
+    changes,
+    async until(version) {
+      await eventually(`version ${version}`, () => changes.at(-1)?.version === version);
+    },
+  };
+}

@@ -1,0 +1,46 @@
+import { join } from 'node:path';
+import t from 'tap';
+import { parsePostgresAddress } from '../../src/stores/postgres/address.ts';
+import { openPostgresRecords } from '../../src/stores/postgres/records.ts';
+import { makeCertificate } from '../support/certificates.ts';
+import { requirePostgres } from '../support/postgres-programs.ts';
+import { startPostgres } from '../support/postgres-server.ts';
+import { startOfTime } from './fixtures.ts';
+import { accessToNewSchema, openPostgresUnderTest } from './postgres-stores.ts';
+import { temporaryFolder } from './sqlite-stores.ts';
+
+const now = () => startOfTime;
+
+if (requirePostgres(t)) {
+  const folder = temporaryFolder(t);
+  const certificate = makeCertificate(folder, 'server', ['IP:127.0.0.1']);
+  const other = makeCertificate(folder, 'other', ['IP:127.0.0.1']);
+  const server = await startPostgres(t, { tls: certificate });
+  const access = accessToNewSchema(server);
+
+  t.test('a server is spoken to over TLS, and verified', async (t) => {
+    const store = await openPostgresUnderTest(t, { ...access, tls: { ca: certificate.certFile } });
+    await store.ping();
+    const [link] = await server.query(`SELECT bool_and(s.ssl) AS "isTls"
+      FROM pg_stat_ssl s JOIN pg_stat_activity a USING (pid) WHERE a.application_name = 'postern'`);
+    t.ok(link?.isTls);
+  });
+
+  t.test('one that nobody trusted vouches for is not spoken to', async (t) => {
+    const byAnother = { ...access, tls: { ca: other.certFile } };
+    await t.rejects(openPostgresRecords({ access: byAnother, now }), { code: 'store_unavailable' });
+    const address = parsePostgresAddress(`${server.url}?sslmode=require`);
+    await t.rejects(openPostgresRecords({ access: { address }, now }), {
+      code: 'store_unavailable',
+      cause: { message: /certificate/ },
+    });
+  });
+
+  t.test('a file that can’t be read is named', async (t) => {
+    const file = join(folder, 'none.pem');
+    await t.rejects(openPostgresRecords({ access: { ...access, tls: { ca: file } }, now }), {
+      code: 'store_open_failed',
+      message: /none\.pem/,
+    });
+  });
+}

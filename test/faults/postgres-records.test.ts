@@ -1,0 +1,139 @@
+import t, { type Test } from 'tap';
+import { createPostgresClient, createPostgresRecords } from '../../src/stores/postgres/records.ts';
+import { newUser, startOfTime } from '../contract/fixtures.ts';
+import { accessToNewSchema, openPostgresUnderTest } from '../contract/postgres-stores.ts';
+import { eventually } from '../support/eventually.ts';
+import { requirePostgres } from '../support/postgres-programs.ts';
+import { startPostgres } from '../support/postgres-server.ts';
+
+const refusal = { code: 'store_unavailable' };
+/** The promise, and something for a machine that has other things to do. */
+const longestMs = 2_000 + 300;
+
+const use = { logins: new Map([['a', 1]]), keys: new Map() };
+const connections = `SELECT pid FROM pg_stat_activity WHERE application_name = 'postern'`;
+
+/** Every one of the calls is refused, in time. */
+async function refusesAll(t: Test, calls: readonly unknown[]) {
+  const start = performance.now();
+  const answers = await Promise.allSettled(calls);
+  const elapsed = performance.now() - start;
+  const reasons = answers.map((answer) => (answer.status === 'rejected' ? answer.reason.code : 'done'));
+  t.strictSame(reasons, Array(calls.length).fill('store_unavailable'));
+  t.ok(elapsed < longestMs, `${elapsed} ms`);
+}
+
+if (requirePostgres(t)) {
+  t.test('a server that is killed is away within two seconds, and back after its restart', async (t) => {
+    const server = await startPostgres(t);
+    const store = await openPostgresUnderTest(t, accessToNewSchema(server));
+    await store.createUser(newUser('a'), 'a');
+    // All connections of the pool.
+    await Promise.all(Array.from({ length: 20 }, () => store.findUser('a')));
+    await server.kill();
+    await refusesAll(t, [
+      store.findUser('a'),
+      store.createUser(newUser('b'), 'b'),
+      store.ping(),
+      store.readVersion(),
+      store.noteUse(use),
+    ]);
+    await server.restart();
+    await eventually('back', () => store.ping().then(() => true), 2_000);
+    t.ok(await store.findUser('a'), 'what was acknowledged is there');
+    await store.createUser(newUser('b'), 'b');
+  });
+
+  t.test('a server that stands still keeps nobody waiting, nor a queue without end', async (t) => {
+    const server = await startPostgres(t);
+    const store = await openPostgresUnderTest(t, accessToNewSchema(server));
+    await store.createUser(newUser('a'), 'a');
+    await Promise.all(Array.from({ length: 20 }, () => store.findUser('a')));
+    server.pause();
+    const reads = Array.from({ length: 200 }, () => store.findUser('a'));
+    const writes = Array.from({ length: 200 }, (_, index) =>
+      store.createUser(newUser(`b${index}`), `b${index}`),
+    );
+    let refusedAtOnce = 0;
+    for (const call of [...reads, ...writes]) {
+      Promise.resolve<unknown>(call).catch((error) => {
+        if (error.cause?.message === 'too many wait') refusedAtOnce += 1;
+      });
+    }
+    await new Promise(setImmediate);
+    t.equal(refusedAtOnce, 400 - 2 * 128);
+    await refusesAll(t, [...reads, ...writes]);
+    await refusesAll(t, [store.ping(), store.createUser(newUser('c'), 'c')]);
+    server.resume();
+    await eventually('back', () => store.ping().then(() => true), 2_000);
+    const ids = (await store.listUsers()).map(({ id }) => id);
+    t.ok(ids.includes('a'));
+    await store.createUser(newUser('d'), 'd');
+  });
+
+  t.test('a server that takes no writes is away for writes, and is left for one that does', async (t) => {
+    const server = await startPostgres(t);
+    const store = await openPostgresUnderTest(t, accessToNewSchema(server));
+    await store.createUser(newUser('a'), 'a');
+    await server.makeReadOnly();
+    await refusesAll(t, [store.createUser(newUser('b'), 'b'), store.ping(), store.noteUse(use)]);
+    await t.rejects(store.secret('cookie', new Uint8Array([1])), refusal);
+    t.ok(await store.findUser('a'), 'it still answers');
+    const readByMany = () => Promise.all(Array.from({ length: 20 }, () => store.findUser('a')));
+    await readByMany();
+    const before = await server.query(connections);
+    t.ok(before.length > 1);
+    await t.rejects(store.createUser(newUser('b'), 'b'), refusal);
+    await server.makeWritable();
+    await readByMany();
+    await store.createUser(newUser('b'), 'b');
+    const after = new Set((await server.query(connections)).map(({ pid }) => pid));
+    t.strictSame(
+      before.filter(({ pid }) => after.has(pid)),
+      [],
+      'whatever was connected to it is connected anew',
+    );
+  });
+
+  t.test('a writer that stands still holds the others up for no longer than its time', async (t) => {
+    const server = await startPostgres(t);
+    const access = accessToNewSchema(server);
+    const store = await openPostgresUnderTest(t, access);
+    const holder = createPostgresClient(access, 1_000);
+    holder.on('error', () => {});
+    t.teardown(() => holder.end());
+    await holder.connect();
+    await holder.query('BEGIN');
+    await holder.query('SELECT version FROM store_state FOR UPDATE');
+    await store.createUser(newUser('a'), 'a');
+    t.ok(await store.findUser('a'));
+  });
+
+  t.test('reads go on while writers wait for each other', async (t) => {
+    const server = await startPostgres(t);
+    const access = accessToNewSchema(server);
+    const store = await openPostgresUnderTest(t, access);
+    const holder = createPostgresClient(access);
+    t.teardown(() => holder.end());
+    await holder.connect();
+    await holder.query('BEGIN');
+    await holder.query('SELECT version FROM store_state FOR UPDATE');
+    const writes = Array.from({ length: 20 }, (_, index) =>
+      store.createUser(newUser(`u${index}`), `u${index}`),
+    );
+    const start = performance.now();
+    t.strictSame(await store.listUsers(), []);
+    t.ok(performance.now() - start < 1_000);
+    await holder.query('COMMIT');
+    await Promise.all(writes);
+    t.equal((await store.listUsers()).length, 20);
+  });
+
+  t.test('a store that is away from the start is no more than that', async (t) => {
+    const access = accessToNewSchema({ url: 'postgres://postern:secret@127.0.0.1:1/postern' });
+    const store = createPostgresRecords({ access, now: () => startOfTime });
+    await refusesAll(t, [store.findUser('a'), store.ping(), store.activate(newUser('a'), 'a')]);
+    await store.close();
+    await refusesAll(t, [store.findUser('a'), store.createUser(newUser('a'), 'a')]);
+  });
+}

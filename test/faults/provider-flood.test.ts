@@ -1,0 +1,113 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import t, { type Test } from 'tap';
+import { Agent, request } from 'undici';
+import { encode, es256, claims as exampleClaims, jwkOf } from '../support/forged-assertions.ts';
+import { administrator } from '../support/gateway.ts';
+import { isLong, startGatewayUnderLoad } from '../support/gateway-under-load.ts';
+import { publish, type StubProvider, startStubProvider } from '../support/stub-provider.ts';
+
+const perSecond = 1_000;
+const seconds = isLong ? 65 : 3;
+const fetchPauseSeconds = 30;
+
+async function setUp(t: Test) {
+  const stub = await startStubProvider(t);
+  publish(stub, [jwkOf(es256)]);
+  const idp = { issuer: stub.origin, client_id: 'postern', redirect_uri: 'https://acme.example.com/in' };
+  const gateway = await startGatewayUnderLoad(t, { identity_providers: { idp } });
+  const agent = new Agent();
+  t.teardown(() => agent.destroy());
+  const address = `http://127.0.0.1:${gateway.port}/api/login/idp/exchange`;
+  const iat = Math.floor(Date.now() / 1000);
+  const payload = encode(JSON.stringify({ ...exampleClaims, iss: stub.origin, iat, exp: iat + 300 }));
+  let sent = 0;
+
+  /** An assertion under a key that nobody has; its status. */
+  async function exchange(): Promise<number> {
+    const named = encode(JSON.stringify({ alg: 'ES256', kid: `unknown-${sent++}` }));
+    const body = `assertion=${named}.${payload}.${encode(Buffer.alloc(64))}`;
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+    const answer = await request(address, { dispatcher: agent, method: 'POST', headers, body });
+    await answer.body.dump();
+    return answer.statusCode;
+  }
+
+  /** So many a second, whether or not they are answered; how many there were of each status. */
+  async function flood(forSeconds: number): Promise<Record<string, number>> {
+    const answers: Promise<number>[] = [];
+    const start = performance.now();
+    while (answers.length < perSecond * forSeconds) {
+      const due = Math.min(perSecond * forSeconds, ((performance.now() - start) / 1000) * perSecond);
+      while (answers.length < due) answers.push(exchange());
+      await sleep(5);
+    }
+    const counts: Record<string, number> = {};
+    for (const status of await Promise.all(answers)) counts[status] = (counts[status] ?? 0) + 1;
+    return counts;
+  }
+
+  return { stub, gateway, flood, exchange };
+}
+
+type Stage = Awaited<ReturnType<typeof setUp>>;
+
+/** Goes on signing in, calling and refreshing until `until` resolves; durations in ms, sorted. Other answers than 200 throw. */
+async function ordinaryTraffic({ gateway }: Stage, until: Promise<unknown>): Promise<number[]> {
+  const { username, password } = administrator;
+  const { cookie } = await gateway.api.signIn(username, password);
+  const kinds = [
+    () => gateway.api.signIn(username, password).then(({ answer }) => answer),
+    () => gateway.api.send({ path: '/api/store/x', apiKey: gateway.key }),
+    () => gateway.api.refresh(cookie),
+  ];
+  let isOver = false;
+  void until.finally(() => {
+    isOver = true;
+  });
+  const durations: number[] = [];
+  const goOn = async (send: (typeof kinds)[number]) => {
+    while (!isOver) {
+      const before = performance.now();
+      const { status, text } = await send();
+      if (status !== 200) throw new Error(`${status} ${text}`);
+      durations.push(performance.now() - before);
+      await sleep(10);
+    }
+  };
+  await Promise.all(kinds.map(goOn));
+  return durations.sort((a, b) => a - b);
+}
+
+async function judge(t: Test, stage: Stage, forSeconds: number, maxFetches: number): Promise<void> {
+  const { stub } = stage;
+  const before = countOf(stub);
+  const flooding = stage.flood(forSeconds);
+  const durations = await ordinaryTraffic(stage, flooding);
+  t.strictSame(await flooding, { 401: perSecond * forSeconds });
+  const fetches = countOf(stub) - before;
+  t.ok(fetches <= maxFetches, `${fetches} fetches`);
+  const at = (share: number) => Math.round(durations[Math.floor(durations.length * share)]!);
+  t.comment(`${durations.length} other requests: median ${at(0.5)} ms, 95 % ${at(0.95)} ms`);
+  t.ok(durations.length >= 30 * forSeconds, 'everything else goes on');
+  t.ok(at(0.95) < 500, 'in good time');
+}
+
+function countOf(stub: StubProvider): number {
+  return stub.count('/jwks') + stub.count('/.well-known/openid-configuration');
+}
+
+t.test('a thousand assertions a second with unknown keys make one fetch in 30 s', async (t) => {
+  const stage = await setUp(t);
+  t.equal(await stage.exchange(), 401, 'it has the keys');
+  await judge(t, stage, seconds, Math.ceil(seconds / fetchPauseSeconds));
+});
+
+t.test('as many while the provider says nothing: one call waits, and nobody waits for long', async (t) => {
+  const stage = await setUp(t);
+  stage.stub.answers.set('/jwks', () => {});
+  const flooding = stage.flood(1);
+  const durations = await ordinaryTraffic(stage, flooding);
+  t.strictSame(await flooding, { 503: perSecond });
+  t.equal(stage.stub.count('/jwks'), 1);
+  t.ok(durations.at(-1)! < 2_000, `the slowest other request took ${Math.round(durations.at(-1)!)} ms`);
+});

@@ -1,0 +1,252 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import t, { type Test } from 'tap';
+import type { ApiAnswer } from '../support/api-client.ts';
+import { eventually } from '../support/eventually.ts';
+import { isLong } from '../support/gateway-under-load.ts';
+import {
+  type AwayStage,
+  durable,
+  livenessAgeMs,
+  readiness,
+  ready,
+  staleIfErrorMs,
+  startAwayStage,
+  statusOf,
+  tryToSignIn,
+  type Way,
+  ways,
+} from '../support/redis-away.ts';
+import { stored } from '../support/redis-operations.ts';
+import { requireRedis } from '../support/redis-server.ts';
+import { auditLines, cookieOf, leeway, partsOf } from '../support/replicas.ts';
+import { closeCodeOf, openWebSocket } from '../support/web-sockets.ts';
+
+const timeout = isLong ? 300_000 : 110_000;
+t.setTimeout(timeout);
+
+/** The default of `stores.sessions_command_timeout`, and a tenth more. */
+const answerLimitMs = 550;
+const backLimitMs = 2_000;
+/** How often streams are looked at, and what one request takes. */
+const sweepMs = 400;
+const requestMs = 100;
+
+interface Stage extends AwayStage {
+  readonly way: Way;
+  wentAtMs: number;
+  before: unknown;
+}
+
+/** Milliseconds that `work` takes. */
+async function timed<T>(work: Promise<T>): Promise<{ readonly came: T; readonly tookMs: number }> {
+  const since = performance.now();
+  const came = await work;
+  return { came, tookMs: performance.now() - since };
+}
+
+function judgeWithin(t: Test, what: string, tookMs: number, limitMs: number): void {
+  t.ok(tookMs < limitMs * leeway, `${what} after ${Math.round(tookMs)} of ${limitMs} ms`);
+}
+
+function judgeUnavailable(t: Test, what: string, answer: ApiAnswer): void {
+  t.match(
+    answer,
+    { status: 503, headers: { 'retry-after': /^[1-9]\d*$/ }, json: { code: 'store_unavailable' } },
+    what,
+  );
+  t.strictSame(answer.setCookies, [], `${what}: no cookie is cleared`);
+}
+
+/** The sentences of the contract, in the order in which a Redis goes away and comes back. */
+const sentences: Readonly<Record<string, (t: Test, stage: Stage) => Promise<void>>> = {
+  'sign-in, refresh and sign-out answer 503 with Retry-After within the command time-out': async (
+    t,
+    stage,
+  ) => {
+    const { gateway, bearer, cookie } = stage;
+    const calls = {
+      'a sign-in': tryToSignIn(gateway),
+      'a refresh': gateway.api.refresh(cookie),
+      'a sign-out': gateway.api.send({ path: '/api/logout', bearer, cookie }),
+    };
+    const answers = Object.entries(calls).map(async ([name, call]) => {
+      const { came, tookMs } = await timed(call);
+      judgeUnavailable(t, name, came);
+      judgeWithin(t, name, tookMs, answerLimitMs);
+      if (name !== 'a sign-out') t.match(came.json, { error: 'temporarily_unavailable' });
+    });
+    await Promise.all(answers);
+  },
+
+  'API keys and bearer tokens pass': async (t, { gateway, bearer, key }) => {
+    t.equal(await statusOf(gateway, { apiKey: key }), 200);
+    t.equal(await statusOf(gateway, { bearer }), 200);
+  },
+
+  'a session that this process never saw alive is 503': async (t, { gateway, unseenBearer }) => {
+    const asked = gateway.api.send({ path: '/api/store/x', bearer: unseenBearer });
+    const { came, tookMs } = await timed(asked);
+    judgeUnavailable(t, 'its bearer token', came);
+    judgeWithin(t, 'it', tookMs, answerLimitMs);
+  },
+
+  '/readyz stays 200 and says which store is away': async (t, { gateway }) => {
+    t.strictSame(await readiness(gateway), ready(false));
+  },
+
+  'requests and streams go on until stale_if_error after the session was seen alive, and no longer': async (
+    t,
+    stage,
+  ) => {
+    const { gateway, bearer, key } = stage;
+    const refused = await eventually('the bearer token is refused', async () => {
+      const answer = await gateway.api.send({ path: '/api/store/x', bearer });
+      return answer.status !== 200 && answer;
+    });
+    const refusedAtMs = performance.now();
+    judgeUnavailable(t, 'a bearer token', refused);
+    t.ok(refusedAtMs - stage.seenAtMs >= staleIfErrorMs, 'not before');
+    judgeWithin(t, 'refused', refusedAtMs - stage.wentAtMs, staleIfErrorMs + requestMs);
+    t.equal(await statusOf(gateway, { apiKey: key }), 200, 'an API key passes');
+  },
+
+  'nothing was done later, and no session is gone': async (t, stage) => {
+    await stage.way.comeBack(stage);
+    const { tookMs } = await timed(
+      eventually('it is ready', async () => {
+        const { body } = await readiness(stage.gateway);
+        return JSON.stringify(body) === JSON.stringify(ready(true).body);
+      }),
+    );
+    judgeWithin(t, 'it is back', tookMs, backLimitMs);
+    await sleep(300);
+    t.strictSame(await stored(stage.redis), stage.before);
+  },
+
+  'everybody goes on, without a restart': async (t, { gateway, bearer, unseenBearer, cookie }) => {
+    t.equal(await statusOf(gateway, { bearer }), 200);
+    t.equal(await statusOf(gateway, { bearer: unseenBearer }), 200);
+    t.equal((await tryToSignIn(gateway)).status, 200);
+    const refreshed = await gateway.api.refresh(cookie);
+    t.equal(partsOf(cookieOf(refreshed)).generation, 2, 'no generation was lost');
+    t.equal((await gateway.api.send({ path: '/api/logout', bearer })).status, 200);
+    t.equal((await gateway.api.refresh(cookie)).status, 401);
+  },
+};
+
+for (const [name, way] of Object.entries(ways))
+  t.test(`Redis ${name}`, { timeout }, async (t) => {
+    if (!requireRedis(t)) return;
+    const prepared = await startAwayStage(t, { redis: durable });
+    const { gateway, bearer, key, redis } = prepared;
+    const open = (header: Record<string, string>) =>
+      openWebSocket(gateway.port, '/api/live', { headers: header });
+    const ofSession = await open({ Authorization: `Bearer ${bearer}` });
+    const ofKey = await open({ 'X-API-Key': key });
+    const before = await stored(redis);
+    const stage: Stage = { ...prepared, way, before, wentAtMs: performance.now() };
+    const streamEnded = closeCodeOf(ofSession).then(() => performance.now());
+    await way.go(stage);
+    stage.wentAtMs = performance.now();
+    for (const [sentence, judge] of Object.entries(sentences)) {
+      await t.test(sentence, { timeout }, (t) => judge(t, stage));
+      if (!sentence.includes('streams')) continue;
+      const endedAtMs = await streamEnded;
+      t.ok(endedAtMs - stage.seenAtMs >= staleIfErrorMs, 'a stream of the session ends, not before');
+      judgeWithin(t, 'it ends', endedAtMs - stage.wentAtMs, staleIfErrorMs + sweepMs + requestMs);
+      t.equal(ofKey.readyState, ofKey.OPEN, 'one of an API key goes on');
+    }
+    t.strictSame(auditLines(gateway.folder, 'refresh_token_reused'), [], 'no false alarm');
+    ofKey.terminate();
+  });
+
+for (const [name, way] of Object.entries(ways))
+  t.test(`a gateway started with Redis ${name} comes good by itself`, { timeout }, async (t) => {
+    if (!requireRedis(t)) return;
+    const stage = await startAwayStage(t, { redis: durable });
+    const { bearer, cookie, key } = stage;
+    await way.go(stage);
+    const started = await stage.startAnother(t);
+    t.strictSame(await readiness(started), ready(false));
+    t.equal(await statusOf(started, { apiKey: key }), 200);
+    t.equal(await statusOf(started, { bearer }), 503);
+    judgeUnavailable(t, 'a sign-in', await tryToSignIn(started));
+    judgeUnavailable(t, 'a refresh', await started.api.refresh(cookie));
+    await way.comeBack(stage);
+    const { tookMs } = await timed(
+      eventually('a refresh', async () => (await started.api.refresh(cookie)).status === 200),
+    );
+    judgeWithin(t, 'it is back', tookMs, backLimitMs);
+    t.equal(await statusOf(started, { bearer }), 200);
+    t.equal((await tryToSignIn(started)).status, 200);
+    t.strictSame(await readiness(started), ready(true));
+  });
+
+const losses: Readonly<Record<string, (stage: AwayStage) => Promise<unknown>>> = {
+  'Redis restarted empty': async ({ redis }) => {
+    await redis.kill();
+    await redis.restart();
+  },
+  FLUSHALL: ({ redis }) => redis.command('FLUSHALL'),
+};
+
+for (const [name, lose] of Object.entries(losses))
+  t.test(`${name}: everybody is signed out, cleanly`, { timeout }, async (t) => {
+    if (!requireRedis(t)) return;
+    const stage = await startAwayStage(t);
+    const { gateway, bearer, cookie, key } = stage;
+    const stream = await openWebSocket(gateway.port, '/api/live', {
+      headers: { Authorization: `Bearer ${bearer}` },
+    });
+    const streamEnded = closeCodeOf(stream);
+    t.equal(await statusOf(gateway, { bearer }), 200);
+    await lose(stage);
+    const since = performance.now();
+
+    const seen = new Set<number>();
+    const refused = async (ask: () => Promise<ApiAnswer>, limitMs: number) => {
+      const answer = await eventually('a refusal', async () => {
+        const came = await ask();
+        seen.add(came.status);
+        return came.status === 401 && came;
+      });
+      judgeWithin(t, answer.json.code, performance.now() - since, limitMs);
+      t.strictSame(answer.setCookies, []);
+    };
+    const bearerLimitMs = name === 'FLUSHALL' ? livenessAgeMs + requestMs : backLimitMs;
+    await refused(() => gateway.api.send({ path: '/api/store/x', bearer }), bearerLimitMs);
+    await refused(() => gateway.api.refresh(cookie), backLimitMs);
+    t.ok(
+      [...seen].every((status) => [200, 401, 503].includes(status)),
+      [...seen].join(' '),
+    );
+    await streamEnded;
+    judgeWithin(t, 'its stream has ended', performance.now() - since, backLimitMs);
+    t.equal(await statusOf(gateway, { apiKey: key }), 200);
+    t.equal((await tryToSignIn(gateway)).status, 200, 'signing in again works');
+    t.strictSame(auditLines(gateway.folder, 'refresh_token_reused'), [], 'no false alarm');
+  });
+
+t.test('maxmemory reached: nobody new is let in, and nobody is put out', { timeout }, async (t) => {
+  if (!requireRedis(t)) return;
+  const stage = await startAwayStage(t);
+  const { gateway, redis, bearer, unseenBearer, cookie, key } = stage;
+  const leaving = await gateway.api.signIn('ada', 'correct horse battery staple');
+  await redis.command('CONFIG', 'SET', 'maxmemory', '1');
+  const before = await stored(redis);
+  judgeUnavailable(t, 'a sign-in', await tryToSignIn(gateway));
+  judgeUnavailable(t, 'a refresh', await gateway.api.refresh(cookie));
+  t.strictSame(await stored(redis), before, 'which changed nothing');
+  t.equal(await statusOf(gateway, { bearer }), 200);
+  t.equal(await statusOf(gateway, { bearer: unseenBearer }), 200);
+  t.equal(await statusOf(gateway, { apiKey: key }), 200);
+  t.strictSame(await readiness(gateway), ready(true));
+  const { status, setCookies } = await gateway.api.send({ path: '/api/logout', cookie: leaving.cookie });
+  t.equal(status, 200, 'signing out works');
+  t.match(setCookies[0], /Max-Age=0/);
+  t.equal(await statusOf(gateway, { bearer: leaving.accessToken }), 401);
+  await redis.command('CONFIG', 'SET', 'maxmemory', '0');
+  t.equal((await gateway.api.refresh(cookie)).status, 200);
+  t.equal((await tryToSignIn(gateway)).status, 200);
+  t.ok(gateway.pid, 'the process is alive');
+});

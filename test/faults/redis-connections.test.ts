@@ -1,0 +1,73 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import t from 'tap';
+import { openRedisStoresUnderTest } from '../contract/redis-stores.ts';
+import { eventually } from '../support/eventually.ts';
+import { administrator } from '../support/gateway.ts';
+import { isLong } from '../support/gateway-under-load.ts';
+import { faults } from '../support/redis-operations.ts';
+import { startRedisRelay } from '../support/redis-relay.ts';
+import { startRedisSentinels } from '../support/redis-sentinel.ts';
+import { requireRedis, startRedis } from '../support/redis-server.ts';
+import { leeway, startReplicas } from '../support/replicas.ts';
+
+const timeout = isLong ? 600_000 : 60_000;
+t.setTimeout(timeout);
+
+const { username, password } = administrator;
+
+/** What sets connections up, keeps them and refreshes memories; each failing once must not be noticed for long. */
+const upkeep = ['info', 'subscribe', 'ping', 'time', 'exists'];
+
+/** Such an answer to SUBSCRIBE makes ioredis 6.0.0 throw where nobody can catch it (DataHandler.returnReply). */
+const unbearable: ReadonlySet<string> = new Set(['is answered a number', 'is answered nothing']);
+
+t.test('what keeps connections going may fail, too', { timeout }, async (t) => {
+  if (!requireRedis(t)) return;
+  const redis = await startRedis(t);
+  const relay = await startRedisRelay(t, redis);
+  const stores = { sessions_command_timeout: '200ms', sessions_liveness_age: '500ms' };
+  const [gateway, elsewhere] = await startReplicas(t, [relay.url, redis.url], { stores });
+  const statusOf = async (bearer: string) =>
+    (await gateway.api.send({ path: '/api/store/x', bearer })).status;
+  const names = Object.keys(faults);
+  const share = names.length / upkeep.length;
+  for (const [index, command] of upkeep.entries())
+    for (const fault of isLong ? names : names.slice(index * share, (index + 1) * share)) {
+      if (command === 'subscribe' && unbearable.has(fault)) continue;
+      await t.test(`${command} ${fault}`, async (t) => {
+        const { accessToken, cookie } = await gateway.api.signIn(username, password);
+        const armed = relay.arm({ fault: faults[fault]!, commands: [command] });
+        if (command !== 'ping' && command !== 'exists') relay.cut();
+        await eventually('it strikes', async () => {
+          await Promise.all([statusOf(accessToken), gateway.api.refresh(cookie)]);
+          return armed.struck > 0;
+        });
+        armed.disarm();
+        const since = performance.now();
+        await eventually('a refresh', async () => (await gateway.api.refresh(cookie)).status === 200);
+        const tookMs = performance.now() - since;
+        t.ok(tookMs < 2_000 * leeway, `it is back after ${Math.round(tookMs)} ms`);
+        t.equal(await statusOf(accessToken), 200);
+        await elsewhere.api.send({ path: '/api/logout', cookie });
+        await sleep(1_000);
+        t.equal(await statusOf(accessToken), 401, 'a sign-out elsewhere is honoured within a second');
+        t.ok(gateway.pid, 'the process is alive');
+      });
+    }
+});
+
+t.test('a Sentinel that never answers is passed over', { timeout }, async (t) => {
+  if (!requireRedis(t)) return;
+  const { url, sentinels } = await startRedisSentinels(t);
+  const silent = await startRedisRelay(t, sentinels[0]!);
+  silent.blackHole();
+  const since = performance.now();
+  const { sessions } = await openRedisStoresUnderTest(t, url.replace('://', `://127.0.0.1:${silent.port},`), {
+    tenant: 'acme',
+  });
+  await sessions.ping();
+  t.ok(
+    performance.now() - since < 2_000 * leeway,
+    `connected after ${Math.round(performance.now() - since)} ms`,
+  );
+});

@@ -1,0 +1,193 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import t, { type Test } from 'tap';
+import type { ApiAnswer } from '../support/api-client.ts';
+import { eventually } from '../support/eventually.ts';
+import { isLong } from '../support/gateway-under-load.ts';
+import {
+  commandsOf,
+  commandTimeoutMs,
+  delayMs,
+  faults,
+  isOfOperation,
+  type Operation,
+  type OperationStage,
+  operations,
+  passGrace,
+  type Situation,
+  startOperationStage,
+  stored,
+} from '../support/redis-operations.ts';
+import { requireRedis } from '../support/redis-server.ts';
+import { cookieOf, leeway, partsOf, sessionKey } from '../support/replicas.ts';
+
+const timeout = isLong ? 1_200_000 : 120_000;
+t.setTimeout(timeout);
+
+/** What an answer may take beyond the time-out of its command, ms: the tenth that is promised, of the default. */
+const slackMs = 50;
+
+const faultNames = Object.keys(faults);
+
+/** What goes wrong in a row. */
+interface Row {
+  readonly operation: Operation;
+  /** The how-manieth command of the operation it is, and its name. */
+  readonly at: number;
+  readonly command: string;
+  readonly fault: string;
+}
+
+t.test('whatever command goes wrong, nobody loses a session', { timeout }, async (t) => {
+  if (!requireRedis(t)) return;
+  const stage = await startOperationStage(t);
+  const rows = Object.fromEntries(faultNames.map((fault) => [fault, 0]));
+  const answers: Record<number, number> = {};
+  let next = 0;
+  for (const [name, operation] of Object.entries(operations)) {
+    const perform = async () => operation.run(stage, await operation.prepare(stage));
+    t.equal((await perform()).status, operation.good, `${name} without a fault`);
+    const situation = await operation.prepare(stage);
+    const commands = await commandsOf(stage.relay, () => operation.run(stage, situation));
+    t.ok(commands.length > 0, `${name}: ${commands.join(', ')}`);
+    for (const [index, command] of commands.entries()) {
+      // Each fault and each command has its turn in every run, all pairs of them in the long one.
+      for (const fault of isLong ? faultNames : [faultNames[next++ % faultNames.length]!]) {
+        const row = { operation, at: index + 1, command, fault };
+        await t.test(`${name}: command ${row.at} (${command}) ${fault}`, async (t) => {
+          const { status } = await judge(t, stage, row);
+          rows[fault]! += 1;
+          answers[status] = (answers[status] ?? 0) + 1;
+        });
+      }
+    }
+  }
+  t.notMatch(logOf(stage), /"internal error"/);
+  t.comment('rows', rows);
+  t.comment('answers', answers);
+});
+
+async function judge(t: Test, stage: OperationStage, row: Row): Promise<ApiAnswer> {
+  const { redis, relay, gateway } = stage;
+  const { operation } = row;
+  await redis.command('FLUSHALL');
+  const situation = await operation.prepare(stage);
+  const armed = relay.arm({ fault: faults[row.fault]!, at: row.at, commands: isOfOperation });
+  let struckAt = Number.NaN;
+  const struck = armed.hasStruck.then(() => {
+    struckAt = performance.now();
+  });
+  const answer = await operation.run(stage, situation);
+  const tookMs = performance.now() - struckAt;
+  await struck;
+  armed.disarm();
+  judgeAnswer(t, row, answer);
+  if (answer.status === 503) {
+    t.ok(tookMs < (commandTimeoutMs + slackMs) * leeway, `answered ${Math.round(tookMs)} ms after the fault`);
+    await judgeNothingLater(t, stage, row, struckAt);
+  }
+  await relay.restore();
+  await goOn(t, stage, row, situation, answer);
+  t.ok(gateway.pid, 'the process is alive');
+  return answer;
+}
+
+function judgeAnswer(t: Test, { operation, command, fault }: Row, answer: ApiAnswer): void {
+  const isHarmless = command === 'zrem' || (command === 'evalsha' && fault === 'is answered NOSCRIPT');
+  const right = isHarmless ? [operation.good] : [operation.good, 503];
+  t.ok(right.includes(answer.status), `it is answered ${answer.status}`);
+  if (answer.status !== 503) return;
+  t.match(answer, { headers: { 'retry-after': /^[1-9]\d*$/ }, json: { code: 'store_unavailable' } });
+  if (operation.good === 401 || operation.isSignIn)
+    t.match(answer.json, { error: 'temporarily_unavailable' });
+  t.strictSame(answer.setCookies, [], 'no cookie is cleared');
+}
+
+/** What the client was told did not happen does not happen afterwards. */
+async function judgeNothingLater(t: Test, { redis }: OperationStage, { fault }: Row, struckAt: number) {
+  const before = await stored(redis);
+  if (fault === 'arrives late') {
+    t.ok(performance.now() - struckAt < delayMs, 'it has not arrived yet');
+    await sleep(delayMs + 50 - (performance.now() - struckAt));
+  }
+  t.strictSame(await stored(redis), before, 'nothing is done later');
+}
+
+/** Within two seconds the store serves again, and whoever was signed in still is: but for what was asked to end. */
+async function goOn(t: Test, stage: OperationStage, row: Row, situation: Situation, answer: ApiAnswer) {
+  const { gateway } = stage;
+  const since = performance.now();
+  const { operation } = row;
+  if (operation.isSignIn === true || operation.ends === true) {
+    await eventually('it is answered', async () => (await operation.run(stage, situation)).status !== 503);
+  } else await judgeOneHead(t, stage, situation, answer);
+  const tookMs = performance.now() - since;
+  t.ok(tookMs < 2_000 * leeway, `it goes on after ${Math.round(tookMs)} ms`);
+
+  const { bearer } = situation;
+  if (operation.isSignIn === true) {
+    const again = await operations['a sign-in']!.run(stage, situation);
+    t.equal((await gateway.api.refresh(cookieOf(again))).status, 200, 'a sign-in works');
+  } else {
+    const expected = operation.ends === true ? 401 : 200;
+    if (operation.ends === true)
+      for (const cookie of situation.cookies)
+        t.equal((await gateway.api.refresh(cookie)).status, 401, 'its cookies do not');
+    for (const { api } of [gateway, stage.elsewhere])
+      await eventually(
+        `a bearer token is answered ${expected}`,
+        async () => (await api.send({ path: '/api/store/x', bearer })).status === expected,
+        2_000 * leeway,
+      );
+  }
+}
+
+/** All cookies that somebody may hold lead to one and the same successor, at most one generation on. */
+async function judgeOneHead(t: Test, stage: OperationStage, { cookies }: Situation, answer: ApiAnswer) {
+  const held = answer.setCookies.length === 0 ? cookies : [...cookies, cookieOf(answer)];
+  const answers = await eventually('every cookie is answered', async () => {
+    const all = await Promise.all(held.map((cookie) => stage.gateway.api.refresh(cookie)));
+    return all.every(({ status }) => status !== 503) && all;
+  });
+  t.same(
+    answers.map(({ status }) => status),
+    held.map(() => 200),
+    'nobody is signed out',
+  );
+  const successors = new Set(answers.map(cookieOf));
+  t.equal(successors.size, 1, 'one head');
+  const { generation } = partsOf([...successors][0]!);
+  t.ok(generation <= 2, `generation ${generation}`);
+  t.equal(await stage.redis.command('HGET', sessionKey(held[0]!), 'generation'), String(generation));
+}
+
+function logOf({ gateway }: OperationStage): string {
+  return readdirSync(gateway.folder)
+    .filter((name) => name.endsWith('.log'))
+    .map((name) => readFileSync(join(gateway.folder, name), 'utf8'))
+    .join('');
+}
+
+t.test('a clock learnt from a slow answer lets nothing be done too late', { timeout }, async (t) => {
+  if (!requireRedis(t)) return;
+  const stage = await startOperationStage(t);
+  const { redis, relay, gateway } = stage;
+  for (const slow of [{ delayMs: 160 }, { delayReplyMs: 160 }]) {
+    const { sent } = await operations['a refresh that rotates']!.prepare(stage);
+    relay.arm({ fault: slow, commands: isOfOperation });
+    t.equal((await gateway.api.refresh(sent)).status, 200);
+    await relay.restore();
+    // As much too late as half of that answer's time would hide.
+    await passGrace(redis, sent);
+    relay.arm({ fault: { delayMs: commandTimeoutMs + 50 }, commands: isOfOperation });
+    const answer = await gateway.api.refresh(sent);
+    if (answer.status === 503) {
+      const before = await stored(redis);
+      await sleep(150);
+      t.strictSame(await stored(redis), before, 'nothing is done later');
+    } else t.fail(`answered ${answer.status}`);
+    await relay.restore();
+    await eventually('it is back', async () => (await gateway.api.refresh(sent)).status === 200);
+  }
+});

@@ -1,0 +1,35 @@
+import type { ObjectMeta } from 'kubernetes-types/meta/v1';
+
+/** What the chart uses of the Gateway API's `HTTPRoute`. */
+export interface HTTPRoute {
+  apiVersion: 'gateway.networking.k8s.io/v1';
+  kind: 'HTTPRoute';
+  metadata: ObjectMeta;
+  spec: {
+    parentRefs: { name: string; namespace?: string; sectionName?: string; port?: number }[];
+    hostnames: string[];
+    rules: {
+      matches: { path: { type: 'Exact' | 'PathPrefix' | 'RegularExpression'; value: string } }[];
+      filters?: { type: string; [detail: string]: unknown }[];
+      backendRefs: { name: string; port: number }[];
+    }[];
+  };
+}
+
+/** What the chart uses of the Prometheus operator's `ServiceMonitor`. */
+export interface ServiceMonitor {
+  apiVersion: 'monitoring.coreos.com/v1';
+  kind: 'ServiceMonitor';
+  metadata: ObjectMeta;
+  spec: {
+    selector: { matchLabels: Record<string, string> };
+    endpoints: {
+      port: string;
+      path: string;
+      interval: string;
+      scrapeTimeout: string;
+      relabelings?: object[];
+      metricRelabelings?: object[];
+    }[];
+  };
+}

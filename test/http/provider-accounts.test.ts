@@ -1,0 +1,227 @@
+import t, { type Test } from 'tap';
+import { addUser, changeUser, withRecords } from '../support/accounts.ts';
+import type { ApiAnswer } from '../support/api-client.ts';
+import { runPostern } from '../support/command.ts';
+import { type Browser, startProviderGateway, subjectOf } from '../support/provider-gateway.ts';
+import { addScopeSet } from '../support/scope-sets.ts';
+
+const password = 'nanoseconds are this long';
+const notProvisioned = {
+  status: 403,
+  json: { code: 'user_not_provisioned', error: 'access_denied' },
+  setCookies: [],
+};
+
+/** A gateway, what the upstream is told of a caller, and the command line beside it. */
+async function start(t: Test, settings: object = {}) {
+  const gateway = await startProviderGateway(t, { idp: settings });
+  const { api, upstream, configFile } = gateway;
+  async function seenOf({ json }: ApiAnswer, name: string): Promise<string | undefined> {
+    await api.send({ path: '/api/asset', bearer: json.access_token });
+    return upstream.seen.at(-1)!.values(name)[0];
+  }
+  const run = (...args: string[]) => runPostern([...args, '--config', configFile]);
+  const users = () => withRecords(gateway.folder, async (records) => records.listUsers());
+  return { ...gateway, seenOf, run, users };
+}
+
+t.test('fifty first sign-ins at once make one account', async (t) => {
+  const { begin, assertion, exchange, auditLines, users } = await start(t);
+  const browsers = await Promise.all(
+    Array.from({ length: 50 }, async () => {
+      const browser: Browser = {};
+      return { browser, ...(await begin(browser)) };
+    }),
+  );
+  const answers = await Promise.all(
+    browsers.map(({ browser, nonce }) => exchange(browser, assertion({ nonce }))),
+  );
+  t.same(new Set(answers.map(({ status }) => status)), new Set([200]));
+  t.equal(new Set(answers.map(subjectOf)).size, 1);
+  t.equal((await users()).length, 1);
+  t.equal(auditLines().filter(({ event }) => event === 'user_created').length, 1);
+});
+
+t.test('an account is issuer and subject, whatever the name and the address', async (t) => {
+  const { signIn, seenOf, users } = await start(t);
+  const profile = { preferred_username: 'alice', email: 'alice@example.com', email_verified: true };
+  const alice = await signIn({ sub: '1', ...profile, name: 'Alice' });
+  const other = await signIn({ sub: '2', ...profile });
+  const renamed = await signIn({ sub: '1', preferred_username: 'bob', email: 'bob@example.com', name: 'B' });
+  t.not(subjectOf(alice), subjectOf(other));
+  t.equal(subjectOf(alice), subjectOf(renamed));
+  t.equal(await seenOf(renamed, 'x-auth-username'), 'alice', 'a name once given stays');
+  t.equal(await seenOf(other, 'x-auth-username'), 'alice%20(idp)');
+  const third = await signIn({ sub: '3', ...profile });
+  t.equal(await seenOf(third, 'x-auth-username'), `alice%20(${subjectOf(third)})`);
+  t.match(
+    (await users()).find(({ id }) => id === subjectOf(alice)),
+    { displayName: 'B', email: 'bob@example.com', passwordHash: null, lastLogin: null },
+  );
+});
+
+t.test('one subject at two issuers is two people', async (t) => {
+  const gateway = await start(t);
+  await withRecords(gateway.folder, async (records) => {
+    const user = await addUser(gateway.folder, { username: 'theirs', password });
+    await records.linkIdentity(user.id, { issuer: 'https://other.example', subject: 'alice-1' }, 0);
+  });
+  const answer = await gateway.signIn();
+  t.not(await gateway.seenOf(answer, 'x-auth-username'), 'theirs');
+});
+
+t.test('a name that is too long, or taken in any case, makes an account all the same', async (t) => {
+  const { signIn, folder, seenOf } = await start(t);
+  await addUser(folder, { username: 'ALICE', password });
+  const alice = await signIn({ sub: '1', preferred_username: 'alice' });
+  t.equal(await seenOf(alice, 'x-auth-username'), 'alice%20(idp)');
+  const name = 'x'.repeat(128);
+  t.equal(await seenOf(await signIn({ sub: '2', preferred_username: name }), 'x-auth-username'), name);
+  const second = await signIn({ sub: '3', preferred_username: name });
+  t.equal(await seenOf(second, 'x-auth-username'), subjectOf(second));
+  const email = `${'e'.repeat(200)}@example.com`;
+  const addressed = await signIn({ sub: '4', email });
+  t.equal(await seenOf(addressed, 'x-auth-username'), subjectOf(addressed));
+});
+
+t.test('a local user of the same name is another person, until linked by command', async (t) => {
+  const { signIn, api, folder, run, stub } = await start(t);
+  const local = await addUser(folder, { username: 'alice', password, scopes: ['store:read'] });
+  const claims = { sub: 'sub-of-alice', preferred_username: 'alice', email: 'alice@example.com' };
+  const stranger = await signIn(claims);
+  t.not(subjectOf(stranger), local.id);
+  t.equal(stranger.json.scope, '');
+
+  const link = ['--provider', 'idp', '--subject', 'sub-of-alice'];
+  const taken = await run('user', 'link', 'alice', ...link);
+  t.equal(taken.code, 1);
+  t.match(taken.stderr, /^postern: that identity is another user’s/);
+  t.equal((await run('user', 'remove', 'alice (idp)')).code, 0);
+
+  const linked = await run('user', 'link', 'alice', ...link, '--json');
+  t.match(linked, { code: 0, json: { identities: [{ issuer: stub.origin, subject: 'sub-of-alice' }] } });
+  const audited = { actor: 'command-line', subject: local.id, provider: 'idp' };
+  t.match(linked.audit, [{ event: 'identity_linked', ...audited }]);
+  const alice = await signIn(claims);
+  t.equal(subjectOf(alice), local.id);
+  t.equal(alice.json.scope, 'store:read');
+  t.same((await run('user', 'list', '--json')).json[0].identities, [
+    { issuer: stub.origin, subject: 'sub-of-alice' },
+  ]);
+  t.equal((await run('user', 'link', 'alice', ...link)).code, 0, 'linking again changes nothing');
+
+  const unlinked = await run('user', 'unlink', 'alice', ...link);
+  t.match(unlinked.audit, [
+    { event: 'identity_unlinked', ...audited },
+    { event: 'session_revoked', subject: local.id },
+  ]);
+  t.equal((await api.send({ path: '/api/asset', bearer: alice.json.access_token })).status, 401);
+  t.not(subjectOf(await signIn(claims)), local.id);
+  t.match(await run('user', 'unlink', 'alice', ...link), {
+    code: 1,
+    stderr: 'postern: "alice" has no such identity\n',
+  });
+  t.equal((await api.signIn('alice', password)).answer.status, 200, 'the password is as it was');
+});
+
+t.test('linking asks for a user, a provider and a subject', async (t) => {
+  const { run, folder } = await start(t);
+  await addUser(folder, { username: 'alice', password });
+  const rows: [string[], number, RegExp][] = [
+    [['alice', '--provider', 'idp'], 2, /needs --subject\nusage: postern user link NAME --provider/],
+    [['alice', '--subject', 'x'], 2, /needs --provider\n/],
+    [['alice', '--provider', 'idp', '--subject', ' '], 2, /--subject must not be empty\n/],
+    [['alice', '--provider', 'toString', '--subject', 'x'], 1, /no identity provider "toString"\n$/],
+    [['bob', '--provider', 'idp', '--subject', 'x'], 1, /there is no user "bob"\n$/],
+  ];
+  for (const [args, code, says] of rows) {
+    const result = await run('user', 'link', ...args);
+    t.equal(result.code, code, args.join(' '));
+    t.match(result.stderr, says);
+  }
+});
+
+t.test('accounts: existing lets in whoever is linked, and makes nobody', async (t) => {
+  const { signIn, folder, users, stub, auditLines } = await start(t, { accounts: 'existing' });
+  const local = await addUser(folder, { username: 'alice', password });
+  t.match(await signIn({ preferred_username: 'alice' }), notProvisioned);
+  t.equal((await users()).length, 1);
+  t.match(auditLines(), [
+    { event: 'login_failed', outcome: 'failure', subject: null, provider: 'idp', reason: 'no account' },
+  ]);
+  await withRecords(folder, (records) =>
+    records.linkIdentity(local.id, { issuer: stub.origin, subject: 'alice-1' }, Date.now()),
+  );
+  t.equal(subjectOf(await signIn()), local.id);
+});
+
+t.test('a disabled user gets no session, and the answer does not say why', async (t) => {
+  const { signIn, folder, auditLines } = await start(t);
+  const id = subjectOf(await signIn());
+  await changeUser(folder, id, { disabled: true });
+  const answer = await signIn();
+  t.match(answer, notProvisioned);
+  t.equal(answer.headers['referrer-policy'], 'no-referrer');
+  t.match(auditLines().at(-1), { event: 'login_failed', subject: id, reason: /^disabled$/ });
+  await changeUser(folder, id, { disabled: false });
+  t.equal((await signIn()).status, 200);
+});
+
+t.test('a required claim is a condition of every sign-in', async (t) => {
+  const { signIn, users, auditLines } = await start(t, { require: { hd: 'example.com' } });
+  t.match(await signIn({ hd: 'example.org' }), notProvisioned);
+  t.match(await signIn(), notProvisioned);
+  t.equal((await users()).length, 0);
+  t.match(auditLines()[0], { event: 'login_failed', subject: null, reason: 'claim hd' });
+  t.equal((await signIn({ hd: 'example.com' })).status, 200);
+});
+
+const grants = [
+  { claim: 'groups', value: 'staff', scopes: ['store:read'] },
+  { claim: 'groups', value: 'editors', scope_sets: ['editing', 'a set that is not there'] },
+  { claim: 'groups', value: 'admins', scope_sets: ['administrator'] },
+];
+
+t.test('grants are worked out anew at each sign-in, for the sessions there are too', async (t) => {
+  const { signIn, folder, api, logLines } = await start(t, { grants });
+  await addScopeSet(folder, { id: 'set-1', name: 'editing', scopes: ['store:write'] });
+  const asset = (answer: ApiAnswer, method = 'GET') =>
+    api.send({ method, path: '/api/store/asset', bearer: answer.json.access_token });
+
+  const editor = await signIn({ groups: ['staff', 'editors'] });
+  t.equal(editor.json.scope, 'store:read store:write');
+  t.match(
+    logLines().filter(({ level }) => level === 'warn'),
+    [{ provider: 'idp', scope_set: 'a set that is not there' }],
+  );
+  t.equal((await asset(editor, 'POST')).status, 200);
+
+  const demoted = await signIn({ groups: ['staff'] });
+  t.equal(subjectOf(demoted), subjectOf(editor));
+  t.equal(demoted.json.scope, 'store:read');
+  t.equal((await asset(editor, 'POST')).status, 403, 'the session from before lost it at once');
+  t.equal((await asset(editor)).status, 200);
+
+  const nobody = await signIn({ groups: [] });
+  t.equal(nobody.json.scope, '');
+  t.equal((await asset(editor)).status, 403);
+
+  const admin = await signIn({ groups: 'admins' });
+  t.match(admin.json.scope, /apikeys:write/);
+  t.equal((await asset(editor, 'POST')).status, 200, 'and gains as fast');
+});
+
+t.test('what an operator gave stays beside what the provider grants', async (t) => {
+  const { signIn, folder } = await start(t, { grants });
+  const first = await signIn({ groups: ['staff'] });
+  await changeUser(folder, subjectOf(first), { scopes: ['audit:read'] });
+  t.equal((await signIn({ groups: ['staff'] })).json.scope, 'audit:read store:read');
+  t.equal((await signIn()).json.scope, 'audit:read');
+});
+
+t.test('the first account of a provider closes the bootstrap', async (t) => {
+  const { signIn, api } = await start(t);
+  await signIn();
+  const answer = await api.activate('ada', password, 'bootstrap-token-of-the-tests');
+  t.match(answer, { status: 409, json: { code: 'already_activated' } });
+});

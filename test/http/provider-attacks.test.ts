@@ -1,0 +1,158 @@
+import t from 'tap';
+import { addUser } from '../support/accounts.ts';
+import type { ApiAnswer, ApiRequest } from '../support/api-client.ts';
+import { encode, foreign, forge, header, signSegments } from '../support/forged-assertions.ts';
+import { administrator, bootstrapToken } from '../support/gateway.ts';
+import { refusedAtOnce, refusedByKey } from '../support/refused-assertions.ts';
+import { startStubSignIn } from '../support/stub-sign-in.ts';
+
+const stage = await startStubSignIn(t);
+const { gateway, assertion, begin, claims, exchange, request } = stage;
+
+/** One start, for all of them: only what the name says is wrong with a row. */
+const mine = await begin();
+const { cookie, nonce } = mine;
+const good = assertion({ nonce });
+
+const theirs = await begin();
+const elsewhere = await begin('other', cookie);
+await gateway.api.activate(administrator.username, administrator.password, bootstrapToken);
+const namesake = { username: 'alice-1', password: 'a long enough password', scopes: ['store:read'] };
+await addUser(gateway.folder, namesake);
+const ours = await gateway.api.signIn(administrator.username, administrator.password);
+const key = await gateway.api.mintKey(ours.accessToken, { label: 'k', scopes: ['store:read'] });
+
+const path = '/api/login/idp/exchange';
+const form = (body: string, more: object = {}): ApiRequest => ({
+  method: 'POST',
+  path,
+  cookie,
+  body,
+  headers: { 'content-type': 'application/x-www-form-urlencoded' },
+  ...more,
+});
+const json = JSON.stringify(claims({ nonce }));
+const deep = `${'{"a":'.repeat(4_000)}1${'}'.repeat(4_000)}`;
+
+/** What is wrong is not the assertion alone. */
+const requests: Record<string, readonly [status: number, request: ApiRequest]> = {
+  // Nonce and browser.
+  'no nonce': [401, request(assertion(), cookie)],
+  'an empty nonce': [401, request(assertion({ nonce: '' }), cookie)],
+  'a nonce that was never given out': [401, request(assertion({ nonce: 'n' }), cookie)],
+  'the state as nonce': [401, request(assertion({ nonce: mine.state }), cookie)],
+  'a nonce with its last character cut off': [401, request(assertion({ nonce: nonce.slice(0, -1) }), cookie)],
+  'a nonce with a character changed': [
+    401,
+    request(assertion({ nonce: `${nonce.startsWith('A') ? 'B' : 'A'}${nonce.slice(1)}` }), cookie),
+  ],
+  'a nonce of two starts': [401, request(assertion({ nonce: nonce + theirs.nonce }), cookie)],
+  'the nonce of another browser': [401, request(assertion({ nonce: theirs.nonce }), cookie)],
+  'the nonce of a start at another provider': [401, request(assertion({ nonce: elsewhere.nonce }), cookie)],
+  'a good assertion in another browser': [401, request(good, theirs.cookie)],
+  'a good assertion without the cookie': [401, request(good)],
+  'a good assertion with two such cookies': [401, request(good, `${cookie}; ${theirs.cookie}`)],
+  'a good assertion with a longer cookie': [401, request(good, `${cookie}A`)],
+  'a good assertion with the cookie under another name': [401, request(good, cookie.replace('_login=', '='))],
+  'a good assertion at another provider': [401, request(good, cookie, 'other')],
+  'a good assertion where a code is expected': [422, request(good, cookie, 'codes')],
+  'another browser’s, even where unsolicited ones are accepted': [
+    401,
+    request(assertion({ nonce: theirs.nonce }), cookie, 'open'),
+  ],
+  // Another token in its place.
+  'an access token of this gateway': [401, request(ours.accessToken, cookie)],
+  'a refresh cookie of this gateway': [401, request(ours.cookie.split('=')[1]!, cookie)],
+  'an API key of this gateway': [401, request(key.key, cookie)],
+  'the nonce itself': [401, request(nonce, cookie)],
+  'claims of a good one that another key signed': [
+    401,
+    request(forge(header, claims({ nonce }), foreign), cookie),
+  ],
+  'objects nested thousands deep': [
+    401,
+    request(signSegments(encode(JSON.stringify(header)), encode(deep), foreign), cookie),
+  ],
+  'a header nested thousands deep': [401, request(signSegments(encode(deep), encode(json), foreign), cookie)],
+  // Parameters.
+  'the assertion twice': [422, form(`assertion=${good}&assertion=${good}`)],
+  'a good one behind a bad one': [422, form(`assertion=x&assertion=${good}`)],
+  'the assertion twice in the query': [422, { path: `${path}?assertion=${good}&assertion=${good}`, cookie }],
+  'a good one in the query of a POST': [422, form('', { path: `${path}?assertion=${good}` })],
+  'the parameter as a list': [422, form(`assertion[]=${good}`)],
+  'the parameter in upper case': [422, form(`ASSERTION=${good}`)],
+  'a blank one': [422, form('assertion=')],
+  'a code': [422, form('code=c&state=s')],
+  JSON: [422, form(JSON.stringify({ assertion: good }), { headers: { 'content-type': 'application/json' } })],
+  'a good one with a NUL behind': [401, form(`assertion=${good}%00`)],
+  // Size and method.
+  'a target of 64 KiB and more': [414, { path: `${path}?assertion=${'A'.repeat(66_000)}`, cookie }],
+  'a body of 64 KiB and more': [413, form(`assertion=${'A'.repeat(66_000)}`)],
+  'fifty thousand characters in the query': [
+    401,
+    { path: `${path}?assertion=${'A'.repeat(50_000)}`, cookie },
+  ],
+  'ten thousand parameters': [422, form('a=&'.repeat(10_000))],
+  HEAD: [405, { method: 'HEAD', path: `${path}?assertion=${good}`, cookie }],
+  PUT: [405, form(`assertion=${good}`, { method: 'PUT' })],
+};
+
+const otherStatus: Record<string, number> = { 'the empty text': 422, 'a megabyte of dots': 413 };
+const assertions = { ...refusedAtOnce(claims({ nonce })), ...refusedByKey(claims({ nonce })) };
+const attacks: Record<string, readonly [number, ApiRequest]> = {
+  ...requests,
+  ...Object.fromEntries(
+    Object.entries(assertions).map(([name, text]) => [
+      name,
+      [otherStatus[name] ?? 401, request(text, cookie)] as const,
+    ]),
+  ),
+};
+
+for (const [name, [status, sent]] of Object.entries(attacks))
+  t.test(`refused: ${name}`, async (t) => {
+    const answer = await gateway.api.send(sent);
+    t.equal(answer.status, status);
+    if (status === 401) t.equal(answer.json.code, 'invalid_assertion');
+    t.equal(answer.headers['referrer-policy'], 'no-referrer');
+    t.strictSame(answer.setCookies, [], 'no cookie is set or cleared');
+  });
+
+t.test('none of them burnt the start, which is still good: once', async (t) => {
+  const { status, json } = await exchange(good, cookie);
+  t.equal(status, 200);
+  t.equal(json.scope, '', 'and is not the local user of that name');
+  t.equal((await exchange(good, cookie)).status, 401);
+  t.equal((await exchange(assertion({ nonce, sub: 'bob' }), cookie)).status, 401, 'nor with its nonce');
+});
+
+t.test('a start that is over', async (t) => {
+  const begun = await begin();
+  gateway.advance(600_000);
+  const iat = Math.floor(Date.now() / 1000) + 600;
+  const late = assertion({ nonce: begun.nonce, iat, exp: iat + 300 });
+  t.equal((await exchange(late, begun.cookie)).status, 401);
+  gateway.advance(-600_000);
+});
+
+const statuses = (answers: readonly ApiAnswer[]) => answers.map(({ status }) => status).sort();
+
+t.test('of twenty in parallel with one assertion one succeeds, after a restart none', async (t) => {
+  const begun = await begin();
+  const unspent = await begin();
+  const started = assertion({ nonce: begun.nonce });
+  const unsolicited = assertion({ jti: 'once' });
+  const exchanges = [() => exchange(started, begun.cookie), () => exchange(unsolicited, undefined, 'open')];
+  for (const send of exchanges) {
+    const answers = await Promise.all(Array.from({ length: 20 }, send));
+    t.strictSame(statuses(answers), [200, ...Array(19).fill(401)]);
+  }
+  const again = await stage.restart();
+  t.equal((await again.exchange(started, begun.cookie)).status, 401);
+  t.equal((await again.exchange(unsolicited, undefined, 'open')).status, 401);
+  t.equal(
+    (await again.exchange(again.assertion({ jti: 'once', sub: 'bob' }), undefined, 'open')).status,
+    401,
+  );
+  t.equal((await again.exchange(again.assertion({ nonce: unspent.nonce }), unspent.cookie)).status, 200);
+});

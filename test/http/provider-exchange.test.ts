@@ -1,0 +1,290 @@
+import t from 'tap';
+import { foreign } from '../support/forged-assertions.ts';
+import { missing, notAString } from '../support/problems.ts';
+import { type Browser, refreshCookieOf, startProviderGateway } from '../support/provider-gateway.ts';
+import { connectRaw, exchangeRaw } from '../support/raw-client.ts';
+
+const path = '/api/login/idp/exchange';
+
+t.test('an assertion is answered with a session, once', async (t) => {
+  const { begin, assertion, exchange, api, upstream, auditLines } = await startProviderGateway(t);
+  const browser: Browser = {};
+  const { nonce } = await begin(browser);
+  const made = assertion({ nonce, preferred_username: 'alice' });
+  const answer = await exchange(browser, made);
+  t.equal(answer.status, 200, answer.text);
+  t.same(Object.keys(answer.json), ['access_token', 'token_type', 'expires_in', 'scope']);
+  t.match(answer.json, { token_type: 'bearer', expires_in: 600, scope: '' });
+  t.match(answer.headers, { 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' });
+  t.match(answer.setCookies, [/^service_refresh_cookie=[0-9a-f-]{36}\.1\.[\w-]{43}; /]);
+  t.equal(answer.setCookies.length, 1, 'the other starts of this browser go on');
+
+  await api.send({ path: '/api/asset', bearer: answer.json.access_token });
+  t.same(upstream.seen[0]!.values('x-auth-username'), ['alice']);
+  t.same(upstream.seen[0]!.values('x-auth-method'), ['session']);
+
+  const again = await exchange(browser, made);
+  t.match(again, {
+    status: 401,
+    json: { code: 'invalid_assertion', error: 'invalid_grant' },
+    setCookies: [],
+  });
+  t.equal(again.headers['www-authenticate'], 'Bearer realm="acme"');
+  t.equal(again.headers['referrer-policy'], 'no-referrer');
+  const userId = upstream.seen[0]!.values('x-auth-subject')[0];
+  const provider = 'idp';
+  const session = refreshCookieOf(answer).split('=')[1]!.split('.')[0];
+  t.match(auditLines(), [
+    { event: 'user_created', outcome: 'success', actor: null, subject: userId, provider },
+    { event: 'login_succeeded', outcome: 'success', actor: userId, subject: userId, session, provider },
+    { event: 'login_failed', outcome: 'failure', actor: null, subject: null, provider, reason: /\w/ },
+  ]);
+});
+
+t.test('a form does what a query does', async (t) => {
+  const { begin, assertion, api } = await startProviderGateway(t);
+  const browser: Browser = {};
+  const { nonce } = await begin(browser, { query: '?return_to=/assets%3Fpage=2' });
+  const form = { assertion: assertion({ nonce }), unknown: 'x' };
+  const answer = await api.send({ method: 'POST', path: `${path}/`, form, cookie: browser.cookie });
+  t.match(answer, { status: 200, json: { return_to: '/assets?page=2' } });
+  t.equal(answer.headers['referrer-policy'], 'no-referrer');
+});
+
+t.test('a code is redeemed at the provider, whose tokens stay here', async (t) => {
+  const idp = { response: 'code', client_secret: 'a secret of the client' };
+  const { begin, assertion, answerCode, api, stub, logLines } = await startProviderGateway(t, { idp });
+  const browser: Browser = {};
+  const { state, nonce } = await begin(browser, { query: '?return_to=/in' });
+  answerCode(assertion({ nonce }));
+  const query = `code=the-code-it-gave&state=${state}&iss=${encodeURIComponent(stub.origin)}&session_state=x`;
+  const answer = await api.send({ path: `${path}?${query}`, cookie: browser.cookie });
+  t.match(answer, { status: 200, json: { return_to: '/in' } });
+  t.equal(stub.count('/token'), 1);
+  t.notMatch(answer.text, /token-of-the-provider/);
+  t.notMatch(JSON.stringify(logLines()), /token-of-the-provider|the-code-it-gave/);
+});
+
+t.test('a code with another issuer beside it is shown to nobody', async (t) => {
+  const { begin, api, stub } = await startProviderGateway(t, { idp: { response: 'code' } });
+  const browser: Browser = {};
+  const { state } = await begin(browser);
+  const query = `code=c&state=${state}&iss=https%3A%2F%2Fother.example`;
+  const answer = await api.send({ path: `${path}?${query}`, cookie: browser.cookie });
+  t.match(answer, { status: 401, json: { code: 'invalid_assertion' } });
+  t.equal(stub.count('/token'), 0);
+});
+
+t.test('two sign-ins of one browser do not disturb each other', async (t) => {
+  const { begin, assertion, exchange } = await startProviderGateway(t, { idp: {}, other: {} });
+  const browser: Browser = {};
+  const first = await begin(browser);
+  const second = await begin(browser);
+  const elsewhere = await begin(browser, { provider: 'other' });
+  t.equal((await exchange(browser, assertion({ nonce: second.nonce }))).status, 200);
+  t.equal((await exchange(browser, assertion({ nonce: first.nonce }))).status, 200);
+  t.equal((await exchange(browser, assertion({ nonce: elsewhere.nonce }), 'other')).status, 200);
+});
+
+t.test('only the browser that began can end it, at the provider it began at', async (t) => {
+  const { begin, assertion, exchange, advance } = await startProviderGateway(t, { idp: {}, other: {} });
+  const attacker: Browser = {};
+  const victim: Browser = {};
+  const { nonce } = await begin(attacker);
+  await begin(victim);
+  const made = assertion({ nonce });
+  const refused = { status: 401, json: { code: 'invalid_assertion' }, setCookies: [] };
+  t.match(await exchange(victim, made), refused, 'another browser');
+  t.match(await exchange({}, made), refused, 'a browser without a start');
+  const both = { cookie: `${attacker.cookie}; ${victim.cookie}` };
+  t.match(await exchange(both, made), refused, 'a cookie planted beside its own');
+  t.match(await exchange(attacker, made, 'other'), refused, 'another provider');
+  t.match(await exchange(attacker, assertion({})), refused, 'no nonce');
+  t.match(await exchange(attacker, assertion({ nonce }, foreign)), refused, 'another key');
+  t.equal((await exchange(attacker, made)).status, 200, 'none of that used it up');
+  const late = await begin(attacker);
+  advance(601_000);
+  const seconds = Math.floor(Date.now() / 1000) + 601;
+  const fresh = assertion({ nonce: late.nonce, iat: seconds, exp: seconds + 60 });
+  t.match(await exchange(attacker, fresh), refused, 'a start that is over');
+});
+
+t.test('twenty at once with one assertion are one session', async (t) => {
+  const { begin, assertion, exchange } = await startProviderGateway(t);
+  const browser: Browser = {};
+  const { nonce } = await begin(browser);
+  const made = assertion({ nonce });
+  const answers = await Promise.all(Array.from({ length: 20 }, () => exchange(browser, made)));
+  const statuses = answers.map(({ status }) => status).sort();
+  t.same(statuses, [200, ...Array(19).fill(401)]);
+});
+
+t.test('without a start an assertion counts where that is configured, once', async (t) => {
+  const { assertion, exchange } = await startProviderGateway(t, { idp: { unsolicited: true } });
+  const made = assertion();
+  const answers = await Promise.all(Array.from({ length: 5 }, () => exchange({}, made)));
+  t.same(answers.map(({ status }) => status).sort(), [200, 401, 401, 401, 401]);
+  t.notOk('return_to' in answers.find(({ status }) => status === 200)!.json);
+});
+
+t.test('what is missing or repeated is told, and never shown', async (t) => {
+  const { api } = await startProviderGateway(t, { idp: {}, coded: { response: 'code' } });
+  const coded = '/api/login/coded/exchange';
+  const form = { 'content-type': 'application/x-www-form-urlencoded' };
+  const json = { 'content-type': 'application/json' };
+  const twice = (where: string, name: string) => notAString([where, name], null);
+  const rows: [string, object, object[]][] = [
+    ['nothing in the query', { path }, [missing('query', 'assertion')]],
+    ['the fields of a code instead', { path: `${path}?code=a&state=b` }, [missing('query', 'assertion')]],
+    ['twice', { path: `${path}?assertion=a&assertion=b` }, [twice('query', 'assertion')]],
+    [
+      'nothing, where a code is wanted',
+      { path: coded },
+      [missing('query', 'code'), missing('query', 'state')],
+    ],
+    ['an assertion instead', { path: `${coded}?assertion=a&code=b` }, [missing('query', 'state')]],
+    [
+      'both twice, and the issuer',
+      { path: `${coded}?code=a&code=b&state=c&state=d&iss=e&iss=f` },
+      [twice('query', 'code'), twice('query', 'state'), notAString(['query', 'iss'], ['e', 'f'])],
+    ],
+    [
+      'a form without fields',
+      { method: 'POST', path: `${path}?assertion=a`, headers: form },
+      [missing('body', 'assertion')],
+    ],
+    [
+      'a blank field',
+      { method: 'POST', path, body: 'assertion=', headers: form },
+      [missing('body', 'assertion')],
+    ],
+    [
+      'a field twice',
+      { method: 'POST', path, body: 'assertion=a&assertion=a', headers: form },
+      [twice('body', 'assertion')],
+    ],
+    [
+      'JSON',
+      { method: 'POST', path, body: '{"assertion":"a"}', headers: json },
+      [missing('body', 'assertion')],
+    ],
+  ];
+  for (const [name, sent, detail] of rows) {
+    const answer = await api.send({ path, ...sent });
+    t.equal(answer.status, 422, name);
+    t.same(answer.json.detail, detail, name);
+    t.match(answer.json, { code: 'validation_error', error: 'invalid_request' });
+    t.equal(answer.headers['referrer-policy'], 'no-referrer');
+  }
+});
+
+t.test('other methods are 405, HEAD too, and no credential is looked at', async (t) => {
+  const { api, begin, assertion } = await startProviderGateway(t);
+  for (const method of ['HEAD', 'PUT', 'DELETE', 'PATCH']) {
+    const answer = await api.send({ method, path: `${path}?assertion=a` });
+    t.equal(answer.status, 405, method);
+    t.equal(answer.headers.allow, 'GET, POST, OPTIONS');
+    t.equal(answer.headers['referrer-policy'], 'no-referrer');
+    if (method !== 'HEAD') t.equal(answer.json.error, 'invalid_request');
+  }
+  const unknown = await api.send({ path: '/api/login/nobody/exchange?assertion=a' });
+  t.match(unknown, {
+    status: 404,
+    json: { code: 'not_found', error: 'invalid_request' },
+    headers: { 'referrer-policy': 'no-referrer' },
+  });
+  const browser: Browser = {};
+  const { nonce } = await begin(browser);
+  const headers = { authorization: 'Bearer stale', 'x-api-key': 'stale', cookie: browser.cookie! };
+  const answer = await api.send({ path: `${path}?assertion=${assertion({ nonce })}`, headers });
+  t.equal(answer.status, 200);
+});
+
+t.test('the query of an exchange stands in no line of the log', async (t) => {
+  const { api, begin, exchange, assertion, logLines } = await startProviderGateway(t);
+  const browser: Browser = {};
+  const { nonce } = await begin(browser);
+  const made = assertion({ nonce });
+  await exchange(browser, made);
+  await exchange(browser, made);
+  await api.send({ path: `${path}?assertion=${made}&assertion=${made}` });
+  await api.send({ method: 'PUT', path: `${path}?assertion=${made}` });
+  await api.send({ path: `${path}//?assertion=${made}` });
+  const text = JSON.stringify(logLines());
+  t.notMatch(text, made.slice(-40));
+  t.notMatch(text, nonce.slice(-40));
+  t.notMatch(text, 'assertion=');
+  t.match(
+    logLines().filter(({ status }) => status === 200),
+    [{ route: '/api/login/idp/start' }, { path, route: path }],
+  );
+});
+
+t.test('targets of the exchange may have 64 KiB, and no others', async (t) => {
+  const { port } = await startProviderGateway(t);
+  const fill = (target: string, length: number) => `${target}${'x'.repeat(length - target.length)}`;
+  const kib = 1024;
+  const own = `${path}?assertion=`;
+  const headers = (bytes: number) => `X-A: ${'a'.repeat(bytes)}\r\n`;
+  const rows: [string, string, number, number][] = [
+    ['GET', fill(own, 64 * kib), 0, 401],
+    ['GET', fill(own, 64 * kib), 15 * kib, 401],
+    ['GET', fill(`${path}/?assertion=`, 64 * kib), 0, 401],
+    ['GET', fill(own, 64 * kib + 1), 0, 414],
+    ['GET', fill(own, 90 * kib), 0, 431],
+    ['GET', fill(own, 10 * kib), 17 * kib, 431],
+    ['GET', `${own}a`, 17 * kib, 431],
+    ['POST', fill(own, 9 * kib), 0, 414],
+    ['POST', fill(own, 20 * kib), 0, 431],
+    ['HEAD', fill(own, 9 * kib), 0, 414],
+    ['GET', fill('/api/login/idp/start?return_to=', 9 * kib), 0, 414],
+    ['GET', fill('/api/login/nobody/exchange?assertion=', 9 * kib), 0, 414],
+    ['GET', fill('/api/login/nobody/exchange?assertion=', 20 * kib), 0, 431],
+    ['GET', fill('/api/login/idp/exchange', 20 * kib), 0, 431],
+    ['GET', fill('/api/login/idp/exchange/more?assertion=', 20 * kib), 0, 431],
+    ['GET', fill('/api/store?/api/login/idp/exchange?', 20 * kib), 0, 431],
+  ];
+  for (const [method, target, more, status] of rows) {
+    const request = `${method} ${target} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n${headers(more)}\r\n`;
+    const { answers, closed } = await exchangeRaw(port, request);
+    t.equal(answers[0]?.status, status, `${method} ${target.slice(0, 40)} of ${target.length}, ${more}`);
+    t.equal(closed, 'ended');
+    if (status === 414 && target.startsWith(path))
+      t.same(answers[0]?.values('referrer-policy'), ['no-referrer']);
+  }
+});
+
+t.test('a long target may come in pieces, and an endless one is refused before it ends', async (t) => {
+  const { port } = await startProviderGateway(t);
+  const connection = await connectRaw(port);
+  connection.write(`GET ${path}?assertion=`);
+  for (let sent = 0; sent < 60; sent++) connection.write('x'.repeat(1024));
+  connection.write(' HTTP/1.1\r\nHost: a\r\n\r\n');
+  t.equal((await connection.answer()).status, 401);
+  connection.write(`GET ${path}?assertion=${'x'.repeat(90_000)}`);
+  t.equal((await connection.answer()).status, 431);
+  t.equal(await connection.closed, 'ended');
+});
+
+t.test('an assertion larger than limits.own_body is 413 as a form', async (t) => {
+  const { api } = await startProviderGateway(t);
+  const form = { assertion: 'x'.repeat(65 * 1024) };
+  const answer = await api.send({ method: 'POST', path, form });
+  t.match(answer, { status: 413, json: { code: 'body_too_large', error: 'invalid_request' } });
+  t.equal(answer.headers['referrer-policy'], 'no-referrer');
+});
+
+t.test('a page of another origin can sign in, with credentials', async (t) => {
+  const origin = 'https://front.example';
+  const cors = { cors: { origins: [origin] } };
+  const { api, begin, assertion } = await startProviderGateway(t, { idp: {} }, cors);
+  const browser: Browser = {};
+  const { nonce } = await begin(browser);
+  const headers = { origin, cookie: browser.cookie! };
+  const form = { assertion: assertion({ nonce }) };
+  const answer = await api.send({ method: 'POST', path, form, headers });
+  t.match(answer, {
+    status: 200,
+    headers: { 'access-control-allow-origin': origin, 'access-control-allow-credentials': 'true' },
+  });
+});

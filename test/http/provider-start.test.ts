@@ -1,0 +1,163 @@
+import t from 'tap';
+import { type Browser, startProviderGateway } from '../support/provider-gateway.ts';
+import { json } from '../support/stub-provider.ts';
+
+const path = '/api/login/idp/start';
+
+t.test('a start tells the address of the provider and binds the sign-in to the browser', async (t) => {
+  const { api, stub } = await startProviderGateway(t);
+  const answer = await api.send({ path });
+  t.same(Object.keys(answer.json), ['url']);
+  const url = new URL(answer.json.url);
+  t.equal(url.origin + url.pathname, `${stub.origin}/auth`);
+  t.match(Object.fromEntries(url.searchParams), {
+    client_id: 'postern',
+    redirect_uri: 'https://acme.example.com/signed-in',
+    response_type: 'id_token',
+    scope: 'openid profile email',
+    state: /./,
+    nonce: /./,
+  });
+  t.match(answer.headers, {
+    'cache-control': 'no-store',
+    'referrer-policy': 'no-referrer',
+    'content-type': 'application/json',
+  });
+  t.match(answer.setCookies, [
+    /^service_refresh_cookie_login=[\w-]{43}; Max-Age=600; Path=\/api\/login; HttpOnly; Secure; SameSite=Lax$/,
+  ]);
+  t.equal(answer.setCookies.length, 1);
+});
+
+t.test('with a code the address has PKCE, and nothing secret but its hash', async (t) => {
+  const { begin } = await startProviderGateway(t, { idp: { response: 'code' } });
+  const { answer } = await begin({});
+  t.match(Object.fromEntries(new URL(answer.json.url).searchParams), {
+    response_type: 'code',
+    code_challenge_method: 'S256',
+    code_challenge: /^[\w-]{43}$/,
+    state: /./,
+  });
+});
+
+t.test('the cookie takes after the refresh cookie, and lives as long as the longest start', async (t) => {
+  const cookie = { name: 'mine', same_site: 'none', domain: 'example.com' };
+  const { begin } = await startProviderGateway(
+    t,
+    { idp: { start_lifetime: '2m' }, other: { start_lifetime: '150s' } },
+    { sessions: { cookie } },
+  );
+  const { answer } = await begin({});
+  t.match(
+    answer.setCookies[0],
+    /^mine_login=[\w-]{43}; Max-Age=150; Path=\/api\/login; HttpOnly; Secure; SameSite=None$/,
+  );
+  const host = await startProviderGateway(
+    t,
+    { idp: {} },
+    { sessions: { cookie: { name: '__Host-it', path: '/' } } },
+  );
+  t.match((await host.begin({})).answer.setCookies[0], /^__Host-it_login=\S+; Max-Age=600; Path=\/;/);
+});
+
+t.test('a browser keeps one value, however many sign-ins it begins', async (t) => {
+  const { begin, api } = await startProviderGateway(t);
+  const browser: Browser = {};
+  const first = await begin(browser);
+  const cookie = browser.cookie;
+  const second = await begin(browser);
+  t.equal(browser.cookie, cookie);
+  t.not(first.nonce, second.nonce);
+  const strange = await api.send({ path, cookie: 'service_refresh_cookie_login=of-my-own-making' });
+  t.match(strange.setCookies[0], /_login=[\w-]{43};/, 'what is none of ours is replaced');
+});
+
+const pathPattern =
+  '^\\/([^/\\\\\\u0000-\\u001f\\u007f-\\u009f]+(\\/[^/\\\\\\u0000-\\u001f\\u007f-\\u009f]+)*\\/?)?$';
+const mismatch = (input: string) => ({
+  type: 'string_pattern_mismatch',
+  loc: ['query', 'return_to'],
+  msg: `String should match pattern '${pathPattern}'`,
+  input,
+  ctx: { pattern: pathPattern },
+});
+
+t.test('return_to is a path of this origin', async (t) => {
+  const { api } = await startProviderGateway(t);
+  const good = [
+    '/',
+    '/a',
+    '/a/',
+    '/a/b?c=d&e#f',
+    '/ä/ö',
+    '/a%2f%2fb',
+    `/${'x'.repeat(2047)}`,
+    '/:80',
+    '/a b',
+  ];
+  for (const value of good) {
+    const answer = await api.send({ path: `${path}?return_to=${encodeURIComponent(value)}&unknown=1` });
+    t.equal(answer.status, 200, value);
+  }
+  const bad = [
+    '',
+    'a',
+    '//evil.example',
+    '/\\evil.example',
+    '\\/evil.example',
+    '/a//b',
+    '/?next=//evil.example',
+    'https://evil.example/',
+    '/\t/evil.example',
+    '/a\n',
+    '/\0',
+    '/\u0085',
+    ' /a',
+    `/${'x'.repeat(2000)}\\`,
+  ];
+  for (const value of bad) {
+    const answer = await api.send({ path: `${path}?return_to=${encodeURIComponent(value)}` });
+    t.equal(answer.status, 422, JSON.stringify(value));
+    t.same(answer.json.detail, [mismatch(value)]);
+    t.equal(answer.headers['referrer-policy'], 'no-referrer');
+    t.same(answer.setCookies, []);
+  }
+});
+
+t.test('return_to is bounded, is Unicode and comes once', async (t) => {
+  const { api } = await startProviderGateway(t);
+  const problem = async (query: string) => (await api.send({ path: `${path}?${query}` })).json.detail?.[0];
+  t.match(await problem(`return_to=/${'x'.repeat(2048)}`), {
+    type: 'string_too_long',
+    loc: ['query', 'return_to'],
+    ctx: { max_length: 2048 },
+  });
+  t.match(await problem('return_to=/a&return_to=/b'), { type: 'string_type', input: ['/a', '/b'] });
+  t.match(await problem('return_to=/%ff'), { type: 'string_unicode' });
+});
+
+t.test('a start is GET alone, looks at no credential, and takes one trailing slash', async (t) => {
+  const { api, upstream } = await startProviderGateway(t);
+  for (const method of ['HEAD', 'POST', 'PUT', 'DELETE']) {
+    const answer = await api.send({ method, path });
+    t.equal(answer.status, 405, method);
+    t.equal(answer.headers.allow, 'GET, OPTIONS');
+    t.equal(answer.headers['referrer-policy'], 'no-referrer');
+  }
+  t.match(await api.send({ method: 'OPTIONS', path }), { status: 204, headers: { allow: 'GET, OPTIONS' } });
+  t.equal((await api.send({ path: `${path}/` })).status, 200);
+  const stale = { authorization: 'Bearer stale', 'x-api-key': 'stale' };
+  t.equal((await api.send({ path, headers: stale })).status, 200);
+  for (const other of ['/api/login/other/start', '/api/login/IDP/start', '/api/login/idp', `${path}/x`])
+    t.match(await api.send({ path: other }), { status: 404, json: { code: 'not_found' } }, other);
+  t.equal(upstream.seen.length, 0);
+});
+
+t.test('a provider without discovery is 503 for its start alone', async (t) => {
+  const { api, stub } = await startProviderGateway(t);
+  stub.answers.set('/.well-known/openid-configuration', json({ issuer: 'https://evil.example' }));
+  const answer = await api.send({ path });
+  t.match(answer, { status: 503, json: { code: 'store_unavailable' }, setCookies: [] });
+  t.equal(answer.headers['retry-after'], '5');
+  t.equal((await api.send({ path: '/.well-known/jwks.json' })).status, 200);
+});

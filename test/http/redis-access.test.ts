@@ -1,0 +1,146 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import { makeCertificate } from '../support/certificates.ts';
+import { eventually } from '../support/eventually.ts';
+import { administrator, bootstrapToken } from '../support/gateway.ts';
+import { requireProgram } from '../support/programs.ts';
+import { type RedisOptions, type RedisServer, requireRedis, startRedis } from '../support/redis-server.ts';
+import { logText, startReplica, statusesAt } from '../support/replicas.ts';
+import { walkGraceMs, walkThroughStore } from '../support/store-walk.ts';
+
+/** Every command that the session store needs a Redis user to be allowed. */
+const commands = [
+  ...['client|setname', 'info', 'ping', 'time', 'subscribe', 'publish'],
+  ...['eval', 'evalsha', 'del', 'exists', 'pexpireat', 'pttl', 'set', 'incrby'],
+  ...['hgetall', 'hmget', 'hset', 'zadd', 'zrange', 'zrevrange', 'zrem', 'zremrangebyscore'],
+];
+const secret = 'a:secret/with@every%thing';
+const wrongSecret = 'another-secret';
+const secretVariable = 'POSTERN_TEST_REDIS_PASSWORD';
+const onlyFor = (rules: string) => ({ users: ['default off', `gateway on >${secret} ${rules}`] });
+const least = `~postern:acme:* resetchannels &postern:acme:* -@all ${commands.map((name) => `+${name}`).join(' ')}`;
+t.setTimeout(90_000);
+
+/** A way to a Redis: how that is set up, and what a configuration says of it. */
+interface Way {
+  readonly redis?: RedisOptions;
+  /** Default: the URL of the Redis. */
+  readonly address?: (redis: RedisServer) => string;
+  readonly stores?: object;
+}
+
+/** A folder for files of a test. */
+function makeFolder(t: Test): string {
+  const folder = mkdtempSync(join(tmpdir(), 'postern-access-'));
+  t.teardown(() => rmSync(folder, { recursive: true }));
+  return folder;
+}
+
+function certificatesIn(folder: string) {
+  const make = (label: string) => makeCertificate(folder, label, ['IP:127.0.0.1']);
+  const [tls, other] = [make('redis'), make('other')];
+  return {
+    tls,
+    other,
+    ca: { sessions_tls: { ca: tls.certFile } },
+    client: { sessions_tls: { ca: tls.certFile, cert: tls.certFile, key: tls.keyFile } },
+    asksForClient: { tls, config: ['tls-auth-clients yes'] },
+  };
+}
+
+const goodWays: Readonly<Record<string, Way>> = {
+  'a Unix socket': { address: ({ socket }) => `redis+unix:${socket}` },
+  'the user, password and database of an address': {
+    redis: onlyFor('~* &* +@all'),
+    address: ({ port }) => `redis://gateway:${encodeURIComponent(secret)}@127.0.0.1:${port}/3`,
+  },
+  'a password for everybody': {
+    redis: { config: [`requirepass ${secret}`] },
+    stores: { sessions_password: { env: secretVariable } },
+  },
+};
+
+/** Starts a gateway on a Redis that is reached this way, and says how a sign-in is answered. */
+async function startBy(t: Test, { redis: options, address = ({ url }) => url, stores = {} }: Way) {
+  const redis = await startRedis(t, options);
+  const gateway = await startReplica(t, address(redis), { stores });
+  const { username, password } = administrator;
+  await gateway.api.activate(username, password, bootstrapToken);
+  const form = { username, password };
+  const answer = await gateway.api.send({ method: 'POST', path: '/api/login/access-token', form });
+  return { redis, gateway, answer };
+}
+
+async function judgeReached(t: Test, way: Way): Promise<void> {
+  const { gateway, answer } = await startBy(t, way);
+  t.equal(answer.status, 200);
+  const cookie = answer.setCookies[0]!.split(';', 1)[0]!;
+  t.same(await statusesAt(gateway, [answer.json.access_token], [cookie]), [200, 200]);
+  t.equal((await gateway.api.send({ path: '/api/logout', cookie })).status, 200);
+  t.same(await statusesAt(gateway, [answer.json.access_token], [cookie]), [401, 401]);
+}
+
+/** That it is away is the answer, and not the end of the gateway. */
+async function judgeAway(t: Test, way: Way): Promise<void> {
+  const { gateway, answer } = await startBy(t, way);
+  t.match(answer, { status: 503, json: { code: 'store_unavailable' }, headers: { 'retry-after': /^\d+$/ } });
+  const ready = await fetch(`http://127.0.0.1:${gateway.managementPort}/readyz`);
+  t.equal(ready.status, 200);
+  t.match(await ready.json(), { dependencies: { records: { ok: true }, sessions: { ok: false } } });
+  const isLogged = () => logText(gateway.folder).includes('"msg":"store away"');
+  await t.resolves(eventually('a line about the store', isLogged, 2_000), 'the log says why');
+  t.notOk(logText(gateway.folder).includes(wrongSecret));
+}
+
+t.test('the session store is reached by', async (t) => {
+  if (!requireRedis(t)) return;
+  process.env[secretVariable] = secret;
+  t.teardown(() => delete process.env[secretVariable]);
+  for (const [name, way] of Object.entries(goodWays)) await t.test(name, (t) => judgeReached(t, way));
+});
+
+t.test('the session store is reached by TLS', async (t) => {
+  if (!requireRedis(t) || !requireProgram(t, 'openssl')) return;
+  const { tls, other, ca, client, asksForClient } = certificatesIn(makeFolder(t));
+  await t.test('with its authority', (t) => judgeReached(t, { redis: { tls }, stores: ca }));
+  await t.test('with a client certificate', (t) => judgeReached(t, { redis: asksForClient, stores: client }));
+  const away: Readonly<Record<string, Way>> = {
+    'not with the authorities that Node trusts': { redis: { tls } },
+    'not with another authority': {
+      redis: { tls },
+      stores: { sessions_tls: { ca: other.certFile } },
+    },
+    'not without the client certificate it asks for': { redis: asksForClient, stores: ca },
+    'not with a wrong password': {
+      redis: { ...onlyFor('~* &* +@all'), tls },
+      stores: { ...ca, sessions_username: 'gateway', sessions_password: wrongSecret },
+    },
+  };
+  // Each waits for its Redis for some seconds.
+  t.jobs = 4;
+  for (const [name, way] of Object.entries(away)) void t.test(name, (t) => judgeAway(t, way));
+});
+
+t.test('a user of Redis needs the documented commands, keys and channel, and no more', async (t) => {
+  if (!requireRedis(t)) return;
+  process.env[secretVariable] = secret;
+  t.teardown(() => delete process.env[secretVariable]);
+  const file = join(makeFolder(t), 'secret');
+  writeFileSync(file, `${secret}\n`);
+  const redis = await startRedis(t, onlyFor(least));
+  const sessions = { reuse_grace: `${walkGraceMs}ms` };
+  const startWith = (sessions_password: object, folder?: string) => {
+    // So short that sessions in use are looked at anew before the walk is over.
+    const stores = { sessions_username: 'gateway', sessions_password, sessions_liveness_age: '300ms' };
+    return startReplica(t, redis.url, { sessions, stores }, folder);
+  };
+  const one = await startWith({ env: secretVariable });
+  const other = await startWith({ file }, one.folder);
+  await walkThroughStore(one, other);
+  t.same(await redis.command('ACL', 'LOG'), [], 'nothing was denied');
+  t.notOk(logText(one.folder).includes(secret));
+  const used = String(await redis.command('INFO', 'commandstats'));
+  for (const name of commands) t.match(used, `cmdstat_${name}:`, `${name} was asked for`);
+});

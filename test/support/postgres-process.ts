@@ -1,0 +1,81 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, openSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { eventually } from './eventually.ts';
+import { postgresSpawnOptions } from './postgres-programs.ts';
+import { isRunning, resumeFamily, signalEach, stopFamily } from './process-family.ts';
+
+/** A postmaster with its children, started and ended any number of times. */
+export interface PostgresProcess {
+  /** Of the postmaster; null while it doesn't run. */
+  readonly pid: number | null;
+  /** Resolves when `isUp` no longer throws. Rejects with what it logged when it ends before. */
+  start(isUp: () => Promise<unknown>): Promise<void>;
+  /** It and its children stand still. */
+  pause(): void;
+  resume(): void;
+  /** Ends it, if it runs, paused or not: at once as a crash would, without a checkpoint, or in good order without waiting for clients. */
+  end(how: 'crash' | 'immediate' | 'fast'): Promise<void>;
+}
+
+/** Creates it; its data are in `<folder>/data`, and `<folder>/postgres.log` gets what the last start printed. */
+export function createPostgresProcess(program: string, folder: string): PostgresProcess {
+  const data = join(folder, 'data');
+  const logFile = join(folder, 'postgres.log');
+  let child: ChildProcess | null = null;
+  const pidOf = () => child?.pid ?? null;
+  return {
+    get pid() {
+      return pidOf();
+    },
+    async start(isUp) {
+      const log = openSync(logFile, 'w');
+      const started = spawn(program, ['-D', data], {
+        ...postgresSpawnOptions(),
+        stdio: ['ignore', log, log],
+      });
+      closeSync(log);
+      child = started;
+      started.once('exit', () => {
+        if (child === started) child = null;
+      });
+      await eventually('an answer or an end', async () => {
+        if (child === started) await isUp();
+        return true;
+      });
+      if (child !== started) throw new Error(readFileSync(logFile, 'utf8'));
+    },
+    pause() {
+      const pid = pidOf();
+      if (pid !== null) stopFamily(pid);
+    },
+    resume() {
+      const pid = pidOf();
+      if (pid !== null) resumeFamily(pid);
+    },
+    async end(how) {
+      const pid = pidOf();
+      if (child === null || pid === null) return;
+      const ended = once(child, 'exit');
+      if (how === 'crash') {
+        const family = stopFamily(pid);
+        signalEach(family, 'SIGKILL');
+        await ended;
+        await eventually('the end of its children', () => !family.some(isRunning));
+        removeSharedMemory(data);
+      } else {
+        child.kill(how === 'fast' ? 'SIGINT' : 'SIGQUIT');
+        resumeFamily(pid);
+        await ended;
+      }
+    },
+  };
+}
+
+/** Of those of System V a machine has only so many, and they stay when a server is killed and never started again. */
+function removeSharedMemory(data: string): void {
+  const line = readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n')[6];
+  const id = line?.trim().split(/ +/)[1];
+  if (id !== undefined) spawnSync('ipcrm', ['-m', id], { stdio: 'ignore' });
+}

@@ -1,0 +1,110 @@
+import type { Test } from 'tap';
+import type { ApiAnswer } from './api-client.ts';
+import { claims, es256, forge, header, jwkOf, type ProviderKey } from './forged-assertions.ts';
+import { startTestGateway, type TestGateway } from './gateway.ts';
+import { json, publish, type StubProvider, startStubProvider } from './stub-provider.ts';
+
+/** A browser on its way through a sign-in: what it keeps of the start. */
+export interface Browser {
+  /** `name=value` of the cookie that binds starts to it. */
+  cookie?: string;
+}
+
+/** What a start's address carries. */
+export interface Begun {
+  readonly answer: ApiAnswer;
+  readonly nonce: string;
+  readonly state: string;
+}
+
+/** A gateway whose identity provider says what the test wants. */
+export interface ProviderGateway extends TestGateway {
+  readonly stub: StubProvider;
+  /** Begins a sign-in; the browser keeps the cookie. */
+  begin(browser: Browser, options?: { readonly provider?: string; readonly query?: string }): Promise<Begun>;
+  /** An assertion of the provider's, good unless `changes` to its claims make it otherwise. */
+  assertion(changes?: object, key?: ProviderKey): string;
+  /** Brings the assertion to the exchange, in the query. */
+  exchange(browser: Browser, assertion: string, provider?: string): Promise<ApiAnswer>;
+  /** A whole sign-in, in a browser of its own. */
+  signIn(claims?: object, provider?: string): Promise<ApiAnswer>;
+  /** Makes the token endpoint answer with that assertion. */
+  answerCode(assertion: string): void;
+  auditLines(): Record<string, unknown>[];
+}
+
+/** Each provider's settings by its name; what isn't given is that of the stub. */
+export type ProviderSettings = Record<string, object>;
+
+/** Starts it; by default with one provider, `idp`, that returns assertions. */
+export async function startProviderGateway(
+  t: Test,
+  providers: ProviderSettings = { idp: {} },
+  config: object = {},
+): Promise<ProviderGateway> {
+  const stub = await startStubProvider(t);
+  publish(stub, [jwkOf(es256)]);
+  const base = {
+    issuer: stub.origin,
+    client_id: 'postern',
+    redirect_uri: 'https://acme.example.com/signed-in',
+  };
+  const settings = Object.entries(providers).map(([name, changes]) => [name, { ...base, ...changes }]);
+  const gateway = await startTestGateway(t, {
+    config: { identity_providers: Object.fromEntries(settings), ...config },
+  });
+  const { api, secrets } = gateway;
+
+  async function begin(
+    browser: Browser,
+    { provider = 'idp', query = '' }: { readonly provider?: string; readonly query?: string } = {},
+  ): Promise<Begun> {
+    const answer = await api.send({ path: `/api/login/${provider}/start${query}`, cookie: browser.cookie });
+    if (answer.status !== 200) throw new Error(`start was answered ${answer.status} ${answer.text}`);
+    browser.cookie = answer.setCookies[0]!.split(';', 1)[0]!;
+    const { nonce = '', state = '' } = Object.fromEntries(new URL(answer.json.url).searchParams);
+    return { answer, nonce, state };
+  }
+
+  function assertion(changes: object = {}, key = es256): string {
+    const seconds = Math.floor(Date.now() / 1000);
+    const all = { ...claims, iss: stub.origin, iat: seconds, exp: seconds + 300, ...changes };
+    const made = forge({ ...header, alg: key.alg, kid: key.kid }, all, key);
+    secrets.add(made);
+    return made;
+  }
+
+  function exchange(browser: Browser, made: string, provider = 'idp'): Promise<ApiAnswer> {
+    const path = `/api/login/${provider}/exchange?assertion=${made}`;
+    return api.send({ path, cookie: browser.cookie });
+  }
+
+  return {
+    ...gateway,
+    stub,
+    begin,
+    assertion,
+    exchange,
+    async signIn(changes = {}, provider = 'idp') {
+      const browser: Browser = {};
+      const { nonce } = await begin(browser, { provider });
+      return exchange(browser, assertion({ nonce, ...changes }), provider);
+    },
+    answerCode(idToken) {
+      const tokens = { access_token: 'token-of-the-provider', token_type: 'bearer', id_token: idToken };
+      stub.answers.set('/token', json(tokens));
+    },
+    auditLines: () => gateway.logLines().filter(({ audit }) => audit === true),
+  };
+}
+
+/** `name=value` of the refresh cookie that an answer sets. */
+export function refreshCookieOf(answer: ApiAnswer): string {
+  return answer.setCookies[0]!.split(';', 1)[0]!;
+}
+
+/** The user id that a token of the gateway names. */
+export function subjectOf(answer: ApiAnswer): string {
+  const [, payload = ''] = String(answer.json.access_token).split('.');
+  return JSON.parse(Buffer.from(payload, 'base64url').toString()).sub;
+}

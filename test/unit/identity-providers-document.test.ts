@@ -1,0 +1,58 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import { stringify } from 'yaml';
+import { loadConfig } from '../../src/config/load.ts';
+import { settingsOf } from '../support/forged-assertions.ts';
+import { testConfig } from '../support/gateway.ts';
+
+const root = join(import.meta.dirname, '../..');
+const text = readFileSync(join(root, 'docs/identity-providers.md'), 'utf8');
+
+/** The recipes by the heading that they stand under. */
+const recipes = text
+  .split(/^### /m)
+  .slice(1)
+  .flatMap((section) =>
+    [...section.matchAll(/```yaml\n(identity_providers:\n[\s\S]*?)```/g)].map(
+      ([, recipe]) => [section.split('\n', 1)[0]!, recipe!] as const,
+    ),
+  );
+
+/** Every variable that the recipe names has some value. */
+function load(t: Test, recipe: string) {
+  const folder = mkdtempSync(join(tmpdir(), 'postern-recipe-'));
+  t.teardown(() => rmSync(folder, { recursive: true }));
+  const file = join(folder, 'postern.yaml');
+  writeFileSync(file, stringify(testConfig('builtin:echo')) + recipe);
+  const names = [...recipe.matchAll(/env: (\w+)/g)].map(([, name]) => [name!, 'a secret']);
+  return loadConfig(file, Object.fromEntries(names));
+}
+
+t.test('there is a recipe for each provider that is promised', async (t) => {
+  t.strictSame(
+    [...new Set(recipes.map(([provider]) => provider))],
+    ['Keycloak', 'Microsoft Entra ID', 'Google', 'Okta', 'Auth0', 'Dex'],
+  );
+});
+
+for (const [provider, recipe] of recipes)
+  t.test(`the recipe for ${provider} is a good configuration`, async (t) => {
+    const { config, problems } = load(t, recipe);
+    t.strictSame(problems, undefined);
+    const [configured] = Object.values(config!.identity_providers);
+    t.ok(configured!.grants.length > 0, 'and it gives somebody something');
+  });
+
+t.test('every option is in the table, and nothing else', async (t) => {
+  const options = text.slice(text.indexOf('## Options'), text.indexOf('## Recipes'));
+  const named = [...options.matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name);
+  const all = Object.keys(settingsOf({ client_secret: 'secret' }));
+  t.strictSame(named.toSorted(), all.toSorted());
+});
+
+t.test('the example’s configuration is good', async (t) => {
+  const { problems } = loadConfig(join(root, 'examples/identity-provider/postern.yaml'), {});
+  t.strictSame(problems, undefined);
+});

@@ -1,0 +1,56 @@
+import t from 'tap';
+import type { Call } from '../../src/endpoints/endpoint.ts';
+import { createProviderExchange } from '../../src/endpoints/provider-exchange.ts';
+import { Refusal } from '../../src/errors.ts';
+
+type Options = Parameters<typeof createProviderExchange>[0];
+
+/** The GET endpoint over an account that may change once the session is made, and what became of that session. */
+function setUp(isStillGood: () => Promise<boolean>) {
+  const events: (string | undefined)[] = [];
+  const user = { id: 'user-1', disabled: false };
+  const parts = {
+    provider: {
+      name: 'idp',
+      response: 'id_token',
+      redeem: async () => ({ issuer: 'i', subject: 's', returnTo: null }),
+    },
+    accounts: { accept: async () => ({ found: { user }, isNew: false }), isStillGood },
+    cookieName: 'c_login',
+    signIn: {
+      start: async () => ({
+        session: { id: 'session-1', userId: user.id },
+        answer: { status: 200, body: {} },
+      }),
+      cancel: async ({ id }: { id: string }) => void events.push(`cancelled ${id}`),
+    },
+    recentUse: { noteLogin: () => events.push('login noted') },
+    audit: (_: unknown, entry: { event: string; reason?: string }) =>
+      events.push(entry.event, ...(entry.reason === undefined ? [] : [entry.reason])),
+    now: () => 0,
+  };
+  const [get] = createProviderExchange(parts as unknown as Options);
+  const exchange = { query: 'assertion=a', head: { cookie: '' } };
+  const call = { exchange, principal: null, id: '', body: Buffer.alloc(0) };
+  return { events, answer: () => get!.answer(call as unknown as Call) };
+}
+
+t.test('a session is handed over while its account is good', async (t) => {
+  const { answer, events } = setUp(async () => true);
+  t.match(await answer(), { status: 200 });
+  t.strictSame(events, ['login noted', 'login_succeeded']);
+});
+
+t.test('a session made for a user disabled meanwhile is taken back', async (t) => {
+  const { answer, events } = setUp(async () => false);
+  await t.rejects(answer(), { code: 'user_not_provisioned' });
+  t.strictSame(events, ['login_failed', 'disabled or unlinked meanwhile', 'cancelled session-1']);
+});
+
+t.test('a session whose account can not be looked at again is taken back, and nobody failed', async (t) => {
+  const { answer, events } = setUp(async () => {
+    throw new Refusal('store_unavailable');
+  });
+  await t.rejects(answer(), { code: 'store_unavailable' });
+  t.strictSame(events, ['cancelled session-1']);
+});
