@@ -94,7 +94,7 @@ export function createRedisSessions(options: RedisSessionsOptions): Sessions {
       const sentAt = performance.now();
       const args = [generation, idleLifetimeMs, absoluteLifetimeMs, reuseGraceMs, until, keys.endings, id];
       const [outcome, now, fields, rotated] = await link.run(scripts.present, keys.session(id), args);
-      if (outcome === 'reindex') {
+      if (outcome === 'reindex' && until === 0) {
         until = await note(id, String(fields), times);
         continue;
       }
