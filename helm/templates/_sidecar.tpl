@@ -1,16 +1,8 @@
 {{/*
 For charts whose pod gets Postern as a sidecar. This chart is their dependency with `mode: sidecar`; each template takes
-the scope of the dependency:
-
-  metadata:
-    labels:      {{ include "postern.sidecar.labels" .Subcharts.postern }}
-    annotations: {{ include "postern.sidecar.annotations" .Subcharts.postern }}
-  spec:
-    initContainers: {{ include "postern.sidecar.initContainers" .Subcharts.postern }}
-    containers:     {{ include "postern.sidecar.containers" .Subcharts.postern }}
-    volumes:        {{ include "postern.sidecar.volumes" .Subcharts.postern }}
-
-and `postern.replicas`, `postern.strategy` and `postern.gracePeriodSeconds` for the workload itself.
+the scope of the dependency, as in `include "postern.sidecar.labels" .Subcharts.postern`. They belong into the pod's labels
+and annotations, its initContainers and its containers (one of the two is nothing), and its volumes; postern.replicas,
+postern.strategy and postern.gracePeriodSeconds are for the workload itself.
 examples/kubernetes/chart is one whole.
 */}}
 {{- define "postern.sidecar.labels" -}}

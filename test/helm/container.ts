@@ -33,13 +33,16 @@ export function startContainer(spec: any, volumes: ReadonlyMap<string, string>):
   const outside = (text: string) => withMountPaths(text, mounts);
   for (const folder of mounts.values()) rewriteFiles(folder, outside);
 
-  const [command, ...args] = [...(spec.command ?? entrypoint), ...(spec.args ?? [])].map(
+  const [command = '', ...args]: string[] = [...(spec.command ?? entrypoint), ...(spec.args ?? [])].map(
     (word: string) => inImage.get(word) ?? outside(word),
   );
-  const env = Object.fromEntries((spec.env ?? []).map(({ name, value }: any) => [name, outside(value)]));
+  const env: NodeJS.ProcessEnv = Object.fromEntries(
+    (spec.env ?? []).map(({ name, value }: any) => [name, outside(value)]),
+  );
   const child = spawn(command, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
   const printed: string[] = [];
-  for (const stream of [child.stdout!, child.stderr!]) stream.on('data', (piece) => printed.push(String(piece)));
+  for (const stream of [child.stdout!, child.stderr!])
+    stream.on('data', (piece) => printed.push(String(piece)));
 
   async function probe(name: string): Promise<boolean> {
     const { httpGet, timeoutSeconds } = spec[name];
@@ -61,6 +64,7 @@ export function startContainer(spec: any, volumes: ReadonlyMap<string, string>):
     async untilProbed(name) {
       for (let left = name === 'startupProbe' ? spec[name].failureThreshold : 10; left > 0; left--) {
         if (await probe(name)) return;
+        if (child.exitCode !== null) break;
         await sleep(spec[name].periodSeconds * 1000);
       }
       throw new Error(`${name} of ${spec.name} failed too often: ${printed.join('')}`);
@@ -70,14 +74,20 @@ export function startContainer(spec: any, volumes: ReadonlyMap<string, string>):
 }
 
 function withMountPaths(text: string, mounts: ReadonlyMap<string, string>): string {
-  const paths = [...mounts.keys()].sort((left, right) => right.length - left.length).map(RegExp.escape);
+  const paths = [...mounts.keys()]
+    .sort((left, right) => right.length - left.length)
+    .map((path) => path.replaceAll('.', '\\.'));
   if (paths.length === 0) return text;
-  return text.replace(new RegExp(`(?<![\\w/.-])(${paths.join('|')})(?![\\w.-])`, 'g'), (path) => mounts.get(path)!);
+  return text.replace(
+    new RegExp(`(?<![\\w/.-])(${paths.join('|')})(?![\\w.-])`, 'g'),
+    (path) => mounts.get(path)!,
+  );
 }
 
 function rewriteFiles(folder: string, change: (text: string) => string): void {
   for (const name of readdirSync(folder)) {
     const file = join(folder, name);
-    if (statSync(file).isFile() && file.endsWith('.yaml')) writeFileSync(file, change(readFileSync(file, 'utf8')));
+    if (statSync(file).isFile() && file.endsWith('.yaml'))
+      writeFileSync(file, change(readFileSync(file, 'utf8')));
   }
 }

@@ -1,4 +1,8 @@
-import type { ObjectMeta } from 'kubernetes-types/meta/v1';
+interface ObjectMeta {
+  name: string;
+  labels?: Record<string, string>;
+  annotations?: Record<string, string>;
+}
 
 /** What the chart uses of the Gateway API's `HTTPRoute`. */
 export interface HTTPRoute {

@@ -31,13 +31,18 @@ t.test('the example of a service with a sidecar', async (t) => {
     const values = { postern: { sidecar: { native: false } } };
     const { spec } = theOnly(documentsIn(renderExample(t, values)), 'Deployment').spec.template;
     t.notOk(spec.initContainers);
-    t.strictSame(spec.containers.map(({ name }: any) => name), ['postern', 'notes']);
+    t.strictSame(
+      spec.containers.map(({ name }: any) => name),
+      ['postern', 'notes'],
+    );
   });
 
   t.test('what can’t work is refused there too', async (t) => {
     const refused = (values: object) => () => renderExample(t, { postern: values });
     t.throws(refused({ replicaCount: 2 }), { message: /replicaCount is 2, but config\.stores\.records/ });
-    t.throws(refused({ mode: 'gateway' }), { message: /is loopback, where a gateway's pod has Postern alone/ });
+    t.throws(refused({ mode: 'gateway' }), {
+      message: /is loopback, where a gateway's pod has Postern alone/,
+    });
     t.throws(refused({ nope: 1 }), { message: /Additional property nope/ });
   });
 });

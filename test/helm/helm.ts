@@ -41,7 +41,11 @@ export function requireHelm(t: Test): boolean {
     t.pass('needs helm', { skip: 'the helm of the packages is for Linux on x64' });
     return false;
   }
-  return t.equal(createHash('sha256').update(readFileSync(helm)).digest('hex'), helmSha256, 'helm is that of 3.10.1');
+  return t.equal(
+    createHash('sha256').update(readFileSync(helm)).digest('hex'),
+    helmSha256,
+    'helm is that of 3.10.1',
+  );
 }
 
 /** Runs helm, without what whoever runs the tests has told it elsewhere. */

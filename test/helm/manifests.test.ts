@@ -37,14 +37,18 @@ t.test('manifests of the chart', async (t) => {
   t.test('pods roll when the configuration or a secret changes, and for nothing else', async (t) => {
     const secret = (value: string) => ({ secrets: { bootstrapToken: { value } } });
     const before = checksumsOf(withConfig({}, secret('a token that is long enough')));
-    t.strictSame(checksumsOf(withConfig({}, { ...secret('a token that is long enough'), podLabels: { a: 'b' } })), before);
+    t.strictSame(
+      checksumsOf(withConfig({}, { ...secret('a token that is long enough'), podLabels: { a: 'b' } })),
+      before,
+    );
     const config = checksumsOf(withConfig({ tenant: 'other' }, secret('a token that is long enough')));
     t.not(config['checksum/config'], before['checksum/config']);
     t.equal(config['checksum/secret'], before['checksum/secret']);
     const secrets = checksumsOf(withConfig({}, secret('another that is long enough')));
     t.equal(secrets['checksum/config'], before['checksum/config']);
     t.not(secrets['checksum/secret'], before['checksum/secret']);
-    const named = (existingSecret: string) => checksumsOf(withConfig({}, { secrets: { bootstrapToken: { existingSecret } } }));
+    const named = (existingSecret: string) =>
+      checksumsOf(withConfig({}, { secrets: { bootstrapToken: { existingSecret } } }));
     t.not(named('one')['checksum/secret'], named('two')['checksum/secret']);
   });
 
@@ -53,7 +57,9 @@ t.test('manifests of the chart', async (t) => {
       const manifests = render(file);
       const { spec } = theOnly(manifests, 'Deployment').spec.template;
       t.match(spec, { automountServiceAccountToken: false, enableServiceLinks: false }, file);
-      const postern = [...spec.containers, ...(spec.initContainers ?? [])].find(({ name }: any) => name === 'postern');
+      const postern = [...spec.containers, ...(spec.initContainers ?? [])].find(
+        ({ name }: any) => name === 'postern',
+      );
       t.match(postern.securityContext, {
         runAsNonRoot: true,
         runAsUser: 10001,
@@ -70,11 +76,14 @@ t.test('manifests of the chart', async (t) => {
     for (const file of valuesFiles) {
       const manifests = render(file);
       const { spec } = theOnly(manifests, 'Deployment').spec.template;
-      const postern = [...spec.containers, ...(spec.initContainers ?? [])].find(({ name }: any) => name === 'postern');
+      const postern = [...spec.containers, ...(spec.initContainers ?? [])].find(
+        ({ name }: any) => name === 'postern',
+      );
       const ports = postern.ports.map(({ containerPort }: any) => containerPort);
       for (const { kind, metadata, spec } of manifests) {
         if (kind === 'Service')
-          for (const { targetPort, port } of spec.ports) t.ok(ports.includes(targetPort ?? port), `${file} ${metadata.name}`);
+          for (const { targetPort, port } of spec.ports)
+            t.ok(ports.includes(targetPort ?? port), `${file} ${metadata.name}`);
         if (kind === 'NetworkPolicy' && !metadata.name.endsWith('-upstream'))
           for (const rule of spec.ingress)
             for (const { port } of rule.ports) t.ok(ports.includes(port), `${file} ${metadata.name}`);
@@ -90,7 +99,9 @@ t.test('manifests of the chart', async (t) => {
       sessions_password: { file: '/run/secrets/postern/sessions-password' },
       sessions_sentinel_password: { file: '/run/secrets/postern/sessions-sentinel-password' },
     });
-    const { sources } = podOf(manifests).volumes.find(({ name }: any) => name === 'postern-secrets').projected;
+    const { sources } = podOf(manifests).volumes.find(
+      ({ name }: any) => name === 'postern-secrets',
+    ).projected;
     t.strictSame(
       sources.map(({ secret }: any) => [secret.name, secret.items[0].key, secret.items[0].path]),
       [
@@ -100,7 +111,10 @@ t.test('manifests of the chart', async (t) => {
         ['acme-stores', 'sentinel', 'sessions-sentinel-password'],
       ],
     );
-    t.notOk(manifests.some(({ kind }) => kind === 'Secret'), 'the chart writes none');
+    t.notOk(
+      manifests.some(({ kind }) => kind === 'Secret'),
+      'the chart writes none',
+    );
   });
 
   t.test('an image by its digest', async (t) => {
@@ -110,13 +124,23 @@ t.test('manifests of the chart', async (t) => {
 
   t.test('a sidecar is native or ordinary, and its service goes on for a moment', async (t) => {
     const native = podOf(render('helm/ci/sidecar-values.yaml'));
-    t.strictSame(native.initContainers.map(({ name }: any) => name), ['migrate', 'postern']);
+    t.strictSame(
+      native.initContainers.map(({ name }: any) => name),
+      ['migrate', 'postern'],
+    );
     t.equal(native.initContainers[1].restartPolicy, 'Always');
     t.strictSame(native.containers[0].lifecycle, { preStop: { sleep: { seconds: 6 } } });
     t.equal(native.terminationGracePeriodSeconds, 6 + 10 + 5 + 25 + 5);
     const ordinary = podOf(render('helm/ci/sidecar-ordinary-values.yaml'));
-    t.strictSame(ordinary.containers.map(({ name }: any) => name), ['postern', 'orders']);
-    t.strictSame(ordinary.containers[1].lifecycle, { preStop: { exec: { command: ['/bin/drain'] } } }, 'its own');
+    t.strictSame(
+      ordinary.containers.map(({ name }: any) => name),
+      ['postern', 'orders'],
+    );
+    t.strictSame(
+      ordinary.containers[1].lifecycle,
+      { preStop: { exec: { command: ['/bin/drain'] } } },
+      'its own',
+    );
   });
 
   t.test('a file is held by one pod at a time, a server by as many as there are', async (t) => {

@@ -53,7 +53,8 @@ export async function runPod(t: TestScope, manifests: readonly Manifest[]): Prom
     await sidecar.untilProbed('startupProbe');
   }
   const containers = (pod.containers as any[]).map(start);
-  for (const container of containers) if (container.spec.startupProbe) await container.untilProbed('startupProbe');
+  for (const container of containers)
+    if (container.spec.startupProbe) await container.untilProbed('startupProbe');
   const postern = running.find(({ spec }) => spec.name === 'postern')!;
   await postern.untilProbed('readinessProbe');
 

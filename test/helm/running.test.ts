@@ -48,7 +48,11 @@ async function endWhileAsked(t: Test, pod: RunningPod, port: number) {
   const ended = pod.end();
   await eventually('it is out of the Service', async () => !(await pod.postern.probe('readinessProbe')));
   t.ok(await pod.postern.probe('livenessProbe'), 'alive while it drains');
-  t.equal((await createApiClient(port, createSecretWatch()).send({ path: '/api/store' })).status, 401, 'serves');
+  t.equal(
+    (await createApiClient(port, createSecretWatch()).send({ path: '/api/store' })).status,
+    401,
+    'serves',
+  );
   return ended;
 }
 
@@ -59,23 +63,29 @@ t.test('the pods as rendered', { jobs: 3 }, async (t) => {
   if (!requireHelm(t)) return;
 
   for (const { mode, sidecar } of [native, ordinary])
-    t.test(`a service on loopback with Postern as ${sidecar.native ? 'a native sidecar' : 'an ordinary one'}`, async (t) => {
-      const servicePort = guessPort();
-      const { port, values } = valuesOn(`http://127.0.0.1:${servicePort}`, {
-        mode,
-        sidecar: {
-          ...sidecar,
-          preStopSleepSeconds: 2,
-          containers: [{ name: 'notes', command: ['node', service], env: [{ name: 'PORT', value: `${servicePort}` }] }],
-        },
-        secrets: { bootstrapToken: { value: token } },
-      });
-      const pod = await runPod(t, render(values));
-      await useIt(t, port);
-      const { codes, order } = sidecar.native ? await pod.end() : await endWhileAsked(t, pod, port);
-      t.strictSame(codes, { postern: 0, notes: 0 });
-      if (sidecar.native) t.strictSame(order, ['notes', 'postern'], 'Postern is there for as long as the service');
-    });
+    t.test(
+      `a service on loopback with Postern as ${sidecar.native ? 'a native sidecar' : 'an ordinary one'}`,
+      async (t) => {
+        const servicePort = guessPort();
+        const { port, values } = valuesOn(`http://127.0.0.1:${servicePort}`, {
+          mode,
+          sidecar: {
+            ...sidecar,
+            preStopSleepSeconds: 2,
+            containers: [
+              { name: 'notes', command: ['node', service], env: [{ name: 'PORT', value: `${servicePort}` }] },
+            ],
+          },
+          secrets: { bootstrapToken: { value: token } },
+        });
+        const pod = await runPod(t, render(values));
+        await useIt(t, port);
+        const { codes, order } = sidecar.native ? await pod.end() : await endWhileAsked(t, pod, port);
+        t.strictSame(codes, { postern: 0, notes: 0 });
+        if (sidecar.native)
+          t.strictSame(order, ['notes', 'postern'], 'Postern is there for as long as the service');
+      },
+    );
 
   t.test('the example: a service whose own chart includes the sidecar', async (t) => {
     const servicePort = guessPort();

@@ -17,7 +17,9 @@ t.test('the chart over every values file', async (t) => {
       t.equal(code, 0, stdout + stderr);
       const manifests = render(file);
       everything.push(...manifests);
-      const names = manifests.map(({ apiVersion, kind, metadata }) => `${apiVersion} ${kind} ${metadata.name}`);
+      const names = manifests.map(
+        ({ apiVersion, kind, metadata }) => `${apiVersion} ${kind} ${metadata.name}`,
+      );
       t.equal(new Set(names).size, names.length, 'no document twice');
       for (const manifest of manifests) if (manifest.kind === 'ConfigMap') passesCheck(t, manifest);
     });
@@ -43,7 +45,11 @@ function passesCheck(t: Test, { data = {} }: Manifest): void {
     // The secrets' files are there in a pod alone.
     writeFileSync(join(folder, 'postern.yaml'), text.replace(/\/run\/secrets\/postern\/\S+/g, 'secret'));
     const env = { BASE_URL: 'https://acme.example.com', APP_URL: 'http://orders.shop:9000' };
-    t.strictSame(loadConfig(join(folder, 'postern.yaml'), env).problems ?? [], [], 'postern check is content');
+    t.strictSame(
+      loadConfig(join(folder, 'postern.yaml'), env).problems ?? [],
+      [],
+      'postern check is content',
+    );
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

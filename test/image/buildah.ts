@@ -30,8 +30,18 @@ export interface BuiltImage {
 export function buildImage(t: TestScope, buildArgs: Record<string, string>): BuiltImage {
   const folder = mkdtempSync(join(tmpdir(), 'postern-image-'));
   const buildah = (...args: string[]) => {
-    const storage = ['--storage-driver', 'vfs', '--root', join(folder, 'storage'), '--runroot', join(folder, 'run')];
-    return execFileSync('buildah', [...storage, ...args], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
+    const storage = [
+      '--storage-driver',
+      'vfs',
+      '--root',
+      join(folder, 'storage'),
+      '--runroot',
+      join(folder, 'run'),
+    ];
+    return execFileSync('buildah', [...storage, ...args], {
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
   };
   t.teardown(() => {
     buildah('rm', '--all');

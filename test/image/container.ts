@@ -32,7 +32,9 @@ export function runImage({ config, root }: BuiltImage, options: ContainerOptions
     'mount --rbind /proc "$ROOT/proc"',
     'mount --rbind /dev "$ROOT/dev"',
     // A mount of its own keeps what it may when the root under it may nothing.
-    ...Object.entries(mounts).map(([path, folder]) => `mount --bind ${quoted(folder)} "$ROOT"${quoted(path)}`),
+    ...Object.entries(mounts).map(
+      ([path, folder]) => `mount --bind ${quoted(folder)} "$ROOT"${quoted(path)}`,
+    ),
     'mount -o remount,bind,ro "$ROOT"',
     `exec chroot --userspec=${quoted(config.User)} --groups= "$ROOT" /usr/bin/env -i -C ${quoted(config.WorkingDir)} "$@"`,
   ].join('\n');
@@ -42,7 +44,8 @@ export function runImage({ config, root }: BuiltImage, options: ContainerOptions
     { env: { PATH: process.env.PATH, ROOT: root }, stdio: ['ignore', 'pipe', 'pipe'] },
   );
   const pieces: string[] = [];
-  for (const stream of [child.stdout!, child.stderr!]) stream.on('data', (piece) => pieces.push(String(piece)));
+  for (const stream of [child.stdout!, child.stderr!])
+    stream.on('data', (piece) => pieces.push(String(piece)));
   return {
     child,
     printed: () => pieces.join(''),

