@@ -9,6 +9,8 @@ import { publish, type StubProvider, startStubProvider } from '../support/stub-p
 const perSecond = 1_000;
 const seconds = isLong ? 65 : 3;
 const fetchPauseSeconds = 30;
+/** Between two ordinary requests: each sign-in's secrets are looked for in the whole log at the end. */
+const ordinaryPauseMs = isLong ? 100 : 10;
 
 async function setUp(t: Test) {
   const stub = await startStubProvider(t);
@@ -71,7 +73,7 @@ async function ordinaryTraffic({ gateway }: Stage, until: Promise<unknown>): Pro
       const { status, text } = await send();
       if (status !== 200) throw new Error(`${status} ${text}`);
       durations.push(performance.now() - before);
-      await sleep(10);
+      await sleep(ordinaryPauseMs);
     }
   };
   await Promise.all(kinds.map(goOn));
@@ -88,7 +90,7 @@ async function judge(t: Test, stage: Stage, forSeconds: number, maxFetches: numb
   t.ok(fetches <= maxFetches, `${fetches} fetches`);
   const at = (share: number) => Math.round(durations[Math.floor(durations.length * share)]!);
   t.comment(`${durations.length} other requests: median ${at(0.5)} ms, 95 % ${at(0.95)} ms`);
-  t.ok(durations.length >= 30 * forSeconds, 'everything else goes on');
+  t.ok(durations.length >= 15 * forSeconds, 'everything else goes on');
   t.ok(at(0.95) < 500, 'in good time');
 }
 

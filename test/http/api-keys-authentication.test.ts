@@ -38,6 +38,7 @@ t.test('what is no key is refused without touching the store', async (t) => {
     recentUse: { noteKey: touch, noteLogin: touch, flush: touch },
     catalogue: new Set(),
     tenant: 'acme',
+    verifications: { accepted: 0, refused: 0 },
     now: touch,
   });
   const { raw } = mintApiKey('pst', random);

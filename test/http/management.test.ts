@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import t from 'tap';
 import { administrator, bootstrapToken, startTestGateway, type TestScope } from '../support/gateway.ts';
+import { parsePrometheusText } from '../support/prometheus-text.ts';
 
 async function startManaged(t: TestScope) {
   const gateway = await startTestGateway(t);
@@ -68,10 +69,10 @@ t.test('metrics are in the text format of Prometheus, and name postern alone', a
   t.equal(answer.status, 200);
   t.match(answer.headers.get('content-type'), /^text\/plain; version=0\.0\.4/);
   const text = await answer.text();
-  const names = parseMetrics(text);
+  const names = parsePrometheusText(text);
   t.ok(names.size > 5);
   t.same(
-    [...names].filter((name) => !name.startsWith('postern_')),
+    [...names.keys()].filter((name) => !name.startsWith('postern_')),
     [],
   );
   t.match(text, /route="\/api\/store"/, 'the configured path');
@@ -89,24 +90,3 @@ t.test('another path is 404 and another method 405', async (t) => {
     t.equal((await api.send({ path })).status, 404, 'and nothing of it is public');
   }
 });
-
-const sample =
-  /^([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{(?:[a-zA-Z_]\w*="(?:[^"\\\n]|\\[\\"n])*"(?:,(?!\})|(?=\})))*\})? (?:[-+]?(?:\d+\.?\d*(?:e[-+]?\d+)?|Inf)|NaN)$/i;
-
-/** The metric names of a text in Prometheus' format 0.0.4; throws at the first line that isn't in it. */
-function parseMetrics(text: string): Set<string> {
-  if (!text.endsWith('\n')) throw new Error('the last line does not end');
-  const names = new Set<string>();
-  for (const line of text.split('\n').filter((line) => line !== '')) {
-    if (
-      /^# (?:HELP [a-zA-Z_:][\w:]* .+|TYPE [a-zA-Z_:][\w:]* (?:counter|gauge|histogram|summary|untyped))$/.test(
-        line,
-      )
-    )
-      continue;
-    const name = sample.exec(line)?.[1];
-    if (name === undefined) throw new Error(`no line of the format: ${line}`);
-    names.add(name);
-  }
-  return names;
-}

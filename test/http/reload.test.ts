@@ -96,8 +96,10 @@ t.test('an invalid configuration changes nothing, and says what is wrong', async
   writeFileSync(gateway.configFile, 'tenant: [');
   process.kill(gateway.pid!, 'SIGHUP');
   await eventually('the refusal', async () => (await reloads(gateway, 'failed')) > 2);
-  const lines = gateway.logLines().filter(({ msg }) => msg === 'config_reload_failed');
-  t.match(lines[0], { level: 'error', problems: [/:\d+:\d+: routes\[0\]/] });
+  const line = await eventually('the line', () =>
+    gateway.logLines().find(({ msg }) => msg === 'config_reload_failed'),
+  );
+  t.match(line, { level: 'error', problems: [/:\d+:\d+: routes\[0\]/] });
   gateway.configure({ routes: closedRoutes });
   await eventually('the next good one', async () => (await statusOf(gateway)) === 403);
 });

@@ -18,7 +18,7 @@ t.test('no more runs at a time than is allowed, in the order it came', async (t)
   const results = pieces.map((piece) => queue.run(piece.work));
   const started = () => pieces.map((piece) => piece.hasStarted());
   t.strictSame(started(), [true, true, false, false]);
-  t.equal(queue.depth(), 4);
+  t.strictSame(queue.load(), { running: 2, waiting: 2 });
   await t.rejects(
     queue.run(async () => 'never'),
     { code: 'overloaded', status: 503 },
@@ -30,7 +30,7 @@ t.test('no more runs at a time than is allowed, in the order it came', async (t)
   pieces[2].resolve('c');
   pieces[3].resolve('d');
   t.strictSame(await Promise.all(results), ['a', 'b', 'c', 'd']);
-  t.equal(queue.depth(), 0);
+  t.strictSame(queue.load(), { running: 0, waiting: 0 });
 });
 
 t.test('failed work frees its place', async (t) => {
@@ -41,7 +41,7 @@ t.test('failed work frees its place', async (t) => {
   bad.reject(new Error('broken'));
   await t.rejects(first, /broken/);
   t.equal(await second, 'fine');
-  t.equal(queue.depth(), 0);
+  t.strictSame(queue.load(), { running: 0, waiting: 0 });
 });
 
 t.test('a place handed on is not given to somebody else meanwhile', async (t) => {
@@ -51,7 +51,7 @@ t.test('a place handed on is not given to somebody else meanwhile', async (t) =>
   const two = queue.run(second.work);
   first.resolve('a');
   await one;
-  t.equal(queue.depth(), 1);
+  t.strictSame(queue.load(), { running: 1, waiting: 0 });
   const three = queue.run(async () => 'c');
   await t.rejects(
     queue.run(async () => 'd'),

@@ -2,10 +2,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { stringify } from 'yaml';
 import { loadConfig } from '../../src/config/load.ts';
 import { settingsOf } from '../support/forged-assertions.ts';
-import { testConfig } from '../support/gateway.ts';
 
 const root = join(import.meta.dirname, '../..');
 const text = readFileSync(join(root, 'docs/identity-providers.md'), 'utf8');
@@ -20,12 +18,15 @@ const recipes = text
     ),
   );
 
+/** What a recipe is added to. */
+const rest = 'tenant: acme\nbase_url: https://acme.example.com\nscopes: { store:read: Read assets }\n';
+
 /** Every variable that the recipe names has some value. */
 function load(t: Test, recipe: string) {
   const folder = mkdtempSync(join(tmpdir(), 'postern-recipe-'));
   t.teardown(() => rmSync(folder, { recursive: true }));
   const file = join(folder, 'postern.yaml');
-  writeFileSync(file, stringify(testConfig('builtin:echo')) + recipe);
+  writeFileSync(file, rest + recipe);
   const names = [...recipe.matchAll(/env: (\w+)/g)].map(([, name]) => [name!, 'a secret']);
   return loadConfig(file, Object.fromEntries(names));
 }

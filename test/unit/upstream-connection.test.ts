@@ -26,6 +26,7 @@ function ask(connection: UpstreamConnection, onData: (chunk: Buffer) => void = (
     const request: UpstreamRequest = {
       connection: null,
       waitingSince: 0,
+      takenAt: 0,
       method: 'GET',
       headText: 'GET / HTTP/1.1\r\nHost: a\r\n\r\n',
       chunked: false,

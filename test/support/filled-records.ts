@@ -1,0 +1,104 @@
+import { createHash } from 'node:crypto';
+import Database from 'better-sqlite3';
+import type { ApiKey, User } from '../../src/stores/records.ts';
+import { createSqliteRecords } from '../../src/stores/sqlite/records.ts';
+
+/** More than one page of a copy. */
+export const manyKeys = 1_203;
+
+const created = Date.UTC(2026, 10, 21);
+/** Names that sort differently by bytes, by UTF-16 and by a language. */
+const names = ['Zoë', 'ada', 'Ähre', '\u{1f600}', '\uff21', 'O\'Neil "x" \\ ?', 'line\u2028separator'];
+
+/** Makes records in a new file: something in every column of every table. */
+export async function fillRecords(file: string): Promise<void> {
+  const store = createSqliteRecords(file, { now: () => created });
+  for (const [index, name] of names.entries()) await store.createUser(user(index, name), name);
+  const claims = { issuer: 'https://login.example.com', displayName: 'Grace', email: null };
+  const newUser = { id: 'by-provider', created, names: [{ username: 'grace', canonicalName: 'grace' }] };
+  const granted = { scopes: ['store:read'], scopeSets: ['set-1', 'administrator'] };
+  await store.acceptIdentity({ ...claims, ...granted, subject: 'É?' }, newUser);
+  await store.linkIdentity('user-1', { issuer: claims.issuer, subject: 'second' }, created);
+  await store.addSigningKey({ kid: 'kid', algorithm: 'ES256', privateJwk: '{"kty":"EC"}', created });
+  await store.secret('cookie', Buffer.from([0, 255, 128, 10, 0]));
+  await store.setBootstrapToken('a token made by a reset', { reset: true });
+  for (let index = 0; index < 3; index++) await store.createApiKey(key(index), hashOf(`key-${index}`));
+  await store.close();
+  addRows(file);
+}
+
+/** Every row of every table of a file, in the order of the key. */
+export function dumpOf(file: string): Record<string, readonly Record<string, unknown>[]> {
+  const db = new Database(file, { readonly: true });
+  const tables = db
+    .prepare<[], string>(`SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%'`)
+    .pluck()
+    .all();
+  const rows = tables.map((table) => [table, db.prepare(`SELECT * FROM ${table} ORDER BY 1, 2, 3`).all()]);
+  db.close();
+  return Object.fromEntries(rows);
+}
+
+/** The columns of a file that are null in every row, or have none. */
+export function emptyColumnsOf(file: string): readonly string[] {
+  const db = new Database(file, { readonly: true });
+  const columns = db
+    .prepare<[], { name: string; found: string }>(
+      `SELECT t.name, c.name AS found FROM pragma_table_list t, pragma_table_xinfo(t.name) c
+        WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite%'`,
+    )
+    .all();
+  const empty = columns.filter(
+    ({ name, found }) => db.prepare(`SELECT 1 FROM ${name} WHERE ${found} IS NOT NULL`).get() === undefined,
+  );
+  db.close();
+  return empty.map(({ name, found }) => `${name}.${found}`);
+}
+
+/** What no method of the store makes. */
+function addRows(file: string): void {
+  const db = new Database(file);
+  db.prepare(`INSERT INTO scope_sets VALUES ('set-1', 'readers', 'Who reads', '["store:read"]', 1, 2)`).run();
+  const insert = db.prepare(
+    `INSERT INTO api_keys (id, hash, label, hint, scopes, created, created_by) VALUES (?, ?, 'many', 'h', '[]', ?, 'x')`,
+  );
+  db.transaction(() => {
+    for (let index = 0; index < manyKeys; index++)
+      insert.run(`many-${index}`, hashOf(`many-${index}`), created);
+  })();
+  db.close();
+}
+
+function user(index: number, username: string): User {
+  return {
+    id: `user-${index}`,
+    username,
+    displayName: index === 0 ? 'Zoë Q.' : null,
+    email: index === 0 ? 'zoe@example.com' : '',
+    passwordHash: index === 0 ? '$argon2id$v=19$m=64,t=1,p=1$c2FsdHNhbHQ$aGFzaA' : null,
+    scopes: ['store:read'],
+    scopeSets: index === 0 ? ['administrator', 'set-1'] : [],
+    disabled: index === 2,
+    created: created + index,
+    lastLogin: index === 0 ? Number.MAX_SAFE_INTEGER : null,
+  };
+}
+
+function key(index: number): ApiKey {
+  return {
+    id: `key-${index}`,
+    label: `label ${names[index]}`,
+    hint: 'pst_abcd',
+    scopes: ['store:read', 'store:write'],
+    scopeSets: ['administrator', 'set-1'],
+    created,
+    createdBy: 'user-0',
+    parent: index === 0 ? null : 'key-0',
+    expires: index === 2 ? null : created + 1_000,
+    lastUsed: index === 1 ? created : null,
+  };
+}
+
+function hashOf(id: string): Buffer {
+  return createHash('sha256').update(id).digest();
+}

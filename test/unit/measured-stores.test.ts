@@ -1,0 +1,62 @@
+import t from 'tap';
+import { Refusal } from '../../src/errors.ts';
+import { measureStores } from '../../src/measured-stores.ts';
+import { createMetricsRegistry } from '../../src/metrics/registry.ts';
+import type { Stores } from '../../src/open-stores.ts';
+import { parsePrometheusText } from '../support/prometheus-text.ts';
+
+/** Stores of which every operation answers with what `answer` gives; measured. */
+function startMeasured(answer: () => unknown) {
+  const store = new Proxy({}, { get: () => answer, ownKeys: () => [] });
+  const stores = { records: store, sessions: store, attempts: store, singleUse: store } as unknown as Stores;
+  const registry = createMetricsRegistry();
+  const measured = measureStores(stores, registry);
+  const value = async (name: string, store: string, operation: string) =>
+    parsePrometheusText(await registry.text())
+      .get(name)!
+      .samples.filter(({ labels }) => labels.store === store && labels.operation === operation)
+      .find((sample) => !sample.name.endsWith('_bucket') && !sample.name.endsWith('_sum'))!.value;
+  const counted = async (store: string, operation: string) => ({
+    waits: await value('postern_store_duration_seconds', store, operation),
+    errors: await value('postern_store_errors_total', store, operation),
+  });
+  return { measured, counted };
+}
+
+t.test('an answer at once is given as it is, and not timed', async (t) => {
+  const answer = {};
+  const { measured, counted } = startMeasured(() => answer);
+  t.equal(measured.sessions.findLive('a'), answer);
+  t.equal(measured.records.findUser('a'), answer);
+  t.strictSame(await counted('sessions', 'read'), { waits: 0, errors: 0 });
+  t.strictSame(await counted('records', 'read'), { waits: 0, errors: 0 });
+});
+
+t.test('a promise is given as it is, and timed under its store and operation', async (t) => {
+  const answer = Promise.resolve(true);
+  const { measured, counted } = startMeasured(() => answer);
+  t.equal(measured.sessions.findLive('a'), answer);
+  t.equal(measured.singleUse.burn('a', 1), answer);
+  await answer;
+  t.strictSame(await counted('sessions', 'read'), { waits: 1, errors: 0 });
+  t.strictSame(await counted('sessions', 'write'), { waits: 1, errors: 0 });
+  t.strictSame(await counted('attempts', 'write'), { waits: 0, errors: 0 });
+});
+
+t.test('that a store is away is its error, whether it throws or rejects', async (t) => {
+  const away = new Refusal('store_unavailable');
+  const throwing = startMeasured(() => {
+    throw away;
+  });
+  t.throws(() => throwing.measured.records.findUser('a'), away);
+  t.strictSame(await throwing.counted('records', 'read'), { waits: 0, errors: 1 });
+  const rejecting = startMeasured(() => Promise.reject(away));
+  await t.rejects(rejecting.measured.sessions.revoke('a'), away);
+  t.strictSame(await rejecting.counted('sessions', 'write'), { waits: 1, errors: 1 });
+});
+
+t.test('a refusal that is an answer is no error', async (t) => {
+  const { measured, counted } = startMeasured(() => Promise.reject(new Refusal('last_administrator')));
+  await t.rejects(measured.records.removeUser('a', { keepKeys: false }), { code: 'last_administrator' });
+  t.strictSame(await counted('records', 'write'), { waits: 1, errors: 0 });
+});
