@@ -180,6 +180,12 @@ function network(): Record<string, Schema> {
         relabelings: anyObjects,
         metricRelabelings: anyObjects,
       }),
+      prometheusRule: exactly({
+        enabled: boolean,
+        labels,
+        annotations: labels,
+        additionalGroups: anyObjects,
+      }),
     }),
   };
 }

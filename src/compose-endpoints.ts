@@ -7,6 +7,7 @@ import { createPasswordHasher } from './credentials/passwords.ts';
 import type { RecentUse } from './credentials/recent-use.ts';
 import { createRefreshCookies } from './credentials/refresh-cookie.ts';
 import { createBootstrapThrottle, createLoginThrottle } from './credentials/throttle.ts';
+import type { WorkLoad } from './credentials/work-queue.ts';
 import { createApiKeyCreate } from './endpoints/api-keys/create.ts';
 import { createApiKeyDelete } from './endpoints/api-keys/delete.ts';
 import { createApiKeyFilters, createApiKeyScopes } from './endpoints/api-keys/describe.ts';
@@ -20,10 +21,12 @@ import { createLogout } from './endpoints/logout.ts';
 import { createRefresh } from './endpoints/refresh.ts';
 import { createOwnRoutes, type OwnRoutes } from './endpoints/routes.ts';
 import { createSignIn } from './endpoints/sign-in.ts';
+import type { GatewayMetrics } from './gateway-metrics.ts';
 import type { CookieAttributes } from './http/cookies.ts';
 import type { Cors } from './http/cors.ts';
 import type { Log } from './log.ts';
 import type { Stores } from './open-stores.ts';
+import type { Tracing } from './tracing/tracing.ts';
 
 /** What the endpoints share with the request path. */
 export interface EndpointParts {
@@ -34,6 +37,8 @@ export interface EndpointParts {
   readonly cookie: CookieAttributes;
   readonly cors: Cors;
   readonly log: Log;
+  readonly metrics: Pick<GatewayMetrics, 'refreshes' | 'loginsBy'>;
+  readonly tracing: Tracing | null;
   readonly now: () => number;
   /** Ends what a session or key has open. */
   readonly onCredentialEnded: (credentialId: string) => void;
@@ -44,15 +49,21 @@ const secretBytes = 32;
 /** Everything that Postern answers itself. */
 export interface OwnEndpoints {
   readonly routes: OwnRoutes;
+  /** How many password hashes run and wait now. */
+  passwordHashes(): WorkLoad;
   /** Ends what they have open elsewhere. */
   close(): Promise<void>;
 }
 
 /** Builds everything that Postern answers itself. */
 export async function composeEndpoints(config: Config, parts: EndpointParts): Promise<OwnEndpoints> {
-  const { stores, tokens, recentUse, catalogue, cookie, cors, now } = parts;
+  const { stores, tokens, recentUse, catalogue, cookie, cors, metrics, now } = parts;
   const { records, sessions, attempts } = stores;
-  const audit = createAudit(parts.log);
+  // All there are, so that each is at 0 before its first.
+  for (const method of ['password', ...Object.keys(config.identity_providers)]) metrics.loginsBy(method);
+  const audit = createAudit(parts.log, (method, outcome) => {
+    metrics.loginsBy(method)[outcome]++;
+  });
   const cookies = createRefreshCookies({
     secret: await records.secret('cookie', randomBytes(secretBytes)),
     tenant: config.tenant,
@@ -87,6 +98,7 @@ export async function composeEndpoints(config: Config, parts: EndpointParts): Pr
       cors,
       ownOrigin: config.base_url,
       audit,
+      refreshes: metrics.refreshes,
       onSessionEnded,
     }),
     createLogout({ sessions, cookies, cookie, audit, onSessionEnded }),
@@ -119,5 +131,9 @@ export async function composeEndpoints(config: Config, parts: EndpointParts): Pr
         ]
       : []),
   ];
-  return { routes: createOwnRoutes(endpoints, config.endpoints), close: () => providers.close() };
+  return {
+    routes: createOwnRoutes(endpoints, config.endpoints),
+    passwordHashes: passwords.load,
+    close: () => providers.close(),
+  };
 }

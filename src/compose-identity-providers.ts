@@ -13,6 +13,8 @@ import { createProviderNetwork } from './identity-providers/provider-network.ts'
 import { createSignInStarts } from './identity-providers/sign-in-start.ts';
 import type { Log } from './log.ts';
 import type { Stores } from './open-stores.ts';
+import { traceNetwork } from './traced-parts.ts';
+import type { Tracing } from './tracing/tracing.ts';
 
 /** What sign-in through providers shares with sign-in by password. */
 export interface SignInParts {
@@ -23,6 +25,7 @@ export interface SignInParts {
   readonly recentUse: RecentUse;
   readonly audit: Audit;
   readonly log: Log;
+  readonly tracing: Tracing | null;
   readonly now: () => number;
 }
 
@@ -40,14 +43,14 @@ export async function composeIdentityProviders(
   config: Config,
   parts: SignInParts,
 ): Promise<ProviderEndpoints> {
-  const { stores, signIn, recentUse, audit, log, now } = parts;
+  const { stores, signIn, recentUse, audit, log, tracing, now } = parts;
   const { records, singleUse } = stores;
   const starts = createSignInStarts({
     secret: await records.secret('sign_in', randomBytes(secretBytes)),
   });
   const cookie = signInCookie(parts.cookie);
   const providers = Object.entries(config.identity_providers).map(([name, settings]) => {
-    const network = createProviderNetwork();
+    const network = traceNetwork(createProviderNetwork(), tracing);
     const burn = (id: string, expires: number) => singleUse.burn(id, expires);
     const provider = createIdentityProvider({ name, settings, network, starts, burn, now, log });
     return { name, settings, network, provider };

@@ -13,6 +13,7 @@ import { loadSigningKeys } from './credentials/signing-keys.ts';
 import { createVerifiedTokens } from './credentials/verified-tokens.ts';
 import { createAnswerOwn } from './endpoints/answer-own.ts';
 import { isProviderPath } from './endpoints/provider-paths.ts';
+import type { GatewayMetrics, WatchedGateway } from './gateway-metrics.ts';
 import type { CookieAttributes } from './http/cookies.ts';
 import { createCors, isPreflight } from './http/cors.ts';
 import type { Exchange } from './http/exchange.ts';
@@ -26,7 +27,8 @@ import { authorise } from './proxy/authorise.ts';
 import { createForward } from './proxy/forward.ts';
 import type { OpenStreams } from './proxy/open-streams.ts';
 import type { Route } from './proxy/route-table.ts';
-import type { Upstream } from './proxy/upstream.ts';
+import { traceAuthenticate, traceForward } from './traced-parts.ts';
+import type { Tracing } from './tracing/tracing.ts';
 
 /** What outlives a configuration: a reload makes another gateway of the same parts. */
 export interface LastingParts {
@@ -34,18 +36,20 @@ export interface LastingParts {
   readonly recentUse: RecentUse;
   readonly streams: OpenStreams;
   readonly log: Log;
+  readonly metrics: GatewayMetrics;
+  /** Null: nothing is traced. */
+  readonly tracing: Tracing | null;
   /** The clock, epoch ms. */
   readonly now: () => number;
 }
 
 /** All that is made of one configuration: answers every exchange it is given. */
-export interface Gateway {
+export interface Gateway extends WatchedGateway {
   /** Answers, or forwards; never throws. */
   handle(exchange: Exchange): void;
   /** Refuses what the listener judges before anybody else sees it. */
   refuse(exchange: Exchange, error: unknown): void;
   readonly heldNow: HeldNow;
-  readonly upstreams: readonly Upstream[];
   /** It is given no more exchanges: once the last is over, closes what it had open. */
   retire(): void;
   /** Closes what it has open, at once. */
@@ -55,7 +59,7 @@ export interface Gateway {
 /** Builds every part that depends on the configuration. Throws when a file it names can't be used. */
 export async function composeGateway(config: Config, lasting: LastingParts): Promise<Gateway> {
   const { tenant } = config;
-  const { stores, recentUse, streams, log, now } = lasting;
+  const { stores, recentUse, streams, log, metrics, tracing, now } = lasting;
   const { records, sessions } = stores;
   const catalogue: ReadonlySet<string> = new Set(catalogueOf(config));
   const tokens = createAccessTokens({
@@ -68,11 +72,19 @@ export async function composeGateway(config: Config, lasting: LastingParts): Pro
   const verified = createVerifiedTokens<Principal>(tokens, { now });
   const cookie = refreshCookie(config);
   const cors = createCors(config.cors.origins);
-  const authenticate = createAuthenticate({
+  const judge = createAuthenticate({
     bearerToken: createBearerTokenAuthenticator({ tokens: verified, sessions, records, catalogue, tenant }),
-    apiKey: createApiKeyAuthenticator({ records, recentUse, catalogue, tenant, now }),
+    apiKey: createApiKeyAuthenticator({
+      records,
+      recentUse,
+      catalogue,
+      tenant,
+      verifications: metrics.keyVerifications,
+      now,
+    }),
     isKnownOrigin: (origin) => origin === config.base_url || cors.isAllowed(origin),
   });
+  const authenticate = traceAuthenticate(judge, tracing);
   const replies = createReplies({
     realm: tenant,
     cors,
@@ -88,17 +100,20 @@ export async function composeGateway(config: Config, lasting: LastingParts): Pro
     cookie,
     cors,
     log,
+    metrics,
+    tracing,
     now,
     onCredentialEnded: (credentialId) => streams.endOf(credentialId),
   });
   const routes = await composeRoutes(config);
-  const forward = createForward({
+  const send = createForward({
     streams,
     ownCookies: [cookie.name, `${cookie.name}_login`],
     ownsCors: cors.enabled,
     corsHeaders: (exchange) => cors.answerHeaders(exchange.head),
     refuse: (exchange, error) => replies.refuse(exchange, error),
   });
+  const forward = traceForward(send, tracing);
   const targetRules = {
     passSemicolons: config.paths.semicolons === 'pass',
     passEncodedSlashes: config.paths.encoded_slashes === 'pass',
@@ -166,6 +181,8 @@ export async function composeGateway(config: Config, lasting: LastingParts): Pro
     refuse: (exchange, error) => replies.refuse(exchange, error),
     heldNow: createHeldNow({ records, sessions, catalogue, tenant, now }),
     upstreams: routes.upstreams,
+    activeSessions: verified.sessions,
+    passwordHashes: own.passwordHashes,
     retire() {
       isRetired = true;
       if (open === 0) void close();

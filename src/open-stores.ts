@@ -5,6 +5,8 @@ import type { Attempts } from './stores/attempts.ts';
 import { createMemoryAttempts } from './stores/memory/attempts.ts';
 import { isPostgresAddress, parsePostgresAddress } from './stores/postgres/address.ts';
 import { changeChannel, parseChange } from './stores/postgres/changes.ts';
+import type { PostgresAccess } from './stores/postgres/client-config.ts';
+import { openPostgresCopySource, openPostgresCopyTarget } from './stores/postgres/copy-end.ts';
 import { listenForChanges } from './stores/postgres/listen.ts';
 import {
   createPostgresClient,
@@ -18,6 +20,8 @@ import { openRedisStores } from './stores/redis/open.ts';
 import { createRememberedRecords } from './stores/remembered-records.ts';
 import type { Sessions } from './stores/sessions.ts';
 import type { SingleUse } from './stores/single-use.ts';
+import type { CopyEnd } from './stores/sql/copy-end.ts';
+import { openSqliteCopySource, openSqliteCopyTarget } from './stores/sqlite/copy-end.ts';
 import { createSqliteRecords } from './stores/sqlite/records.ts';
 import { createSqliteSessions } from './stores/sqlite/sessions.ts';
 import type { StoreOpenError } from './stores/store-open-error.ts';
@@ -30,6 +34,12 @@ export interface Stores {
   readonly attempts: Attempts;
   readonly singleUse: SingleUse;
   close(): Promise<void>;
+}
+
+/** Where there are records, or shall be. */
+export interface RecordsPlace extends Pick<PostgresAccess, 'password' | 'tls'> {
+  /** As `stores.records`. */
+  readonly address: string;
 }
 
 type StoreName = 'records' | 'sessions';
@@ -76,18 +86,32 @@ export async function openStores(config: Config, now: () => number, events: Stor
   }
 }
 
+/** Opens records to copy them, without a change to them; rejects as {@link openStores} does, also when there are none. */
+export async function openCopySource(place: RecordsPlace): Promise<CopyEnd> {
+  return isPostgresAddress(place.address)
+    ? openPostgresCopySource(accessTo(place))
+    : openSqliteCopySource(sqliteFile(place.address));
+}
+
+/** Opens the place that records are copied to, made and migrated as needed; rejects as {@link openStores} does. */
+export async function openCopyTarget(place: RecordsPlace): Promise<CopyEnd> {
+  return isPostgresAddress(place.address)
+    ? openPostgresCopyTarget(accessTo(place))
+    : openSqliteCopyTarget(sqliteFile(place.address));
+}
+
 async function openRecords(config: Config, now: () => number, events: StoreEvents): Promise<Records> {
   const { stores, sessions } = config;
   const staleIfErrorMs = sessions.stale_if_error;
   if (!isPostgresAddress(stores.records))
     return createSqliteRecords(sqliteFile(stores.records), { now, asksOncePerTurn: true, staleIfErrorMs });
-  const address = parsePostgresAddress(stores.records);
-  const access = { address, password: stores.records_password, tls: stores.records_tls };
+  const place = { address: stores.records, password: stores.records_password, tls: stores.records_tls };
+  const access = accessTo(place);
   const timeoutMs = stores.records_statement_timeout;
   const remote = await openPatiently({ access, now, timeoutMs, maxConnections: stores.records_connections });
   const feed = listenForChanges({
     open: () => createPostgresClient(access, timeoutMs),
-    channel: changeChannel(address.schema),
+    channel: changeChannel(access.address.schema),
     parse: parseChange,
   });
   return createRememberedRecords({
@@ -159,6 +183,10 @@ async function openInRedis(config: Config, now: () => number, events: StoreEvent
   await connected;
   clearTimeout(patience);
   return opened;
+}
+
+function accessTo({ address, password, tls }: RecordsPlace): PostgresAccess {
+  return { address: parsePostgresAddress(address), password, tls };
 }
 
 /** The file of a store that is none of the servers above. */

@@ -3,17 +3,21 @@ import type { Config } from './config/schema.ts';
 import { createRecentUse } from './credentials/recent-use.ts';
 import { longExchangeTargets } from './endpoints/provider-paths.ts';
 import { composeGateway, type Gateway } from './gateway.ts';
+import { createGatewayMetrics } from './gateway-metrics.ts';
 import { type CertificateFiles, watchCertificate } from './http/certificate-files.ts';
 import { createTrustedProxies } from './http/client-address.ts';
 import type { Exchange } from './http/exchange.ts';
 import { createManagementServer } from './http/management.ts';
 import { createPublicServer, type ServerSettings } from './http/server.ts';
 import type { Log } from './log.ts';
-import { createMetrics } from './metrics.ts';
+import { measureStores } from './measured-stores.ts';
 import { openBootstrap } from './open-bootstrap.ts';
 import { openStores } from './open-stores.ts';
 import { createOpenStreams } from './proxy/open-streams.ts';
 import { whatNeedsRestart } from './restart-only.ts';
+import { traceStores } from './traced-parts.ts';
+import { endTrace, traceExchange } from './traced-requests.ts';
+import { loadTracing } from './tracing/load.ts';
 
 /** A gateway that serves. */
 export interface RunningGateway {
@@ -41,53 +45,41 @@ export async function startGateway(
   log: Log,
   now: () => number = Date.now,
 ): Promise<RunningGateway> {
-  const stores = await openStores(initial, now, {
+  const metrics = createGatewayMetrics({ openStreams: () => streams.size, gateway: () => gateway });
+  const tracing = await loadTracing(
+    process.env,
+    { 'service.name': 'postern', 'postern.tenant': initial.tenant },
+    {
+      onProblem: (problem) => log.warn('tracing', { problem }),
+      onAway: (reason) => log.warn('traces can not be exported', { reason }),
+      onBack: () => log.info('traces are exported again'),
+    },
+  );
+  const opened = await openStores(initial, now, {
     onAway: (store, reason) => log.warn('store away', { store, reason }),
     onDeaf: (store, reason) => log.warn('store tells nothing', { store, reason }),
     onBack: (store) => log.info('store reached', { store }),
   });
+  const stores = traceStores(measureStores(opened, metrics.registry), tracing, initial);
   const { records, sessions } = stores;
   const recentUse = createRecentUse(records);
   const streams = createOpenStreams((principal) => gateway.heldNow(principal));
-  const lasting = { stores, recentUse, streams, log, now };
+  const lasting = { stores, recentUse, streams, log, metrics, tracing, now };
   let config = initial;
   let gateway: Gateway = await composeGateway(config, lasting);
-  const metrics = createMetrics();
-  metrics.gauge('open_streams', 'Authenticated requests in flight.', () => streams.size);
-  metrics.gaugeBy(
-    'upstream',
-    'upstream_connections',
-    'Connections to the upstream, free ones included.',
-    () => gateway.upstreams.map(({ name, open }) => [name, open]),
-  );
-  metrics.gaugeBy(
-    'upstream',
-    'upstream_waiting',
-    'Requests that wait for a connection to the upstream.',
-    () => gateway.upstreams.map(({ name, waiting }) => [name, waiting]),
-  );
-  const revocationSeen = metrics.histogram(
-    'revocation_seen_seconds',
-    'Time from the end of a session, in whichever process, until this one was told of it.',
-    [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5],
-  );
-  const reloads = metrics.counterBy(
-    'outcome',
-    'config_reloads_total',
-    'Reloads by outcome: applied, failed.',
-    ['applied', 'failed'],
-  );
   sessions.onEnded((id, afterMs) => {
     streams.endOf(id);
-    revocationSeen(afterMs / 1000);
+    metrics.revocationSeen(afterMs);
   });
 
   function account(exchange: Exchange): void {
     exchange.onClose?.();
     const { method, path, route, outcome, caller } = exchange;
     const { status, bodyBytes } = exchange.answer;
-    const durationMs = performance.now() - exchange.startedMs;
-    metrics.requestDone(route, method, status, outcome, durationMs);
+    const { startedMs, takenAt } = exchange;
+    const durationMs = performance.now() - startedMs;
+    const ownMs = takenAt === 0 ? durationMs : takenAt - startedMs;
+    metrics.requests.done(route, method, status, outcome, durationMs, ownMs);
     log.access({
       method,
       path,
@@ -103,6 +95,7 @@ export async function startGateway(
       bytesIn: exchange.bytesIn,
       bytesOut: bodyBytes,
     });
+    if (exchange.trace !== null) endTrace(exchange.trace, exchange);
     exchange.onOver?.();
   }
 
@@ -111,11 +104,17 @@ export async function startGateway(
     ...serverSettings(config),
     realm: config.tenant,
     tls: certificate?.current ?? null,
-    onExchange: (exchange) => gateway.handle(exchange),
-    onRefused: (exchange, refusal) => gateway.refuse(exchange, refusal),
+    onExchange(exchange) {
+      if (tracing === null) gateway.handle(exchange);
+      else traceExchange(tracing, exchange, () => gateway.handle(exchange));
+    },
+    onRefused(exchange, refusal) {
+      if (tracing === null) gateway.refuse(exchange, refusal);
+      else traceExchange(tracing, exchange, () => gateway.refuse(exchange, refusal));
+    },
     onClosed: account,
     onUnreadable: (refusal, address) => {
-      metrics.requestDone('', '', refusal.status, refusal.code, 0);
+      metrics.requests.unreadable(refusal.status, refusal.code);
       log.info('unreadable request', { outcome: refusal.code, status: refusal.status, address });
     },
   });
@@ -133,7 +132,7 @@ export async function startGateway(
 
   let draining = false;
   const management = createManagementServer({
-    metrics,
+    metrics: metrics.registry,
     dependencies: [
       { name: 'records', required: true, ping: () => records.ping() },
       { name: 'sessions', required: false, ping: () => sessions.ping() },
@@ -172,7 +171,7 @@ export async function startGateway(
     if (certificate !== null) server.renewCertificate(certificate.current);
     server.apply(serverSettings(next));
     log.setLevel(next.log.level);
-    reloads('applied');
+    metrics.reloaded('applied');
     log.info('configuration reloaded');
     if (keys.length > 0) log.warn('a change of the configuration needs a restart', { keys });
   }
@@ -183,7 +182,7 @@ export async function startGateway(
     bootstrapToken,
     reload,
     reloadFailed(problems) {
-      reloads('failed');
+      metrics.reloaded('failed');
       log.error('config_reload_failed', { problems });
     },
     async stop() {
@@ -198,6 +197,7 @@ export async function startGateway(
       await recentUse.flush().catch(logStoreError);
       await management.close();
       await stores.close();
+      await tracing?.close();
       await log.close();
     },
   };

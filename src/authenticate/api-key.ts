@@ -9,6 +9,9 @@ import type { ApiKeyWithOwner, Awaitable, Records } from '../stores/records.ts';
 /** Who an API key stands for, now: an answer at once when it is remembered. Refuses `invalid_api_key`. */
 export type ApiKeyAuthenticator = (rawKey: string) => Awaitable<Principal>;
 
+/** What judging a key came to, where the store could be asked. */
+export type KeyVerification = 'accepted' | 'refused';
+
 /** A key's principal, good for one version of the records. */
 interface RememberedKey {
   readonly principal: Principal;
@@ -44,27 +47,35 @@ export function createApiKeyAuthenticator(options: {
   readonly recentUse: RecentUse;
   readonly catalogue: ReadonlySet<string>;
   readonly tenant: string;
+  /** Added to with every key that is judged. */
+  readonly verifications: Record<KeyVerification, number>;
   readonly now: () => number;
 }): ApiKeyAuthenticator {
-  const { records, recentUse, now } = options;
+  const { records, recentUse, verifications, now } = options;
   const remembered = new LRUCache<string, RememberedKey>({ max: rememberedKeys });
+
+  function refused(): Refusal {
+    verifications.refused++;
+    return new Refusal('invalid_api_key');
+  }
 
   function admit(principal: Principal): Principal {
     const instant = now();
-    if (principal.expires !== null && principal.expires <= instant) throw new Refusal('invalid_api_key');
+    if (principal.expires !== null && principal.expires <= instant) throw refused();
     recentUse.noteKey(principal.credentialId, instant);
+    verifications.accepted++;
     return principal;
   }
 
   function remember(digest: string, recordsVersion: number, found: ApiKeyWithOwner | undefined): Principal {
     const principal = found && principalOfApiKey(found, { ...options, now: now() });
-    if (principal === undefined) throw new Refusal('invalid_api_key');
+    if (principal === undefined) throw refused();
     remembered.set(digest, { principal, recordsVersion });
     return admit(principal);
   }
 
   return (raw) => {
-    if (!isApiKey(raw)) throw new Refusal('invalid_api_key');
+    if (!isApiKey(raw)) throw refused();
     const digest = apiKeyDigest(raw);
     const version = records.version();
     const known = remembered.get(digest);

@@ -43,6 +43,15 @@ export const commands: readonly Command[] = [
     run: async (call) => (await import('./backup.ts')).backup(call),
   },
   {
+    name: 'records copy',
+    operands: [],
+    synopsis: '[--from ADDRESS] [--to ADDRESS]',
+    summary:
+      'Copy all records to an empty place; the address left out is stores.records of the configuration',
+    options: { from: text, to: text },
+    run: async (call) => (await import('./records-copy.ts')).copyAllRecords(call),
+  },
+  {
     name: 'bootstrap-token',
     operands: [],
     synopsis: '[--reset]',

@@ -1,5 +1,5 @@
 import argon2 from 'argon2';
-import { createWorkQueue } from './work-queue.ts';
+import { createWorkQueue, type WorkLoad } from './work-queue.ts';
 
 /** Cost of a password hash and bounds on how much of it goes on at a time. */
 export interface PasswordHasherOptions {
@@ -25,8 +25,8 @@ export interface PasswordHasher {
   hash(password: string): Promise<string>;
   /** Takes any text. `phc` null (no such account, no password): the same work, and the answer is no. */
   verify(phc: string | null, password: string): Promise<PasswordVerdict>;
-  /** How many hashes run or wait now. */
-  depth(): number;
+  /** How many hashes run and wait now. */
+  load(): WorkLoad;
 }
 
 /** Why a text can't be a password. */
@@ -73,6 +73,6 @@ export async function createPasswordHasher(options: PasswordHasherOptions): Prom
   return {
     hash: (password) => queue.run(() => argon2.hash(password, cost)),
     verify,
-    depth: queue.depth,
+    load: queue.load,
   };
 }

@@ -23,6 +23,8 @@ export interface VerifiedTokens<P> {
   find(token: string): Remembered<P> | undefined;
   /** Verifies a token that `find` does not know; parallel calls share one verification. Refuses `invalid_token`. */
   verify(token: string): Promise<Remembered<P>>;
+  /** How many sessions those are of that were found to name somebody and have not expired. */
+  sessions(): number;
 }
 
 /** Creates the memory; `now` gives epoch ms, `max` bounds the tokens remembered (default 10,000). */
@@ -57,5 +59,13 @@ export function createVerifiedTokens<P>(
     return verification;
   }
 
-  return { find, verify };
+  function sessions(): number {
+    const now = options.now();
+    const ids = new Set<string>();
+    for (const { claims, principal } of remembered.values())
+      if (principal !== undefined && claims.expires > now) ids.add(claims.sessionId);
+    return ids.size;
+  }
+
+  return { find, verify, sessions };
 }

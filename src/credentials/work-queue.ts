@@ -1,11 +1,17 @@
 import { Refusal } from '../errors.ts';
 
+/** How much of a queue's work goes on, and how much is still to begin. */
+export interface WorkLoad {
+  readonly running: number;
+  readonly waiting: number;
+}
+
 /** Runs work with a bound on how much runs and how much waits. */
 export interface WorkQueue {
   /** Rejects at once with {@link Refusal} `overloaded` when the queue is full. First come, first served. */
   run<T>(work: () => Promise<T>): Promise<T>;
-  /** How many pieces of work run or wait now. */
-  depth(): number;
+  /** How many pieces of work run and wait now. */
+  load(): WorkLoad;
 }
 
 /** Creates a queue that runs `concurrency` pieces of work at a time and lets `queue` more wait. */
@@ -31,5 +37,5 @@ export function createWorkQueue(bounds: { readonly concurrency: number; readonly
     }
   }
 
-  return { run, depth: () => running + waiting.length };
+  return { run, load: () => ({ running, waiting: waiting.length }) };
 }

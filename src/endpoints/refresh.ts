@@ -9,6 +9,9 @@ import type { Audit } from './audit.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { SignIn } from './sign-in.ts';
 
+/** What presenting a refresh cookie came to, where the stores could be asked. */
+export type RefreshOutcome = 'current' | 'rotated' | 'reused' | 'refused';
+
 type Presented = Extract<Presentation, { outcome: 'current' }>;
 
 /** `POST /api/login/refresh-token`: a new access token for the refresh cookie (RFC 6749 §6, RFC 9700 §4.14). */
@@ -22,39 +25,48 @@ export function createRefresh(options: {
   readonly cors: Cors;
   readonly ownOrigin: string;
   readonly audit: Audit;
+  /** Added to with every cookie that is judged, and every call without one. */
+  readonly refreshes: Record<RefreshOutcome, number>;
   readonly onSessionEnded: (sessionId: string) => void;
 }): Endpoint {
-  const { sessions, records, cookies, cookie, times, signIn, cors, ownOrigin, audit, onSessionEnded } =
-    options;
+  const { sessions, records, cookies, cookie, times, signIn, cors, ownOrigin, audit } = options;
+  const { refreshes, onSessionEnded } = options;
+
+  function refused(
+    outcome: 'reused' | 'refused' = 'refused',
+    code: 'invalid_refresh_token' | 'cross_site' = 'invalid_refresh_token',
+  ): Refusal {
+    refreshes[outcome]++;
+    return new Refusal(code);
+  }
 
   /** With `SameSite=None` any page can send the cookie along: only known origins may use it. */
   function assertKnownOrigin({ head }: Exchange): void {
     if (cookie.sameSite !== 'none' || head.originCount === 0) return;
     const known = head.originCount === 1 && (head.origin === ownOrigin || cors.isAllowed(head.origin));
-    if (!known) throw new Refusal('cross_site');
+    if (!known) throw refused('refused', 'cross_site');
   }
 
   function requireCookie({ head }: Exchange): RefreshCookie {
     const presented = cookies.newestOf(cookieValues(head.cookie, cookie.name));
-    if (presented === undefined) throw new Refusal('invalid_refresh_token');
+    if (presented === undefined) throw refused();
     return presented;
   }
 
   async function present(exchange: Exchange, presented: RefreshCookie): Promise<Presented> {
     const came = await sessions.present(presented.sessionId, presented.generation, times);
     if (came.outcome === 'current') return came;
-    if (came.outcome === 'reused') {
-      const { id, userId } = came.session;
-      onSessionEnded(id);
-      audit(exchange, {
-        event: 'refresh_token_reused',
-        outcome: 'failure',
-        actor: null,
-        subject: userId,
-        session: id,
-      });
-    }
-    throw new Refusal('invalid_refresh_token');
+    if (came.outcome === 'gone') throw refused();
+    const { id, userId } = came.session;
+    onSessionEnded(id);
+    audit(exchange, {
+      event: 'refresh_token_reused',
+      outcome: 'failure',
+      actor: null,
+      subject: userId,
+      session: id,
+    });
+    throw refused('reused');
   }
 
   async function requireEnabledUser(exchange: Exchange, session: Session): Promise<UserWithSets> {
@@ -70,7 +82,7 @@ export function createRefresh(options: {
       subject: userId,
       session: id,
     });
-    throw new Refusal('invalid_refresh_token');
+    throw refused();
   }
 
   return {
@@ -81,8 +93,9 @@ export function createRefresh(options: {
     async answer({ exchange }) {
       const presented = requireCookie(exchange);
       assertKnownOrigin(exchange);
-      const { session, now } = await present(exchange, presented);
+      const { session, rotated, now } = await present(exchange, presented);
       const found = await requireEnabledUser(exchange, session);
+      refreshes[rotated ? 'rotated' : 'current']++;
       return signIn.answer(session, found, now);
     },
   };

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { RequestTrace } from '../tracing/request-trace.ts';
 import type { AnswerWriter } from './answer-writer.ts';
 import { clientAddress } from './client-address.ts';
 import type { ClientConnection } from './client-connection.ts';
@@ -31,11 +32,15 @@ export class Exchange {
   readonly address: string;
   /** `performance.now()` when the head had been read. */
   readonly startedMs = performance.now();
+  /** `performance.now()` when a connection to an upstream took it; 0: none did. Known once it is over. */
+  takenAt = 0;
   /** The configured path of the route or the pattern of the own endpoint, for log and metrics. */
   route = '';
   /** `ok`, a refusal's code, or what else ended it. */
   outcome = 'ok';
   caller: Caller | null = null;
+  /** Its spans; null: nobody is to see them. */
+  trace: RequestTrace | null = null;
   bytesIn = 0;
   /** The client waits for `100 Continue` (RFC 9110 §10.1.1); cleared once it was told. */
   expectsContinue: boolean;

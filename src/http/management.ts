@@ -1,6 +1,6 @@
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Metrics } from '../metrics.ts';
+import type { MetricsRegistry } from '../metrics/registry.ts';
 
 /** One dependency that `/readyz` tells of. */
 export interface Dependency {
@@ -19,7 +19,7 @@ export interface ManagementServer {
 
 /** Builds `/healthz`, `/readyz` and `/metrics`; other paths are 404. */
 export function createManagementServer(options: {
-  readonly metrics: Metrics;
+  readonly metrics: Pick<MetricsRegistry, 'text' | 'contentType'>;
   readonly dependencies: readonly Dependency[];
   readonly isDraining: () => boolean;
 }): ManagementServer {

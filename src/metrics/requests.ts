@@ -33,13 +33,17 @@ class RouteCounts {
   readonly own = new Durations(ownBounds);
 
   count(key: number, outcome: string): void {
-    let counts = this.ok;
-    if (outcome !== 'ok') {
-      const known = this.others.get(outcome);
-      if (known === undefined) this.others.set(outcome, (counts = new Map()));
-      else counts = known;
-    }
+    const counts = outcome === 'ok' ? this.ok : this.#ofOther(outcome);
     counts.set(key, (counts.get(key) ?? 0) + 1);
+  }
+
+  #ofOther(outcome: string): Map<number, number> {
+    let counts = this.others.get(outcome);
+    if (counts === undefined) {
+      counts = new Map();
+      this.others.set(outcome, counts);
+    }
+    return counts;
   }
 
   /** How many had that outcome. */
@@ -59,7 +63,10 @@ export function createRequestCounts(
 
   function countsOf(route: string): RouteCounts {
     let counts = routes.get(route);
-    if (counts === undefined) routes.set(route, (counts = new RouteCounts()));
+    if (counts === undefined) {
+      counts = new RouteCounts();
+      routes.set(route, counts);
+    }
     return counts;
   }
 

@@ -60,6 +60,7 @@ class ForwardedRequest implements UpstreamRequest, BodyReader, OpenStream {
   readonly responseTimeoutMs: number;
   readonly idleTimeoutMs: number;
   waitingSince = 0;
+  takenAt = 0;
   readonly #exchange: Exchange;
   readonly #route: Route;
   readonly #options: ForwardOptions;
@@ -105,6 +106,7 @@ class ForwardedRequest implements UpstreamRequest, BodyReader, OpenStream {
       ownCookies: options.ownCookies,
       withoutCredentials: preflight,
       upgrade: this.upgrade,
+      traceparent: exchange.trace === null ? null : exchange.trace.traceparent,
     });
   }
 
@@ -275,6 +277,7 @@ class ForwardedRequest implements UpstreamRequest, BodyReader, OpenStream {
 
   #finish(): void {
     this.#over = true;
+    this.#exchange.takenAt = this.takenAt;
     this.#exchange.connection.release(this);
     if (this.#authenticated) this.#options.streams.remove(this);
   }

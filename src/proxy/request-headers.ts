@@ -3,6 +3,7 @@ import { withoutCookies } from '../http/cookies.ts';
 import { type Meaning, meaning, meaningOf, normalisedName } from '../http/header-names.ts';
 import type { RequestHead } from '../http/request-head.ts';
 import { withoutOwnProtocols } from '../http/websocket-protocols.ts';
+import { isTraceparent } from '../tracing/traceparent.ts';
 
 /** What the upstream is told beside the client's own headers. */
 export interface Forwarding {
@@ -22,6 +23,8 @@ export interface Forwarding {
   readonly withoutCredentials: boolean;
   /** The protocol that the upstream is asked to switch to; null: none. */
   readonly upgrade: string | null;
+  /** That of our own span; null: without one, the client's or a new one. */
+  readonly traceparent: string | null;
 }
 
 /**
@@ -32,7 +35,7 @@ export function requestHeaders(head: RequestHead, forwarding: Forwarding): strin
   const headers = ['Host', forwarding.host];
   append(headers, cleanedHeaders(head, forwarding));
   append(headers, framingHeaders(head, forwarding.upgrade));
-  const traceparent = isTraceparent(head) ? head.traceparent : newTraceparent();
+  const traceparent = forwarding.traceparent ?? traceparentOf(head) ?? newTraceparent();
   append(headers, identifyingHeaders(head, forwarding, traceparent));
   return headers;
 }
@@ -128,13 +131,9 @@ export function identifyingHeaders(head: RequestHead, forwarding: Forwarding, tr
   return headers;
 }
 
-const traceparentValue = /^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/;
-
-/** W3C Trace Context §3.2, given once. */
-function isTraceparent(head: RequestHead): boolean {
-  return (
-    head.traceparentCount === 1 && head.traceparent.length === 55 && traceparentValue.test(head.traceparent)
-  );
+/** The client's `traceparent`, given once and well-formed (W3C Trace Context §3.2); null otherwise. */
+export function traceparentOf(head: RequestHead): string | null {
+  return head.traceparentCount === 1 && isTraceparent(head.traceparent) ? head.traceparent : null;
 }
 
 const idBytes = 24;

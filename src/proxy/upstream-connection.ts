@@ -72,6 +72,7 @@ export class UpstreamConnection implements RequestConnection {
     this.#interim = 0;
     this.#sent = !request.hasBody;
     this.since = performance.now();
+    if (request.takenAt === 0) request.takenAt = this.since;
     if (this.#connected) this.#writeHead(request);
   }
 

@@ -19,6 +19,8 @@ export interface UpstreamRequest {
   connection: RequestConnection | null;
   /** When it began to wait for a connection, as by `performance.now()`; set by the pool. */
   waitingSince: number;
+  /** When a connection first took it, as by `performance.now()`; 0: none has. Set by the connection. */
+  takenAt: number;
   readonly method: string;
   /** The head as it goes on the wire, blank line included, latin1. */
   readonly headText: string;

@@ -2,8 +2,10 @@ import { Refusal } from '../errors.ts';
 
 /** Keeps questions from a store that is known to be away, but for one now and then. */
 export interface Breaker {
-  /** Whether the store is known to be away, so that asking it would only cost time. */
+  /** Whether it is resting, or somebody is finding out whether the store is back. */
   isOpen(): boolean;
+  /** Whether it was just found to be away, so that asking it would only cost time. */
+  isResting(): boolean;
   /** Asks, within the time-out. Rejects `store_unavailable` when the store does. */
   run<T>(ask: () => Promise<T>): Promise<T>;
 }
@@ -31,8 +33,11 @@ export function createBreaker({ timeoutMs, elapsed, onAway, onBack }: BreakerOpt
     if (!wasAway) onAway(reason);
   }
 
+  const isResting = () => failedAt !== null && elapsed() - failedAt < restMs;
+
   return {
-    isOpen: () => failedAt !== null && (asking > 0 || elapsed() - failedAt < restMs),
+    isOpen: () => isResting() || (failedAt !== null && asking > 0),
+    isResting,
     async run(ask) {
       asking += 1;
       try {
@@ -43,14 +48,18 @@ export function createBreaker({ timeoutMs, elapsed, onAway, onBack }: BreakerOpt
         }
         return answer;
       } catch (error) {
-        if (error instanceof Refusal && error.code === 'store_unavailable')
-          fail(error.cause instanceof Error ? error.cause.message : error.code);
+        if (isUnavailable(error)) fail(error.cause instanceof Error ? error.cause.message : error.code);
         throw error;
       } finally {
         asking -= 1;
       }
     },
   };
+}
+
+/** Whether it says that the store can't be had. */
+export function isUnavailable(error: unknown): error is Refusal {
+  return error instanceof Refusal && error.code === 'store_unavailable';
 }
 
 function within<T>(milliseconds: number, work: Promise<T>): Promise<T> {

@@ -1,7 +1,9 @@
 import { LRUCache } from 'lru-cache';
 import { Refusal } from '../errors.ts';
-import { createBreaker } from './breaker.ts';
+import { createBreaker, isUnavailable } from './breaker.ts';
 import type { ChangeFeed, RecordsChange } from './change-feed.ts';
+import { guardCalls } from './guard-calls.ts';
+import { answerOrKnown } from './patience.ts';
 import type { ApiKeyWithOwner, Awaitable, Records, UserWithSets } from './records.ts';
 
 /** A records store that has to be asked over the network, and remembers nothing. */
@@ -31,6 +33,12 @@ interface Seen<T> {
   readonly at: number;
 }
 
+/** A question that is under way, and how many changes had been told when it was asked. */
+interface Question {
+  readonly answer: Promise<unknown>;
+  readonly changes: number;
+}
+
 /** How many keys and users are remembered (some 20 MB), and how many unknown keys. */
 const memorySize = 20_000;
 const unknownSize = 5_000;
@@ -38,16 +46,28 @@ const unknownSize = 5_000;
 const unknownAgeMs = 2_000;
 /**
  * How long the feed may have been silent before it is not trusted, and how long an answer is trusted without it, ms: with
- * what passes until open streams are looked at (400 ms) either keeps a change made elsewhere within the promised second.
+ * what passes until open streams are looked at (400 ms) either keeps a change made elsewhere well within the promised
+ * second.
  */
-const silenceMs = 500;
-const unheardMs = 500;
-/** How long a reader waits for the store, ms. */
+const silenceMs = 400;
+const unheardMs = 300;
+/**
+ * How long the version stays while nobody tells of changes, ms. What rests on it is as old as the answer it was made of,
+ * and this much older at the end.
+ */
+const unheardVersionMs = 250;
+/**
+ * How long a reader waits for the store, ms: less where something is known to go by, because whoever writes with that
+ * credential has then to be answered within two seconds, too.
+ */
 const readTimeoutMs = 1_000;
+const seenPatienceMs = 400;
+/** What is asked whether the store is known to be away or not. */
+const always: ReadonlySet<keyof RemoteRecords> = new Set(['noteUse', 'ping', 'backup', 'close']);
 
 /**
- * Remembers what a remote store said of keys and users: forgotten as soon as the feed tells of a change, trusted for half
- * a second while it can't be heard, and good for `staleIfErrorMs` while the store is away.
+ * Remembers what a remote store said of keys and users: forgotten as soon as the feed tells of a change, trusted for a
+ * moment while it can't be heard, and good for `staleIfErrorMs` while the store is away.
  */
 export function createRememberedRecords(options: RememberedRecordsOptions): Records {
   const { remote, feed, staleIfErrorMs, events } = options;
@@ -56,10 +76,12 @@ export function createRememberedRecords(options: RememberedRecordsOptions): Reco
   const hashOfKey = new LRUCache<string, string>({ max: memorySize });
   const unknownKeys = new LRUCache<string, Seen<ApiKeyWithOwner>>({ max: unknownSize });
   const users = new LRUCache<string, Seen<UserWithSets>>({ max: memorySize });
-  const underway = new Map<string, Promise<unknown>>();
+  const underway = new Map<string, Question>();
   const breaker = createBreaker({ timeoutMs: readTimeoutMs, elapsed, ...events });
+  /** Changes that were told of, and how often anything may have been changed that was not. */
   let changes = 0;
-  let countedAt = elapsed();
+  let looks = 0;
+  let lookedAt = elapsed();
 
   feed.onChange(forget);
 
@@ -106,29 +128,46 @@ export function createRememberedRecords(options: RememberedRecordsOptions): Reco
     const now = elapsed();
     const good = trusted(seen, now);
     if (good !== undefined) return good.value;
-    if (breaker.isOpen()) return seenBefore(seen, new Refusal('store_unavailable'));
-    const asked = underway.get(name) as Promise<T | undefined> | undefined;
-    if (asked !== undefined) return asked;
     const changesBefore = changes;
+    /** What counts while the store is away, unless it was forgotten meanwhile. */
+    const known = () => (changes === changesBefore && isGood(seen) ? seen : undefined);
+    const knownInstead = (error: unknown): T | undefined => {
+      const found = isUnavailable(error) ? known() : undefined;
+      if (found === undefined) throw error;
+      return found.value;
+    };
+    if (breaker.isResting() || (breaker.isOpen() && isGood(seen)))
+      return knownInstead(new Refusal('store_unavailable'));
+    const answer = askOnce(name, ask, (value) => remember({ value, at: now })).catch(knownInstead);
+    return isGood(seen) ? answerOrKnown(answer, seenPatienceMs, known) : answer;
+  }
+
+  /** Parallel questions are one, but one from before a change may be answered as of before it. */
+  function askOnce<T>(
+    name: string,
+    ask: () => Awaitable<T | undefined>,
+    remember: (value: T | undefined) => void,
+  ): Promise<T | undefined> {
+    const asked = underway.get(name);
+    if (asked?.changes === changes) return asked.answer as Promise<T | undefined>;
     const answer = breaker
       .run(async () => ask())
-      .then(
-        (value) => {
-          // Told of a change meanwhile, nobody knows which of the two came first: it is not remembered.
-          if (changes === changesBefore) remember({ value, at: now });
-          return value;
-        },
-        (error) => seenBefore(seen, error),
-      )
-      .finally(() => underway.delete(name));
-    underway.set(name, answer);
+      .then((value) => {
+        // Told of a change meanwhile, nobody knows which of the two came first: it is not remembered.
+        if (changes === question.changes) remember(value);
+        return value;
+      })
+      .finally(() => {
+        if (underway.get(name) === question) underway.delete(name);
+      });
+    const question = { answer, changes };
+    underway.set(name, question);
     return answer;
   }
 
-  function seenBefore<T>(seen: Seen<T> | undefined, error: unknown): T | undefined {
-    const isAway = error instanceof Refusal && error.code === 'store_unavailable';
-    if (!isAway || seen?.value === undefined || ageOf(seen, elapsed()) >= staleIfErrorMs) throw error;
-    return seen.value;
+  /** Whether it counts while the store is away. */
+  function isGood<T>(seen: Seen<T> | undefined): seen is Seen<T> {
+    return seen?.value !== undefined && ageOf(seen, elapsed()) < staleIfErrorMs;
   }
 
   function rememberKey(hash: string, seen: Seen<ApiKeyWithOwner>): void {
@@ -141,11 +180,17 @@ export function createRememberedRecords(options: RememberedRecordsOptions): Reco
     hashOfKey.set(seen.value.key.id, hash);
   }
 
+  /** Whoever gets here has waited for the store once already, or another request has. */
+  function requireThere(): void {
+    if (breaker.isResting()) throw new Refusal('store_unavailable');
+  }
+
   /** A change of our own counts here before anybody is told of it; one that failed may have been made all the same. */
   async function changing<T>(
     what: (result: T | undefined) => RecordsChange | null,
     write: () => Promise<T>,
   ): Promise<T> {
+    requireThere();
     let result: T | undefined;
     try {
       result = await write();
@@ -155,21 +200,23 @@ export function createRememberedRecords(options: RememberedRecordsOptions): Reco
     }
   }
 
-  const user = (id: string): RecordsChange => ({ keys: [], users: [id] });
+  function changingUser<T>(id: string, write: () => Promise<T>): Promise<T> {
+    return changing(() => ({ keys: [], users: [id] }), write);
+  }
 
   return {
-    ...remote,
+    ...guardCalls(remote, always, requireThere),
     version() {
       const now = elapsed();
-      if (isHeard(now)) return changes;
+      if (isHeard(now)) return changes + looks;
       if (now - feed.heardUntil >= Math.max(staleIfErrorMs, unheardMs) && breaker.isOpen())
         throw new Refusal('store_unavailable');
       // Nobody tells of changes: what rests on this number is looked at anew at short intervals.
-      if (now - countedAt >= unheardMs) {
-        countedAt = now;
-        changes += 1;
+      if (now - lookedAt >= unheardVersionMs) {
+        lookedAt = now;
+        looks += 1;
       }
-      return changes;
+      return changes + looks;
     },
     findApiKeyByHash(hash) {
       const name = Buffer.from(hash).toString('base64url');
@@ -203,42 +250,18 @@ export function createRememberedRecords(options: RememberedRecordsOptions): Reco
         () => remote.findUser(id),
         (seen) => users.set(id, seen),
       ),
-    createUser: (made, name) =>
-      changing(
-        () => user(made.id),
-        () => remote.createUser(made, name),
-      ),
-    activate: (made, name) =>
-      changing(
-        () => user(made.id),
-        () => remote.activate(made, name),
-      ),
-    updateUser: (id, ...rest) =>
-      changing(
-        () => user(id),
-        () => remote.updateUser(id, ...rest),
-      ),
-    removeUser: (id, how) =>
-      changing(
-        () => user(id),
-        () => remote.removeUser(id, how),
-      ),
+    createUser: (made, name) => changingUser(made.id, () => remote.createUser(made, name)),
+    activate: (made, name) => changingUser(made.id, () => remote.activate(made, name)),
+    updateUser: (id, ...rest) => changingUser(id, () => remote.updateUser(id, ...rest)),
+    removeUser: (id, how) => changingUser(id, () => remote.removeUser(id, how)),
     acceptIdentity: (claims, made) =>
       changing(
         // Whoever it was is told by the feed; while the store is away nobody else may be forgotten for it.
         (answer) => ({ keys: [], users: answer === undefined ? [] : [answer.found.user.id] }),
         () => remote.acceptIdentity(claims, made),
       ),
-    linkIdentity: (id, ...rest) =>
-      changing(
-        () => user(id),
-        () => remote.linkIdentity(id, ...rest),
-      ),
-    unlinkIdentity: (id, ...rest) =>
-      changing(
-        () => user(id),
-        () => remote.unlinkIdentity(id, ...rest),
-      ),
+    linkIdentity: (id, ...rest) => changingUser(id, () => remote.linkIdentity(id, ...rest)),
+    unlinkIdentity: (id, ...rest) => changingUser(id, () => remote.unlinkIdentity(id, ...rest)),
     createApiKey: (key, hash) =>
       changing(
         () => ({ keys: [key.id], users: [] }),

@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { createPostgresClient, createPostgresRecords } from '../../src/stores/postgres/records.ts';
 import { newUser, startOfTime } from '../contract/fixtures.ts';
@@ -5,6 +6,7 @@ import { accessToNewSchema, openPostgresUnderTest } from '../contract/postgres-s
 import { eventually } from '../support/eventually.ts';
 import { requirePostgres } from '../support/postgres-programs.ts';
 import { startPostgres } from '../support/postgres-server.ts';
+import { startTcpRelay } from '../support/tcp-relay.ts';
 
 const refusal = { code: 'store_unavailable' };
 /** The promise, and something for a machine that has other things to do. */
@@ -127,6 +129,24 @@ if (requirePostgres(t)) {
     await holder.query('COMMIT');
     await Promise.all(writes);
     t.equal((await store.listUsers()).length, 20);
+  });
+
+  t.test('a read whose connection is lost is asked again, a write is not', async (t) => {
+    const relay = await startTcpRelay(t, await startPostgres(t));
+    const store = await openPostgresUnderTest(t, accessToNewSchema(relay));
+    await store.createUser(newUser('a'), 'a');
+    for (let round = 0; round < 20; round += 1) {
+      const reads = Array.from({ length: 20 }, () => store.findUser('a'));
+      await setTimeout(Math.random() * 5);
+      relay.cut();
+      t.ok((await Promise.all(reads)).every((found) => found?.user.id === 'a'));
+    }
+    relay.delay(200);
+    const write = store.createUser(newUser('b'), 'b');
+    const refused = t.rejects(write, refusal);
+    await setTimeout(100);
+    relay.cut();
+    await refused;
   });
 
   t.test('a store that is away from the start is no more than that', async (t) => {

@@ -37,3 +37,22 @@ export interface ServiceMonitor {
     }[];
   };
 }
+
+/** What the chart uses of the Prometheus operator's `PrometheusRule`. */
+export interface PrometheusRule {
+  apiVersion: 'monitoring.coreos.com/v1';
+  kind: 'PrometheusRule';
+  metadata: ObjectMeta;
+  spec: {
+    groups: {
+      name: string;
+      rules: {
+        alert: string;
+        expr: string;
+        for?: string;
+        labels?: Record<string, string>;
+        annotations?: Record<string, string>;
+      }[];
+    }[];
+  };
+}

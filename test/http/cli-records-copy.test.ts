@@ -47,7 +47,7 @@ t.test('PostgreSQL', async (t) => {
     const there = await run(['records', 'copy', '--to', address, '--json'], { env });
     t.equal(there.code, 0, there.stderr);
     t.match(there.json, { from: records, to: address.replace('postern@', '') });
-    t.notMatch(there.stderr + there.stdout, password);
+    t.notMatch(there.stderr + there.stdout, /secret(?!s)/);
     t.match(there.stderr, `postern: api_keys: ${manyKeys + 3}\n`);
     t.match(there.audit, [{ event: 'records_copied', outcome: 'success', actor: 'command-line' }]);
 

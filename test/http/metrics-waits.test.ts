@@ -66,7 +66,11 @@ t.test('stores are timed where they are waited for, and what they could not do i
   await api.activate(username, password, bootstrapToken);
   await api.signIn(username, password);
   t.equal(await measured('store_duration_seconds_count', 'sessions', 'write'), 1);
-  t.equal(await measured('store_duration_seconds_count', 'attempts', 'write'), 4, 'both counted and given back');
+  t.equal(
+    await measured('store_duration_seconds_count', 'attempts', 'write'),
+    4,
+    'both counted and given back',
+  );
   t.equal(await measured('store_errors_total', 'sessions', 'write'), 0);
   const db = new Database(join(folder, 'sessions.db'));
   db.exec('DROP TABLE sessions');

@@ -34,7 +34,12 @@ const hasher = await createPasswordHasher({
 });
 
 /** Adds a user to the records of a test gateway. */
-export async function addUser(folder: string, account: NewAccount): Promise<User> {
+export function addUser(folder: string, account: NewAccount): Promise<User> {
+  return withRecords(folder, (records) => addUserTo(records, account));
+}
+
+/** Adds a user to records of whatever kind. */
+export async function addUserTo(records: Pick<Records, 'createUser'>, account: NewAccount): Promise<User> {
   const { username, password, scopes = [], scopeSets = [], disabled = false } = account;
   const user: User = {
     id: uuidv7(),
@@ -48,7 +53,7 @@ export async function addUser(folder: string, account: NewAccount): Promise<User
     created: Date.now(),
     lastLogin: null,
   };
-  await withRecords(folder, (records) => records.createUser(user, canonicalAccountName(username)));
+  await records.createUser(user, canonicalAccountName(username));
   return user;
 }
 

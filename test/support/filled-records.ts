@@ -27,14 +27,17 @@ export async function fillRecords(file: string): Promise<void> {
   addRows(file);
 }
 
-/** Every row of every table of a file, in the order of the key. */
-export function dumpOf(file: string): Record<string, readonly Record<string, unknown>[]> {
+/** Every row of every table of a file, as JSON, sorted. */
+export function dumpOf(file: string): Record<string, readonly string[]> {
   const db = new Database(file, { readonly: true });
   const tables = db
     .prepare<[], string>(`SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%'`)
     .pluck()
     .all();
-  const rows = tables.map((table) => [table, db.prepare(`SELECT * FROM ${table} ORDER BY 1, 2, 3`).all()]);
+  const rows = tables.map((table) => {
+    const found = db.prepare(`SELECT * FROM ${table}`).all();
+    return [table, found.map((row) => JSON.stringify(row)).sort()];
+  });
   db.close();
   return Object.fromEntries(rows);
 }

@@ -38,6 +38,7 @@ class Remote {
       findApiKey: () => answer(() => this.key),
       findUser: () => answer(() => this.user),
       deleteApiKey: (id) => answer(() => [id]),
+      findUserByName: () => answer(() => this.user),
     };
     const self = this;
     this.records = createRememberedRecords({
@@ -113,17 +114,41 @@ t.test('an answer that a change overtook is given and not remembered', async (t)
   t.ok(find(remote) instanceof Promise);
 });
 
-t.test('while nothing is heard an answer is trusted for half a second', async (t) => {
+t.test('while nothing is heard an answer is trusted for 300 ms', async (t) => {
   const remote = new Remote();
   remote.passUnheard(500);
   await find(remote);
   const version = remote.records.version();
-  remote.passUnheard(499);
+  remote.passUnheard(299);
   t.match(find(remote), { key: { id: 'k' } });
   remote.passUnheard(1);
   t.not(remote.records.version(), version, 'whoever remembers by version looks anew');
   remote.key = undefined;
   t.equal(await find(remote), undefined);
+});
+
+t.test('while nothing is heard the version is another one every 250 ms', async (t) => {
+  const remote = new Remote();
+  remote.passUnheard(500);
+  const version = remote.records.version();
+  remote.passUnheard(249);
+  t.equal(remote.records.version(), version);
+  remote.passUnheard(1);
+  t.not(remote.records.version(), version);
+});
+
+t.test('who asks after a change is not given an answer from before it', async (t) => {
+  const remote = new Remote();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  remote.gate = promise;
+  const before = find(remote);
+  remote.key = undefined;
+  remote.tell({ keys: ['k'], users: [] });
+  const [after, again] = [find(remote), find(remote)];
+  resolve();
+  t.match(await before, { key: { id: 'k' } });
+  t.strictSame([await after, await again], [undefined, undefined]);
+  t.equal(remote.asked, 2, 'parallel questions are one');
 });
 
 t.test('an unknown key is remembered briefly, and until any key is made', async (t) => {
@@ -181,6 +206,74 @@ t.test('while the store is away', async (t: Test) => {
     await find(remote);
     t.equal(remote.asked, asked + 1);
     t.strictSame(remote.states, ['gone', 'back']);
+  });
+
+  t.test('whoever needs it is refused at once just after it was found to be', async (t) => {
+    const remote = new Remote();
+    await find(remote);
+    remote.isAway = true;
+    remote.passUnheard(1_000);
+    await find(remote);
+    const { asked } = remote;
+    const refusal = { code: 'store_unavailable' };
+    await t.rejects(async () => remote.records.findUserByName('u'), refusal);
+    await t.rejects(remote.records.deleteApiKey('k', { children: false }), refusal);
+    t.equal(remote.asked, asked);
+    t.match(find(remote), { key: { id: 'k' } }, 'and what was not changed is not forgotten');
+    remote.isAway = false;
+    remote.passUnheard(250);
+    t.match(await remote.records.findUserByName('u'), { user: { id: 'u' } });
+  });
+
+  t.test('what was forgotten while it was asked for does not count', async (t) => {
+    const remote = new Remote();
+    await find(remote);
+    remote.isAway = true;
+    remote.passUnheard(1_000);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    remote.gate = promise;
+    const answer = find(remote);
+    remote.tell({ keys: ['k'], users: [] });
+    resolve();
+    await t.rejects(async () => answer, { code: 'store_unavailable' });
+  });
+
+  t.test(
+    'what was seen alive is not waited for as long as what was not, nor is anybody else refused',
+    async (t) => {
+      const remote = new Remote();
+      await find(remote);
+      remote.passUnheard(1_000);
+      const { promise, resolve } = Promise.withResolvers<void>();
+      remote.gate = promise;
+      const sinceMs = performance.now();
+      t.match(await find(remote), { key: { id: 'k' } });
+      const tookMs = performance.now() - sinceMs;
+      t.ok(tookMs > 390 && tookMs < 900, `${tookMs} ms`);
+      const unseen = remote.records.findUser('u');
+      resolve();
+      t.match(await unseen, { user: { id: 'u' } });
+    },
+  );
+
+  t.test('whoever finds out whether it is back keeps nobody from it', async (t) => {
+    const remote = new Remote();
+    await find(remote);
+    remote.isAway = true;
+    remote.passUnheard(1_000);
+    await find(remote);
+    remote.passHeard(3_600_000);
+    remote.tell(null);
+    remote.isAway = false;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    remote.gate = promise;
+    const asked = [
+      find(remote),
+      remote.records.findUser('u'),
+      remote.records.deleteApiKey('k', { children: false }),
+    ];
+    resolve();
+    t.match(await Promise.all(asked), [{ key: { id: 'k' } }, { user: { id: 'u' } }, ['k']]);
   });
 
   t.test('a sign-in that fails makes nobody else be forgotten', async (t) => {

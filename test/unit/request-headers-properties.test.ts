@@ -24,6 +24,7 @@ const forwarding: Forwarding = {
   ownCookies: ['refresh'],
   withoutCredentials: false,
   upgrade: null,
+  traceparent: null,
 };
 /** What Postern says, whatever the client said. */
 const ours = [

@@ -12,6 +12,7 @@ const forwarding: Forwarding = {
   ownCookies: ['refresh', 'refresh_login'],
   withoutCredentials: false,
   upgrade: null,
+  traceparent: null,
 };
 const common = ['Host', 'gateway.example'];
 const sent = (raw: string[], more: Partial<Forwarding> = {}) =>

@@ -17,9 +17,10 @@ export interface PostgresDatabaseOptions {
 /** How often a write is tried that lost against another. */
 const maxAttempts = 3;
 
-const beginSnapshot = 'BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY';
-/** The lock comes first: whoever has it sees everything that others did under it before. */
-const beginWrite = `BEGIN ISOLATION LEVEL READ COMMITTED;
+/** Begins what sees one moment and can change nothing. */
+export const beginSnapshot = 'BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY';
+/** Begins a write. The lock comes first: whoever has it sees everything that others did under it before. */
+export const beginWrite = `BEGIN ISOLATION LEVEL READ COMMITTED;
   SELECT version FROM store_state WHERE id = 1 FOR UPDATE`;
 const tellChange = `WITH next AS (UPDATE store_state SET version = version + 1 WHERE id = 1 RETURNING version)
   SELECT pg_notify(?::text, version::text || ' ' || ?::text) FROM next`;
@@ -77,7 +78,8 @@ function writeOnce<T>(session: Session, steps: Steps<T>, channel: string): Promi
   });
 }
 
-async function inTransaction<T>(session: Session, begin: string, work: () => Promise<T>): Promise<T> {
+/** Calls `work`, which commits, in a transaction that `begin` begins; rolls back when it rejects. */
+export async function inTransaction<T>(session: Session, begin: string, work: () => Promise<T>): Promise<T> {
   try {
     await session.execute(begin);
     return await work();

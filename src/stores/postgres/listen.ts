@@ -1,6 +1,12 @@
 import type { Client, Notification } from 'pg';
 import type { ChangeFeed, RecordsChange } from '../change-feed.ts';
-import { type NotifiedChange, selectVersion } from './changes.ts';
+import { type NotifiedChange, selectPlace } from './changes.ts';
+
+/** Up to where something has been heard, and of which run of which server. */
+interface Place {
+  readonly version: number;
+  readonly server: string;
+}
 
 export interface ListenOptions {
   /** Makes a client of its own, not connected yet. */
@@ -11,7 +17,7 @@ export interface ListenOptions {
 }
 
 /** How often it is made sure that every change has been heard, in ms. */
-const beatIntervalMs = 300;
+const beatIntervalMs = 200;
 /** How long one beat, or a new connection, may take, in ms. */
 const patienceMs = 1_000;
 /** How long after a lost connection a new one is tried, in ms. */
@@ -25,6 +31,7 @@ export function listenForChanges({ open, channel, parse }: ListenOptions): Chang
   const listeners: ((change: RecordsChange | null) => void)[] = [];
   let client: Client | null = null;
   let known: number | null = null;
+  let knownServer: string | null = null;
   let heardUntil = 0;
   let isClosed = false;
   let timer: NodeJS.Timeout | undefined;
@@ -64,12 +71,13 @@ export function listenForChanges({ open, channel, parse }: ListenOptions): Chang
   /** Nothing was missed up to the moment it was sent, if the version is the one that was heard last. */
   async function beat(beating: Client): Promise<void> {
     const sentAt = performance.now();
-    const version = await within(patienceMs, readVersion(beating));
+    const { version, server } = await within(patienceMs, readPlace(beating));
     if (client !== beating) return;
-    // What was remembered before anything could be heard may be out of date; so may everything after a gap, or with a
-    // lower version, of a server that lost its last writes.
-    if (version !== known) tell(null);
+    // What was remembered before anything could be heard may be out of date; so may everything after a gap, or at
+    // another server: it may have lost the last writes of the one before, and have come to the same version by others.
+    if (version !== known || server !== knownServer) tell(null);
     known = version;
+    knownServer = server;
     heardUntil = sentAt;
     later(() => beat(beating).catch(() => drop(beating)), beatIntervalMs);
   }
@@ -104,9 +112,9 @@ export function listenForChanges({ open, channel, parse }: ListenOptions): Chang
   };
 }
 
-async function readVersion(client: Client): Promise<number> {
-  const { rows } = await client.query<{ readonly version: number }>(selectVersion);
-  return rows[0]!.version;
+async function readPlace(client: Client): Promise<Place> {
+  const { rows } = await client.query<Place>(selectPlace);
+  return rows[0]!;
 }
 
 function within<T>(milliseconds: number, work: Promise<T>): Promise<T> {

@@ -25,6 +25,19 @@ const passing = /^(?:08|25006|40|53|55P03|57)/;
  * user is missing, other tables are in the way. Rejects `store_unavailable` when the server can't be reached now.
  */
 export async function migratePostgres(access: PostgresAccess): Promise<void> {
+  await requireOf(access, (client) => bringUpToDate(client, access.address.schema));
+}
+
+/** Changes nothing, and rejects as {@link migratePostgres} does, also when the schema is older than this program. */
+export async function requireMigrated(access: PostgresAccess): Promise<void> {
+  await requireOf(access, (client) => compareVersion(client, access.address.schema));
+}
+
+/** Connects once; rejects with {@link StoreOpenError} when `findMore` gives a reason why the store can't be used. */
+async function requireOf(
+  access: PostgresAccess,
+  findMore: (client: Client) => Promise<string | undefined>,
+): Promise<void> {
   const place = describeAddress(access.address);
   const client = new Client({
     ...createClientConfig(access, { timeoutMs: migrationTimeoutMs }),
@@ -33,7 +46,7 @@ export async function migratePostgres(access: PostgresAccess): Promise<void> {
   client.on('error', () => {});
   try {
     await client.connect();
-    const problem = (await findProblem(client)) ?? (await bringUpToDate(client, access.address.schema));
+    const problem = (await findProblem(client)) ?? (await findMore(client));
     if (problem !== undefined) throw new StoreOpenError(place, problem);
   } catch (error) {
     if (error instanceof StoreOpenError) throw error;
@@ -57,19 +70,28 @@ async function findProblem(client: Client): Promise<string | undefined> {
 
 /** Migrates; gives the reason why it can't. */
 async function bringUpToDate(client: Client, schema: string): Promise<string | undefined> {
-  const migrations = loadMigrations(new URL('./migrations/records/', import.meta.url));
-  const newest = migrations.length;
-  if ((await versionOf(client, schema)) < newest) {
+  const migrations = loadAll();
+  if ((await versionOf(client, schema)) < migrations.length) {
     // Held until the connection ends.
     await client.query('SELECT pg_advisory_lock($1)', [lockKey(schema)]);
     await makeSchema(client, schema);
     const found = await versionOf(client, schema);
     for (const migration of migrations.slice(found)) await apply(client, migration);
   }
+  return compareVersion(client, schema);
+}
+
+/** What speaks against the version of the schema. */
+async function compareVersion(client: Client, schema: string): Promise<string | undefined> {
+  const newest = loadAll().length;
   const version = await versionOf(client, schema);
-  return version > newest
-    ? `has schema version ${version}, newer than ${newest} which this program knows`
-    : undefined;
+  if (version > newest) return `has schema version ${version}, newer than ${newest} which this program knows`;
+  if (version < newest) return `has schema version ${version}, older than ${newest} of this program`;
+  return undefined;
+}
+
+function loadAll(): readonly Migration[] {
+  return loadMigrations(new URL('./migrations/records/', import.meta.url));
 }
 
 async function versionOf(client: Client, schema: string): Promise<number> {

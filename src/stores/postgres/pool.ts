@@ -36,17 +36,27 @@ export interface SessionPoolOptions {
   readonly timeoutMs: number;
   /** Shared by all pools to a server. */
   readonly epoch: Epoch;
+  /** What is done changes nothing, so where the connection is lost it is done again on a new one; default false. */
+  readonly repeats?: boolean;
 }
 
 /** Some milliseconds of work each; more would only wait for their time to run out. */
 const maxWaiting = 128;
 const idleTimeoutMs = 30_000;
+/** What it takes to connect and ask. */
+const repeatMs = 100;
 
 const tooLate = () => new PostgresFailure('gone', undefined, 'it did not answer in time');
 const ignore = () => {};
 
 /** Opens a pool; it connects when it is first used. */
-export function openSessionPool({ config, max, timeoutMs, epoch }: SessionPoolOptions): SessionPool {
+export function openSessionPool({
+  config,
+  max,
+  timeoutMs,
+  epoch,
+  repeats = false,
+}: SessionPoolOptions): SessionPool {
   const pool = new Pool({ ...config, max, idleTimeoutMillis: idleTimeoutMs });
   const born = new WeakMap<PoolClient, number>();
   pool.on('error', ignore);
@@ -65,24 +75,34 @@ export function openSessionPool({ config, max, timeoutMs, epoch }: SessionPoolOp
     }
   }
 
+  async function useOnce<T>(work: (session: Session) => Promise<T>, deadline: number): Promise<T> {
+    let client: PoolClient | undefined;
+    let failure: PostgresFailure | undefined;
+    const onFailure = (found: PostgresFailure) => {
+      if (found.kind === 'busy' || found.kind === 'gone') failure = found;
+    };
+    try {
+      client = await checkOut(deadline);
+      return await work(createSession(client, deadline, onFailure));
+    } finally {
+      // Not at a connection that could not be made: that the others are good is not in doubt.
+      if (failure?.kind === 'gone') epoch.current += 1;
+      client?.release(failure !== undefined);
+    }
+  }
+
   return {
     async use(work) {
       if (pool.waitingCount >= maxWaiting) throw unavailable('too many wait');
       const deadline = performance.now() + timeoutMs;
-      let client: PoolClient | undefined;
-      let failure: PostgresFailure | undefined;
-      const onFailure = (found: PostgresFailure) => {
-        if (found.kind === 'busy' || found.kind === 'gone') failure = found;
-      };
       try {
-        client = await checkOut(deadline);
-        return await work(createSession(client, deadline, onFailure));
+        return await useOnce(work, deadline).catch((error) => {
+          const isLost = error instanceof PostgresFailure && error.kind === 'gone';
+          if (!repeats || !isLost || performance.now() > deadline - repeatMs) throw error;
+          return useOnce(work, deadline);
+        });
       } catch (error) {
         throw asRefusal(error);
-      } finally {
-        // Not at a connection that could not be made: that the others are good is not in doubt.
-        if (failure?.kind === 'gone') epoch.current += 1;
-        client?.release(failure !== undefined);
       }
     },
     close: () => pool.end(),

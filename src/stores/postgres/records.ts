@@ -29,6 +29,9 @@ export interface PostgresRecords extends Omit<Records, 'version'> {
   readVersion(): Promise<number>;
 }
 
+/** The `application_name` of the connection that listens; the others are `postern`. */
+export const listenerName = 'postern-listener';
+
 const defaultConnections = 8;
 const defaultTimeoutMs = 1_800;
 
@@ -44,7 +47,14 @@ export function createPostgresRecords(options: PostgresRecordsOptions): Postgres
   const config = createClientConfig(access, { timeoutMs });
   const epoch: Epoch = { current: 0 };
   const writers = openSessionPool({ config, max: 1, timeoutMs, epoch });
-  const readers = openSessionPool({ config, max: Math.max(maxConnections - 1, 1), timeoutMs, epoch });
+  const readers = openSessionPool({
+    config,
+    max: Math.max(maxConnections - 1, 1),
+    timeoutMs,
+    epoch,
+    // Noting a use twice does no harm either.
+    repeats: true,
+  });
   const channel = changeChannel(access.address.schema);
   const database = createPostgresDatabase({ readers, writers, channel });
 
@@ -63,7 +73,7 @@ export function createPostgresRecords(options: PostgresRecordsOptions): Postgres
 
 /** A client of its own for who listens on {@link ./changes.ts changeChannel}; not connected yet. */
 export function createPostgresClient(access: PostgresAccess, timeoutMs = defaultTimeoutMs): Client {
-  return new Client(createClientConfig(access, { timeoutMs }));
+  return new Client({ ...createClientConfig(access, { timeoutMs }), application_name: listenerName });
 }
 
 /** A server that takes no writes is of no use, however well it answers. */

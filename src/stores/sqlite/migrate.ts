@@ -7,25 +7,38 @@ import { StoreOpenError } from '../store-open-error.ts';
  * processes may do this at once. Throws {@link StoreOpenError} when the file has a newer schema than this program.
  */
 export function migrate(db: Database.Database, file: string, folder: string, applicationId: number): void {
-  const migrations = loadMigrations(new URL(`./migrations/${folder}/`, import.meta.url));
-  const newest = migrations.length;
-  const version = (): number => db.pragma('user_version', { simple: true }) as number;
+  const migrations = loadAll(folder);
 
   const apply = db.transaction(({ number, sql }: Migration) => {
     // Another process may have been first, while this one waited for the lock.
-    if (version() >= number) return;
+    if (versionOf(db) >= number) return;
     db.exec(sql);
     db.pragma(`application_id = ${applicationId}`);
     db.pragma(`user_version = ${number}`);
   });
   for (const migration of migrations) {
-    if (version() < migration.number) apply.immediate(migration);
+    if (versionOf(db) < migration.number) apply.immediate(migration);
   }
+  requireMigrated(db, file, folder);
+}
 
-  if (version() > newest) {
+/** Throws {@link StoreOpenError} when the file has a newer or older schema than this program. */
+export function requireMigrated(db: Database.Database, file: string, folder: string): void {
+  const newest = loadAll(folder).length;
+  const version = versionOf(db);
+  if (version > newest)
     throw new StoreOpenError(
       file,
-      `has schema version ${version()}, newer than ${newest} which this program knows`,
+      `has schema version ${version}, newer than ${newest} which this program knows`,
     );
-  }
+  if (version < newest)
+    throw new StoreOpenError(file, `has schema version ${version}, older than ${newest} of this program`);
+}
+
+function versionOf(db: Database.Database): number {
+  return db.pragma('user_version', { simple: true }) as number;
+}
+
+function loadAll(folder: string): readonly Migration[] {
+  return loadMigrations(new URL(`./migrations/${folder}/`, import.meta.url));
 }

@@ -2,7 +2,7 @@ import { accessSync, closeSync, constants, mkdirSync, openSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import Database from 'better-sqlite3';
 import { StoreOpenError } from '../store-open-error.ts';
-import { migrate } from './migrate.ts';
+import { migrate, requireMigrated } from './migrate.ts';
 
 /** What a file holds; it also names the folder of its migrations. */
 export type StoreKind = 'records' | 'sessions';
@@ -24,12 +24,7 @@ const busyTimeoutMs = 10;
  * Throws {@link StoreOpenError} when it can't be read and written, is damaged, of another kind or of a newer schema.
  */
 export function openDatabase(file: string, kind: StoreKind): Database.Database {
-  // Absolute, or SQLite would take names like `:memory:` and `file:…` for its own.
-  const path = resolve(file);
-  let db: Database.Database | undefined;
-  try {
-    preparePath(path);
-    db = new Database(path, { fileMustExist: true, timeout: openTimeoutMs });
+  return openWith(file, { fileMustExist: true, timeout: openTimeoutMs }, preparePath, (db) => {
     assertKind(db, file, kind);
     useWriteAheadLog(db, file);
     db.pragma(`synchronous = ${synchronous[kind]}`);
@@ -37,6 +32,36 @@ export function openDatabase(file: string, kind: StoreKind): Database.Database {
     assertIntact(db, file);
     migrate(db, file, kind, applicationIds[kind]);
     db.pragma(`busy_timeout = ${busyTimeoutMs}`);
+  });
+}
+
+/**
+ * Opens the SQLite file of a store to read it, and changes nothing about it. Throws {@link StoreOpenError} as
+ * {@link openDatabase} does, and when there is no file or its schema is not the newest.
+ */
+export function openDatabaseToRead(file: string, kind: StoreKind): Database.Database {
+  const options = { readonly: true, fileMustExist: true, timeout: openTimeoutMs };
+  return openWith(file, options, accessSync, (db) => {
+    assertKind(db, file, kind);
+    assertIntact(db, file);
+    requireMigrated(db, file, kind);
+  });
+}
+
+/** Opens a file; whatever is thrown on the way is a {@link StoreOpenError}, and leaves nothing open. */
+function openWith(
+  file: string,
+  options: Database.Options,
+  before: (path: string) => void,
+  prepare: (db: Database.Database) => void,
+): Database.Database {
+  // Absolute, or SQLite would take names like `:memory:` and `file:…` for its own.
+  const path = resolve(file);
+  let db: Database.Database | undefined;
+  try {
+    before(path);
+    db = new Database(path, options);
+    prepare(db);
     return db;
   } catch (error) {
     db?.close();

@@ -1,0 +1,86 @@
+import { resolve } from 'node:path';
+import { recordsRule } from '../config/addresses.ts';
+import type { Config } from '../config/schema.ts';
+import { createLogOn } from '../log.ts';
+import { openCopySource, openCopyTarget, type RecordsPlace } from '../open-stores.ts';
+import { CopyRefusal, copyRecords, type TableSummary } from '../stores/sql/copy.ts';
+import type { CopyEnd } from '../stores/sql/copy-end.ts';
+import type { Call } from './command.ts';
+import { readConfig, requireConfig } from './configuration.ts';
+import { Failure } from './failure.ts';
+import { printJsonAlone } from './output.ts';
+
+/** The variable with the password of an address that is given as an option. */
+const passwordVariable = 'POSTERN_RECORDS_PASSWORD';
+
+/**
+ * `records copy [--from ADDRESS] [--to ADDRESS]`: copies all records to where there are none yet, verified before they
+ * are kept. The address that is left out is `stores.records` of the configuration, with its password; `records_tls` counts
+ * for both.
+ */
+export async function copyAllRecords(call: Call): Promise<void> {
+  const config = requireConfig(readConfig(call));
+  if (call.text('from') === undefined && call.text('to') === undefined)
+    throw new Failure('usage', 'records copy needs --from or --to; the configuration says the other one');
+  const from = requirePlace(call, 'from', config);
+  const to = requirePlace(call, 'to', config);
+  // First, so that a wrong source leaves no new target behind.
+  const source = await openCopySource(from);
+  try {
+    const target = await openCopyTarget(to);
+    try {
+      await copyBetween(call, source, target);
+    } finally {
+      await target.close();
+    }
+  } finally {
+    await source.close();
+  }
+}
+
+async function copyBetween(call: Call, source: CopyEnd, target: CopyEnd): Promise<void> {
+  const { stderr } = call.terminal;
+  const tell = (text: string) => stderr.write(`postern: ${text}\n`);
+  const onTable = ({ table, rows }: TableSummary) => tell(`${table}: ${rows}`);
+  tell(`copying the records of ${source.place} to ${target.place}`);
+  const tables = await copyRecords(source, target, onTable).catch((error) => {
+    throw asFailure(error, target);
+  });
+  tell('copied; counts and checksums of all tables are the same');
+  createLogOn(stderr, 'info').audit({
+    event: 'records_copied',
+    outcome: 'success',
+    actor: 'command-line',
+    subject: null,
+    address: null,
+    requestId: null,
+  });
+  await printJsonAlone(call, { from: source.place, to: target.place, tables });
+}
+
+function requirePlace({ text, terminal }: Call, option: 'from' | 'to', { stores }: Config): RecordsPlace {
+  const given = text(option);
+  const tls = stores.records_tls;
+  if (given === undefined) return { address: stores.records, password: stores.records_password, tls };
+  const broken = recordsRule(given) ?? judgePassword(given);
+  if (broken !== undefined) throw new Failure('usage', `--${option} ${broken}`);
+  const address = given.replace(/^sqlite:(.*)$/s, (_, file: string) => `sqlite:${resolve(file)}`);
+  return { address, password: terminal.env[passwordVariable], tls };
+}
+
+/** What arguments hold, everybody on the machine can read. */
+function judgePassword(address: string): string | undefined {
+  return /^postgres(?:ql)?:\/\/[^@/]*:[^@/]*@/.test(address)
+    ? `must hold no password: set ${passwordVariable}`
+    : undefined;
+}
+
+function asFailure(error: unknown, { place }: CopyEnd): unknown {
+  if (!(error instanceof CopyRefusal)) return error;
+  const tables = error.tables.join(', ');
+  const sentence =
+    error.code === 'target_not_empty'
+      ? `${place} is not empty: there are rows in ${tables}; nothing was copied`
+      : `${place} gave back other rows than it was given in ${tables}; nothing was kept`;
+  return new Failure('failed', sentence, error);
+}

@@ -1,0 +1,50 @@
+/** A table of the records, as it is in every database. */
+export interface Table {
+  readonly name: string;
+  /** All but those that the database makes from others. */
+  readonly columns: readonly string[];
+  /** Its primary key, by which every database gives rows in the same order: bytes, or numbers. */
+  readonly key: readonly string[];
+  /** Whether the migrations put rows there. */
+  readonly isSeeded?: true;
+}
+
+/** Every table of the records, those first that others refer to. What a database keeps of itself is not among them. */
+export const recordsTables: readonly Table[] = [
+  {
+    name: 'users',
+    columns: [
+      ...['id', 'username', 'canonical_name', 'display_name', 'email', 'password_hash'],
+      ...['scopes', 'disabled', 'created', 'last_login'],
+    ],
+    key: ['id'],
+  },
+  {
+    name: 'scope_sets',
+    columns: ['id', 'name', 'description', 'scopes', 'created', 'updated'],
+    key: ['id'],
+  },
+  { name: 'user_scope_sets', columns: ['user_id', 'set_id'], key: ['user_id', 'set_id'] },
+  {
+    name: 'identities',
+    columns: ['issuer', 'subject', 'user_id', 'made_user', 'scopes', 'created'],
+    key: ['issuer', 'subject'],
+  },
+  {
+    name: 'identity_scope_sets',
+    columns: ['issuer', 'subject', 'set_id'],
+    key: ['issuer', 'subject', 'set_id'],
+  },
+  {
+    name: 'api_keys',
+    columns: [
+      ...['id', 'hash', 'hash_format', 'label', 'hint', 'scopes', 'created', 'created_by'],
+      ...['parent', 'expires', 'last_used'],
+    ],
+    key: ['id'],
+  },
+  { name: 'api_key_scope_sets', columns: ['key_id', 'set_id'], key: ['key_id', 'set_id'] },
+  { name: 'signing_keys', columns: ['kid', 'algorithm', 'private_jwk', 'created'], key: ['kid'] },
+  { name: 'secrets', columns: ['name', 'value'], key: ['name'] },
+  { name: 'bootstrap', columns: ['id', 'open', 'token'], key: ['id'], isSeeded: true },
+];

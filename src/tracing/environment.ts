@@ -1,0 +1,76 @@
+/** Which traces are exported: an OpenTelemetry sampler by its name, and the share of those that go by a ratio. */
+export interface SamplerSettings {
+  readonly name: SamplerName;
+  /** 0 to 1. */
+  readonly ratio: number;
+}
+
+/** Samplers as `OTEL_TRACES_SAMPLER` names them. */
+export type SamplerName = (typeof samplerNames)[number];
+
+/** What the `OTEL_*` variables say, as far as the exporter doesn't read them itself. */
+export interface TracingSettings {
+  readonly sampler: SamplerSettings;
+  /** Of spans that wait for their export; undefined: the SDK's own default. Times in ms. */
+  readonly batch: {
+    readonly scheduledDelayMillis: number | undefined;
+    readonly exportTimeoutMillis: number | undefined;
+    readonly maxQueueSize: number | undefined;
+    readonly maxExportBatchSize: number | undefined;
+  };
+  /** What of the variables can't be had, a sentence each. */
+  readonly problems: readonly string[];
+}
+
+const samplerNames = [
+  'always_on',
+  'always_off',
+  'traceidratio',
+  'parentbased_always_on',
+  'parentbased_always_off',
+  'parentbased_traceidratio',
+] as const;
+const defaultSampler: SamplerName = 'parentbased_always_on';
+
+/**
+ * Reads the variables of OpenTelemetry; null when there is no word of where to send traces, or that there shall be none.
+ * As its specification demands, a value that can't be used is told of and otherwise as if it were not there.
+ */
+export function readTracingSettings(env: NodeJS.ProcessEnv): TracingSettings | null {
+  if (!env.OTEL_EXPORTER_OTLP_ENDPOINT && !env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT) return null;
+  if (env.OTEL_SDK_DISABLED?.trim().toLowerCase() === 'true') return null;
+  const exporters = (env.OTEL_TRACES_EXPORTER || 'otlp').split(',').map((name) => name.trim());
+  if (!exporters.includes('otlp')) return null;
+  const problems: string[] = [];
+  const protocol = env.OTEL_EXPORTER_OTLP_TRACES_PROTOCOL || env.OTEL_EXPORTER_OTLP_PROTOCOL || 'http/json';
+  if (protocol !== 'http/json') problems.push('OTEL_EXPORTER_OTLP_PROTOCOL: traces are sent as http/json');
+
+  function count(name: string): number | undefined {
+    const value = env[name]?.trim();
+    if (!value) return undefined;
+    if (/^\d{1,9}$/.test(value) && Number(value) > 0) return Number(value);
+    problems.push(`${name} must be a whole number from 1`);
+    return undefined;
+  }
+
+  return {
+    sampler: readSampler(env, problems),
+    batch: {
+      scheduledDelayMillis: count('OTEL_BSP_SCHEDULE_DELAY'),
+      exportTimeoutMillis: count('OTEL_BSP_EXPORT_TIMEOUT'),
+      maxQueueSize: count('OTEL_BSP_MAX_QUEUE_SIZE'),
+      maxExportBatchSize: count('OTEL_BSP_MAX_EXPORT_BATCH_SIZE'),
+    },
+    problems,
+  };
+}
+
+function readSampler(env: NodeJS.ProcessEnv, problems: string[]): SamplerSettings {
+  const wanted = env.OTEL_TRACES_SAMPLER || defaultSampler;
+  const name = samplerNames.find((known) => known === wanted);
+  if (name === undefined) problems.push(`OTEL_TRACES_SAMPLER must be one of ${samplerNames.join(', ')}`);
+  const ratio = Number(env.OTEL_TRACES_SAMPLER_ARG || 1);
+  const isRatio = ratio >= 0 && ratio <= 1;
+  if (!isRatio) problems.push('OTEL_TRACES_SAMPLER_ARG must be a number from 0 to 1');
+  return { name: name ?? defaultSampler, ratio: isRatio ? ratio : 1 };
+}

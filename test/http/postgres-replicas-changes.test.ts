@@ -1,0 +1,182 @@
+import t, { type Test } from 'tap';
+import { canonicalAccountName } from '../../src/credentials/account-name.ts';
+import type { UserChanges } from '../../src/stores/records.ts';
+import { addUserTo } from '../support/accounts.ts';
+import { runPostern } from '../support/command.ts';
+import { eventually } from '../support/eventually.ts';
+import type { GatewayProcess } from '../support/gateway-process.ts';
+import { isLong } from '../support/gateway-under-load.ts';
+import { requirePostgres } from '../support/postgres-programs.ts';
+import {
+  activate,
+  openStream,
+  startPostgresReplicas,
+  startStreaming,
+  withPostgresRecords,
+} from '../support/postgres-replicas.ts';
+import { startPostgres } from '../support/postgres-server.ts';
+import { leeway } from '../support/replicas.ts';
+
+const password = 'a password of the tests';
+const rounds = isLong ? 20 : 1;
+const timeout = isLong ? 300_000 : 60_000;
+t.setTimeout(timeout);
+
+interface Stage {
+  readonly url: string;
+  readonly gateways: readonly GatewayProcess[];
+}
+
+/** Somebody with a session and a key, both in use at every gateway. */
+interface Account {
+  readonly id: string;
+  readonly name: string;
+  readonly bearer: string;
+  readonly key: string;
+}
+
+async function run({ gateways }: Stage, args: readonly string[], input = ''): Promise<string> {
+  const { configFile } = gateways[0]!;
+  const { code, stdout, stderr } = await runPostern([...args, '--config', configFile], { input });
+  if (code !== 0) throw new Error(`${args.join(' ')}: ${stderr}`);
+  return stdout.trimEnd();
+}
+
+/** Adds somebody as another process would. */
+async function addAccount(stage: Stage, name: string): Promise<Account> {
+  const { id } = await withPostgresRecords(stage.url, (records) =>
+    addUserTo(records, { username: name, password, scopes: ['store:read', 'apikeys:write'] }),
+  );
+  const { accessToken: bearer } = await stage.gateways[1]!.api.signIn(name, password);
+  const { key } = await stage.gateways[2]!.api.mintKey(bearer, { label: 'ci', scopes: ['store:read'] });
+  return { id, name, bearer, key };
+}
+
+/** At each gateway: of the session and of the key. */
+async function statuses({ gateways }: Stage, { bearer, key }: Account): Promise<number[]> {
+  const path = '/api/store/x';
+  const asked = gateways.flatMap(({ api }) => [api.send({ path, bearer }), api.send({ path, apiKey: key })]);
+  return (await Promise.all(asked)).map(({ status }) => status);
+}
+
+/** The names by which the upstreams are told of the session and the key, at each gateway. */
+async function names({ gateways }: Stage, { bearer, key }: Account): Promise<unknown[]> {
+  const path = '/api/store/x';
+  const asked = gateways.flatMap(({ api }) => [api.send({ path, bearer }), api.send({ path, apiKey: key })]);
+  const answers = await Promise.all(asked);
+  return answers.map(({ json }) => new Map(json.headers).get('X-Auth-Username'));
+}
+
+/** Opens a stream by session and by key at each gateway; gives when those of each had all ended. */
+async function openAll({ gateways }: Stage, { bearer, key }: Account) {
+  const open = (line: string) => Promise.all(gateways.map((gateway) => openStream(gateway, line)));
+  const [ofSession, ofKey] = await Promise.all([
+    open(`Authorization: Bearer ${bearer}`),
+    open(`X-API-Key: ${key}`),
+  ]);
+  return {
+    ofSession: { streams: ofSession, endedAtMs: lastOf(ofSession) },
+    ofKey: { streams: ofKey, endedAtMs: lastOf(ofKey) },
+  };
+}
+
+async function lastOf(streams: readonly { readonly endedAtMs: Promise<number> }[]): Promise<number> {
+  return Math.max(...(await Promise.all(streams.map(({ endedAtMs }) => endedAtMs))));
+}
+
+/** Resolves, with how long it took since then, once `look` gives that. */
+async function becomes<T>(t: Test, what: string, sinceMs: number, look: () => Promise<T>, wanted: T) {
+  const text = JSON.stringify(wanted);
+  await eventually(what, async () => JSON.stringify(await look()) === text);
+  judge(t, what, performance.now() - sinceMs);
+}
+
+function judge(t: Test, what: string, tookMs: number): void {
+  t.ok(tookMs < 1_000 * leeway, `${what} within ${Math.round(tookMs)} ms`);
+}
+
+function update({ url }: Stage, { id }: Account, changes: UserChanges): Promise<unknown> {
+  const { username } = changes;
+  const canonicalName = username === undefined ? undefined : canonicalAccountName(username);
+  return withPostgresRecords(url, (records) => records.updateUser(id, changes, canonicalName));
+}
+
+if (requirePostgres(t)) {
+  const server = await startPostgres(t);
+  const { url } = server;
+  const gateways = await startPostgresReplicas(t, [url, url, url], await startStreaming(t));
+  await activate(gateways[0]);
+  const stage = { url, gateways };
+
+  t.test(
+    'a user who is disabled is out everywhere, streams included, and back when enabled',
+    { timeout },
+    async (t) => {
+      for (let round = 0; round < rounds; round++) {
+        const account = await addAccount(stage, `disabled ${round}`);
+        const { ofSession, ofKey } = await openAll(stage, account);
+        await update(stage, account, { disabled: true });
+        const sinceMs = performance.now();
+        await becomes(t, 'all is refused', sinceMs, () => statuses(stage, account), Array(6).fill(401));
+        judge(t, 'streams of the session end', (await ofSession.endedAtMs) - sinceMs);
+        judge(t, 'streams of the key end', (await ofKey.endedAtMs) - sinceMs);
+        await update(stage, account, { disabled: false });
+        const enabledAtMs = performance.now();
+        await becomes(t, 'all is accepted', enabledAtMs, () => statuses(stage, account), Array(6).fill(200));
+      }
+    },
+  );
+
+  t.test('a user who is renamed, or has other scopes, is so everywhere', { timeout }, async (t) => {
+    for (let round = 0; round < rounds; round++) {
+      const account = await addAccount(stage, `renamed ${round}`);
+      const { ofSession, ofKey } = await openAll(stage, account);
+      await update(stage, account, { username: `another-${round}` });
+      const renamedAtMs = performance.now();
+      const wanted = Array(6).fill(`another-${round}`);
+      await becomes(t, 'the new name is told', renamedAtMs, () => names(stage, account), wanted);
+      await update(stage, account, { scopes: ['store:write'] });
+      const sinceMs = performance.now();
+      const lost = Array(3).fill([403, 200]).flat();
+      await becomes(t, 'a token has lost a scope', sinceMs, () => statuses(stage, account), lost);
+      judge(t, 'streams of the session end', (await ofSession.endedAtMs) - sinceMs);
+      t.ok(
+        ofKey.streams.every(({ isOpen }) => isOpen),
+        'a key keeps what it was given',
+      );
+      for (const stream of ofKey.streams) stream.close();
+    }
+  });
+
+  t.test('what the command line changes holds at running gateways', { timeout }, async (t) => {
+    for (let round = 0; round < rounds; round++) {
+      const name = `commanded ${round}`;
+      const id = await run(stage, ['user', 'add', name, '--scopes', 'store:read'], `${password}\n`);
+      const key = await run(stage, [
+        'key',
+        'create',
+        '--user',
+        name,
+        '--label',
+        'ci',
+        '--scopes',
+        'store:read',
+      ]);
+      const { accessToken: bearer } = await gateways[1].api.signIn(name, password);
+      const account = { id, name, bearer, key };
+      t.same(await statuses(stage, account), Array(6).fill(200), 'what it made works at once, at all');
+      const { ofKey, ofSession } = await openAll(stage, account);
+      const { json } = await gateways[0].api.send({ path: '/api/store/x', apiKey: key });
+      await run(stage, ['key', 'revoke', new Map<string, string>(json.headers).get('X-Auth-Key-Id')!]);
+      const revokedAtMs = performance.now();
+      const sessionAlone = Array(3).fill([200, 401]).flat();
+      await becomes(t, 'a revoked key is refused', revokedAtMs, () => statuses(stage, account), sessionAlone);
+      judge(t, 'its streams end', (await ofKey.endedAtMs) - revokedAtMs);
+      await run(stage, ['user', 'remove', name]);
+      const removedAtMs = performance.now();
+      const none = Array(6).fill(401);
+      await becomes(t, 'a removed user is refused', removedAtMs, () => statuses(stage, account), none);
+      judge(t, 'the streams end', (await ofSession.endedAtMs) - removedAtMs);
+    }
+  });
+}

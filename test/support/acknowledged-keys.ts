@@ -1,0 +1,61 @@
+import type { ApiAnswer, ApiClient } from './api-client.ts';
+import { keysPath } from './key-administration.ts';
+
+/** What the answers to creations and deletions of keys say so far, by label. */
+export class AcknowledgedKeys {
+  readonly there = new Map<string, { readonly id: string; readonly key: string }>();
+  readonly deleted = new Map<string, string>();
+  /** Asked for and not answered, or with 503: either way is right. */
+  readonly unsure = new Set<string>();
+  changes = 0;
+
+  /** What speaks against these labels, of all that are in the store. */
+  problems(found: ReadonlySet<string>): Record<'lost' | 'undead' | 'unexplained', string[]> {
+    return {
+      lost: [...this.there.keys()].filter((label) => !found.has(label)),
+      undead: [...this.deleted.keys()].filter((label) => found.has(label)),
+      unexplained: [...found].filter((label) => !this.there.has(label) && !this.unsure.has(label)),
+    };
+  }
+}
+
+/**
+ * Creates keys and deletes every other one again until there were so many changes in all, or the gateway or its store is
+ * gone. Throws for any answer but what was asked for and 503.
+ */
+export async function changeKeys(
+  api: ApiClient,
+  bearer: string,
+  known: AcknowledgedKeys,
+  { name, until }: { readonly name: string; readonly until: number },
+): Promise<void> {
+  const own: string[] = [];
+  for (let count = 0; known.changes < until; count += 1) {
+    const doomed = count % 2 === 1 ? own.shift() : undefined;
+    const label = doomed ?? `${name}.${count}`;
+    const before = known.there.get(label);
+    known.there.delete(label);
+    known.unsure.add(label);
+    const answer = await (before === undefined
+      ? create(api, bearer, label)
+      : remove(api, bearer, before.id)
+    ).catch(() => undefined);
+    if (answer === undefined || answer.status === 503) return;
+    if (answer.status !== (before === undefined ? 201 : 204)) throw new Error(`answered ${answer.text}`);
+    known.unsure.delete(label);
+    known.changes += 1;
+    if (before === undefined) {
+      known.there.set(label, answer.json);
+      own.push(label);
+    } else known.deleted.set(label, before.key);
+  }
+}
+
+function create(api: ApiClient, bearer: string, label: string): Promise<ApiAnswer> {
+  const json = { label, scopes: ['store:read'], scope_sets: ['administrator'] };
+  return api.send({ method: 'POST', path: keysPath, bearer, json });
+}
+
+function remove(api: ApiClient, bearer: string, id: string): Promise<ApiAnswer> {
+  return api.send({ method: 'DELETE', path: keysPath + id, bearer });
+}

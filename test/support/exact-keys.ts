@@ -1,0 +1,49 @@
+import type { Test } from 'tap';
+import type { ApiAnswer } from './api-client.ts';
+
+/** The calls about API keys, at whatever gateway is next. */
+export interface KeyCalls {
+  /** Mints a key; gives its id. */
+  mint(): Promise<string>;
+  /** Below the path of the keys. */
+  call(method: string, path: string): Promise<ApiAnswer>;
+}
+
+const idsOf = ({ json }: ApiAnswer): string[] => json.items.map(({ id }: { id: string }) => id);
+
+/** Judges that 64 creations and deletions at a time, with lists in between, leave in each round what was acknowledged. */
+export async function judgeExactKeys(t: Test, { mint, call }: KeyCalls, rounds: number): Promise<void> {
+  /** As acknowledged. */
+  const there = new Set<string>();
+  const gone = new Set<string>();
+  const create = async (): Promise<void> => {
+    there.add(await mint());
+  };
+  const remove = async (id: string) => {
+    // From here on a list may have it or not.
+    there.delete(id);
+    const { status } = await call('DELETE', id);
+    if (status !== 204) throw new Error(`deleting was answered ${status}`);
+    gone.add(id);
+  };
+  const list = async () => {
+    const [thereBefore, goneBefore] = [new Set(there), new Set(gone)];
+    const answer = await call('GET', '?size=100');
+    const ids = new Set(idsOf(answer));
+    const missed = [...thereBefore].filter((id) => there.has(id) && !ids.has(id));
+    const undead = [...goneBefore].filter((id) => ids.has(id));
+    if (answer.json.total !== answer.json.items.length || missed.length > 0 || undead.length > 0)
+      t.fail('a list is not exact', { total: answer.json.total, ids, missed, undead });
+  };
+
+  for (let round = 0; round < rounds; round += 1) {
+    const doomed = [...there].slice(0, 32);
+    const changes = Array.from({ length: 64 - doomed.length }, create);
+    changes.push(...doomed.map(remove));
+    await Promise.all([...changes, ...Array.from({ length: 16 }, list)]);
+    const answer = await call('GET', '?size=100');
+    t.equal(answer.json.total, there.size);
+    t.strictSame(new Set(idsOf(answer)), there);
+    while (there.size > 36) await remove([...there][0]!);
+  }
+}

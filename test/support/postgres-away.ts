@@ -1,0 +1,89 @@
+import type { ApiRequest } from './api-client.ts';
+import { administrator, type TestScope } from './gateway.ts';
+import type { GatewayProcess } from './gateway-process.ts';
+import { isLong } from './gateway-under-load.ts';
+import { keysPath } from './key-administration.ts';
+import { activate, startPostgresReplicas, startStreaming } from './postgres-replicas.ts';
+import { type PostgresServer, startPostgres } from './postgres-server.ts';
+import { startTcpRelay, type TcpRelay } from './tcp-relay.ts';
+
+const { username, password } = administrator;
+const scopes = ['store:read'];
+
+/** How long what was seen alive counts while PostgreSQL is away, ms. */
+export const staleIfErrorMs = isLong ? 5_000 : 1_200;
+
+/** A gateway that reaches its PostgreSQL through a relay, and one that reaches it straight. */
+export interface RecordsStage {
+  readonly server: PostgresServer;
+  readonly relay: TcpRelay;
+  readonly gateway: GatewayProcess;
+  readonly elsewhere: GatewayProcess;
+  /** The administrator's. */
+  readonly bearer: string;
+  /** In use at the gateway. */
+  readonly key: string;
+}
+
+/** A way for PostgreSQL to be away, and to be back. */
+export interface RecordsWay {
+  go(stage: RecordsStage): unknown;
+  /** Resolves once it answers. */
+  comeBack(stage: RecordsStage): unknown;
+}
+
+/** What does not depend on a standby. */
+export const recordsWays: Readonly<Record<string, RecordsWay>> = {
+  killed: { go: ({ server }) => server.kill(), comeBack: ({ server }) => server.restart() },
+  'standing still': { go: ({ server }) => server.pause(), comeBack: ({ server }) => server.resume() },
+  'in a black hole': { go: ({ relay }) => relay.blackHole(), comeBack: ({ relay }) => relay.restore() },
+  'too slow': { go: ({ relay }) => relay.delay(2_500), comeBack: ({ relay }) => relay.restore() },
+};
+
+/** Starts all of it. */
+export async function startRecordsStage(t: TestScope): Promise<RecordsStage> {
+  const server = await startPostgres(t);
+  const relay = await startTcpRelay(t, server);
+  const config = { ...(await startStreaming(t)), sessions: { stale_if_error: `${staleIfErrorMs}ms` } };
+  const [gateway, elsewhere] = await startPostgresReplicas(t, [relay.url, server.url], config);
+  const bearer = await activate(gateway);
+  const { key } = await gateway.api.mintKey(bearer, { label: 'in use', scopes });
+  return { server, relay, gateway, elsewhere, bearer, key };
+}
+
+/** A key that the gateway never saw. */
+export async function mintElsewhere({ elsewhere, bearer }: RecordsStage): Promise<string> {
+  return (await elsewhere.api.mintKey(bearer, { label: 'from elsewhere', scopes })).key;
+}
+
+/** A key and three that were minted with it, which are deleted together or not at all; gives the id of the first. */
+export async function mintFamily({ gateway, bearer }: RecordsStage): Promise<string> {
+  const { id, key } = await gateway.api.mintKey(bearer, { label: 'family', scopes: ['apikeys:write'] });
+  for (const label of ['a', 'b', 'c']) {
+    const json = { label: `child ${label}`, scopes: ['apikeys:write'] };
+    const { status } = await gateway.api.send({ method: 'POST', path: keysPath, json, apiKey: key });
+    if (status !== 201) throw new Error(`a child was answered ${status}`);
+  }
+  return id;
+}
+
+/** Requests that need the store, by what they are. */
+export const requests = {
+  use: (apiKey: string): ApiRequest => ({ path: '/api/store/x', apiKey }),
+  creation: (bearer: string, label: string): ApiRequest => ({
+    method: 'POST',
+    path: keysPath,
+    json: { label, scopes },
+    bearer,
+  }),
+  familyDeletion: (bearer: string, id: string): ApiRequest => ({
+    method: 'DELETE',
+    path: `${keysPath}${id}?children=true`,
+    bearer,
+  }),
+  login: {
+    method: 'POST',
+    path: '/api/login/access-token',
+    form: { username, password },
+  } satisfies ApiRequest,
+};

@@ -1,0 +1,164 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Test } from 'tap';
+import type { ApiAnswer, ApiRequest } from './api-client.ts';
+import { eventually } from './eventually.ts';
+import { isLong } from './gateway-under-load.ts';
+import {
+  mintElsewhere,
+  mintFamily,
+  type RecordsStage,
+  type RecordsWay,
+  requests,
+  staleIfErrorMs,
+} from './postgres-away.ts';
+import { openStream } from './postgres-replicas.ts';
+import { readiness } from './redis-away.ts';
+import { leeway } from './replicas.ts';
+
+const answerLimitMs = 2_000;
+const backLimitMs = 2_000;
+const floodSize = isLong ? 600 : 200;
+/** What was heard last may have been heard that long before, and an answer may be waited for that long after. */
+const heardAgoMs = 700;
+const askingMs = 1_000;
+
+interface Timed {
+  readonly answer: ApiAnswer;
+  readonly tookMs: number;
+}
+
+async function timed(stage: RecordsStage, request: ApiRequest): Promise<Timed> {
+  const sinceMs = performance.now();
+  const answer = await stage.gateway.api.send(request);
+  return { answer, tookMs: performance.now() - sinceMs };
+}
+
+function judgeWithin(t: Test, what: string, tookMs: number, limitMs: number): void {
+  t.ok(tookMs < limitMs * leeway, `${what} within ${Math.round(tookMs)} of ${limitMs} ms`);
+}
+
+/** Judges that a request is refused in time, as one that may be made again. */
+export async function judgeRefused(
+  t: Test,
+  stage: RecordsStage,
+  what: string,
+  request: ApiRequest,
+): Promise<void> {
+  const { answer, tookMs } = await timed(stage, request);
+  const refusal = {
+    status: 503,
+    headers: { 'retry-after': /^[1-9]\d*$/ },
+    json: { code: 'store_unavailable' },
+  };
+  t.match(answer, refusal, what);
+  t.strictSame(answer.setCookies, [], 'no cookie is cleared');
+  judgeWithin(t, what, tookMs, answerLimitMs);
+}
+
+/** Judges that `/readyz` says so. */
+export async function judgeReadiness(t: Test, { gateway }: RecordsStage, isReady: boolean): Promise<void> {
+  const sinceMs = performance.now();
+  const { status, body } = await readiness(gateway);
+  t.equal(status, isReady ? 200 : 503, '/readyz');
+  t.match(body, { dependencies: { records: { ok: isReady } } });
+  judgeWithin(t, '/readyz answers', performance.now() - sinceMs, answerLimitMs);
+}
+
+/** Judges that everything works within two seconds, without a restart. */
+export async function judgeBack(
+  t: Test,
+  stage: RecordsStage,
+  sinceMs: number,
+  unseenKey: string,
+): Promise<void> {
+  const { gateway, bearer, key } = stage;
+  const all: Record<string, ApiRequest> = {
+    'a key': requests.use(key),
+    'a key that was never seen': requests.use(unseenKey),
+    'a sign-in': requests.login,
+    'a creation': requests.creation(bearer, 'after'),
+  };
+  const good = Object.entries(all).map(async ([what, request]) => {
+    await eventually(what, async () => (await gateway.api.send(request)).status < 300);
+    judgeWithin(t, `${what} works again`, performance.now() - sinceMs, backLimitMs);
+  });
+  await Promise.all(good);
+  await judgeReadiness(t, stage, true);
+}
+
+/** A key that was seen alive is let in for as long as it should be, and then refused; gives the slowest answer, ms. */
+async function judgeStale(t: Test, stage: RecordsStage, wentAtMs: number): Promise<void> {
+  let slowestMs = 0;
+  for (;;) {
+    const sentAtMs = performance.now() - wentAtMs;
+    const { answer, tookMs } = await timed(stage, requests.use(stage.key));
+    slowestMs = Math.max(slowestMs, tookMs);
+    if (answer.status !== 200) {
+      t.equal(answer.status, 503);
+      t.match(answer.headers['retry-after'], /^[1-9]\d*$/);
+      t.ok(sentAtMs > staleIfErrorMs - heardAgoMs, `a key in use is let in for ${Math.round(sentAtMs)} ms`);
+      judgeWithin(t, 'and then refused', sentAtMs + tookMs, staleIfErrorMs + askingMs);
+      t.comment(`a key in use was answered within ${Math.round(slowestMs)} ms`);
+      return;
+    }
+    await sleep(20);
+  }
+}
+
+/** Everybody asks at once; everybody is answered, and soon. */
+async function judgeFlood(t: Test, stage: RecordsStage, unseenKey: string): Promise<void> {
+  const { bearer } = stage;
+  const kinds = [requests.use(unseenKey), requests.login, requests.creation(bearer, 'flood')];
+  const flood = Array.from({ length: floodSize }, (_, index) => timed(stage, kinds[index % kinds.length]!));
+  const answers = await Promise.all(flood);
+  t.strictSame([...new Set(answers.map(({ answer }) => answer.status))], [503], `${floodSize} at once`);
+  judgeWithin(t, 'the last is answered', Math.max(...answers.map(({ tookMs }) => tookMs)), answerLimitMs);
+}
+
+/** The family of a key is there or it isn't. `current` is the server that has the records now. */
+async function judgeWhole(t: Test, current: RecordsStage['server'], familyId: string): Promise<void> {
+  const [row] = await current.query<{ count: number }>(
+    'SELECT count(*)::int FROM postern.api_keys WHERE id = $1 OR parent = $1',
+    [familyId],
+  );
+  t.ok([0, 4].includes(row!.count), `${row!.count} of a family of 4`);
+}
+
+/** Lets PostgreSQL be away that way, and back; judges what is promised, in the order in which it comes. */
+export async function judgeOutage(
+  t: Test,
+  stage: RecordsStage,
+  way: RecordsWay,
+  current: () => RecordsStage['server'] = () => stage.server,
+): Promise<void> {
+  const { gateway, bearer, key } = stage;
+  const { pid } = gateway;
+  const unseenKey = await mintElsewhere(stage);
+  const familyId = await mintFamily(stage);
+  const stream = await openStream(gateway, `X-API-Key: ${key}`);
+  t.equal((await gateway.api.send(requests.use(key))).status, 200);
+
+  const wentAtMs = performance.now();
+  await way.go(stage);
+  const writes = async () => {
+    await judgeRefused(t, stage, 'a creation', requests.creation(bearer, 'meanwhile'));
+    await judgeRefused(t, stage, 'a deletion', requests.familyDeletion(bearer, familyId));
+  };
+  await Promise.all([
+    judgeStale(t, stage, wentAtMs),
+    writes(),
+    sleep(600).then(writes),
+    judgeRefused(t, stage, 'a sign-in', requests.login),
+    judgeRefused(t, stage, 'a key that was never seen', requests.use(unseenKey)),
+    judgeReadiness(t, stage, false),
+  ]);
+  const streamedMs = (await stream.endedAtMs) - wentAtMs;
+  t.ok(streamedMs > staleIfErrorMs - heardAgoMs, `a stream goes on for ${Math.round(streamedMs)} ms`);
+  judgeWithin(t, 'and then ends', streamedMs, staleIfErrorMs + askingMs);
+  await judgeFlood(t, stage, unseenKey);
+
+  await way.comeBack(stage);
+  await judgeBack(t, stage, performance.now(), unseenKey);
+  await judgeWhole(t, current(), familyId);
+  t.equal(gateway.pid, pid, 'it is the same process');
+}

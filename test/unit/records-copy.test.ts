@@ -1,0 +1,87 @@
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import { copyRecords } from '../../src/stores/sql/copy.ts';
+import type { Ask, CopyEnd } from '../../src/stores/sql/copy-end.ts';
+import type { Value } from '../../src/stores/sql/steps.ts';
+import { openSqliteCopySource, openSqliteCopyTarget } from '../../src/stores/sqlite/copy-end.ts';
+import { temporaryFolder } from '../contract/sqlite-stores.ts';
+import { dumpOf, fillRecords } from '../support/filled-records.ts';
+
+type Query = readonly [sql: string, values: readonly Value[]];
+/** Makes something else of a query that goes to the target. */
+type Tamper = (sql: string, values: readonly Value[]) => Query;
+
+/** Copies to a target that does not do as it is told; gives what it then holds. */
+async function copyWith(t: Test, tamper: Tamper) {
+  const folder = temporaryFolder(t);
+  const files = { source: join(folder, 'source.db'), target: join(folder, 'target.db') };
+  await fillRecords(files.source);
+  const source = openSqliteCopySource(files.source);
+  const target = openSqliteCopyTarget(files.target);
+  const tampered: CopyEnd = {
+    ...target,
+    transaction: (work) =>
+      target.transaction((ask: Ask) => work((sql, values = []) => ask(...tamper(sql, values)))),
+  };
+  const copied = await copyRecords(source, tampered, () => {}).catch((error) => error);
+  await Promise.all([source.close(), target.close()]);
+  return { copied, ...files };
+}
+
+const insertsInto = (table: string, sql: string) => sql.startsWith(`INSERT INTO ${table} `);
+const rowOf = (values: readonly Value[], text: Value, instead: Value) =>
+  values.map((value) => (value === text ? instead : value));
+
+const tampers: readonly { name: string; table: string; tamper: Tamper }[] = [
+  {
+    name: 'a text that became another one',
+    table: 'users',
+    tamper: (sql, values) => [sql, insertsInto('users', sql) ? rowOf(values, 'Zoë', 'Zoe') : values],
+  },
+  {
+    name: 'an empty text that became null',
+    table: 'users',
+    tamper: (sql, values) => [sql, insertsInto('users', sql) ? rowOf(values, '', null) : values],
+  },
+  {
+    name: 'a byte that became another one',
+    table: 'secrets',
+    tamper: (sql, values) => [
+      sql,
+      insertsInto('secrets', sql) ? [values[0]!, Buffer.from([0, 255, 128, 10, 1])] : values,
+    ],
+  },
+  {
+    name: 'a number that lost its last digit',
+    table: 'users',
+    tamper: (sql, values) => [
+      sql,
+      insertsInto('users', sql) ? rowOf(values, Number.MAX_SAFE_INTEGER, 9_007_199_254_740_990) : values,
+    ],
+  },
+  {
+    name: 'a row that got lost',
+    table: 'api_key_scope_sets',
+    tamper: (sql, values) =>
+      insertsInto('api_key_scope_sets', sql)
+        ? [sql.replace(/, \(\?, \?\)$/, ''), values.slice(0, -2)]
+        : [sql, values],
+  },
+];
+
+for (const { name, table, tamper } of tampers) {
+  t.test(`a copy is not kept with ${name}`, async (t) => {
+    const { copied, target } = await copyWith(t, tamper);
+    t.match(copied, { code: 'copy_differs', tables: [table] });
+    const kept = Object.entries(dumpOf(target)).filter(([, rows]) => rows.length > 0);
+    t.same(kept, [['bootstrap', ['{"id":1,"open":1,"token":null}']]], 'all is as before');
+  });
+}
+
+t.test('a copy that is not tampered with is kept', async (t) => {
+  const { copied, source, target } = await copyWith(t, (sql, values) => [sql, values]);
+  t.strictSame(dumpOf(target), dumpOf(source));
+  const counts = copied.map(({ table, rows }: { table: string; rows: number }) => [table, rows]);
+  const rows = Object.entries(dumpOf(source)).map(([table, found]) => [table, found.length]);
+  t.same(Object.fromEntries(counts), Object.fromEntries(rows), 'every table is counted');
+});
