@@ -16,13 +16,16 @@ export interface Bound {
 
 /**
  * Authentication, scopes, identity and an access line must cost well under what bare forwarding costs elsewhere, and
- * under what a key looked up in a `Set` does; where there is nothing but bytes to pass on, no more.
+ * under what a key looked up in a `Set` does; where there is nothing but bytes to pass on, no more. A store in another
+ * process costs next to nothing, for what it said is remembered.
  */
 export const bounds: readonly Bound[] = [
   { peer: 'postern-key', of: 'requests', against: reference, cpuRatioAtMost: 0.5 },
   { peer: 'postern-bearer', of: 'requests', against: reference, cpuRatioAtMost: 0.5 },
   { peer: 'postern-key', of: 'requests', against: fastifyHttpProxy.name, cpuRatioAtMost: 0.65 },
   { peer: 'postern-bearer', of: 'requests', against: fastifyHttpProxy.name, cpuRatioAtMost: 0.65 },
+  { peer: 'postern-bearer-redis', of: 'requests', against: 'postern-bearer', cpuRatioAtMost: 1.1 },
+  { peer: 'postern-key-postgres', of: 'requests', against: 'postern-key', cpuRatioAtMost: 1.1 },
   { peer: 'postern-key', of: 'download', against: reference, cpuRatioAtMost: 1 },
   { peer: 'postern-key', of: 'upload', against: reference, cpuRatioAtMost: 1 },
 ];

@@ -34,6 +34,8 @@ export interface AuditEntry {
   readonly key?: string;
   /** Name of the identity provider that somebody came from. */
   readonly provider?: string;
+  /** Who a refused one is there (`sub`), proven by the provider, where no user is linked: what `user link` wants. */
+  readonly providerSubject?: string;
   /** Why it failed, in words of ours. */
   readonly reason?: string;
   readonly address: string | null;
@@ -204,7 +206,8 @@ function accessLine(entry: AccessEntry, time: string): string {
 }
 
 function auditLine(entry: AuditEntry): string {
-  const { event, outcome, actor, subject, session, key, provider, reason, address, requestId } = entry;
+  const { event, outcome, actor, subject, session, key, provider, providerSubject } = entry;
+  const { reason, address, requestId } = entry;
   const time = new Date().toISOString();
   const line = {
     level: 'info',
@@ -217,6 +220,7 @@ function auditLine(entry: AuditEntry): string {
     session,
     key,
     provider,
+    provider_subject: providerSubject,
     reason,
     address,
     request_id: requestId,

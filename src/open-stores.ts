@@ -24,7 +24,7 @@ import type { CopyEnd } from './stores/sql/copy-end.ts';
 import { openSqliteCopySource, openSqliteCopyTarget } from './stores/sqlite/copy-end.ts';
 import { createSqliteRecords } from './stores/sqlite/records.ts';
 import { createSqliteSessions } from './stores/sqlite/sessions.ts';
-import type { StoreOpenError } from './stores/store-open-error.ts';
+import { StoreOpenError } from './stores/store-open-error.ts';
 
 /** The stores of a configuration, open. */
 export interface Stores {
@@ -109,6 +109,7 @@ async function openRecords(config: Config, now: () => number, events: StoreEvent
   const access = accessTo(place);
   const timeoutMs = stores.records_statement_timeout;
   const remote = await openPatiently({ access, now, timeoutMs, maxConnections: stores.records_connections });
+  await requireSameTenant(remote, config.tenant);
   const feed = listenForChanges({
     open: () => createPostgresClient(access, timeoutMs),
     channel: changeChannel(access.address.schema),
@@ -123,6 +124,17 @@ async function openRecords(config: Config, now: () => number, events: StoreEvent
       onBack: () => events.onBack('records'),
     },
   });
+}
+
+/** Two tenants with one address would have the same users and keys: whoever comes second is refused. */
+async function requireSameTenant(remote: PostgresRecords, tenant: string): Promise<void> {
+  const owner = Buffer.from(await remote.secret('tenant', Buffer.from(tenant))).toString();
+  if (owner === tenant) return;
+  await remote.close();
+  throw new StoreOpenError(
+    'stores.records',
+    `belongs to tenant ${owner}; name a schema of its own, ?schema=NAME`,
+  );
 }
 
 /** A server that is just being started, or failing over, is waited for. */

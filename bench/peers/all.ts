@@ -4,7 +4,7 @@ import { httpProxy3 } from './http-proxy-3.ts';
 import { nginxAuthRequest } from './nginx-auth-request.ts';
 import { nginxKeyMap } from './nginx-key-map.ts';
 import type { Peer } from './peer.ts';
-import { posternBearer, posternBearerRedis, posternKey } from './postern.ts';
+import { posternBearer, posternBearerRedis, posternKey, posternKeyPostgres } from './postern.ts';
 
 /** The peer that every ratio is to. */
 export const reference = httpProxy3.name;
@@ -14,6 +14,7 @@ export const peers: readonly Peer[] = [
   posternKey,
   posternBearer,
   posternBearerRedis,
+  posternKeyPostgres,
   httpProxy3,
   fastifyHttpProxy,
   nginxKeyMap,

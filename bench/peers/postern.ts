@@ -1,12 +1,13 @@
-import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { findExecutable, freePort } from '../machine.ts';
-import type { Running } from '../processes.ts';
+import { freePort } from '../machine.ts';
 import { asPeer, startListening } from './launch.ts';
-import type { Credentials, Peer, Surroundings } from './peer.ts';
+import type { Credentials, Peer } from './peer.ts';
 import { bootstrapToken, createBearerTokens, createKeys } from './postern-credentials.ts';
+import { postgres } from './postgres.ts';
+import { redis } from './redis.ts';
+import type { StoreServer } from './store-server.ts';
 
 const mainFile = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 const packageFile = new URL('../../package.json', import.meta.url);
@@ -30,62 +31,59 @@ export const posternBearerRedis = createPosternPeer({
   name: 'postern-bearer-redis',
   description: 'Postern with bearer tokens, sessions in Redis (its CPU time included)',
   createCredentials: createBearerTokens,
-  sessionServer: 'redis-server',
+  storeServer: redis,
+});
+
+/** With keys that are in a PostgreSQL. */
+export const posternKeyPostgres = createPosternPeer({
+  name: 'postern-key-postgres',
+  description:
+    'Postern with API keys, records in PostgreSQL (its CPU time, five statements a second, is not counted)',
+  createCredentials: createKeys,
+  storeServer: postgres,
 });
 
 interface PosternPeer {
   readonly name: string;
   readonly description: string;
   readonly createCredentials: (baseUrl: string) => Promise<Credentials>;
-  /** The program to keep sessions in; undefined: a SQLite file. */
-  readonly sessionServer?: string;
+  /** What is not in a SQLite file is there. */
+  readonly storeServer?: StoreServer;
 }
 
-function createPosternPeer({ name, description, createCredentials, sessionServer }: PosternPeer): Peer {
+function createPosternPeer({ name, description, createCredentials, storeServer }: PosternPeer): Peer {
   return {
     name,
     description,
     refusal: 401,
-    version: () =>
-      existsSync(mainFile) && (sessionServer === undefined || findExecutable(sessionServer) !== undefined)
-        ? versionOf(sessionServer)
-        : undefined,
+    version() {
+      const server = storeServer?.version();
+      if (!existsSync(mainFile) || (storeServer !== undefined && server === undefined)) return undefined;
+      const { version } = JSON.parse(readFileSync(packageFile, 'utf8'));
+      return server === undefined ? version : `${version}, ${server}`;
+    },
     async start(surroundings) {
       const port = await freePort();
       const managementPort = await freePort();
       const file = join(surroundings.directory, `${name}.yaml`);
-      const servers: Running[] = [];
-      let sessions = `sqlite:${name}-sessions.db`;
-      if (sessionServer !== undefined) {
-        const redisPort = await freePort();
-        servers.push(await startRedis(surroundings, sessionServer, redisPort));
-        sessions = `redis://127.0.0.1:${redisPort}`;
-      }
+      const server = await storeServer?.start(surroundings);
+      const files = { records: `sqlite:${name}-records.db`, sessions: `sqlite:${name}-sessions.db` };
       const places = { port, managementPort, upstreamPort: surroundings.upstreamPort };
-      writeFileSync(file, configuration({ ...places, records: `sqlite:${name}-records.db`, sessions }));
+      writeFileSync(file, configuration({ ...places, ...files, ...server?.stores }));
       const args = [...surroundings.nodeArguments, mainFile, 'serve', '--config', file];
       const postern = await startListening(surroundings, { name, command: process.execPath, args }, port);
       const credentials = await createCredentials(`http://127.0.0.1:${port}`);
+      const peer = asPeer(port, credentials, [postern, ...(server?.counted ?? [])]);
       return {
-        ...asPeer(port, credentials, [postern, ...servers]),
+        ...peer,
         inspect: (requests) => inspectAccessLog(postern.outputFile, requests),
+        async stop() {
+          await peer.stop();
+          await server?.stop();
+        },
       };
     },
   };
-}
-
-/** Postern's version, and that of the server it keeps sessions in. */
-function versionOf(server: string | undefined): string {
-  const { version } = JSON.parse(readFileSync(packageFile, 'utf8'));
-  if (server === undefined) return version;
-  const text = execFileSync(findExecutable(server) ?? server, ['--version'], { encoding: 'utf8' });
-  return `${version}, ${server} ${/v=(\S+)/.exec(text)?.[1] ?? ''}`;
-}
-
-function startRedis(surroundings: Surroundings, command: string, port: number): Promise<Running> {
-  const args = ['--bind', '127.0.0.1', '--port', `${port}`, '--save', '', '--dir', surroundings.directory];
-  const program = { name: 'postern-redis', command: findExecutable(command) ?? command, args };
-  return startListening(surroundings, program, port);
 }
 
 /** Sees that each request had its line, then empties the log so that a long run does not fill the disk. */

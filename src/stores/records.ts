@@ -253,7 +253,7 @@ export interface Records {
   /** Keeps `key` unless the store already has one of its algorithm; gives what the store then has, newest first. */
   addSigningKey(key: SigningKey): Promise<readonly SigningKey[]>;
   /** The secret of that name, made from `candidate` when there is none: every process gets the same bytes. */
-  secret(name: 'cookie' | 'cursor' | 'sign_in', candidate: Uint8Array): Promise<Uint8Array>;
+  secret(name: 'cookie' | 'cursor' | 'sign_in' | 'tenant', candidate: Uint8Array): Promise<Uint8Array>;
 
   bootstrap(): Awaitable<BootstrapState>;
   /** Keeps `token` as the made one if the bootstrap is open and has none yet; with `reset` opens it anew. Gives the state after. */

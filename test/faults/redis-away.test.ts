@@ -18,7 +18,7 @@ import {
 } from '../support/redis-away.ts';
 import { stored } from '../support/redis-operations.ts';
 import { requireRedis } from '../support/redis-server.ts';
-import { auditLines, cookieOf, leeway, partsOf } from '../support/replicas.ts';
+import { auditLines, cookieOf, leeway, logText, partsOf } from '../support/replicas.ts';
 import { closeCodeOf, openWebSocket } from '../support/web-sockets.ts';
 
 const timeout = isLong ? 300_000 : 110_000;
@@ -92,6 +92,14 @@ const sentences: Readonly<Record<string, (t: Test, stage: Stage) => Promise<void
 
   '/readyz stays 200 and says which store is away': async (t, { gateway }) => {
     t.strictSame(await readiness(gateway), ready(false));
+  },
+
+  'the log says why, in words of ours': async (t, { gateway }) => {
+    const line = logText(gateway.folder).match(/.*"msg":"store away".*/)?.[0] ?? '{}';
+    t.match(JSON.parse(line), {
+      store: 'sessions',
+      reason: /^(the connection is closed|the command timed out)$/,
+    });
   },
 
   'requests and streams go on until stale_if_error after the session was seen alive, and no longer': async (

@@ -147,10 +147,18 @@ t.test('accounts: existing lets in whoever is linked, and makes nobody', async (
   t.match(await signIn({ preferred_username: 'alice' }), notProvisioned);
   t.equal((await users()).length, 1);
   t.match(auditLines(), [
-    { event: 'login_failed', outcome: 'failure', subject: null, provider: 'idp', reason: 'no account' },
+    {
+      event: 'login_failed',
+      outcome: 'failure',
+      subject: null,
+      provider: 'idp',
+      provider_subject: 'alice-1',
+      reason: 'no account',
+    },
   ]);
+  const { provider_subject: subject } = auditLines()[0]!;
   await withRecords(folder, (records) =>
-    records.linkIdentity(local.id, { issuer: stub.origin, subject: 'alice-1' }, Date.now()),
+    records.linkIdentity(local.id, { issuer: stub.origin, subject }, Date.now()),
   );
   t.equal(subjectOf(await signIn()), local.id);
 });

@@ -63,7 +63,7 @@ export function openLink({ open, commandTimeoutMs, testClock, events }: LinkOpti
   const probes = setInterval(() => void probe(), probeIntervalMs);
   probes.unref();
   // One that was never there is told of like one that went.
-  const firstConnection = setTimeout(() => events.onAway(lastError.message), firstConnectionMs);
+  const firstConnection = setTimeout(() => events.onAway(reasonOf(lastError)), firstConnectionMs);
   firstConnection.unref();
 
   function start(): CommandClient {
@@ -147,7 +147,7 @@ export function openLink({ open, commandTimeoutMs, testClock, events }: LinkOpti
     parse: (answer: A) => T,
     timeoutMs: number,
   ): Promise<T> {
-    if (isAway) throw new Refusal('store_unavailable', { cause: new Error(lastError.message) });
+    if (isAway) throw new Refusal('store_unavailable', { cause: new Error(reasonOf(lastError)) });
     const sentOn = client;
     try {
       const answer = parse(await within(timeoutMs, send(sentOn)));
@@ -155,7 +155,7 @@ export function openLink({ open, commandTimeoutMs, testClock, events }: LinkOpti
       return answer;
     } catch (error) {
       // Its text alone: ioredis' errors carry the command, whose arguments may be a password.
-      const cause = new Error(error instanceof Error ? error.message : String(error));
+      const cause = new Error(reasonOf(error));
       judge(error, cause, sentOn);
       throw new Refusal('store_unavailable', { cause });
     }
@@ -205,6 +205,12 @@ export function openLink({ open, commandTimeoutMs, testClock, events }: LinkOpti
 }
 
 const timedOut = new Error('the command timed out');
+
+/** ioredis names an option of its own where a connection is gone. */
+function reasonOf(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error);
+  return text.includes('enableOfflineQueue') ? 'the connection is closed' : text;
+}
 
 /** EVALSHA, and EVAL where the server does not know the script (any more). */
 async function evaluate(
