@@ -156,7 +156,7 @@ t.test('accounts: existing lets in whoever is linked, and makes nobody', async (
       reason: 'no account',
     },
   ]);
-  const { provider_subject: subject } = auditLines()[0]!;
+  const subject = String(auditLines()[0]!.provider_subject);
   await withRecords(folder, (records) =>
     records.linkIdentity(local.id, { issuer: stub.origin, subject }, Date.now()),
   );
