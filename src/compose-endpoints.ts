@@ -67,6 +67,7 @@ export async function composeEndpoints(config: Config, parts: EndpointParts): Pr
   const cookies = createRefreshCookies({
     secret: await records.secret('cookie', randomBytes(secretBytes)),
     tenant: config.tenant,
+    name: cookie.name,
   });
   const cursors = createCursors(await records.secret('cursor', randomBytes(secretBytes)));
   const passwords = await createPasswordHasher({ ...config.passwords, memoryBytes: config.passwords.memory });

@@ -27,12 +27,15 @@ const shape = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.([1-9][0-9]{0,15}
 export function createRefreshCookies(options: {
   readonly secret: Uint8Array;
   readonly tenant: string;
+  /** The cookie's name: under another one, which would be passed on to an upstream, a value is worth nothing. */
+  readonly name: string;
 }): RefreshCookies {
-  const mac = createMac(options.secret, 'postern refresh cookie 1');
+  const { tenant, name } = options;
+  const mac = createMac(options.secret, 'postern refresh cookie 2');
 
   function write(sessionId: string, generation: number): string {
     const generationText = String(generation);
-    const tag = mac([options.tenant, sessionId, generationText]).toString('base64url');
+    const tag = mac([tenant, name, sessionId, generationText]).toString('base64url');
     return `${sessionId}.${generationText}.${tag}`;
   }
 

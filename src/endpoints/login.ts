@@ -31,7 +31,7 @@ type LoginForm = z.output<typeof loginForm>;
 
 /** `POST /api/login/access-token`: sign-in by password (RFC 6749 §4.3). */
 export function createLogin(options: {
-  readonly records: Pick<Records, 'findUser' | 'findUserByName' | 'updateUser'>;
+  readonly records: Pick<Records, 'findUserByName' | 'updateUser'>;
   readonly passwords: PasswordHasher;
   readonly throttle: LoginThrottle;
   readonly signIn: SignIn;
@@ -53,9 +53,11 @@ export function createLogin(options: {
   /** Brings a hash up to the cost that is configured now. */
   async function hashAnew(user: User, password: string): Promise<User> {
     const passwordHash = await passwords.hash(password.normalize('NFC'));
+    if (user.passwordHash === null) return user;
     // Set meanwhile, the new password must not be overwritten with the old one.
-    if ((await records.findUser(user.id))?.user.passwordHash !== user.passwordHash) return user;
-    return (await records.updateUser(user.id, { passwordHash })) ?? user;
+    const changes = { passwordHash, ifPasswordHash: user.passwordHash };
+    const changed = await records.updateUser(user.id, changes);
+    return changed?.passwordHash === passwordHash ? changed : user;
   }
 
   /**
@@ -65,7 +67,7 @@ export function createLogin(options: {
   async function startSession(exchange: Exchange, found: UserWithSets, form: LoginForm): Promise<SignedIn> {
     const started = await signIn.start(exchange, found, 'password', form.scope);
     try {
-      await assertStillGood(found.user, form.password);
+      await assertStillGood(found.user, form);
       return started;
     } catch (error) {
       await signIn.cancel(started.session);
@@ -73,9 +75,13 @@ export function createLogin(options: {
     }
   }
 
-  async function assertStillGood({ id, passwordHash }: User, password: string): Promise<void> {
-    const user = (await records.findUser(id))?.user;
-    if (user !== undefined && !user.disabled) {
+  /** By name, for that is never answered from memory. */
+  async function assertStillGood(
+    { id, passwordHash }: User,
+    { username, password }: LoginForm,
+  ): Promise<void> {
+    const user = (await records.findUserByName(canonicalAccountName(username)))?.user;
+    if (user !== undefined && user.id === id && !user.disabled) {
       if (user.passwordHash === passwordHash) return;
       if ((await passwords.verify(user.passwordHash, password)).ok) return;
     }

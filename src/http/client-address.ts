@@ -1,4 +1,7 @@
 import ipaddr from 'ipaddr.js';
+import { LRUCache } from 'lru-cache';
+
+const rememberedAddresses = 1_000;
 
 /** Tells peers whose `X-Forwarded-*` count from everybody else. */
 export interface TrustedProxies {
@@ -16,11 +19,21 @@ export function canonicalAddress(address: string): string {
 export function createTrustedProxies(ranges: readonly string[]): TrustedProxies {
   const blocks = ranges.map((range) => (range.includes('/') ? ipaddr.parseCIDR(range) : whole(range)));
   if (blocks.length === 0) return { isTrusted: () => false };
+  // It is asked on every request, mostly for the same few peers.
+  const known = new LRUCache<string, boolean>({ max: rememberedAddresses });
+  const isWithin = (address: string): boolean => {
+    if (!ipaddr.isValid(address)) return false;
+    const parsed = ipaddr.process(address);
+    return blocks.some(([base, bits]) => base.kind() === parsed.kind() && parsed.match(base, bits));
+  };
   return {
     isTrusted(address) {
-      if (!ipaddr.isValid(address)) return false;
-      const parsed = ipaddr.process(address);
-      return blocks.some(([base, bits]) => base.kind() === parsed.kind() && parsed.match(base, bits));
+      let isTrusted = known.get(address);
+      if (isTrusted === undefined) {
+        isTrusted = isWithin(address);
+        known.set(address, isTrusted);
+      }
+      return isTrusted;
     },
   };
 }

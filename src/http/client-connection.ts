@@ -15,8 +15,6 @@ export class ClientConnection implements RequestEvents {
   readonly socket: Socket;
   /** Canonical address of the peer. */
   readonly peer: string;
-  /** Whether the peer's `X-Forwarded-*` count. */
-  readonly fromTrustedProxy: boolean;
   readonly #options: ConnectionOptions;
   readonly #clock: ConnectionClock;
   readonly #reader: RequestReader;
@@ -26,7 +24,6 @@ export class ClientConnection implements RequestEvents {
   constructor(socket: Socket, options: ConnectionOptions) {
     this.socket = socket;
     this.peer = canonicalAddress(socket.remoteAddress ?? '');
-    this.fromTrustedProxy = options.proxies.isTrusted(this.peer);
     this.#options = options;
     this.#clock = new ConnectionClock(socket, options);
     this.#reader = new RequestReader(socket, this.#clock, options, this);
@@ -39,6 +36,11 @@ export class ClientConnection implements RequestEvents {
 
   get encrypted(): boolean {
     return this.#options.encrypted;
+  }
+
+  /** Whether the peer's `X-Forwarded-*` count: by the settings of now. */
+  get fromTrustedProxy(): boolean {
+    return this.#options.proxies.isTrusted(this.peer);
   }
 
   get proxies(): TrustedProxies {

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { IdentityProviderConfig } from '../config/schema.ts';
 import { Refusal } from '../errors.ts';
 import type { Log } from '../log.ts';
@@ -66,6 +67,10 @@ export interface IdentityProviderOptions {
 /** How much longer an id stays burnt than it is accepted: for the clocks of replicas, and a slow provider in between. */
 const burnMarginMs = 60_000;
 
+/** How many codes one start may try, and how many starts are counted. */
+const codesOfStart = 5;
+const countedStarts = 10_000;
+
 /** Creates one OpenID Connect provider; nothing is fetched before it is needed. */
 export function createIdentityProvider(options: IdentityProviderOptions): IdentityProvider {
   const { name, settings, network, starts, burn, now, log } = options;
@@ -78,6 +83,7 @@ export function createIdentityProvider(options: IdentityProviderOptions): Identi
   const discovery = createDiscovery({ issuer, response, network, now, onFailure });
   const keys = createProviderKeys({ discovery, network, now, onFailure });
   const exchangeCode = createCodeExchange({ settings, discovery, network, now });
+  const codesOf = new LRUCache<string, number>({ max: countedStarts });
   const verify = (assertion: string) => verifyAssertion(assertion, { settings, keys, now });
 
   async function redeemAssertion(assertion: string, binding: string | undefined): Promise<VerifiedIdentity> {
@@ -104,10 +110,18 @@ export function createIdentityProvider(options: IdentityProviderOptions): Identi
     const start = starts.open(state);
     if (start === undefined) throw refusal('no start');
     requireStartOf(binding, start);
+    requireFewCodes(start.id);
     const verified = await verify(await exchangeCode(code, start));
     if (verified.nonce !== start.companion) throw refusal('nonce');
     await burnOnce(`start:${start.id}`, start.expires);
     return identityOf(verified, start.returnTo);
+  }
+
+  /** A start, which costs nothing, pays for a few calls to the provider and not for any number. */
+  function requireFewCodes(startId: string): void {
+    const tried = (codesOf.get(startId) ?? 0) + 1;
+    codesOf.set(startId, tried);
+    if (tried > codesOfStart) throw refusal('too many codes for one start');
   }
 
   function requireStartOf(binding: string | undefined, start: SignInStart): void {

@@ -167,6 +167,8 @@ export interface UserChanges {
   readonly displayName?: string | null;
   readonly email?: string | null;
   readonly passwordHash?: string;
+  /** The change is made only while the hash is this one; otherwise the user is given back as it is. */
+  readonly ifPasswordHash?: string;
   readonly scopes?: readonly string[];
   readonly scopeSets?: readonly string[];
   readonly disabled?: boolean;

@@ -82,6 +82,8 @@ export function createRememberedRecords(options: RememberedRecordsOptions): Reco
   let changes = 0;
   let looks = 0;
   let lookedAt = elapsed();
+  /** When the last question was sent that was answered. */
+  let answeredAt = Number.NEGATIVE_INFINITY;
 
   feed.onChange(forget);
 
@@ -118,43 +120,48 @@ export function createRememberedRecords(options: RememberedRecordsOptions): Reco
     return isHeard(now) || now - seen.at < unheardMs ? seen : undefined;
   }
 
-  /** An answer from memory, or else the store's; parallel questions are one. */
+  /** An answer from memory, where `look` finds it, or else the store's. */
   function recall<T>(
     name: string,
-    seen: Seen<T> | undefined,
+    look: () => Seen<T> | undefined,
     ask: () => Awaitable<T | undefined>,
     remember: (seen: Seen<T>) => void,
   ): Awaitable<T | undefined> {
     const now = elapsed();
-    const good = trusted(seen, now);
+    const good = trusted(look(), now);
     if (good !== undefined) return good.value;
-    const changesBefore = changes;
-    /** What counts while the store is away, unless it was forgotten meanwhile. */
-    const known = () => (changes === changesBefore && isGood(seen) ? seen : undefined);
+    /** What counts while the store is away: looked for anew, for it may have been forgotten meanwhile. */
+    const known = () => {
+      const seen = look();
+      return seen?.value !== undefined && ageOf(seen, elapsed()) < staleIfErrorMs ? seen : undefined;
+    };
     const knownInstead = (error: unknown): T | undefined => {
       const found = isUnavailable(error) ? known() : undefined;
       if (found === undefined) throw error;
       return found.value;
     };
-    if (breaker.isResting() || (breaker.isOpen() && isGood(seen)))
+    const isKnown = known() !== undefined;
+    if (breaker.isResting() || (breaker.isOpen() && isKnown))
       return knownInstead(new Refusal('store_unavailable'));
-    const answer = askOnce(name, ask, (value) => remember({ value, at: now })).catch(knownInstead);
-    return isGood(seen) ? answerOrKnown(answer, seenPatienceMs, known) : answer;
+    const answer = askOnce(name, ask, remember).catch(knownInstead);
+    return isKnown ? answerOrKnown(answer, seenPatienceMs, known) : answer;
   }
 
   /** Parallel questions are one, but one from before a change may be answered as of before it. */
   function askOnce<T>(
     name: string,
     ask: () => Awaitable<T | undefined>,
-    remember: (value: T | undefined) => void,
+    remember: (seen: Seen<T>) => void,
   ): Promise<T | undefined> {
+    const at = elapsed();
     const asked = underway.get(name);
     if (asked?.changes === changes) return asked.answer as Promise<T | undefined>;
     const answer = breaker
       .run(async () => ask())
       .then((value) => {
+        answeredAt = Math.max(answeredAt, at);
         // Told of a change meanwhile, nobody knows which of the two came first: it is not remembered.
-        if (changes === question.changes) remember(value);
+        if (changes === question.changes) remember({ value, at });
         return value;
       })
       .finally(() => {
@@ -163,11 +170,6 @@ export function createRememberedRecords(options: RememberedRecordsOptions): Reco
     const question = { answer, changes };
     underway.set(name, question);
     return answer;
-  }
-
-  /** Whether it counts while the store is away. */
-  function isGood<T>(seen: Seen<T> | undefined): seen is Seen<T> {
-    return seen?.value !== undefined && ageOf(seen, elapsed()) < staleIfErrorMs;
   }
 
   function rememberKey(hash: string, seen: Seen<ApiKeyWithOwner>): void {
@@ -209,7 +211,8 @@ export function createRememberedRecords(options: RememberedRecordsOptions): Reco
     version() {
       const now = elapsed();
       if (isHeard(now)) return changes + looks;
-      if (now - feed.heardUntil >= Math.max(staleIfErrorMs, unheardMs) && breaker.isOpen())
+      const thereAt = Math.max(feed.heardUntil, answeredAt);
+      if (now - thereAt >= Math.max(staleIfErrorMs, unheardMs) && breaker.isOpen())
         throw new Refusal('store_unavailable');
       // Nobody tells of changes: what rests on this number is looked at anew at short intervals.
       if (now - lookedAt >= unheardVersionMs) {
@@ -226,17 +229,16 @@ export function createRememberedRecords(options: RememberedRecordsOptions): Reco
       }
       return recall(
         `key ${name}`,
-        keys.get(name),
+        () => keys.get(name),
         () => remote.findApiKeyByHash(hash),
         (seen) => rememberKey(name, seen),
       );
     },
     findApiKey(id) {
       const hash = hashOfKey.get(id);
-      const seen = hash === undefined ? undefined : keys.get(hash);
       return recall(
         `id ${id}`,
-        seen,
+        () => (hash === undefined ? undefined : keys.get(hash)),
         () => remote.findApiKey(id),
         (again) => {
           if (hash !== undefined) rememberKey(hash, again);
@@ -246,7 +248,7 @@ export function createRememberedRecords(options: RememberedRecordsOptions): Reco
     findUser: (id) =>
       recall(
         `user ${id}`,
-        users.get(id),
+        () => users.get(id),
         () => remote.findUser(id),
         (seen) => users.set(id, seen),
       ),

@@ -44,7 +44,7 @@ const refused: Record<string, [text: string, binding: string]> = {
   'base64 instead of base64url': [differentInBase64(), 'b'],
   'a character fewer': [cursors.write('x', 'b').slice(0, -1), 'b'],
   'what is too long to be one': [cursors.write('x'.repeat(4096), 'b'), 'b'],
-  'a refresh cookie': [createRefreshCookies({ secret, tenant: 'b' }).write('x', 1), 'b'],
+  'a refresh cookie': [createRefreshCookies({ secret, tenant: 'b', name: 'n' }).write('x', 1), 'b'],
 };
 
 function encode(bytes: Buffer): string {

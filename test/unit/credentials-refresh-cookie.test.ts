@@ -3,7 +3,7 @@ import t from 'tap';
 import { createRefreshCookies } from '../../src/credentials/refresh-cookie.ts';
 
 const secret = Buffer.alloc(32, 7);
-const cookies = createRefreshCookies({ secret, tenant: 'acme' });
+const cookies = createRefreshCookies({ secret, tenant: 'acme', name: 'n' });
 const id = '01936f2e-8b6a-7c3d-9e4f-0123456789ab';
 const otherId = '01936f2e-8b6a-7c3d-9e4f-0123456789ac';
 const good = cookies.write(id, 12);
@@ -52,8 +52,12 @@ const refused: Record<string, string> = {
   'a line break behind': `${good}\n`,
   'a quoted value': `"${good}"`,
   'digits of another script': good.replace('.12.', '.１２.'),
-  'another tenant': createRefreshCookies({ secret, tenant: 'acme2' }).write(id, 12),
-  'another secret': createRefreshCookies({ secret: Buffer.alloc(32, 8), tenant: 'acme' }).write(id, 12),
+  'another tenant': createRefreshCookies({ secret, tenant: 'acme2', name: 'n' }).write(id, 12),
+  'another name': createRefreshCookies({ secret, tenant: 'acme', name: 'm' }).write(id, 12),
+  'another secret': createRefreshCookies({ secret: Buffer.alloc(32, 8), tenant: 'acme', name: 'n' }).write(
+    id,
+    12,
+  ),
   'a text that is very long': `${good}${'A'.repeat(100_000)}`,
 };
 for (const [name, value] of Object.entries(refused)) {

@@ -186,6 +186,18 @@ t.test('while the store is away', async (t: Test) => {
     t.strictSame(remote.states, ['gone']);
   });
 
+  t.test('an answer counts as much as what is heard', async (t) => {
+    const remote = new Remote();
+    remote.passUnheard(60_000);
+    await find(remote);
+    remote.isAway = true;
+    remote.passUnheard(staleIfErrorMs - 1);
+    t.match(await find(remote), { key: { id: 'k' } });
+    t.doesNotThrow(() => remote.records.version());
+    remote.passUnheard(1);
+    t.throws(() => remote.records.version(), { code: 'store_unavailable' });
+  });
+
   t.test('what was never seen is refused', async (t) => {
     const remote = new Remote();
     remote.isAway = true;
@@ -226,16 +238,19 @@ t.test('while the store is away', async (t: Test) => {
   });
 
   t.test('what was forgotten while it was asked for does not count', async (t) => {
-    const remote = new Remote();
-    await find(remote);
-    remote.isAway = true;
-    remote.passUnheard(1_000);
-    const { promise, resolve } = Promise.withResolvers<void>();
-    remote.gate = promise;
-    const answer = find(remote);
-    remote.tell({ keys: ['k'], users: [] });
-    resolve();
-    await t.rejects(async () => answer, { code: 'store_unavailable' });
+    for (const changed of ['k', 'another']) {
+      const remote = new Remote();
+      await find(remote);
+      remote.isAway = true;
+      remote.passUnheard(1_000);
+      const { promise, resolve } = Promise.withResolvers<void>();
+      remote.gate = promise;
+      const answer = find(remote);
+      remote.tell({ keys: [changed], users: [] });
+      resolve();
+      if (changed === 'k') await t.rejects(async () => answer, { code: 'store_unavailable' });
+      else t.match(await answer, { key: { id: 'k' } }, 'what was not does');
+    }
   });
 
   t.test(

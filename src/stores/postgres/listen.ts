@@ -44,10 +44,11 @@ export function listenForChanges({ open, channel, parse }: ListenOptions): Chang
   function hear({ payload = '' }: Notification): void {
     const notified = parse(payload);
     // Before the first look at the version there is nothing that could be forgotten.
-    if (notified === undefined || known === null || notified.version <= known) return;
-    const isNext = notified.version === known + 1;
-    known = notified.version;
-    tell(isNext ? notified.change : null);
+    if (notified === undefined || known === null) return;
+    const isGap = notified.version > known + 1;
+    known = Math.max(known, notified.version);
+    // Also what seems to be old: anybody in the database may notify, and a made-up number must not hide a change.
+    tell(isGap ? null : notified.change);
   }
 
   async function connect(): Promise<void> {

@@ -65,7 +65,10 @@ export function createRedisSessions(options: RedisSessionsOptions): Sessions {
 
   /** The index is only a list of where to look: an entry too many does no harm, and goes by itself. */
   function unnote(userId: string, ids: readonly string[]): void {
-    if (ids.length > 0) link.read((client) => client.zrem(keys.userSessions(userId), ...ids)).catch(() => {});
+    for (let start = 0; start < ids.length; start += endBatch) {
+      const some = ids.slice(start, start + endBatch);
+      link.read((client) => client.zrem(keys.userSessions(userId), ...some)).catch(() => {});
+    }
   }
 
   async function create(session: NewSession, times: SessionTimes) {

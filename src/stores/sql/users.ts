@@ -52,8 +52,10 @@ export function createUsers({ dialect, one, many, write }: SqlDatabase): Users {
   function* change(id: string, changes: UserChanges, newName: string | undefined): Steps<User | undefined> {
     const before = toUserWithSets(yield* first<UserRow>(byId, id))?.user;
     if (before === undefined) return undefined;
+    const { ifPasswordHash, ...made } = changes;
+    if (ifPasswordHash !== undefined && before.passwordHash !== ifPasswordHash) return before;
     if (newName !== undefined) yield* requireFreeName(newName, id);
-    const after: User = { ...before, ...withoutUndefined(changes) };
+    const after: User = { ...before, ...withoutUndefined(made) };
     const canonicalName = newName ?? (yield* nameOf(id));
     yield* keepingAdministrator(function* () {
       yield* run(updateUser, ...toColumns(after, canonicalName));
