@@ -85,10 +85,13 @@ function preparePath(path: string): void {
 
 /** Comes before anything is written: a file that isn't ours stays as it is. */
 function assertKind(db: Database.Database, file: string, kind: StoreKind): void {
-  const found = db.pragma('application_id', { simple: true });
-  if (found === applicationIds[kind]) return;
-  const isEmpty = db.prepare('SELECT count(*) FROM sqlite_schema').pluck().get() === 0;
-  if (found === 0 && isEmpty) return;
+  // Both of one moment: another process may be making it just now.
+  const look = db.transaction(() => ({
+    found: db.pragma('application_id', { simple: true }),
+    isEmpty: db.prepare('SELECT count(*) FROM sqlite_schema').pluck().get() === 0,
+  }));
+  const { found, isEmpty } = look();
+  if (found === applicationIds[kind] || (found === 0 && isEmpty)) return;
   const other = (Object.keys(applicationIds) as StoreKind[]).find((name) => applicationIds[name] === found);
   throw new StoreOpenError(file, `is a database of ${other ?? 'another program'}, not of ${kind}`);
 }
