@@ -168,7 +168,11 @@ export async function composeGateway(config: Config, lasting: LastingParts): Pro
 
   function onOver(): void {
     open -= 1;
-    if (isRetired && open === 0) void close();
+    if (isRetired && open === 0) closeRetired();
+  }
+
+  function closeRetired(): void {
+    close().catch((error) => log.error('a retired configuration could not be closed', { err: error }));
   }
 
   async function close(): Promise<void> {
@@ -185,7 +189,7 @@ export async function composeGateway(config: Config, lasting: LastingParts): Pro
     passwordHashes: own.passwordHashes,
     retire() {
       isRetired = true;
-      if (open === 0) void close();
+      if (open === 0) closeRetired();
     },
     close,
   };

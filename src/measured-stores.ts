@@ -6,6 +6,7 @@ import type { Attempts } from './stores/attempts.ts';
 import type { Records } from './stores/records.ts';
 import type { Sessions } from './stores/sessions.ts';
 import type { SingleUse } from './stores/single-use.ts';
+import { type Call, wrapCalls } from './stores/wrap-calls.ts';
 
 type Operation = 'read' | 'write';
 
@@ -103,27 +104,22 @@ function newMeasures(): StoreMeasures {
   };
 }
 
-/** A copy of a store made of closures, which all of them are, with those operations measured. */
+/** That store, with those operations measured. */
 function measured<S extends object>(
   store: S,
   operations: Readonly<Partial<Record<keyof S, Operation>>>,
-  measures: StoreMeasures,
+  { waits, errors }: StoreMeasures,
 ): S {
-  const copy = { ...store };
-  for (const [name, operation] of Object.entries(operations) as [keyof S, Operation][]) {
-    const run = store[name] as (...given: unknown[]) => unknown;
-    copy[name] = measuredOperation(run, measures.waits[operation], () => {
-      measures.errors[operation]++;
-    }) as S[keyof S];
-  }
-  return copy;
+  return wrapCalls(store, (call, name) => {
+    const operation = operations[name];
+    if (operation === undefined) return call;
+    return measuredOperation(call, waits[operation], () => {
+      errors[operation]++;
+    });
+  });
 }
 
-function measuredOperation(
-  run: (...given: unknown[]) => unknown,
-  waits: Durations,
-  onError: () => void,
-): (...given: unknown[]) => unknown {
+function measuredOperation(run: Call, waits: Durations, onError: () => void): Call {
   return (...given) => {
     let answer: unknown;
     try {

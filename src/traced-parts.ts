@@ -3,6 +3,7 @@ import type { Config } from './config/schema.ts';
 import type { ProviderNetwork } from './identity-providers/provider-network.ts';
 import type { Stores } from './open-stores.ts';
 import type { Forward } from './proxy/forward.ts';
+import { wrapCalls } from './stores/wrap-calls.ts';
 import type { SpanStart } from './tracing/span.ts';
 import type { Tracing } from './tracing/tracing.ts';
 
@@ -32,25 +33,17 @@ export function traceStores(stores: Stores, tracing: Tracing | null, { stores: a
   };
 }
 
-/** A copy of a store made of closures, which all of them are. */
 function tracedStore<S extends object>(store: S, name: string, system: string, tracing: Tracing): S {
-  const copy = { ...store };
-  for (const operation of Object.keys(store) as (keyof S & string)[]) {
-    if (untraced.has(operation)) continue;
-    const ask = store[operation] as (...given: unknown[]) => unknown;
+  return wrapCalls(store, (ask, operation) => {
+    if (untraced.has(operation)) return ask;
     const start: SpanStart = {
       name: `${name}.${operation}`,
       kind: 'client',
       attributes: { 'db.system.name': system, 'db.operation.name': operation },
     };
-    const traced = (...given: unknown[]) =>
-      tracing.around(
-        () => start,
-        () => ask(...given),
-      );
-    copy[operation] = traced as S[keyof S & string];
-  }
-  return copy;
+    const startOf = () => start;
+    return (...given) => tracing.around(startOf, () => ask(...given));
+  });
 }
 
 /** Names of OpenTelemetry's for what an address of a store leads to. */

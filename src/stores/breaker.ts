@@ -1,4 +1,5 @@
 import { Refusal } from '../errors.ts';
+import { notInTime, within } from './patience.ts';
 
 /** Keeps questions from a store that is known to be away, but for one now and then. */
 export interface Breaker {
@@ -41,7 +42,7 @@ export function createBreaker({ timeoutMs, elapsed, onAway, onBack }: BreakerOpt
     async run(ask) {
       asking += 1;
       try {
-        const answer = await within(timeoutMs, ask());
+        const answer = await within(timeoutMs, ask(), tooLate);
         if (failedAt !== null) {
           failedAt = null;
           onBack();
@@ -62,16 +63,6 @@ export function isUnavailable(error: unknown): error is Refusal {
   return error instanceof Refusal && error.code === 'store_unavailable';
 }
 
-function within<T>(milliseconds: number, work: Promise<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    // An answer that is there already counts, also when this process itself was too busy to read it.
-    const timer = setTimeout(
-      () =>
-        setImmediate(() =>
-          reject(new Refusal('store_unavailable', { cause: new Error('it did not answer in time') })),
-        ),
-      milliseconds,
-    );
-    work.then(resolve, reject).finally(() => clearTimeout(timer));
-  });
+function tooLate(): Refusal {
+  return new Refusal('store_unavailable', { cause: new Error(notInTime) });
 }

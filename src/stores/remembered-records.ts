@@ -2,9 +2,9 @@ import { LRUCache } from 'lru-cache';
 import { Refusal } from '../errors.ts';
 import { createBreaker, isUnavailable } from './breaker.ts';
 import type { ChangeFeed, RecordsChange } from './change-feed.ts';
-import { guardCalls } from './guard-calls.ts';
 import { answerOrKnown } from './patience.ts';
 import type { ApiKeyWithOwner, Awaitable, Records, UserWithSets } from './records.ts';
+import { type Call, wrapCalls } from './wrap-calls.ts';
 
 /** A records store that has to be asked over the network, and remembers nothing. */
 export type RemoteRecords = Omit<Records, 'version'>;
@@ -187,6 +187,13 @@ export function createRememberedRecords(options: RememberedRecordsOptions): Reco
     if (breaker.isResting()) throw new Refusal('store_unavailable');
   }
 
+  function guarded(call: Call): Call {
+    return async (...given) => {
+      requireThere();
+      return call(...given);
+    };
+  }
+
   /** A change of our own counts here before anybody is told of it; one that failed may have been made all the same. */
   async function changing<T>(
     what: (result: T | undefined) => RecordsChange | null,
@@ -207,7 +214,7 @@ export function createRememberedRecords(options: RememberedRecordsOptions): Reco
   }
 
   return {
-    ...guardCalls(remote, always, requireThere),
+    ...wrapCalls(remote, (call, name) => (always.has(name) ? call : guarded(call))),
     version() {
       const now = elapsed();
       if (isHeard(now)) return changes + looks;

@@ -101,7 +101,7 @@ const sentences: Readonly<Record<string, (t: Test, stage: Stage) => Promise<void
     );
     t.match(JSON.parse(line), {
       store: 'sessions',
-      reason: /^the (connection is closed|command timed out)$/,
+      reason: /^(the connection is closed|it did not answer in time)$/,
     });
   },
 

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { RateLimiterMemory } from 'rate-limiter-flexible';
-import type { AttemptLimit, AttemptOutcome, Attempts } from '../attempts.ts';
+import type { Attempts } from '../attempts.ts';
+import { createCountedAttempts } from '../counted-attempts.ts';
 
 /** The longest a timer can wait: the limiter forgets a counter with a longer window at once. */
 const maxWindowMs = 2 ** 31 - 1;
@@ -23,35 +24,22 @@ export function createMemoryAttempts({ maxCounters = 100_000 }: MemoryAttemptsOp
     dispose: (_, key, reason) => reason === 'evict' && limiter.delete(key),
   });
 
-  function countOne(key: string, windowMs: number) {
-    counters.set(key, true);
-    return limiter.penalty(key, 1, { customDuration: Math.min(windowMs, maxWindowMs) / 1000 });
-  }
+  const windowOf = (windowMs: number) => ({ customDuration: Math.min(windowMs, maxWindowMs) / 1000 });
 
-  async function giveBack(limits: readonly AttemptLimit[], windowMs: number): Promise<void> {
-    for (const { key } of limits) {
-      if (!counters.has(key)) continue;
-      const customDuration = Math.min(windowMs, maxWindowMs) / 1000;
-      const counter = await limiter.reward(key, 1, { customDuration });
-      if (counter.consumedPoints > 0) continue;
+  return createCountedAttempts({
+    async add(key, windowMs) {
+      counters.set(key, true);
+      const { consumedPoints, msBeforeNext } = await limiter.penalty(key, 1, windowOf(windowMs));
+      return { count: consumedPoints, remainingMs: msBeforeNext };
+    },
+    async takeBack(key, windowMs) {
+      if (!counters.has(key)) return;
+      const { consumedPoints } = await limiter.reward(key, 1, windowOf(windowMs));
+      if (consumedPoints > 0) return;
       // Nothing is left to count, or its window has ended since: one that is given back leaves no trace, and pushes
       // out no other.
       counters.delete(key);
       await limiter.delete(key);
-    }
-  }
-
-  return {
-    async count(limits, windowMs): Promise<AttemptOutcome> {
-      for (const [index, { key, points }] of limits.entries()) {
-        const counter = await countOne(key, windowMs);
-        if (counter.consumedPoints > points) {
-          await giveBack(limits.slice(0, index + 1), windowMs);
-          return { allowed: false, retryAfterMs: counter.msBeforeNext };
-        }
-      }
-      return { allowed: true };
     },
-    giveBack,
-  };
+  });
 }

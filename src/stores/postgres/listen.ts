@@ -1,5 +1,6 @@
 import type { Client, Notification } from 'pg';
 import type { ChangeFeed, RecordsChange } from '../change-feed.ts';
+import { within } from '../patience.ts';
 import { type NotifiedChange, selectPlace } from './changes.ts';
 
 /** Up to where something has been heard, and of which run of which server. */
@@ -116,11 +117,4 @@ export function listenForChanges({ open, channel, parse }: ListenOptions): Chang
 async function readPlace(client: Client): Promise<Place> {
   const { rows } = await client.query<Place>(selectPlace);
   return rows[0]!;
-}
-
-function within<T>(milliseconds: number, work: Promise<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(new Error('it did not answer in time')), milliseconds);
-    work.then(resolve, reject).finally(() => clearTimeout(timer));
-  });
 }

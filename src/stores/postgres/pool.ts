@@ -1,4 +1,5 @@
 import { type ClientConfig, Pool, type PoolClient, type QueryConfig } from 'pg';
+import { notInTime, within } from '../patience.ts';
 import type { Value } from '../sql/steps.ts';
 import { asRefusal, PostgresFailure, toFailure, unavailable } from './failures.ts';
 
@@ -46,7 +47,7 @@ const idleTimeoutMs = 30_000;
 /** What it takes to connect and ask. */
 const repeatMs = 100;
 
-const tooLate = () => new PostgresFailure('gone', undefined, 'it did not answer in time');
+const tooLate = () => new PostgresFailure('gone', undefined, notInTime);
 const ignore = () => {};
 
 /** Opens a pool; it connects when it is first used. */
@@ -113,18 +114,10 @@ async function connectBefore(pool: Pool, deadline: number): Promise<PoolClient> 
   const connecting = pool.connect().catch((error) => {
     throw toFailure(error);
   });
-  let isLate = false;
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      isLate = true;
-      reject(tooLate());
-    }, deadline - performance.now());
+  return within(deadline - performance.now(), connecting, () => {
+    connecting.then((client) => client.release(), ignore);
+    return tooLate();
   });
-  connecting.then((client) => {
-    if (isLate) client.release();
-  }, ignore);
-  return Promise.race([connecting, late]).finally(() => clearTimeout(timer));
 }
 
 function createSession(

@@ -1,6 +1,7 @@
 import { RateLimiterRedis } from 'rate-limiter-flexible';
 import { Refusal } from '../../errors.ts';
-import type { AttemptLimit, AttemptOutcome, Attempts } from '../attempts.ts';
+import type { Attempts } from '../attempts.ts';
+import { createCountedAttempts } from '../counted-attempts.ts';
 import type { Keys } from './keys.ts';
 import type { RedisLink } from './link.ts';
 import { scripts } from './scripts.ts';
@@ -29,23 +30,15 @@ export function createRedisAttempts(link: RedisLink, keys: Keys): Attempts {
     points: Number.MAX_SAFE_INTEGER,
     duration: 1,
   });
-  const secondsOf = (windowMs: number) => ({ customDuration: Math.max(1, Math.ceil(windowMs / 1000)) });
+  const windowOf = (windowMs: number) => ({ customDuration: Math.max(1, Math.ceil(windowMs / 1000)) });
 
-  async function giveBack(limits: readonly AttemptLimit[], windowMs: number): Promise<void> {
-    for (const { key } of limits) await limiter.reward(key, 1, secondsOf(windowMs));
-  }
-
-  return {
-    async count(limits, windowMs): Promise<AttemptOutcome> {
-      for (const [index, { key, points }] of limits.entries()) {
-        const counter = await limiter.penalty(key, 1, secondsOf(windowMs));
-        if (counter.consumedPoints > points) {
-          await giveBack(limits.slice(0, index + 1), windowMs);
-          return { allowed: false, retryAfterMs: counter.msBeforeNext };
-        }
-      }
-      return { allowed: true };
+  return createCountedAttempts({
+    async add(key, windowMs) {
+      const { consumedPoints, msBeforeNext } = await limiter.penalty(key, 1, windowOf(windowMs));
+      return { count: consumedPoints, remainingMs: msBeforeNext };
     },
-    giveBack,
-  };
+    async takeBack(key, windowMs) {
+      await limiter.reward(key, 1, windowOf(windowMs));
+    },
+  });
 }

@@ -1,5 +1,6 @@
 import { Cluster } from 'ioredis';
 import { Refusal } from '../../errors.ts';
+import { within } from '../patience.ts';
 import type { CommandClient } from './clients.ts';
 import type { Script } from './scripts.ts';
 import { createStoreClock, type StoreClock } from './store-clock.ts';
@@ -180,7 +181,8 @@ export function openLink({ open, commandTimeoutMs, testClock, events }: LinkOpti
       clock.learn(answer[1], sentAt, performance.now());
       if (answer[0] !== 'late') return answer;
       // The server's clock has leapt; now that it is known again, what is left of the time is good for one more try.
-      if (performance.now() >= givenUpAt) throw new Refusal('store_unavailable', { cause: timedOut });
+      if (performance.now() >= givenUpAt)
+        throw new Refusal('store_unavailable', { cause: new Error('it was always late') });
     }
   }
 
@@ -203,8 +205,6 @@ export function openLink({ open, commandTimeoutMs, testClock, events }: LinkOpti
     },
   };
 }
-
-const timedOut = new Error('the command timed out');
 
 /** ioredis names an option of its own where a connection is gone. */
 function reasonOf(error: unknown): string {
@@ -238,12 +238,4 @@ function scriptAnswer(answer: unknown): [string, number, ...unknown[]] {
   if (Array.isArray(answer) && typeof answer[0] === 'string' && Number.isSafeInteger(answer[1]))
     return answer as [string, number, ...unknown[]];
   throw new TypeError('no answer of a script');
-}
-
-function within<T>(milliseconds: number, work: Promise<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    // An answer that is there already counts, also when this process itself was too busy to read it.
-    const timer = setTimeout(() => setImmediate(() => reject(timedOut)), milliseconds);
-    work.then(resolve, reject).finally(() => clearTimeout(timer));
-  });
 }
