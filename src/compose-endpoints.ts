@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { composeIdentityProviders } from './compose-identity-providers.ts';
+import type { ProviderEndpoints, SignInParts } from './compose-identity-providers.ts';
 import type { Config } from './config/schema.ts';
 import type { AccessTokens } from './credentials/access-token.ts';
 import { createCursors } from './credentials/cursor.ts';
@@ -70,7 +70,7 @@ export async function composeEndpoints(config: Config, parts: EndpointParts): Pr
     name: cookie.name,
   });
   const cursors = createCursors(await records.secret('cursor', randomBytes(secretBytes)));
-  const passwords = await createPasswordHasher({ ...config.passwords, memoryBytes: config.passwords.memory });
+  const passwords = createPasswordHasher({ ...config.passwords, memoryBytes: config.passwords.memory });
   const limits = {
     perAccountAndAddress: config.login_throttle.per_account_and_address,
     perAccount: config.login_throttle.per_account,
@@ -85,7 +85,7 @@ export async function composeEndpoints(config: Config, parts: EndpointParts): Pr
   const signIn = createSignIn({ sessions, times, tokens, cookies, cookie, catalogue });
   const onSessionEnded = parts.onCredentialEnded;
   const throttle = createLoginThrottle(attempts, limits);
-  const providers = await composeIdentityProviders(config, { ...parts, signIn, audit });
+  const providers = await composeProviders(config, { ...parts, signIn, audit });
   const endpoints = [
     ...providers.endpoints,
     createLogin({ records, passwords, throttle, signIn, recentUse, audit, now }),
@@ -137,4 +137,11 @@ export async function composeEndpoints(config: Config, parts: EndpointParts): Pr
     passwordHashes: passwords.load,
     close: () => providers.close(),
   };
+}
+
+/** What signs in through providers is loaded where there are some. */
+async function composeProviders(config: Config, parts: SignInParts): Promise<ProviderEndpoints> {
+  if (Object.keys(config.identity_providers).length === 0) return { endpoints: [], async close() {} };
+  const { composeIdentityProviders } = await import('./compose-identity-providers.ts');
+  return composeIdentityProviders(config, parts);
 }

@@ -1,30 +1,16 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from './config/schema.ts';
-import { Refusal } from './errors.ts';
 import type { Attempts } from './stores/attempts.ts';
 import { createMemoryAttempts } from './stores/memory/attempts.ts';
 import { isPostgresAddress, parsePostgresAddress } from './stores/postgres/address.ts';
-import { changeChannel, parseChange } from './stores/postgres/changes.ts';
 import type { PostgresAccess } from './stores/postgres/client-config.ts';
-import { openPostgresCopySource, openPostgresCopyTarget } from './stores/postgres/copy-end.ts';
-import { listenForChanges } from './stores/postgres/listen.ts';
-import {
-  createPostgresClient,
-  openPostgresRecords,
-  type PostgresRecords,
-  type PostgresRecordsOptions,
-} from './stores/postgres/records.ts';
 import type { Records } from './stores/records.ts';
 import { isRedisAddress, parseRedisAddress } from './stores/redis/address.ts';
-import { openRedisStores } from './stores/redis/open.ts';
-import { createRememberedRecords } from './stores/remembered-records.ts';
 import type { Sessions } from './stores/sessions.ts';
 import type { SingleUse } from './stores/single-use.ts';
 import type { CopyEnd } from './stores/sql/copy-end.ts';
 import { openSqliteCopySource, openSqliteCopyTarget } from './stores/sqlite/copy-end.ts';
 import { createSqliteRecords } from './stores/sqlite/records.ts';
 import { createSqliteSessions } from './stores/sqlite/sessions.ts';
-import { StoreOpenError } from './stores/store-open-error.ts';
 
 /** The stores of a configuration, open. */
 export interface Stores {
@@ -56,17 +42,15 @@ type SessionStores = Pick<Stores, 'sessions' | 'attempts' | 'singleUse'>;
 
 const sqliteScheme = 'sqlite:';
 
-/** How long a start waits for a PostgreSQL, and how often it asks whether it is there, ms. */
-const recordsPatienceMs = 5_000;
-const retryDelayMs = 250;
-/** How long it waits for a Redis before it does without, ms. */
+/** How long a start waits for a Redis before it does without, ms. */
 const sessionsPatienceMs = 2_000;
 
 /**
- * Opens the configured stores, creating or migrating them; the only place that knows which kinds there are. A Redis that
- * is away is no failure: it is tried again for as long as the stores are open. Records have to be there.
+ * Opens the configured stores, creating or migrating them; the only place that knows which kinds there are, and loads the
+ * drivers of no other. A Redis that is away is no failure: it is tried again for as long as the stores are open. Records
+ * have to be there.
  *
- * Rejects with {@link StoreOpenError} naming the file or address and the reason, or `store_unavailable`. `now` gives
+ * Rejects with a `StoreOpenError` naming the file or address and the reason, or `store_unavailable`. `now` gives
  * epoch ms.
  */
 export async function openStores(config: Config, now: () => number, events: StoreEvents): Promise<Stores> {
@@ -88,67 +72,40 @@ export async function openStores(config: Config, now: () => number, events: Stor
 
 /** Opens records to copy them, without a change to them; rejects as {@link openStores} does, also when there are none. */
 export async function openCopySource(place: RecordsPlace): Promise<CopyEnd> {
-  return isPostgresAddress(place.address)
-    ? openPostgresCopySource(accessTo(place))
-    : openSqliteCopySource(sqliteFile(place.address));
+  if (!isPostgresAddress(place.address)) return openSqliteCopySource(sqliteFile(place.address));
+  const { openPostgresCopySource } = await import('./stores/postgres/copy-end.ts');
+  return openPostgresCopySource(accessTo(place));
 }
 
 /** Opens the place that records are copied to, made and migrated as needed; rejects as {@link openStores} does. */
 export async function openCopyTarget(place: RecordsPlace): Promise<CopyEnd> {
-  return isPostgresAddress(place.address)
-    ? openPostgresCopyTarget(accessTo(place))
-    : openSqliteCopyTarget(sqliteFile(place.address));
+  if (!isPostgresAddress(place.address)) return openSqliteCopyTarget(sqliteFile(place.address));
+  const { openPostgresCopyTarget } = await import('./stores/postgres/copy-end.ts');
+  return openPostgresCopyTarget(accessTo(place));
 }
 
 async function openRecords(config: Config, now: () => number, events: StoreEvents): Promise<Records> {
-  const { stores, sessions } = config;
+  const { stores, sessions, tenant } = config;
   const staleIfErrorMs = sessions.stale_if_error;
   if (!isPostgresAddress(stores.records))
     return createSqliteRecords(sqliteFile(stores.records), { now, asksOncePerTurn: true, staleIfErrorMs });
-  const place = { address: stores.records, password: stores.records_password, tls: stores.records_tls };
-  const access = accessTo(place);
-  const timeoutMs = stores.records_statement_timeout;
-  const remote = await openPatiently({ access, now, timeoutMs, maxConnections: stores.records_connections });
-  await requireSameTenant(remote, config.tenant);
-  const feed = listenForChanges({
-    open: () => createPostgresClient(access, timeoutMs),
-    channel: changeChannel(access.address.schema),
-    parse: parseChange,
-  });
-  return createRememberedRecords({
-    remote,
-    feed,
+  const { openSharedRecords } = await import('./stores/postgres/open.ts');
+  return openSharedRecords({
+    access: accessTo({
+      address: stores.records,
+      password: stores.records_password,
+      tls: stores.records_tls,
+    }),
+    tenant,
+    now,
+    timeoutMs: stores.records_statement_timeout,
+    maxConnections: stores.records_connections,
     staleIfErrorMs,
     events: {
       onAway: (reason) => events.onAway('records', reason),
       onBack: () => events.onBack('records'),
     },
   });
-}
-
-/** Two tenants with one address would have the same users and keys: whoever comes second is refused. */
-async function requireSameTenant(remote: PostgresRecords, tenant: string): Promise<void> {
-  const owner = Buffer.from(await remote.secret('tenant', Buffer.from(tenant))).toString();
-  if (owner === tenant) return;
-  await remote.close();
-  throw new StoreOpenError(
-    'stores.records',
-    `belongs to tenant ${owner}; name a schema of its own, ?schema=NAME`,
-  );
-}
-
-/** A server that is just being started, or failing over, is waited for. */
-async function openPatiently(options: PostgresRecordsOptions): Promise<PostgresRecords> {
-  const deadline = performance.now() + recordsPatienceMs;
-  for (;;) {
-    try {
-      return await openPostgresRecords(options);
-    } catch (error) {
-      const isAway = error instanceof Refusal && error.code === 'store_unavailable';
-      if (!isAway || performance.now() > deadline) throw error;
-      await sleep(retryDelayMs);
-    }
-  }
 }
 
 async function openSessionStores(
@@ -167,6 +124,7 @@ async function openSessionStores(
 
 async function openInRedis(config: Config, now: () => number, events: StoreEvents): Promise<SessionStores> {
   const { stores } = config;
+  const { openRedisStores } = await import('./stores/redis/open.ts');
   const { promise: connected, resolve: onConnected } = Promise.withResolvers<void>();
   const opened = openRedisStores({
     access: {

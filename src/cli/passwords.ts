@@ -6,7 +6,7 @@ import { readPassword } from './read-password.ts';
 
 /** Reads a new password, judges it and gives its hash; throws Failure. */
 export async function readPasswordHash({ terminal }: Call, { passwords }: Config): Promise<string> {
-  const hasher = await createPasswordHasher({ ...passwords, memoryBytes: passwords.memory });
+  const hasher = createPasswordHasher({ ...passwords, memoryBytes: passwords.memory });
   return hasher.hash(await readPassword(terminal, (raw) => requirePassword(raw, passwords.min_length)));
 }
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { AcknowledgedKeys, changeKeys } from '../support/acknowledged-keys.ts';
+import { AcknowledgedKeys, changeKeys, judgeUse } from '../support/acknowledged-keys.ts';
 import { eventually } from '../support/eventually.ts';
 import { administrator } from '../support/gateway.ts';
 import type { GatewayProcess } from '../support/gateway-process.ts';
@@ -64,6 +64,7 @@ async function playRound(stage: Stage, round: number, bearer: string): Promise<A
     changeKeys(gateways[client % gateways.length]!.api, bearer, known, {
       name: `${round}.${client}`,
       until: changesInRound,
+      isStoreMortal: true,
     }),
   );
   await Promise.all([kill(), ...changing]);
@@ -103,12 +104,7 @@ t.test(`killed ${rounds} times amid changes, nothing acknowledged is lost`, { ti
     const counted = (await versionOf(stage)) - versionBefore;
     const most = known.changes + known.unsure.size;
     t.ok(counted >= known.changes && counted <= most, `${counted} changes counted, at most ${most}`);
-    const [there, gone] = [[...known.there.values()].slice(-5), [...known.deleted.values()].slice(-5)];
-    for (const { api } of stage.gateways) {
-      const statusOf = async (apiKey: string) => (await api.send({ path: '/api/store/x', apiKey })).status;
-      t.ok((await Promise.all(there.map(({ key }) => statusOf(key)))).every((status) => status === 200));
-      t.ok((await Promise.all(gone.map(statusOf))).every((status) => status === 401));
-    }
+    for (const { api } of stage.gateways) await judgeUse(t, api, known);
     changes += known.changes;
     unsure += known.unsure.size;
   }

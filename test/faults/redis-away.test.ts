@@ -12,13 +12,15 @@ import {
   staleIfErrorMs,
   startAwayStage,
   statusOf,
-  tryToSignIn,
   type Way,
   ways,
 } from '../support/redis-away.ts';
 import { stored } from '../support/redis-operations.ts';
 import { requireRedis } from '../support/redis-server.ts';
-import { auditLines, cookieOf, leeway, logText, partsOf } from '../support/replicas.ts';
+import { tryToSignIn } from '../support/relay-stage.ts';
+import { auditLines, cookieOf, logText, partsOf } from '../support/replicas.ts';
+import { judgeWithin, timed } from '../support/timed.ts';
+import { judgeUnavailable } from '../support/unavailable.ts';
 import { closeCodeOf, openWebSocket } from '../support/web-sockets.ts';
 
 const timeout = isLong ? 300_000 : 110_000;
@@ -35,26 +37,6 @@ interface Stage extends AwayStage {
   readonly way: Way;
   wentAtMs: number;
   before: unknown;
-}
-
-/** Milliseconds that `work` takes. */
-async function timed<T>(work: Promise<T>): Promise<{ readonly came: T; readonly tookMs: number }> {
-  const since = performance.now();
-  const came = await work;
-  return { came, tookMs: performance.now() - since };
-}
-
-function judgeWithin(t: Test, what: string, tookMs: number, limitMs: number): void {
-  t.ok(tookMs < limitMs * leeway, `${what} after ${Math.round(tookMs)} of ${limitMs} ms`);
-}
-
-function judgeUnavailable(t: Test, what: string, answer: ApiAnswer): void {
-  t.match(
-    answer,
-    { status: 503, headers: { 'retry-after': /^[1-9]\d*$/ }, json: { code: 'store_unavailable' } },
-    what,
-  );
-  t.strictSame(answer.setCookies, [], `${what}: no cookie is cleared`);
 }
 
 /** The sentences of the contract, in the order in which a Redis goes away and comes back. */

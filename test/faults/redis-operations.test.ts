@@ -1,5 +1,3 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import type { ApiAnswer } from '../support/api-client.ts';
@@ -12,21 +10,23 @@ import {
   faults,
   isOfOperation,
   type Operation,
-  type OperationStage,
   operations,
-  passGrace,
   type Situation,
   startOperationStage,
   stored,
 } from '../support/redis-operations.ts';
 import { requireRedis } from '../support/redis-server.ts';
-import { cookieOf, leeway, partsOf, sessionKey } from '../support/replicas.ts';
+import { passGrace, type RelayStage } from '../support/relay-stage.ts';
+import { cookieOf, leeway, logText, partsOf, sessionKey } from '../support/replicas.ts';
+import { judgeWithin } from '../support/timed.ts';
+import { judgeUnavailable } from '../support/unavailable.ts';
 
 const timeout = isLong ? 1_200_000 : 120_000;
 t.setTimeout(timeout);
 
 /** What an answer may take beyond the time-out of its command, ms: the tenth that is promised, of the default. */
 const slackMs = 50;
+const backLimitMs = 2_000;
 
 const faultNames = Object.keys(faults);
 
@@ -63,12 +63,12 @@ t.test('whatever command goes wrong, nobody loses a session', { timeout }, async
       }
     }
   }
-  t.notMatch(logOf(stage), /"internal error"/);
+  t.notMatch(logText(stage.gateway.folder), /"internal error"/);
   t.comment('rows', rows);
   t.comment('answers', answers);
 });
 
-async function judge(t: Test, stage: OperationStage, row: Row): Promise<ApiAnswer> {
+async function judge(t: Test, stage: RelayStage, row: Row): Promise<ApiAnswer> {
   const { redis, relay, gateway } = stage;
   const { operation } = row;
   await redis.command('FLUSHALL');
@@ -84,7 +84,7 @@ async function judge(t: Test, stage: OperationStage, row: Row): Promise<ApiAnswe
   armed.disarm();
   judgeAnswer(t, row, answer);
   if (answer.status === 503) {
-    t.ok(tookMs < (commandTimeoutMs + slackMs) * leeway, `answered ${Math.round(tookMs)} ms after the fault`);
+    judgeWithin(t, 'it is answered', tookMs, commandTimeoutMs + slackMs);
     await judgeNothingLater(t, stage, row, struckAt);
   }
   await relay.restore();
@@ -98,14 +98,13 @@ function judgeAnswer(t: Test, { operation, command, fault }: Row, answer: ApiAns
   const right = isHarmless ? [operation.good] : [operation.good, 503];
   t.ok(right.includes(answer.status), `it is answered ${answer.status}`);
   if (answer.status !== 503) return;
-  t.match(answer, { headers: { 'retry-after': /^[1-9]\d*$/ }, json: { code: 'store_unavailable' } });
+  judgeUnavailable(t, 'it', answer);
   if (operation.good === 401 || operation.isSignIn)
     t.match(answer.json, { error: 'temporarily_unavailable' });
-  t.strictSame(answer.setCookies, [], 'no cookie is cleared');
 }
 
 /** What the client was told did not happen does not happen afterwards. */
-async function judgeNothingLater(t: Test, { redis }: OperationStage, { fault }: Row, struckAt: number) {
+async function judgeNothingLater(t: Test, { redis }: RelayStage, { fault }: Row, struckAt: number) {
   const before = await stored(redis);
   if (fault === 'arrives late') {
     t.ok(performance.now() - struckAt < delayMs, 'it has not arrived yet');
@@ -115,15 +114,14 @@ async function judgeNothingLater(t: Test, { redis }: OperationStage, { fault }: 
 }
 
 /** Within two seconds the store serves again, and whoever was signed in still is: but for what was asked to end. */
-async function goOn(t: Test, stage: OperationStage, row: Row, situation: Situation, answer: ApiAnswer) {
+async function goOn(t: Test, stage: RelayStage, row: Row, situation: Situation, answer: ApiAnswer) {
   const { gateway } = stage;
   const since = performance.now();
   const { operation } = row;
   if (operation.isSignIn === true || operation.ends === true) {
     await eventually('it is answered', async () => (await operation.run(stage, situation)).status !== 503);
   } else await judgeOneHead(t, stage, situation, answer);
-  const tookMs = performance.now() - since;
-  t.ok(tookMs < 2_000 * leeway, `it goes on after ${Math.round(tookMs)} ms`);
+  judgeWithin(t, 'it goes on', performance.now() - since, backLimitMs);
 
   const { bearer } = situation;
   if (operation.isSignIn === true) {
@@ -138,13 +136,13 @@ async function goOn(t: Test, stage: OperationStage, row: Row, situation: Situati
       await eventually(
         `a bearer token is answered ${expected}`,
         async () => (await api.send({ path: '/api/store/x', bearer })).status === expected,
-        2_000 * leeway,
+        backLimitMs * leeway,
       );
   }
 }
 
 /** All cookies that somebody may hold lead to one and the same successor, at most one generation on. */
-async function judgeOneHead(t: Test, stage: OperationStage, { cookies }: Situation, answer: ApiAnswer) {
+async function judgeOneHead(t: Test, stage: RelayStage, { cookies }: Situation, answer: ApiAnswer) {
   const held = answer.setCookies.length === 0 ? cookies : [...cookies, cookieOf(answer)];
   const answers = await eventually('every cookie is answered', async () => {
     const all = await Promise.all(held.map((cookie) => stage.gateway.api.refresh(cookie)));
@@ -160,13 +158,6 @@ async function judgeOneHead(t: Test, stage: OperationStage, { cookies }: Situati
   const { generation } = partsOf([...successors][0]!);
   t.ok(generation <= 2, `generation ${generation}`);
   t.equal(await stage.redis.command('HGET', sessionKey(held[0]!), 'generation'), String(generation));
-}
-
-function logOf({ gateway }: OperationStage): string {
-  return readdirSync(gateway.folder)
-    .filter((name) => name.endsWith('.log'))
-    .map((name) => readFileSync(join(gateway.folder, name), 'utf8'))
-    .join('');
 }
 
 t.test('a clock learnt from a slow answer lets nothing be done too late', { timeout }, async (t) => {

@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap';
-import { judgeExactKeys } from '../support/exact-keys.ts';
+import { judgeExactKeys, judgeOneDeletion } from '../support/exact-keys.ts';
 import { administrator, bootstrapToken } from '../support/gateway.ts';
 import type { GatewayProcess } from '../support/gateway-process.ts';
 import { isLong } from '../support/gateway-under-load.ts';
@@ -88,10 +88,7 @@ if (requirePostgres(t)) {
       const mint = async () => (await next().mintKey(bearer, { label: 'a key', scopes })).id;
       const call = (method: string, path: string) => next().send({ method, path: keysPath + path, bearer });
       await judgeExactKeys(t, { mint, call }, rounds);
-      const id = await mint();
-      const answers = await Promise.all(Array.from({ length: 64 }, () => call('DELETE', id)));
-      const counted = [204, 404].map((status) => answers.filter((answer) => answer.status === status).length);
-      t.same(counted, [1, 63], 'of 64 who delete the same key one does');
+      await judgeOneDeletion(t, { mint, call });
     });
 
     await t.test('a key works everywhere on its first use', { timeout }, async (t) => {

@@ -25,7 +25,7 @@ export async function withRecords<T>(folder: string, use: (records: Records) => 
 }
 
 /** Hashes at the cost of the tests' configuration, so that a sign-in has no reason to hash anew. */
-const hasher = await createPasswordHasher({
+const hasher = createPasswordHasher({
   memoryBytes: 64 * 1024,
   iterations: 1,
   parallelism: 1,

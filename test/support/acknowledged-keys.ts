@@ -1,3 +1,4 @@
+import type { Test } from 'tap';
 import type { ApiAnswer, ApiClient } from './api-client.ts';
 import { keysPath } from './key-administration.ts';
 
@@ -19,15 +20,25 @@ export class AcknowledgedKeys {
   }
 }
 
+/** Who changes keys, and for how long. */
+export interface KeyChanges {
+  /** What the labels begin with. */
+  readonly name: string;
+  /** So many changes in all, everybody's. */
+  readonly until: number;
+  /** The store is a server that may be gone too: 503 says so, and is a mistake otherwise. */
+  readonly isStoreMortal?: boolean;
+}
+
 /**
- * Creates keys and deletes every other one again until there were so many changes in all, or the gateway or its store is
- * gone. Throws for any answer but what was asked for and 503.
+ * Creates keys and deletes every other one again until there were enough changes, or the gateway or its store is gone.
+ * Throws for any answer but what was asked for.
  */
 export async function changeKeys(
   api: ApiClient,
   bearer: string,
   known: AcknowledgedKeys,
-  { name, until }: { readonly name: string; readonly until: number },
+  { name, until, isStoreMortal = false }: KeyChanges,
 ): Promise<void> {
   const own: string[] = [];
   for (let count = 0; known.changes < until; count += 1) {
@@ -40,7 +51,7 @@ export async function changeKeys(
       ? create(api, bearer, label)
       : remove(api, bearer, before.id)
     ).catch(() => undefined);
-    if (answer === undefined || answer.status === 503) return;
+    if (answer === undefined || (isStoreMortal && answer.status === 503)) return;
     if (answer.status !== (before === undefined ? 201 : 204)) throw new Error(`answered ${answer.text}`);
     known.unsure.delete(label);
     known.changes += 1;
@@ -58,4 +69,11 @@ function create(api: ApiClient, bearer: string, label: string): Promise<ApiAnswe
 
 function remove(api: ApiClient, bearer: string, id: string): Promise<ApiAnswer> {
   return api.send({ method: 'DELETE', path: keysPath + id, bearer });
+}
+
+/** Judges that the last few keys created are let in, and the last few deleted are not. */
+export async function judgeUse(t: Test, api: ApiClient, { there, deleted }: AcknowledgedKeys): Promise<void> {
+  const statusOf = async (apiKey: string) => (await api.send({ path: '/api/store/x', apiKey })).status;
+  for (const { key } of [...there.values()].slice(-5)) t.equal(await statusOf(key), 200);
+  for (const key of [...deleted.values()].slice(-5)) t.equal(await statusOf(key), 401);
 }

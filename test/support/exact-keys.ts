@@ -47,3 +47,11 @@ export async function judgeExactKeys(t: Test, { mint, call }: KeyCalls, rounds: 
     while (there.size > 36) await remove([...there][0]!);
   }
 }
+
+/** Judges that of 64 who delete the same key one does, and the others find none. */
+export async function judgeOneDeletion(t: Test, { mint, call }: KeyCalls): Promise<void> {
+  const id = await mint();
+  const answers = await Promise.all(Array.from({ length: 64 }, () => call('DELETE', id)));
+  const counted = [204, 404].map((status) => answers.filter((answer) => answer.status === status).length);
+  t.strictSame(counted, [1, 63], 'of 64 who delete the same key one does');
+}

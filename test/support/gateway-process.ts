@@ -32,12 +32,16 @@ const main = join(import.meta.dirname, '../../src/main.ts');
 const listening = /listening on http:\/\/127\.0\.0\.1:(\d+), management on http:\/\/127\.0\.0\.1:(\d+)/;
 
 /**
- * Starts `postern serve` on free ports. `folder`: that of another gateway, to share its stores. At the end of the test
- * its log, what it printed and every error body are searched for secrets.
+ * Starts `postern serve` on free ports. `folder`: that of another gateway, to share its stores; `program`: how
+ * Postern is called, if not from its sources. At the end of the test its log, what it printed and every error body are searched for secrets.
  */
 export async function startGatewayProcess(
   t: TestScope,
-  options: { readonly config?: object; readonly folder?: string } = {},
+  options: {
+    readonly config?: object;
+    readonly folder?: string;
+    readonly program?: readonly [string, ...string[]];
+  } = {},
 ): Promise<GatewayProcess> {
   const folder = options.folder ?? mkdtempSync(join(tmpdir(), 'postern-test-'));
   const name = join(folder, `process-${process.hrtime.bigint()}`);
@@ -47,7 +51,8 @@ export async function startGatewayProcess(
     writeFileSync(configFile, stringify(testConfig('builtin:echo', config)));
   configure(options.config);
   const log = openSync(logFile, 'w');
-  const child = spawn(process.execPath, [main, 'serve', '--config', configFile], {
+  const [program, ...before] = options.program ?? [process.execPath, main];
+  const child = spawn(program, [...before, 'serve', '--config', configFile], {
     stdio: ['ignore', log, 'pipe'],
   });
   closeSync(log);

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Test } from 'tap';
-import type { ApiAnswer, ApiRequest } from './api-client.ts';
+import type { ApiRequest } from './api-client.ts';
 import { eventually } from './eventually.ts';
 import { isLong } from './gateway-under-load.ts';
 import {
@@ -13,7 +13,8 @@ import {
 } from './postgres-away.ts';
 import { openStream } from './postgres-replicas.ts';
 import { readiness } from './redis-away.ts';
-import { leeway } from './replicas.ts';
+import { judgeWithin, timed } from './timed.ts';
+import { judgeUnavailable } from './unavailable.ts';
 
 const answerLimitMs = 2_000;
 const backLimitMs = 2_000;
@@ -24,21 +25,6 @@ const heardAgoMs = 700;
 const askingMs = 1_100;
 const sweepMs = 500;
 
-interface Timed {
-  readonly answer: ApiAnswer;
-  readonly tookMs: number;
-}
-
-async function timed(stage: RecordsStage, request: ApiRequest): Promise<Timed> {
-  const sinceMs = performance.now();
-  const answer = await stage.gateway.api.send(request);
-  return { answer, tookMs: performance.now() - sinceMs };
-}
-
-function judgeWithin(t: Test, what: string, tookMs: number, limitMs: number): void {
-  t.ok(tookMs < limitMs * leeway, `${what} within ${Math.round(tookMs)} of ${limitMs} ms`);
-}
-
 /** Judges that a request is refused in time, as one that may be made again. */
 export async function judgeRefused(
   t: Test,
@@ -46,14 +32,8 @@ export async function judgeRefused(
   what: string,
   request: ApiRequest,
 ): Promise<void> {
-  const { answer, tookMs } = await timed(stage, request);
-  const refusal = {
-    status: 503,
-    headers: { 'retry-after': /^[1-9]\d*$/ },
-    json: { code: 'store_unavailable' },
-  };
-  t.match(answer, refusal, what);
-  t.strictSame(answer.setCookies, [], 'no cookie is cleared');
+  const { came, tookMs } = await timed(stage.gateway.api.send(request));
+  judgeUnavailable(t, what, came);
   judgeWithin(t, what, tookMs, answerLimitMs);
 }
 
@@ -93,7 +73,7 @@ async function judgeStale(t: Test, stage: RecordsStage, wentAtMs: number): Promi
   let slowestMs = 0;
   for (;;) {
     const sentAtMs = performance.now() - wentAtMs;
-    const { answer, tookMs } = await timed(stage, requests.use(stage.key));
+    const { came: answer, tookMs } = await timed(stage.gateway.api.send(requests.use(stage.key)));
     slowestMs = Math.max(slowestMs, tookMs);
     if (answer.status !== 200) {
       t.equal(answer.status, 503);
@@ -109,11 +89,13 @@ async function judgeStale(t: Test, stage: RecordsStage, wentAtMs: number): Promi
 
 /** Everybody asks at once; everybody is answered, and soon. */
 async function judgeFlood(t: Test, stage: RecordsStage, unseenKey: string): Promise<void> {
-  const { bearer } = stage;
+  const { gateway, bearer } = stage;
   const kinds = [requests.use(unseenKey), requests.login, requests.creation(bearer, 'flood')];
-  const flood = Array.from({ length: floodSize }, (_, index) => timed(stage, kinds[index % kinds.length]!));
+  const flood = Array.from({ length: floodSize }, (_, index) =>
+    timed(gateway.api.send(kinds[index % kinds.length]!)),
+  );
   const answers = await Promise.all(flood);
-  t.strictSame([...new Set(answers.map(({ answer }) => answer.status))], [503], `${floodSize} at once`);
+  t.strictSame([...new Set(answers.map(({ came }) => came.status))], [503], `${floodSize} at once`);
   judgeWithin(t, 'the last is answered', Math.max(...answers.map(({ tookMs }) => tookMs)), answerLimitMs);
 }
 

@@ -1,11 +1,8 @@
 import type { Test } from 'tap';
-import type { ApiAnswer } from './api-client.ts';
 import { administrator } from './gateway.ts';
 import type { GatewayProcess } from './gateway-process.ts';
-import { passGrace } from './redis-operations.ts';
-import { type RedisRelay, startRedisRelay } from './redis-relay.ts';
-import { type RedisServer, startRedis } from './redis-server.ts';
-import { startReplica, startReplicas } from './replicas.ts';
+import { passGrace, type RelayStage, startRelayStage } from './relay-stage.ts';
+import { startReplica } from './replicas.ts';
 import { startWebSocketUpstream } from './web-sockets.ts';
 
 const { username, password } = administrator;
@@ -14,11 +11,8 @@ const { username, password } = administrator;
 export const staleIfErrorMs = 1_500;
 export const livenessAgeMs = 500;
 
-/** A gateway that reaches its Redis through a relay, one that reaches it straight, and who is signed in where. */
-export interface AwayStage {
-  readonly redis: RedisServer;
-  readonly relay: RedisRelay;
-  readonly gateway: GatewayProcess;
+/** Who is signed in where. */
+export interface AwayStage extends RelayStage {
   /** Signed in at the gateway; the next refresh rotates. */
   readonly bearer: string;
   readonly cookie: string;
@@ -36,8 +30,6 @@ export async function startAwayStage(
   t: Test,
   options: { readonly redis?: readonly string[] } = {},
 ): Promise<AwayStage> {
-  const redis = await startRedis(t, { config: options.redis ?? [] });
-  const relay = await startRedisRelay(t, redis);
   const sockets = await startWebSocketUpstream(t);
   const config = {
     stores: { sessions_liveness_age: `${livenessAgeMs}ms` },
@@ -48,7 +40,8 @@ export async function startAwayStage(
       { prefix: '/api', upstream: 'app' },
     ],
   };
-  const [gateway, elsewhere] = await startReplicas(t, [relay.url, redis.url], config);
+  const stage = await startRelayStage(t, config, options.redis);
+  const { redis, relay, gateway, elsewhere } = stage;
   const { accessToken: unseenBearer } = await elsewhere.api.signIn(username, password);
   const administrators = await gateway.api.signIn(username, password);
   const { key } = await gateway.api.mintKey(administrators.accessToken, {
@@ -59,9 +52,7 @@ export async function startAwayStage(
   const { accessToken: bearer, cookie } = await gateway.api.signIn(username, password);
   await passGrace(redis, cookie);
   return {
-    redis,
-    relay,
-    gateway,
+    ...stage,
     bearer,
     cookie,
     seenAtMs,
@@ -86,11 +77,6 @@ export const ways: Readonly<Record<string, Way>> = {
   'standing still': { go: ({ redis }) => redis.pause(), comeBack: ({ redis }) => redis.resume() },
   'in a black hole': { go: ({ relay }) => relay.blackHole(), comeBack: ({ relay }) => relay.restore() },
 };
-
-/** A sign-in by the right password, whatever the answer. */
-export function tryToSignIn({ api }: GatewayProcess): Promise<ApiAnswer> {
-  return api.send({ method: 'POST', path: '/api/login/access-token', form: { username, password } });
-}
 
 /** The status of a request by a bearer token or an API key. */
 export async function statusOf(

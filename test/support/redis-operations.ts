@@ -2,10 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ApiAnswer } from './api-client.ts';
 import { administrator, type TestScope } from './gateway.ts';
 import type { GatewayProcess } from './gateway-process.ts';
-import { type RedisRelay, startRedisRelay } from './redis-relay.ts';
+import type { RedisRelay } from './redis-relay.ts';
 import { connectionCommands, type RelayCommand, type RelayFault } from './redis-relay-faults.ts';
-import { type RedisServer, startRedis } from './redis-server.ts';
-import { cookieOf, sessionKey, startReplicas } from './replicas.ts';
+import type { RedisServer } from './redis-server.ts';
+import { passGrace, type RelayStage, startRelayStage, tryToSignIn } from './relay-stage.ts';
+import { cookieOf } from './replicas.ts';
 import type { Reply } from './resp.ts';
 
 const { username, password } = administrator;
@@ -15,21 +16,9 @@ export const commandTimeoutMs = 200;
 /** How much later a delayed command arrives, ms. */
 export const delayMs = 350;
 
-/** A gateway whose Redis is behind a relay, and one on the same stores that reaches it straight. */
-export interface OperationStage {
-  readonly redis: RedisServer;
-  readonly relay: RedisRelay;
-  readonly gateway: GatewayProcess;
-  readonly elsewhere: GatewayProcess;
-}
-
-/** Starts them, with the administrator of the tests. */
-export async function startOperationStage(t: TestScope): Promise<OperationStage> {
-  const redis = await startRedis(t);
-  const relay = await startRedisRelay(t, redis);
-  const stores = { sessions_command_timeout: `${commandTimeoutMs}ms` };
-  const [gateway, elsewhere] = await startReplicas(t, [relay.url, redis.url], { stores });
-  return { redis, relay, gateway, elsewhere };
+/** Starts a gateway with that time-out behind a relay, and one beside it. */
+export function startOperationStage(t: TestScope): Promise<RelayStage> {
+  return startRelayStage(t, { stores: { sessions_command_timeout: `${commandTimeoutMs}ms` } });
 }
 
 /** Where somebody is when the operation begins. */
@@ -51,33 +40,17 @@ export interface Operation {
   readonly isSignIn?: boolean;
   /** What fails says so in OAuth's words, too. */
   readonly speaksOauth?: boolean;
-  prepare(stage: OperationStage): Promise<Situation>;
-  run(stage: OperationStage, situation: Situation): Promise<ApiAnswer>;
+  prepare(stage: RelayStage): Promise<Situation>;
+  run(stage: RelayStage, situation: Situation): Promise<ApiAnswer>;
 }
-
-const signIn = (stage: Pick<OperationStage, 'gateway'>, secret: string = password) =>
-  stage.gateway.api.send({
-    method: 'POST',
-    path: '/api/login/access-token',
-    form: { username, password: secret },
-  });
 
 async function signedIn({ api }: GatewayProcess): Promise<Situation> {
   const { cookie, accessToken } = await api.signIn(username, password);
   return { cookies: [cookie], sent: cookie, bearer: accessToken };
 }
 
-/** Lets the grace of the session's current cookie run out: what Redis keeps of it becomes 20 s older. */
-export async function passGrace(redis: RedisServer, cookie: string): Promise<void> {
-  const key = sessionKey(cookie);
-  for (const field of ['issued', 'presented']) {
-    const instant = await redis.command('HGET', key, field);
-    if (instant !== '') await redis.command('HSET', key, field, Number(instant) - 20_000);
-  }
-}
-
 /** Signs in and rotates once: the newer cookie has not been presented. */
-async function rotated(stage: OperationStage): Promise<Situation> {
+async function rotated(stage: RelayStage): Promise<Situation> {
   const before = await signedIn(stage.gateway);
   await passGrace(stage.redis, before.sent);
   const successor = cookieOf(await stage.gateway.api.refresh(before.sent));
@@ -85,7 +58,7 @@ async function rotated(stage: OperationStage): Promise<Situation> {
 }
 
 /** Two rotations on, with the first cookie in somebody's hands. */
-async function stolen(stage: OperationStage): Promise<Situation> {
+async function stolen(stage: RelayStage): Promise<Situation> {
   const { cookies, sent, bearer } = await rotated(stage);
   await stage.gateway.api.refresh(sent);
   await passGrace(stage.redis, sent);
@@ -93,7 +66,7 @@ async function stolen(stage: OperationStage): Promise<Situation> {
   return { cookies: [sent, third], sent: cookies[0]!, bearer };
 }
 
-async function aboutToRotate(stage: OperationStage): Promise<Situation> {
+async function aboutToRotate(stage: RelayStage): Promise<Situation> {
   const situation = await signedIn(stage.gateway);
   await passGrace(stage.redis, situation.sent);
   return situation;
@@ -112,14 +85,14 @@ export const operations: Readonly<Record<string, Operation>> = {
     isSignIn: true,
     speaksOauth: true,
     prepare: async () => nobody,
-    run: (stage) => signIn(stage),
+    run: ({ gateway }) => tryToSignIn(gateway),
   },
   'a sign-in by a wrong password': {
     good: 401,
     isSignIn: true,
     speaksOauth: true,
     prepare: async () => nobody,
-    run: (stage) => signIn(stage, 'not the password'),
+    run: ({ gateway }) => tryToSignIn(gateway, 'not the password'),
   },
   'a refresh that only confirms': { good: 200, prepare: rotated, ...aRefresh },
   'a refresh that rotates': { good: 200, prepare: aboutToRotate, ...aRefresh },

@@ -9,17 +9,12 @@ import { runRedisCommand } from './redis-command.ts';
 export interface RedisProcess {
   /** Null while it doesn't run. */
   readonly pid: number | null;
-  /** Resolves when it answers a PING. Rejects with what it logged when it ends before; {@link PortTaken} if due to its port. */
+  /** Resolves when it answers a PING. Rejects with what it logged when it ends before. */
   start(): Promise<void>;
   signal(signal: NodeJS.Signals): void;
   /** Ends it, if it runs, by that signal; a pause is no hindrance. */
   end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void>;
 }
-
-/** Somebody else listens on the port it was to have. */
-export class PortTaken extends Error {}
-
-const takenPattern = /Address already in use|Failed listening on port/;
 
 /** Creates it; `logFile` gets what the last start printed, and it answers on the Unix socket `socket`. */
 export function createRedisProcess(
@@ -49,8 +44,7 @@ export function createRedisProcess(
         return (await runRedisCommand(socket, ['PING'])) === 'PONG';
       });
       if (child === started) return;
-      const printed = readFileSync(logFile, 'utf8');
-      throw takenPattern.test(printed) ? new PortTaken(printed) : new Error(printed);
+      throw new Error(readFileSync(logFile, 'utf8'));
     },
     signal: (signal) => void child?.kill(signal),
     async end(signal) {

@@ -1,9 +1,8 @@
-import { once } from 'node:events';
-import { connect, createServer, type Server } from 'node:net';
+import { connect } from 'node:net';
 import type { TestScope } from './gateway.ts';
-import { guessPort } from './loopback-port.ts';
-import { type RelayConnection, relayConnection } from './redis-relay-connection.ts';
+import { relayConnection } from './redis-relay-connection.ts';
 import { type ArmedRule, createRelayRules, type RelayCommand, type RelayRule } from './redis-relay-faults.ts';
+import { startRelayListener } from './relay-listener.ts';
 
 /** A relay between a client and a Redis that can go wrong at any command. */
 export interface RedisRelay {
@@ -32,68 +31,40 @@ export interface RedisRelay {
 export async function startRedisRelay(t: TestScope, redis: { readonly port: number }): Promise<RedisRelay> {
   const rules = createRelayRules();
   const seen = new Map<string, number>();
-  const connections = new Set<RelayConnection>();
-  const state = { accepted: 0, isBlackHole: false };
+  let isBlackHole = false;
   const treat = (command: RelayCommand) => {
     seen.set(command.name, (seen.get(command.name) ?? 0) + 1);
     return rules.treat(command);
   };
-  const listener = createServer((client) => {
-    state.accepted++;
+  const listener = await startRelayListener(t, (client) => {
     const connection = relayConnection(client, connect(redis.port, '127.0.0.1'), treat);
-    if (state.isBlackHole) connection.silence();
-    connections.add(connection);
-    client.on('close', () => connections.delete(connection));
+    if (isBlackHole) connection.silence();
+    return connection;
   });
-  const port = await listenOnFreePort(listener);
-  const cut = () => {
-    for (const connection of connections) connection.cut();
-  };
-  const refuse = async () => {
-    const closed = listener.listening ? once(listener, 'close') : null;
-    listener.close();
-    cut();
-    await closed;
-  };
-  t.teardown(refuse);
+  const { port, connections } = listener;
   return {
     port,
     url: `redis://127.0.0.1:${port}`,
     seen,
     get accepted() {
-      return state.accepted;
+      return listener.accepted;
     },
     get open() {
       return connections.size;
     },
     arm: rules.arm,
-    cut,
-    refuse,
+    cut() {
+      for (const connection of connections) connection.cut();
+    },
+    refuse: listener.close,
     blackHole() {
-      state.isBlackHole = true;
+      isBlackHole = true;
       for (const connection of connections) connection.silence();
     },
     async restore() {
       rules.disarmAll();
-      state.isBlackHole = false;
-      if (!listener.listening) await listen(listener, port);
+      isBlackHole = false;
+      await listener.reopen();
     },
   };
-}
-
-async function listenOnFreePort(listener: Server): Promise<number> {
-  for (let triesLeft = 20; ; triesLeft--) {
-    const port = guessPort();
-    try {
-      await listen(listener, port);
-      return port;
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE' || triesLeft === 0) throw error;
-    }
-  }
-}
-
-async function listen(listener: Server, port: number): Promise<void> {
-  listener.listen(port, '127.0.0.1');
-  await once(listener, 'listening');
 }

@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Test } from 'tap';
 import type { Certificate } from './certificates.ts';
+import { onFreePort } from './free-port.ts';
 import type { TestScope } from './gateway.ts';
-import { guessPort } from './loopback-port.ts';
 import { findProgram, requireOneOf } from './programs.ts';
 import { harnessUser, runRedisCommand } from './redis-command.ts';
-import { createRedisProcess, PortTaken } from './redis-process.ts';
+import { createRedisProcess } from './redis-process.ts';
 import type { Reply } from './resp.ts';
 
 /** How a Redis is set up. */
@@ -68,7 +68,7 @@ export async function startRedis(t: TestScope, options: RedisOptions = {}): Prom
     await child.end('SIGKILL');
     rmSync(folder, { recursive: true, force: true });
   });
-  const port = await startOnFreePort((candidate) => {
+  const port = await onFreePort((candidate) => {
     writeFileSync(configFile, configOf(folder, socket, candidate, options).join('\n') + '\n');
     return child.start();
   });
@@ -90,18 +90,6 @@ export async function startRedis(t: TestScope, options: RedisOptions = {}): Prom
     pause: () => child.signal('SIGSTOP'),
     resume: () => child.signal('SIGCONT'),
   };
-}
-
-async function startOnFreePort(start: (port: number) => Promise<void>): Promise<number> {
-  for (let triesLeft = 20; ; triesLeft--) {
-    const port = guessPort();
-    try {
-      await start(port);
-      return port;
-    } catch (error) {
-      if (!(error instanceof PortTaken) || triesLeft === 0) throw error;
-    }
-  }
 }
 
 function configOf(

@@ -1,7 +1,6 @@
-import { once } from 'node:events';
-import { createServer } from 'node:net';
-import { onFreePort } from './free-port.ts';
+import type { Socket } from 'node:net';
 import type { TestScope } from './gateway.ts';
+import { startRelayListener } from './relay-listener.ts';
 import { relayTcp, type TcpRelayConnection } from './tcp-relay-connection.ts';
 
 /**
@@ -39,49 +38,35 @@ export interface TcpRelay extends RelayTarget {
 
 /** Starts one in front of that server, on a free loopback port; its `url` is the target's with the relay's port. */
 export async function startTcpRelay(t: TestScope, target: RelayTarget): Promise<TcpRelay> {
-  const connections = new Set<TcpRelayConnection>();
   const rules: Rules = { refused: [], silent: [], delays: [] };
-  const state = { targetPort: target.port, accepted: 0 };
+  let targetPort = target.port;
   const judge = (connection: TcpRelayConnection) => {
     if (rules.refused.some((kind) => isOf(connection, kind))) connection.cut();
     if (rules.silent.some((kind) => isOf(connection, kind))) connection.silence();
   };
   const delayOf = (connection: TcpRelayConnection) =>
     rules.delays.findLast(({ kind }) => isOf(connection, kind))?.milliseconds ?? 0;
-  const ofKind = (kind?: ConnectionKind) => [...connections].filter((each) => isOf(each, kind));
-
-  const listener = createServer({ allowHalfOpen: true }, (client) => {
-    state.accepted++;
-    const connection = relayTcp(client, state.targetPort, judge, delayOf);
-    connections.add(connection);
-    client.on('close', () => connections.delete(connection));
+  const relay = (client: Socket) => {
+    const connection = relayTcp(client, targetPort, judge, delayOf);
     judge(connection);
-  });
-  const listen = async (port: number) => {
-    listener.listen(port, '127.0.0.1');
-    await once(listener, 'listening');
+    return connection;
   };
-  const port = await onFreePort(listen);
+  const listener = await startRelayListener(t, relay, { allowHalfOpen: true });
+  const { port, connections } = listener;
+  const ofKind = (kind?: ConnectionKind) => [...connections].filter((each) => isOf(each, kind));
   const cut = (kind?: ConnectionKind) => {
     for (const connection of ofKind(kind)) connection.cut();
   };
-  const close = async () => {
-    const closed = listener.listening ? once(listener, 'close') : null;
-    listener.close();
-    cut();
-    await closed;
-  };
-  t.teardown(close);
   return {
     port,
     url: target.url.replace(`:${target.port}`, `:${port}`),
     get accepted() {
-      return state.accepted;
+      return listener.accepted;
     },
     open: (kind) => ofKind(kind).length,
     cut,
     async refuse(kind) {
-      if (kind === undefined) return close();
+      if (kind === undefined) return listener.close();
       rules.refused.push(kind);
       cut(kind);
     },
@@ -94,10 +79,10 @@ export async function startTcpRelay(t: TestScope, target: RelayTarget): Promise<
     },
     async restore() {
       for (const list of [rules.refused, rules.silent, rules.delays]) list.length = 0;
-      if (!listener.listening) await listen(port);
+      await listener.reopen();
     },
     retarget(next) {
-      state.targetPort = next.port;
+      targetPort = next.port;
     },
   };
 }

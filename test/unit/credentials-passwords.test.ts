@@ -45,7 +45,7 @@ t.test('a long run of combining marks costs no time', (t) => {
 });
 
 t.test('a hash is argon2id of the configured cost and checks out', async (t) => {
-  const hasher = await createPasswordHasher(cheap);
+  const hasher = createPasswordHasher(cheap);
   const phc = await hasher.hash('correct horse');
   t.match(phc, /^\$argon2id\$v=19\$m=64,p=1,t=2\$/);
   t.not(await hasher.hash('correct horse'), phc, 'salted');
@@ -55,22 +55,22 @@ t.test('a hash is argon2id of the configured cost and checks out', async (t) => 
 });
 
 t.test('a password checks out however it is composed', async (t) => {
-  const hasher = await createPasswordHasher(cheap);
+  const hasher = createPasswordHasher(cheap);
   const phc = await hasher.hash('\u00e9clair');
   t.ok((await hasher.verify(phc, 'e\u0301clair')).ok);
 });
 
 t.test('nobody, over-long and malformed are answered no', async (t) => {
-  const hasher = await createPasswordHasher(cheap);
+  const hasher = createPasswordHasher(cheap);
   const no = { ok: false, rehash: false };
   t.strictSame(await hasher.verify(null, 'correct horse'), no);
-  t.strictSame(await hasher.verify(null, ''), no, 'not even what the stand-in was made of');
+  t.strictSame(await hasher.verify(null, ''), no);
   t.strictSame(await hasher.verify(await hasher.hash('a'.repeat(1024)), 'a'.repeat(1025)), no);
   t.strictSame(await hasher.verify(await hasher.hash('\ufffd'), '\ud800'), no);
 });
 
 t.test('each of them costs as much as a wrong password', async (t) => {
-  const hasher = await createPasswordHasher({ ...cheap, memoryBytes: 8 * 1024 * 1024, iterations: 3 });
+  const hasher = createPasswordHasher({ ...cheap, memoryBytes: 8 * 1024 * 1024, iterations: 3 });
   const phc = await hasher.hash('correct horse');
   const cost = async (hash: string | null, password: string) => {
     let least = Number.POSITIVE_INFINITY;
@@ -94,10 +94,10 @@ t.test('each of them costs as much as a wrong password', async (t) => {
 });
 
 t.test('a right password asks for a new hash when the cost has changed', async (t) => {
-  const before = await createPasswordHasher(cheap);
+  const before = createPasswordHasher(cheap);
   const phc = await before.hash('correct horse');
   for (const change of [{ memoryBytes: 128 * 1024 }, { iterations: 3 }, { parallelism: 2 }]) {
-    const after = await createPasswordHasher({ ...cheap, ...change });
+    const after = createPasswordHasher({ ...cheap, ...change });
     t.strictSame(await after.verify(phc, 'correct horse'), { ok: true, rehash: true });
     t.strictSame(await after.verify(phc, 'wrong'), { ok: false, rehash: false });
   }
@@ -106,13 +106,13 @@ t.test('a right password asks for a new hash when the cost has changed', async (
 });
 
 t.test('a stored hash that is none is an error, not an answer', async (t) => {
-  const hasher = await createPasswordHasher(cheap);
+  const hasher = createPasswordHasher(cheap);
   await t.rejects(hasher.verify('$argon2id$nonsense', 'x'));
   t.strictSame(hasher.load(), { running: 0, waiting: 0 });
 });
 
 t.test('a full queue refuses at once, and drains', async (t) => {
-  const hasher = await createPasswordHasher({ ...cheap, concurrency: 1, queue: 2 });
+  const hasher = createPasswordHasher({ ...cheap, concurrency: 1, queue: 2 });
   const phc = await hasher.hash('x');
   const accepted = [hasher.verify(phc, 'x'), hasher.verify(null, 'x'), hasher.hash('y')];
   t.strictSame(hasher.load(), { running: 1, waiting: 2 });
