@@ -4,12 +4,13 @@ import type { WorkLoad } from './credentials/work-queue.ts';
 import type { RefreshOutcome } from './endpoints/refresh.ts';
 import { refusals } from './errors.ts';
 import { Durations } from './metrics/durations.ts';
+import type { PoolLoad } from './metrics/pool-load.ts';
 import { type Counts, createMetricsRegistry, type MetricsRegistry, zeroCounts } from './metrics/registry.ts';
 import { createRequestCounts, type RequestCounts } from './metrics/requests.ts';
 
 /** What can only be asked of the gateway that serves when metrics are scraped. */
 export interface WatchedGateway {
-  readonly upstreams: readonly { readonly name: string; readonly open: number; readonly waiting: number }[];
+  readonly upstreams: readonly { readonly name: string; load(): PoolLoad }[];
   /** Sessions that an unexpired token was seen of. */
   activeSessions(): number;
   passwordHashes(): WorkLoad;
@@ -28,9 +29,14 @@ export interface GatewayMetrics {
   loginsBy(method: string): Counts<LoginOutcome>;
   /** A session ended `afterMs` ago, in whichever process. */
   revocationSeen(afterMs: number): void;
-  /** A configuration was read again. */
-  reloaded(outcome: 'applied' | 'failed'): void;
+  /** Something was read again, and is used from now on or can't be. */
+  reloaded(what: Reloaded, outcome: 'applied' | 'failed'): void;
+  /** How much of the configuration counts from the next start on only. */
+  restartNeeded(keys: number): void;
 }
+
+/** What is read again while the gateway runs. */
+export type Reloaded = 'configuration' | 'certificate';
 
 /** Creates them; `read` is asked when metrics are scraped, and not before. */
 export function createGatewayMetrics(read: {
@@ -65,7 +71,7 @@ export function createGatewayMetrics(read: {
     ),
     loginsBy: addLogins(registry),
     revocationSeen: addRevocations(registry),
-    reloaded: reloads,
+    ...reloads,
   };
 }
 
@@ -82,17 +88,24 @@ function addGauges(
   registry.gaugeBy('state', 'password_hashes', 'Password hashes by state: running, waiting.', () =>
     Object.entries(gateway().passwordHashes()),
   );
-  registry.gaugeBy(
-    'upstream',
-    'upstream_connections',
-    'Connections to the upstream, free ones included.',
-    () => gateway().upstreams.map(({ name, open }) => [name, open]),
-  );
+  registry.add({
+    name: 'upstream_connections',
+    help: 'Connections to the upstream, by state: busy, free.',
+    type: 'gauge',
+    collect: () =>
+      gateway().upstreams.flatMap((upstream) => {
+        const { busy, free } = upstream.load();
+        return Object.entries({ busy, free }).map(([state, value]) => ({
+          labels: { upstream: upstream.name, state },
+          value,
+        }));
+      }),
+  });
   registry.gaugeBy(
     'upstream',
     'upstream_waiting',
     'Requests that wait for a connection to the upstream.',
-    () => gateway().upstreams.map(({ name, waiting }) => [name, waiting]),
+    () => gateway().upstreams.map((upstream) => [upstream.name, upstream.load().waiting]),
   );
 }
 
@@ -135,19 +148,33 @@ function addRevocations(registry: MetricsRegistry): GatewayMetrics['revocationSe
   return (afterMs) => durations.note(afterMs);
 }
 
-function addReloads(registry: MetricsRegistry): GatewayMetrics['reloaded'] {
+function addReloads(registry: MetricsRegistry): Pick<GatewayMetrics, 'reloaded' | 'restartNeeded'> {
   const reloads = registry.counts('outcome', 'config_reloads_total', 'Reloads by outcome: applied, failed.', [
     'applied',
     'failed',
   ]);
-  let lastSuccessful = 1;
+  const failing = new Set<Reloaded>();
+  let waiting = 0;
   registry.gauge(
     'config_last_reload_successful',
-    '1 while the configuration that was read last is the one that serves, otherwise 0.',
-    () => lastSuccessful,
+    '1 while the configuration and certificate that were read last are those that serve, otherwise 0.',
+    () => (failing.size === 0 ? 1 : 0),
   );
-  return (outcome) => {
-    reloads[outcome]++;
-    lastSuccessful = outcome === 'applied' ? 1 : 0;
+  registry.gauge(
+    'config_restart_needed',
+    'How many keys of the configuration that serves need a restart to count.',
+    () => waiting,
+  );
+  return {
+    reloaded(what, outcome) {
+      reloads[outcome]++;
+      if (outcome === 'failed') failing.add(what);
+      // A new configuration is taken with its certificate, or not at all.
+      else if (what === 'configuration') failing.clear();
+      else failing.delete(what);
+    },
+    restartNeeded(keys) {
+      waiting = keys;
+    },
   };
 }

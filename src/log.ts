@@ -1,5 +1,5 @@
-import { constants, fstatSync, openSync } from 'node:fs';
 import { type DestinationStream, type Logger, pino } from 'pino';
+import { createLineWriter } from './line-writer.ts';
 
 /** One finished request, as the access line tells it. Nothing in here may hold a query string or a credential. */
 export interface AccessEntry {
@@ -52,12 +52,10 @@ export interface Log {
   warn(message: string, fields?: object): void;
   error(message: string, fields?: object): void;
   setLevel(level: string): void;
-  /** Writes out what is buffered, synchronously; for an end that nobody expected. */
+  /** Writes out what is buffered, synchronously, for a second at most; for an end that nobody expected. */
   flush(): void;
   /** Resolves when what is buffered has been written, or after a second: a reader who stands still must not keep us. */
   close(): Promise<void>;
-  /** Drops what is buffered: the process ends now. */
-  discard(): void;
 }
 
 /** Field names whose values never reach a line, at the two depths that fields are logged at. */
@@ -75,47 +73,15 @@ const secretFields = [
 
 const longestCloseMs = 1_000;
 
-/** Lines that a reader who stands still may leave waiting; beyond it new ones are lost, and not the gateway. */
-const maxBufferedBytes = 32 * 1024 * 1024;
-
-/**
- * Opens the log on file descriptor 1 or 2 or a file.
- *
- * Lines are buffered for at most 100 ms: under load one write carries many of them.
- */
+/** Opens the log on a file descriptor or a file. A line is written at most 100 ms later, under load many at once. */
 export function createLog(options: { readonly level: string; readonly destination?: number | string }): Log {
-  const destination = pino.destination({
-    dest:
-      typeof options.destination === 'string'
-        ? options.destination
-        : openWithoutBlocking(options.destination ?? 1),
-    sync: false,
-    minLength: 8 * 1024,
-    periodicFlush: 100,
-    maxLength: maxBufferedBytes,
-  });
-  // A reader that went away (a closed pipe) must not take the gateway with it.
-  destination.on('error', () => {});
+  const writer = createLineWriter(options.destination ?? 1);
   return createLogOn(
-    destination,
+    writer,
     options.level,
-    () => destination.flushSync(),
-    () => new Promise((resolve) => destination.flush(() => resolve())),
-    () => destination.destroy(),
+    () => writer.flush(),
+    () => writer.written(),
   );
-}
-
-/**
- * The pipe behind a descriptor, opened anew so that writing to a full one fails at once: a blocked write would hold a
- * thread, and the end of the process waits for its threads. The descriptor itself where it is no pipe, or can't be.
- */
-function openWithoutBlocking(descriptor: number): number {
-  try {
-    if (!fstatSync(descriptor).isFIFO()) return descriptor;
-    return openSync(`/proc/self/fd/${descriptor}`, constants.O_WRONLY | constants.O_NONBLOCK);
-  } catch {
-    return descriptor;
-  }
 }
 
 /** The same log on any stream of lines. */
@@ -124,7 +90,6 @@ export function createLogOn(
   level: string,
   flush: () => void = () => {},
   written: () => Promise<void> = async () => {},
-  discard: () => void = () => {},
 ): Log {
   const logger: Logger = pino(
     {
@@ -162,14 +127,7 @@ export function createLogOn(
           resolve();
         });
       }),
-    discard,
-    flush() {
-      try {
-        flush();
-      } catch {
-        // The stream is gone: there is nowhere left to say so.
-      }
-    },
+    flush,
   };
 }
 

@@ -1,5 +1,6 @@
 import { Refusal } from './errors.ts';
 import { Durations } from './metrics/durations.ts';
+import type { PoolLoad } from './metrics/pool-load.ts';
 import { type Counts, type MetricsRegistry, zeroCounts } from './metrics/registry.ts';
 import type { Stores } from './open-stores.ts';
 import type { Attempts } from './stores/attempts.ts';
@@ -88,6 +89,7 @@ export function measureStores(stores: Stores, registry: MetricsRegistry): Stores
     type: 'counter',
     collect: () => all.map(({ labels, errors }) => ({ labels, value: errors() })),
   });
+  if (stores.recordsPool !== undefined) addRecordsPool(registry, stores.recordsPool);
   return {
     records: measured(stores.records, recordsOperations, measures.records),
     sessions: measured(stores.sessions, sessionsOperations, measures.sessions),
@@ -95,6 +97,23 @@ export function measureStores(stores: Stores, registry: MetricsRegistry): Stores
     singleUse: measured(stores.singleUse, singleUseOperations, measures.sessions),
     close: () => stores.close(),
   };
+}
+
+function addRecordsPool(registry: MetricsRegistry, load: () => PoolLoad): void {
+  registry.gaugeBy(
+    'state',
+    'records_connections',
+    'Connections to the PostgreSQL that has the records, by state: busy, free.',
+    () => {
+      const { busy, free } = load();
+      return Object.entries({ busy, free });
+    },
+  );
+  registry.gauge(
+    'records_waiting',
+    'Calls that wait for a connection to that PostgreSQL.',
+    () => load().waiting,
+  );
 }
 
 function newMeasures(): StoreMeasures {

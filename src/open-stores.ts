@@ -1,4 +1,5 @@
 import type { Config } from './config/schema.ts';
+import type { PoolLoad } from './metrics/pool-load.ts';
 import type { Attempts } from './stores/attempts.ts';
 import { createMemoryAttempts } from './stores/memory/attempts.ts';
 import { isPostgresAddress, parsePostgresAddress } from './stores/postgres/address.ts';
@@ -19,6 +20,8 @@ export interface Stores {
   /** Counters of failed attempts: of this process alone where sessions are in SQLite. */
   readonly attempts: Attempts;
   readonly singleUse: SingleUse;
+  /** Of the connections to the server that has the records; absent where a file does. */
+  recordsPool?(): PoolLoad;
   close(): Promise<void>;
 }
 
@@ -26,6 +29,8 @@ export interface Stores {
 export interface RecordsPlace extends Pick<PostgresAccess, 'password' | 'tls'> {
   /** As `stores.records`. */
   readonly address: string;
+  /** What gives the address, for messages: the key of the configuration, or an option. */
+  readonly key: string;
 }
 
 type StoreName = 'records' | 'sessions';
@@ -38,6 +43,7 @@ export interface StoreEvents {
   onDeaf(store: StoreName, reason: string): void;
 }
 
+type RecordsStore = Pick<Stores, 'records' | 'recordsPool'>;
 type SessionStores = Pick<Stores, 'sessions' | 'attempts' | 'singleUse'>;
 
 const sqliteScheme = 'sqlite:';
@@ -50,15 +56,15 @@ const sessionsPatienceMs = 2_000;
  * drivers of no other. A Redis that is away is no failure: it is tried again for as long as the stores are open. Records
  * have to be there.
  *
- * Rejects with a `StoreOpenError` naming the file or address and the reason, or `store_unavailable`. `now` gives
- * epoch ms.
+ * Rejects with a `StoreOpenError` naming the file or address and the reason. `now` gives epoch ms.
  */
 export async function openStores(config: Config, now: () => number, events: StoreEvents): Promise<Stores> {
-  const records = await openRecords(config, now, events);
+  const place = await openRecords(config, now, events);
+  const { records } = place;
   try {
     const opened = await openSessionStores(config, now, events);
     return {
-      records,
+      ...place,
       ...opened,
       async close() {
         await Promise.all([records.close(), opened.sessions.close()]);
@@ -74,23 +80,25 @@ export async function openStores(config: Config, now: () => number, events: Stor
 export async function openCopySource(place: RecordsPlace): Promise<CopyEnd> {
   if (!isPostgresAddress(place.address)) return openSqliteCopySource(sqliteFile(place.address));
   const { openPostgresCopySource } = await import('./stores/postgres/copy-end.ts');
-  return openPostgresCopySource(accessTo(place));
+  return openPostgresCopySource(accessTo(place), place.key);
 }
 
 /** Opens the place that records are copied to, made and migrated as needed; rejects as {@link openStores} does. */
 export async function openCopyTarget(place: RecordsPlace): Promise<CopyEnd> {
   if (!isPostgresAddress(place.address)) return openSqliteCopyTarget(sqliteFile(place.address));
   const { openPostgresCopyTarget } = await import('./stores/postgres/copy-end.ts');
-  return openPostgresCopyTarget(accessTo(place));
+  return openPostgresCopyTarget(accessTo(place), place.key);
 }
 
-async function openRecords(config: Config, now: () => number, events: StoreEvents): Promise<Records> {
+async function openRecords(config: Config, now: () => number, events: StoreEvents): Promise<RecordsStore> {
   const { stores, sessions, tenant } = config;
   const staleIfErrorMs = sessions.stale_if_error;
-  if (!isPostgresAddress(stores.records))
-    return createSqliteRecords(sqliteFile(stores.records), { now, asksOncePerTurn: true, staleIfErrorMs });
+  if (!isPostgresAddress(stores.records)) {
+    const file = sqliteFile(stores.records);
+    return { records: createSqliteRecords(file, { now, asksOncePerTurn: true, staleIfErrorMs }) };
+  }
   const { openSharedRecords } = await import('./stores/postgres/open.ts');
-  return openSharedRecords({
+  const { records, poolLoad } = await openSharedRecords({
     access: accessTo({
       address: stores.records,
       password: stores.records_password,
@@ -106,6 +114,7 @@ async function openRecords(config: Config, now: () => number, events: StoreEvent
       onBack: () => events.onBack('records'),
     },
   });
+  return { records, recordsPool: poolLoad };
 }
 
 async function openSessionStores(
@@ -155,7 +164,7 @@ async function openInRedis(config: Config, now: () => number, events: StoreEvent
   return opened;
 }
 
-function accessTo({ address, password, tls }: RecordsPlace): PostgresAccess {
+function accessTo({ address, password, tls }: Omit<RecordsPlace, 'key'>): PostgresAccess {
   return { address: parsePostgresAddress(address), password, tls };
 }
 

@@ -1,4 +1,7 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
+import { clientTlsFiles } from './config/client-tls.ts';
 import type { Config } from './config/schema.ts';
 
 /** What of a wanted configuration a running gateway can't take over, and what it can. */
@@ -9,8 +12,39 @@ export interface RestartOnly {
   readonly config: Config;
 }
 
-/** Tells what needs a restart: names of the instance, addresses and ports, stores and what they were opened with. */
-export function whatNeedsRestart(running: Config, wanted: Config): RestartOnly {
+/**
+ * Tells what needs a restart: names of the instance, addresses and ports, stores and what they were opened with, down to
+ * what was in the files of `initial`.
+ */
+export function rememberStart(initial: Config): (running: Config, wanted: Config) => RestartOnly {
+  const opened = storeTlsKeys.map((key) => digestOf(clientTlsFiles(initial.stores[key])));
+  return (running, wanted) => {
+    const { keys, config } = compare(running, wanted);
+    const renewed = storeTlsKeys.filter(
+      (key, index) => digestOf(clientTlsFiles(running.stores[key])) !== opened[index],
+    );
+    return { keys: [...keys, ...renewed.map((key) => `stores.${key}`)], config };
+  };
+}
+
+const storeTlsKeys = ['records_tls', 'sessions_tls'] as const;
+
+/** Of what the files hold now; one that can't be read is as good as an empty one. */
+function digestOf(files: readonly string[]): string {
+  const digest = createHash('sha256');
+  for (const file of files) digest.update(contentOf(file)).update('\0');
+  return digest.digest('hex');
+}
+
+function contentOf(file: string): Buffer {
+  try {
+    return readFileSync(file);
+  } catch {
+    return Buffer.alloc(0);
+  }
+}
+
+function compare(running: Config, wanted: Config): RestartOnly {
   const { listen, sessions } = wanted;
   const kept = { ...running.listen, tls: listen.tls };
   // Whether there is TLS at all is the listener's; which certificate is not.

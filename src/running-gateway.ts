@@ -14,7 +14,7 @@ import { measureStores } from './measured-stores.ts';
 import { openBootstrap } from './open-bootstrap.ts';
 import { openStores } from './open-stores.ts';
 import { createOpenStreams } from './proxy/open-streams.ts';
-import { whatNeedsRestart } from './restart-only.ts';
+import { rememberStart } from './restart-only.ts';
 import { traceStores } from './traced-parts.ts';
 import { endTrace, traceExchange } from './traced-requests.ts';
 import { loadTracing } from './tracing/load.ts';
@@ -65,6 +65,7 @@ export async function startGateway(
   const recentUse = createRecentUse(records);
   const streams = createOpenStreams((principal) => gateway.heldNow(principal));
   const lasting = { stores, recentUse, streams, log, metrics, tracing, now };
+  const whatNeedsRestart = rememberStart(initial);
   let config = initial;
   let gateway: Gateway = await composeGateway(config, lasting);
   sessions.onEnded((id, afterMs) => {
@@ -124,9 +125,13 @@ export async function startGateway(
     return watchCertificate(tls, {
       onChange: (renewed) => {
         server.renewCertificate(renewed);
+        metrics.reloaded('certificate', 'applied');
         log.info('certificate renewed');
       },
-      onError: (error) => log.error('certificate files are not usable', { err: error }),
+      onError: (error) => {
+        metrics.reloaded('certificate', 'failed');
+        log.error('certificate files are not usable', { err: error });
+      },
     });
   }
 
@@ -165,13 +170,15 @@ export async function startGateway(
     }
     gateway.retire();
     certificate?.close();
+    metrics.requests.forget(routesOnlyIn(config, next));
     config = next;
     gateway = nextGateway;
     certificate = nextCertificate;
     if (certificate !== null) server.renewCertificate(certificate.current);
     server.apply(serverSettings(next));
     log.setLevel(next.log.level);
-    metrics.reloaded('applied');
+    metrics.reloaded('configuration', 'applied');
+    metrics.restartNeeded(keys.length);
     log.info('configuration reloaded');
     if (keys.length > 0) log.warn('a change of the configuration needs a restart', { keys });
   }
@@ -182,7 +189,7 @@ export async function startGateway(
     bootstrapToken,
     reload,
     reloadFailed(problems) {
-      metrics.reloaded('failed');
+      metrics.reloaded('configuration', 'failed');
       log.error('config_reload_failed', { problems });
     },
     async stop() {
@@ -195,13 +202,22 @@ export async function startGateway(
       certificate?.close();
       await gateway.close();
       await recentUse.flush().catch(logStoreError);
-      await management.close();
       await stores.close();
       await tracing?.close();
+      // Whoever waits for the drain to be over looks here.
+      await management.close();
       await log.close();
     },
   };
 }
+
+/** Paths of routes that are gone. */
+function routesOnlyIn(before: Config, now: Config): string[] {
+  const kept = new Set(now.routes.map(pathOf));
+  return before.routes.map(pathOf).filter((path) => !kept.has(path));
+}
+
+const pathOf = ({ exact, prefix }: Config['routes'][number]) => exact ?? prefix!;
 
 function serverSettings({ limits, identity_providers, trusted_proxies }: Config): ServerSettings {
   return {

@@ -1,8 +1,5 @@
 /** The process, as far as commands see it. */
-export type Terminal = Pick<
-  NodeJS.Process,
-  'stdin' | 'stdout' | 'stderr' | 'env' | 'on' | 'prependListener' | 'exit'
->;
+export type Terminal = Pick<NodeJS.Process, 'stdin' | 'stdout' | 'stderr' | 'env' | 'on' | 'exit'>;
 
 /** Options of a command, as `parseArgs` of node:util takes them. */
 export type OptionTypes = Readonly<

@@ -61,11 +61,12 @@ async function copyBetween(call: Call, source: CopyEnd, target: CopyEnd): Promis
 function requirePlace({ text, terminal }: Call, option: 'from' | 'to', { stores }: Config): RecordsPlace {
   const given = text(option);
   const tls = stores.records_tls;
-  if (given === undefined) return { address: stores.records, password: stores.records_password, tls };
+  if (given === undefined)
+    return { key: 'stores.records', address: stores.records, password: stores.records_password, tls };
   const broken = recordsRule(given) ?? judgePassword(given);
   if (broken !== undefined) throw new Failure('usage', `--${option} ${broken}`);
   const address = given.replace(/^sqlite:(.*)$/s, (_, file: string) => `sqlite:${resolve(file)}`);
-  return { address, password: terminal.env[passwordVariable], tls };
+  return { key: `--${option}`, address, password: terminal.env[passwordVariable], tls };
 }
 
 /** What arguments hold, everybody on the machine can read. */

@@ -1,23 +1,39 @@
 import { unwatchFile, watchFile } from 'node:fs';
+import { clientTlsFiles } from '../config/client-tls.ts';
 import { formatProblem } from '../config/problems.ts';
 import type { Config } from '../config/schema.ts';
 import type { RunningGateway } from '../running-gateway.ts';
 import type { Call } from './command.ts';
 import { type ReadConfig, readConfig } from './configuration.ts';
+import { fileFailureOf } from './file-failure.ts';
 
 /** How often files are looked at, ms; by what their paths lead to, so that a swapped symbolic link counts too. */
 const lookIntervalMs = 1_000;
 /** How long after a change it is read, ms: several files may be on their way. */
 const settleMs = 200;
 
+/** How long after a configuration could not be taken over it is tried again, ms; then twice as long, and so on. */
+const retryDelayMs = 1_000;
+const longestRetryDelayMs = 60_000;
+
+/** The reloads of a process. */
+export interface Reloads {
+  /** Begins with them, with one at once when something has changed since the configuration was read. */
+  begin(gateway: RunningGateway): void;
+}
+
 /**
  * Reads the configuration again on SIGHUP and whenever one of its files changes: itself, the files its values come from,
- * and those of TLS towards upstreams. An invalid one is reported, and the running one stays.
+ * and those of TLS towards upstreams and stores. An invalid one is reported, and the running one stays; a valid one that
+ * can't be taken over yet, for a file or a store, is tried again.
  */
-export function reloadOnChange(call: Call, read: ReadConfig, gateway: RunningGateway): void {
+export function watchConfiguration(call: Call, read: ReadConfig): Reloads {
+  let gateway: RunningGateway | null = null;
+  let isWanted = false;
   let watched: readonly string[] = [];
-  let settling: NodeJS.Timeout | undefined;
+  let timer: NodeJS.Timeout | undefined;
   let underway: Promise<void> = Promise.resolve();
+  let retryInMs = retryDelayMs;
 
   function watch(next: ReadConfig): void {
     const files = filesOf(next, watched);
@@ -28,41 +44,64 @@ export function reloadOnChange(call: Call, read: ReadConfig, gateway: RunningGat
   }
 
   function onChange(): void {
-    clearTimeout(settling);
-    settling = setTimeout(reload, settleMs);
-    settling.unref();
+    reloadIn(settleMs);
+  }
+
+  function reloadIn(delayMs: number): void {
+    clearTimeout(timer);
+    timer = setTimeout(reload, delayMs);
+    timer.unref();
   }
 
   function reload(): void {
-    underway = underway.then(reloadNow);
+    isWanted = true;
+    if (gateway === null) return;
+    const running = gateway;
+    clearTimeout(timer);
+    underway = underway.then(() => reloadNow(running));
   }
 
-  async function reloadNow(): Promise<void> {
+  async function reloadNow(running: RunningGateway): Promise<void> {
     const next = readConfig(call);
     watch(next);
     if (next.config === undefined) {
-      gateway.reloadFailed(next.problems.map((problem) => formatProblem(next.file, problem)));
+      running.reloadFailed(next.problems.map((problem) => formatProblem(next.file, problem)));
       return;
     }
     try {
-      await gateway.reload(next.config);
+      await running.reload(next.config);
+      retryInMs = retryDelayMs;
     } catch (error) {
-      gateway.reloadFailed([error instanceof Error ? error.message : String(error)]);
+      running.reloadFailed([
+        fileFailureOf(error) ?? (error instanceof Error ? error.message : String(error)),
+      ]);
+      reloadIn(retryInMs);
+      retryInMs = Math.min(2 * retryInMs, longestRetryDelayMs);
     }
   }
 
   watch(read);
   call.terminal.on('SIGHUP', reload);
+  return {
+    begin(started) {
+      gateway = started;
+      if (isWanted) reload();
+    },
+  };
 }
 
 /** What a configuration is made of; one that can't be read is looked for where it and its files were. */
 function filesOf({ sources, config }: ReadConfig, before: readonly string[]): readonly string[] {
-  const files = config === undefined ? before : upstreamFiles(config);
+  const files = config === undefined ? before : tlsFiles(config);
   return [...new Set([...sources, ...files])];
 }
 
-function upstreamFiles({ upstreams }: Config): string[] {
-  return Object.values(upstreams)
-    .flatMap(({ tls }) => [tls?.ca, tls?.cert, tls?.key])
-    .filter((file) => file !== undefined);
+/** Of every connection that Postern makes. */
+function tlsFiles({ upstreams, stores }: Config): string[] {
+  const towards = [
+    stores.records_tls,
+    stores.sessions_tls,
+    ...Object.values(upstreams).map(({ tls }) => tls),
+  ];
+  return towards.flatMap(clientTlsFiles);
 }

@@ -7,19 +7,20 @@ import { type RunningGateway, startGateway } from '../running-gateway.ts';
 import type { Call } from './command.ts';
 import { readConfig, requireConfig } from './configuration.ts';
 import { Failure } from './failure.ts';
+import { fileFailureOf } from './file-failure.ts';
 import { quickstartLines } from './quickstart-lines.ts';
-import { reloadOnChange } from './reload.ts';
+import { watchConfiguration } from './reload.ts';
 
-/** `serve`: runs the gateway until `stopAsked` resolves, then drains it. */
+/** `serve`: runs the gateway until `stopAsked` resolves, then drains it; one that is still starting just ends. */
 export async function serve(call: Call, stopAsked: Promise<void>): Promise<void> {
   const read = readConfig(call);
   const config = requireConfig(read);
   const log = createLog({ level: config.log.level });
   exitOnUncaught(call, log);
-  // Whatever should have been written was, or its reader stands still: an exit must not wait for it.
-  call.terminal.prependListener('exit', () => log.discard());
-  const gateway = await start(config, log);
-  reloadOnChange(call, read, gateway);
+  const reloads = watchConfiguration(call, read);
+  const gateway = await Promise.race([start(config, log), stopAsked]);
+  if (gateway === undefined) return;
+  reloads.begin(gateway);
   collectGarbage();
   call.terminal.stderr.write(`${announcement(call, config, gateway).join('\n')}\n`);
   await stopAsked;
@@ -56,13 +57,9 @@ const listenReasons: Readonly<Record<string, string>> = {
   ENOTFOUND: 'no such host',
 };
 
-/** What Node says of a certificate, key or authority file that can't be read or used, as a sentence. */
 function asFileFailure(error: unknown): Failure | undefined {
-  const { code = '', syscall, path } = error as NodeJS.ErrnoException;
-  if (syscall === 'open' && path !== undefined)
-    return new Failure('configuration', `postern: ${path}: can't be read (${code})`, error);
-  if (!/^ERR_(?:OSSL|SSL|CRYPTO)/.test(code)) return undefined;
-  return new Failure('configuration', `postern: listen.tls: no usable certificate and key (${code})`, error);
+  const sentence = fileFailureOf(error);
+  return sentence === undefined ? undefined : new Failure('configuration', `postern: ${sentence}`, error);
 }
 
 /** What Node says when an address can't be listened on, as a sentence; undefined for anything else. */

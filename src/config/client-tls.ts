@@ -12,3 +12,10 @@ export const clientTlsKeys = {
 export function clientTls() {
   return z.strictObject(clientTlsKeys);
 }
+
+/** The files that TLS needs, as far as they are named. */
+export function clientTlsFiles(
+  tls: { readonly ca?: string; readonly cert?: string; readonly key?: string } | undefined,
+): string[] {
+  return [tls?.ca, tls?.cert, tls?.key].filter((file) => file !== undefined);
+}

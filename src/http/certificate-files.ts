@@ -19,21 +19,24 @@ const lookIntervalMs = 1_000;
 
 /**
  * Reads the files and watches them; throws when they can't be read or don't belong together. Later on `onChange` is
- * given a new pair once it is whole, `onError` what is wrong with one that is not.
+ * given a new pair once it is whole, also when it is the old one again; `onError` what is wrong with one that is not.
  */
 export function watchCertificate(
   files: { readonly cert: string; readonly key: string },
   on: { readonly onChange: (certificate: Certificate) => void; readonly onError: (error: unknown) => void },
 ): CertificateFiles {
   let current = readCertificate(files);
+  let isUsable = true;
   const look = () => {
     try {
       const next = readCertificate(files);
-      if (next.cert.equals(current.cert) && next.key.equals(current.key)) return;
+      if (isUsable && next.cert.equals(current.cert) && next.key.equals(current.key)) return;
+      isUsable = true;
       current = next;
       on.onChange(next);
     } catch (error) {
       // Half-written, or only one of the two is new yet: the old pair stays until they match.
+      isUsable = false;
       on.onError(error);
     }
   };

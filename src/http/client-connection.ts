@@ -240,6 +240,13 @@ export class ClientConnection implements RequestEvents {
     if (this.socket.isPaused()) this.socket.resume();
   }
 
+  /** Cuts the connection because the gateway ends. */
+  cut(): void {
+    const exchange = this.#exchange;
+    if (exchange === null || exchange.outcome !== 'ok' || exchange.answer.ended) this.reset();
+    else exchange.reset('shutdown');
+  }
+
   /** Cuts the connection, and what is still on its way to the client: it can't take that for whole. */
   reset(): void {
     const { socket, encrypted } = this;

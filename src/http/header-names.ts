@@ -26,6 +26,7 @@ export const meaning = {
   requestMethod: 19,
   userAgent: 20,
   webSocketProtocol: 21,
+  tracestate: 22,
   /** Never sent on: hop-by-hop, an identity header, or an odd spelling of a header that Postern sets or judges. */
   dropped: 99,
 } as const;
@@ -48,6 +49,7 @@ const judged: ReadonlyMap<string, Meaning> = new Map<string, Meaning>([
   ['x-forwarded-proto', meaning.forwardedProto],
   ['x-forwarded-host', meaning.forwardedHost],
   ['traceparent', meaning.traceparent],
+  ['tracestate', meaning.tracestate],
   ['origin', meaning.origin],
   ['content-type', meaning.contentType],
   ['sec-fetch-site', meaning.secFetchSite],

@@ -1,5 +1,5 @@
 import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import type { MetricsRegistry } from '../metrics/registry.ts';
 
 /** One dependency that `/readyz` tells of. */
@@ -16,6 +16,17 @@ export interface ManagementServer {
   listen(host: string, port: number): Promise<AddressInfo>;
   close(): Promise<void>;
 }
+
+/** Connections that may be open: probes and scrapers need no more, and the listeners share the limit of descriptors. */
+const maxConnections = 100;
+/** For a request to come whole, the next one to begin, and an answer to be taken. */
+const longestWaitMs = 5_000;
+const patience = {
+  headersTimeout: longestWaitMs,
+  requestTimeout: longestWaitMs,
+  keepAliveTimeout: longestWaitMs,
+  connectionsCheckingInterval: 1_000,
+};
 
 /** Builds `/healthz`, `/readyz` and `/metrics`; other paths are 404. */
 export function createManagementServer(options: {
@@ -61,7 +72,10 @@ export function createManagementServer(options: {
     }
   }
 
-  const server = createServer((request, response) => {
+  /** That which asked longest ago, or never did, comes first. */
+  const open = new Set<Socket>();
+  const server = createServer(patience, (request, response) => {
+    if (open.delete(request.socket)) open.add(request.socket);
     if (request.method !== 'GET' && request.method !== 'HEAD') {
       response.setHeader('Allow', 'GET, HEAD');
       return json(response, 405, { detail: 'Method not allowed', code: 'method_not_allowed' });
@@ -70,6 +84,14 @@ export function createManagementServer(options: {
     answer(path, response).catch(() =>
       json(response, 500, { detail: 'Internal error', code: 'internal_error' }),
     );
+  });
+
+  server.setTimeout(2 * longestWaitMs);
+  server.on('connection', (socket) => {
+    open.add(socket);
+    socket.once('close', () => open.delete(socket));
+    // The oldest goes, not the newest: whoever holds all of them can't keep a probe out.
+    if (open.size > maxConnections) open.values().next().value?.destroy();
   });
 
   return {

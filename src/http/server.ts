@@ -67,6 +67,7 @@ export function createPublicServer(options: ServerOptions): PublicServer {
   /** Every socket accepted, those amid a TLS handshake too. */
   const sockets = new Set<Socket>();
   let closing = false;
+  let onLastGone = () => {};
 
   const shared = {
     ...connectionSettings(options),
@@ -89,7 +90,10 @@ export function createPublicServer(options: ServerOptions): PublicServer {
   function accept(socket: Socket): void {
     const connection = new ClientConnection(socket, shared);
     connections.add(connection);
-    socket.on('close', () => connections.delete(connection));
+    socket.on('close', () => {
+      connections.delete(connection);
+      if (connections.size === 0) onLastGone();
+    });
   }
 
   // A client's half-close is ours to judge.
@@ -150,13 +154,15 @@ export function createPublicServer(options: ServerOptions): PublicServer {
       closing = true;
       return new Promise((resolve) => {
         const resetTimer = setTimeout(() => {
-          for (const connection of connections) connection.reset();
+          for (const connection of connections) connection.cut();
           for (const socket of sockets) socket.destroy();
         }, timeoutMs);
         server.close(() => {
           clearTimeout(resetTimer);
           clearInterval(timer);
-          resolve();
+          // Node counts a socket as closed before it tells us, and what was cut has its line in the log only then.
+          if (connections.size === 0) resolve();
+          else onLastGone = resolve;
         });
         for (const connection of connections) connection.closeWhenIdle();
       });

@@ -1,5 +1,5 @@
 import { Durations } from './durations.ts';
-import type { MetricsRegistry, Sample } from './registry.ts';
+import { type MetricsRegistry, type Sample, zeroCounts } from './registry.ts';
 
 /** Counts every request of the public listener. Labels are bounded by the configuration and the table of refusals. */
 export interface RequestCounts {
@@ -17,6 +17,8 @@ export interface RequestCounts {
   ): void;
   /** One was refused before it could be read. */
   unreadable(status: number, outcome: string): void;
+  /** Drops the series of routes that are no longer configured; what is counted over all routes stays. */
+  forget(routes: readonly string[]): void;
 }
 
 const wholeBounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
@@ -45,13 +47,6 @@ class RouteCounts {
     }
     return counts;
   }
-
-  /** How many had that outcome. */
-  total(outcome: string): number {
-    let sum = 0;
-    for (const value of this.others.get(outcome)?.values() ?? []) sum += value;
-    return sum;
-  }
 }
 
 /** Adds the metrics of requests; `refusalCodes` are all outcomes that are a refusal of Postern's own. */
@@ -61,12 +56,22 @@ export function createRequestCounts(
 ): RequestCounts {
   const routes = new Map<string, RouteCounts>();
 
+  const refusals = zeroCounts(refusalCodes);
+
   function countsOf(route: string): RouteCounts {
     let counts = routes.get(route);
     if (counts === undefined) {
       counts = new RouteCounts();
       routes.set(route, counts);
     }
+    return counts;
+  }
+
+  function count(route: string, key: number, outcome: string): RouteCounts {
+    const counts = countsOf(route);
+    counts.count(key, outcome);
+    const refused = refusals[outcome];
+    if (refused !== undefined) refusals[outcome] = refused + 1;
     return counts;
   }
 
@@ -80,11 +85,7 @@ export function createRequestCounts(
     name: 'refusals_total',
     help: 'Requests that Postern refused, by error code.',
     type: 'counter',
-    collect: () =>
-      refusalCodes.map((code) => ({
-        labels: { code },
-        value: [...routes.values()].reduce((sum, counts) => sum + counts.total(code), 0),
-      })),
+    collect: () => refusalCodes.map((code) => ({ labels: { code }, value: refusals[code] ?? 0 })),
   });
   registry.add({
     name: 'request_duration_seconds',
@@ -101,12 +102,14 @@ export function createRequestCounts(
 
   return {
     done(route, method, status, outcome, durationMs, ownMs) {
-      const counts = countsOf(route);
-      counts.count(2 * status + (readMethods.has(method) ? 1 : 0), outcome);
+      const counts = count(route, 2 * status + (readMethods.has(method) ? 1 : 0), outcome);
       counts.whole.note(durationMs);
       counts.own.note(ownMs);
     },
-    unreadable: (status, outcome) => countsOf('').count(2 * status, outcome),
+    unreadable: (status, outcome) => void count('', 2 * status, outcome),
+    forget(gone) {
+      for (const route of gone) routes.delete(route);
+    },
   };
 }
 

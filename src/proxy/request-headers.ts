@@ -3,7 +3,7 @@ import { withoutCookies } from '../http/cookies.ts';
 import { type Meaning, meaning, meaningOf, normalisedName } from '../http/header-names.ts';
 import type { RequestHead } from '../http/request-head.ts';
 import { withoutOwnProtocols } from '../http/websocket-protocols.ts';
-import { isTraceparent } from '../tracing/traceparent.ts';
+import { acceptTraceparent } from '../tracing/traceparent.ts';
 
 /** What the upstream is told beside the client's own headers. */
 export interface Forwarding {
@@ -69,7 +69,7 @@ export function cleanedHeaders(
   const headers: string[] = [];
   for (let i = 0; i < raw.length; i += 2) {
     const name = raw[i]!;
-    const value = passedValue(meaningOf(name), raw[i + 1]!, rules);
+    const value = passedValue(meaningOf(name), raw[i + 1]!, head, rules);
     if (value === undefined) continue;
     if (connectionNames === null || !connectionNames.has(normalisedName(name))) headers.push(name, value);
   }
@@ -80,6 +80,7 @@ export function cleanedHeaders(
 function passedValue(
   what: Meaning,
   value: string,
+  head: RequestHead,
   rules: Pick<Forwarding, 'ownCookies' | 'withoutCredentials'>,
 ): string | undefined {
   switch (what) {
@@ -95,6 +96,9 @@ function passedValue(
       return rules.withoutCredentials ? undefined : withoutCookies(value, rules.ownCookies) || undefined;
     case meaning.webSocketProtocol:
       return withoutOwnProtocols(value) || undefined;
+    case meaning.tracestate:
+      // It tells of the caller's trace, and says nothing in a new one (W3C Trace Context §4.3).
+      return traceparentOf(head) === null ? undefined : value;
     default:
       return undefined;
   }
@@ -131,9 +135,9 @@ export function identifyingHeaders(head: RequestHead, forwarding: Forwarding, tr
   return headers;
 }
 
-/** The client's `traceparent`, given once and well-formed (W3C Trace Context §3.2); null otherwise. */
+/** The client's `traceparent` in version 00; null when it was not given once and well-formed. */
 export function traceparentOf(head: RequestHead): string | null {
-  return head.traceparentCount === 1 && isTraceparent(head.traceparent) ? head.traceparent : null;
+  return head.traceparentCount === 1 ? acceptTraceparent(head.traceparent) : null;
 }
 
 const idBytes = 24;

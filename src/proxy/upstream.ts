@@ -1,6 +1,7 @@
 import { isIP, connect as netConnect, type Socket } from 'node:net';
 import { connect as tlsConnect } from 'node:tls';
 import { Refusal } from '../errors.ts';
+import type { PoolLoad } from '../metrics/pool-load.ts';
 import { type ConnectionOwner, UpstreamConnection } from './upstream-connection.ts';
 import { UpstreamError } from './upstream-error.ts';
 import type { UpstreamRequest } from './upstream-request.ts';
@@ -41,9 +42,7 @@ export interface Upstream {
   sendAgain(request: UpstreamRequest): void;
   /** Forgets a request that still waits for a connection. */
   cancel(request: UpstreamRequest): void;
-  /** Connections open, free ones included; requests that wait. */
-  readonly open: number;
-  readonly waiting: number;
+  load(): PoolLoad;
   /** Closes every connection at once. */
   close(): void;
 }
@@ -82,12 +81,9 @@ class UpstreamPool implements Upstream, ConnectionOwner {
     this.#timer.unref();
   }
 
-  get open(): number {
-    return this.#all.size;
-  }
-
-  get waiting(): number {
-    return this.#queue.size;
+  load(): PoolLoad {
+    const free = this.#free.length;
+    return { busy: this.#all.size - free, free, waiting: this.#queue.size };
   }
 
   send(request: UpstreamRequest): void {

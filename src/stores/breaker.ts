@@ -15,24 +15,15 @@ export interface BreakerOptions {
   readonly timeoutMs: number;
   /** A clock as `performance.now()`. */
   readonly elapsed: () => number;
-  /** It did not answer, for that reason, and now counts as away. */
-  readonly onAway: (reason: string) => void;
-  readonly onBack: () => void;
 }
 
 /** How long nobody asks after a failure, ms. */
 const restMs = 250;
 
 /** Creates a closed one. */
-export function createBreaker({ timeoutMs, elapsed, onAway, onBack }: BreakerOptions): Breaker {
+export function createBreaker({ timeoutMs, elapsed }: BreakerOptions): Breaker {
   let failedAt: number | null = null;
   let asking = 0;
-
-  function fail(reason: string): void {
-    const wasAway = failedAt !== null;
-    failedAt = elapsed();
-    if (!wasAway) onAway(reason);
-  }
 
   const isResting = () => failedAt !== null && elapsed() - failedAt < restMs;
 
@@ -43,13 +34,10 @@ export function createBreaker({ timeoutMs, elapsed, onAway, onBack }: BreakerOpt
       asking += 1;
       try {
         const answer = await within(timeoutMs, ask(), tooLate);
-        if (failedAt !== null) {
-          failedAt = null;
-          onBack();
-        }
+        failedAt = null;
         return answer;
       } catch (error) {
-        if (isUnavailable(error)) fail(error.cause instanceof Error ? error.cause.message : error.code);
+        if (isUnavailable(error)) failedAt = elapsed();
         throw error;
       } finally {
         asking -= 1;
@@ -63,6 +51,7 @@ export function isUnavailable(error: unknown): error is Refusal {
   return error instanceof Refusal && error.code === 'store_unavailable';
 }
 
-function tooLate(): Refusal {
+/** What whoever asked is told when the store took too long. */
+export function tooLate(): Refusal {
   return new Refusal('store_unavailable', { cause: new Error(notInTime) });
 }

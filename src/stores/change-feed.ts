@@ -15,5 +15,10 @@ export interface ChangeFeed {
   readonly heardUntil: number;
   /** `null`: changes have been missed, or are too many to name. */
   onChange(listener: (change: RecordsChange | null) => void): void;
+  /**
+   * Told several times a second, and at least every other second: whether the store answered in time and is of use, or
+   * whether there is a doubt that it is.
+   */
+  onBeat(listener: (isWell: boolean) => void): void;
   close(): Promise<void>;
 }

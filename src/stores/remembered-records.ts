@@ -9,19 +9,11 @@ import { type Call, wrapCalls } from './wrap-calls.ts';
 /** A records store that has to be asked over the network, and remembers nothing. */
 export type RemoteRecords = Omit<Records, 'version'>;
 
-/** Told when the store goes away and comes back. */
-export interface RemoteEvents {
-  /** `reason` holds no credential. */
-  onAway(reason: string): void;
-  onBack(): void;
-}
-
 export interface RememberedRecordsOptions {
   readonly remote: RemoteRecords;
   readonly feed: ChangeFeed;
   /** How long what was seen counts while the store is away, ms. */
   readonly staleIfErrorMs: number;
-  readonly events: RemoteEvents;
   /** A clock as `performance.now()`, which is the default. */
   readonly elapsed?: () => number;
 }
@@ -70,14 +62,14 @@ const always: ReadonlySet<keyof RemoteRecords> = new Set(['noteUse', 'ping', 'ba
  * moment while it can't be heard, and good for `staleIfErrorMs` while the store is away.
  */
 export function createRememberedRecords(options: RememberedRecordsOptions): Records {
-  const { remote, feed, staleIfErrorMs, events } = options;
+  const { remote, feed, staleIfErrorMs } = options;
   const elapsed = options.elapsed ?? (() => performance.now());
   const keys = new LRUCache<string, Seen<ApiKeyWithOwner>>({ max: memorySize });
   const hashOfKey = new LRUCache<string, string>({ max: memorySize });
   const unknownKeys = new LRUCache<string, Seen<ApiKeyWithOwner>>({ max: unknownSize });
   const users = new LRUCache<string, Seen<UserWithSets>>({ max: memorySize });
   const underway = new Map<string, Question>();
-  const breaker = createBreaker({ timeoutMs: readTimeoutMs, elapsed, ...events });
+  const breaker = createBreaker({ timeoutMs: readTimeoutMs, elapsed });
   /** Changes that were told of, and how often anything may have been changed that was not. */
   let changes = 0;
   let looks = 0;

@@ -18,8 +18,6 @@ export interface TracingSettings {
     readonly maxQueueSize: number | undefined;
     readonly maxExportBatchSize: number | undefined;
   };
-  /** What of the variables can't be had, a sentence each. */
-  readonly problems: readonly string[];
 }
 
 const samplerNames = [
@@ -30,47 +28,61 @@ const samplerNames = [
   'parentbased_always_off',
   'parentbased_traceidratio',
 ] as const;
+/** The first that says something counts. */
+const endpointNames = ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'OTEL_EXPORTER_OTLP_ENDPOINT'] as const;
 const defaultSampler: SamplerName = 'parentbased_always_on';
+
+/** Told, in a sentence, of a value that can't be used. */
+type OnProblem = (problem: string) => void;
 
 /**
  * Reads the variables of OpenTelemetry; null when there is no word of where to send traces, or that there shall be none.
  * As its specification demands, a value that can't be used is told of and otherwise as if it were not there.
  */
-export function readTracingSettings(env: NodeJS.ProcessEnv): TracingSettings | null {
-  if (!env.OTEL_EXPORTER_OTLP_ENDPOINT && !env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT) return null;
+export function readTracingSettings(env: NodeJS.ProcessEnv, onProblem: OnProblem): TracingSettings | null {
+  const endpoint = endpointNames.find((name) => env[name]?.trim());
+  if (endpoint === undefined) return null;
   if (env.OTEL_SDK_DISABLED?.trim().toLowerCase() === 'true') return null;
   const exporters = (env.OTEL_TRACES_EXPORTER || 'otlp').split(',').map((name) => name.trim());
   if (!exporters.includes('otlp')) return null;
-  const problems: string[] = [];
+  if (!isCollector(env[endpoint]!)) {
+    onProblem(`${endpoint} must be an address such as http://collector:4318; nothing is traced`);
+    return null;
+  }
   const protocol = env.OTEL_EXPORTER_OTLP_TRACES_PROTOCOL || env.OTEL_EXPORTER_OTLP_PROTOCOL || 'http/json';
-  if (protocol !== 'http/json') problems.push('OTEL_EXPORTER_OTLP_PROTOCOL: traces are sent as http/json');
+  if (protocol !== 'http/json') onProblem('OTEL_EXPORTER_OTLP_PROTOCOL: traces are sent as http/json');
 
   function count(name: string): number | undefined {
     const value = env[name]?.trim();
     if (!value) return undefined;
     if (/^\d{1,9}$/.test(value) && Number(value) > 0) return Number(value);
-    problems.push(`${name} must be a whole number from 1`);
+    onProblem(`${name} must be a whole number from 1`);
     return undefined;
   }
 
   return {
-    sampler: readSampler(env, problems),
+    sampler: readSampler(env, onProblem),
     batch: {
       scheduledDelayMillis: count('OTEL_BSP_SCHEDULE_DELAY'),
       exportTimeoutMillis: count('OTEL_BSP_EXPORT_TIMEOUT'),
       maxQueueSize: count('OTEL_BSP_MAX_QUEUE_SIZE'),
       maxExportBatchSize: count('OTEL_BSP_MAX_EXPORT_BATCH_SIZE'),
     },
-    problems,
   };
 }
 
-function readSampler(env: NodeJS.ProcessEnv, problems: string[]): SamplerSettings {
+/** Whether the exporter can send there: what it can't parse it silently takes for its default, or fails at each export. */
+function isCollector(endpoint: string): boolean {
+  const url = URL.parse(`${endpoint}/`);
+  return url !== null && /^https?:$/.test(url.protocol);
+}
+
+function readSampler(env: NodeJS.ProcessEnv, onProblem: OnProblem): SamplerSettings {
   const wanted = env.OTEL_TRACES_SAMPLER || defaultSampler;
   const name = samplerNames.find((known) => known === wanted);
-  if (name === undefined) problems.push(`OTEL_TRACES_SAMPLER must be one of ${samplerNames.join(', ')}`);
+  if (name === undefined) onProblem(`OTEL_TRACES_SAMPLER must be one of ${samplerNames.join(', ')}`);
   const ratio = Number(env.OTEL_TRACES_SAMPLER_ARG || 1);
   const isRatio = ratio >= 0 && ratio <= 1;
-  if (!isRatio) problems.push('OTEL_TRACES_SAMPLER_ARG must be a number from 0 to 1');
+  if (!isRatio) onProblem('OTEL_TRACES_SAMPLER_ARG must be a number from 0 to 1');
   return { name: name ?? defaultSampler, ratio: isRatio ? ratio : 1 };
 }

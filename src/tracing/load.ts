@@ -18,9 +18,8 @@ export async function loadTracing(
   attributes: Attributes,
   events: TracingEvents,
 ): Promise<Tracing | null> {
-  const settings = readTracingSettings(env);
+  const settings = readTracingSettings(env, events.onProblem);
   if (settings === null) return null;
-  for (const problem of settings.problems) events.onProblem(problem);
   const [{ createOpenTelemetry }, { createTracing }] = await Promise.all([
     import('./open-telemetry.ts'),
     import('./tracing.ts'),

@@ -1,3 +1,5 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import type { ClientRequest, IncomingMessage } from 'node:http';
 import {
   ROOT_CONTEXT,
   type Span as SdkSpan,
@@ -27,7 +29,7 @@ import type { SamplerSettings, TracingSettings } from './environment.ts';
 import type { Attributes, Span, SpanSource, SpanStart } from './span.ts';
 import { formatTraceparent, parseTraceparent } from './traceparent.ts';
 
-/** Told when spans can't be exported, and when they can again; `reason` is a code or name. */
+/** Told when spans can't be exported, and when they can again; `reason` is a code, a status or a name. */
 export interface ExportEvents {
   onAway(reason: string): void;
   onBack(): void;
@@ -119,6 +121,7 @@ function createRootSampler(name: string, ratio: number): Sampler {
 /** Tells once of exports that fail, until one succeeds again. */
 function withEvents(exporter: SpanExporter, { onAway, onBack }: ExportEvents): SpanExporter {
   let isAway = false;
+  const answers = watchAnswers();
   return {
     export(spans, done) {
       exporter.export(spans, (result) => {
@@ -126,17 +129,43 @@ function withEvents(exporter: SpanExporter, { onAway, onBack }: ExportEvents): S
         if (failed !== isAway) {
           isAway = failed;
           if (result.error === undefined) onBack();
-          else onAway(reasonOf(result.error));
+          else onAway(reasonOf(result.error, answers.lastStatus()));
         }
         done(result);
       });
     },
-    shutdown: () => exporter.shutdown(),
+    async shutdown() {
+      await exporter.shutdown();
+      answers.close();
+    },
   };
 }
 
-/** Its text may hold the address, and the headers with which the collector was asked. */
-function reasonOf(error: Error): string {
+/** The SDK's own words for what has neither a code nor a status in its result. */
+const timedOut = 'Request timed out';
+const askedToWait = 'Export failed with retryable status';
+
+/** Else never its text, which may hold the address, and the headers with which the collector was asked. */
+function reasonOf(error: Error, lastStatus: number | undefined): string {
   const { code } = error as { readonly code?: unknown };
-  return code === undefined ? error.name : String(code);
+  if (typeof code === 'number') return `HTTP ${code}`;
+  if (code !== undefined) return String(code);
+  if (error.message === timedOut) return 'timed out';
+  return error.message === askedToWait && lastStatus !== undefined ? `HTTP ${lastStatus}` : error.name;
+}
+
+const answered = 'http.client.response.finish';
+
+/** What the collector answered last, of which the SDK says nothing where it would have asked again. */
+function watchAnswers() {
+  let status: number | undefined;
+  const read = (message: unknown) => {
+    const { request, response } = message as {
+      readonly request: ClientRequest;
+      readonly response: IncomingMessage;
+    };
+    if (/^OTel-/.test(String(request.getHeader('user-agent')))) status = response.statusCode;
+  };
+  subscribe(answered, read);
+  return { lastStatus: () => status, close: () => void unsubscribe(answered, read) };
 }

@@ -1,5 +1,7 @@
 const pattern = /^00-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})$/;
 const length = 55;
+/** One that says more than version 00 does says it behind a further dash. */
+const laterVersion = /^(?!00|ff)[0-9a-f]{2}-.{52}(?:-|$)/;
 const sampledFlag = 1;
 
 /** What a `traceparent` says. */
@@ -11,12 +13,18 @@ export interface TraceParent {
   readonly isSampled: boolean;
 }
 
-/** Whether it is a value of `traceparent` (W3C Trace Context §3.2). */
-export function isTraceparent(value: string): boolean {
-  return value.length === length && pattern.test(value);
+/**
+ * What a value of `traceparent` is in version 00, null when it is none: itself, or of a later version what is known of it
+ * (W3C Trace Context §3.2).
+ */
+export function acceptTraceparent(value: string): string | null {
+  if (value.length === length && pattern.test(value)) return value;
+  if (!laterVersion.test(value)) return null;
+  const known = parseTraceparent(`00${value.slice(2, length)}`);
+  return known === null ? null : formatTraceparent(known);
 }
 
-/** Reads a value of `traceparent`; null when it is none. */
+/** Reads a value of version 00; null when it is none. */
 export function parseTraceparent(value: string): TraceParent | null {
   const [, traceId, spanId, flags] = pattern.exec(value) ?? [];
   if (traceId === undefined || spanId === undefined || flags === undefined) return null;

@@ -149,9 +149,12 @@ t.test('PostgreSQL', async (t) => {
     const { run, folder } = createCommandFolder(t);
     const target = join(folder, 'new.db');
     const from = ['records', 'copy', '--to', `sqlite:${target}`, '--from', newAddress(server)];
-    t.match(await run(from, { env }), { code: 1, stderr: /^postern: \S+ has schema version 0, older than/ });
+    t.match(await run(from, { env }), {
+      code: 1,
+      stderr: /^postern: --from postgres:\S+ has schema version 0, older than/,
+    });
     const wrong = await run(from, { env: { POSTERN_RECORDS_PASSWORD: 'wrong-word' } });
-    t.match(wrong, { code: 1, stderr: /^postern: \S+: can't be opened \(28P01 .*\)\n$/ });
+    t.match(wrong, { code: 1, stderr: /^postern: --from postgres:\S+: can't be opened \(28P01 .*\)\n$/ });
     t.notMatch(wrong.stderr, 'wrong-word');
     t.notOk(existsSync(target));
   });

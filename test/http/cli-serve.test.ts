@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { constants, type FileHandle, open } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type AddressInfo, createServer } from 'node:net';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
@@ -11,13 +11,13 @@ import { createCommandFolder, startPostern } from '../support/command.ts';
 import { startRecordingUpstream } from '../support/recording-upstream.ts';
 
 /** A gateway with one request in flight, which the upstream answers when `release` is called. */
-async function serveWithRequestInFlight(t: Test) {
+async function serveWithRequestInFlight(t: Test, config: object = {}) {
   const upstream = await startRecordingUpstream();
   t.teardown(() => upstream.close());
   const arrived = new Promise<ServerResponse>((resolve) => {
     upstream.answer = (_request: IncomingMessage, response: ServerResponse) => resolve(response);
   });
-  const folder = createCommandFolder(t, {}, upstream.url);
+  const folder = createCommandFolder(t, config, upstream.url);
   const gateway = await folder.serve();
   const answer = gateway.api.send({ path: '/api/open/slow' });
   answer.catch(() => {});
@@ -65,6 +65,52 @@ t.test('a second signal ends serve at once with 1', async (t) => {
   gateway.child.kill('SIGINT');
   t.equal((await gateway.ended).code, 1);
   await t.rejects(answer);
+});
+
+t.test('what is cut at the end of shutdown.timeout is logged as such', async (t) => {
+  const { gateway, answer } = await serveWithRequestInFlight(t, {
+    shutdown: { delay: '0s', timeout: '100ms' },
+  });
+  gateway.child.kill('SIGTERM');
+  await t.rejects(answer);
+  const { code, stdout } = await gateway.ended;
+  t.equal(code, 0);
+  t.match(stdout, /"path":"\/api\/open\/slow".*"status":0.*"outcome":"shutdown"/);
+});
+
+t.test('a start that waits for its store ends when it is asked to', async (t) => {
+  const silent = createServer().listen(0, '127.0.0.1');
+  await once(silent, 'listening');
+  const { port } = silent.address() as AddressInfo;
+  const asked = once(silent, 'connection');
+  const { configFile } = createCommandFolder(t, {
+    stores: { records: `postgres://postern@127.0.0.1:${port}/postern`, sessions: 'sqlite:sessions.db' },
+  });
+  const { child, ended } = startPostern(['serve', '--config', configFile]);
+  t.teardown(() => child.kill('SIGKILL'));
+  const [connection] = (await asked) as [Socket];
+  const askedAt = performance.now();
+  child.kill('SIGTERM');
+  const { code, stderr } = await ended;
+  t.equal(code, 0);
+  t.equal(stderr, '');
+  t.ok(performance.now() - askedAt < 2_000, 'long before it would have given up');
+  connection.destroy();
+  silent.close();
+});
+
+t.test('SIGHUP during start-up is no reason to end', async (t) => {
+  const { folder, configFile } = createCommandFolder(t);
+  const pipe = join(folder, 'pipe.yaml');
+  execFileSync('mkfifo', [pipe]);
+  const { child, ended } = startPostern(['serve', '--config', pipe]);
+  t.teardown(() => child.kill('SIGKILL'));
+  const writer = await Promise.race([openOnceRead(pipe), ended.then(({ stderr }) => Promise.reject(stderr))]);
+  child.kill('SIGHUP');
+  await writer.writeFile(readFileSync(configFile));
+  await writer.close();
+  child.kill('SIGTERM');
+  t.equal((await ended).code, 0);
 });
 
 t.test('a signal during start-up stops serve as soon as it has started', async (t) => {

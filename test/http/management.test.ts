@@ -1,6 +1,9 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import t from 'tap';
+import { eventually } from '../support/eventually.ts';
 import { administrator, bootstrapToken, startTestGateway, type TestScope } from '../support/gateway.ts';
 import { parsePrometheusText } from '../support/prometheus-text.ts';
 
@@ -89,4 +92,26 @@ t.test('another path is 404 and another method 405', async (t) => {
     t.equal(answer.headers.get('allow'), 'GET, HEAD');
     t.equal((await api.send({ path })).status, 404, 'and nothing of it is public');
   }
+});
+
+t.test('connections that ask for nothing leave room for a probe, and are closed', async (t) => {
+  const { managementPort, manage } = await startManaged(t);
+  let open = 0;
+  const begin = (text: string) => {
+    const socket = connect({ port: managementPort, host: '127.0.0.1' }, () => socket.write(text));
+    open++;
+    socket.on('error', () => {}).on('close', () => open--);
+    t.teardown(() => socket.destroy());
+    return socket.resume();
+  };
+  const scraper = begin('GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n');
+  await once(scraper, 'data');
+  for (let i = 0; i < 90; i++) await once(begin(''), 'connect');
+  scraper.write('GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n');
+  await once(scraper, 'data');
+  for (let i = 0; i < 90; i++) await once(begin('GET /healthz HTTP/1.1\r\nHost: a\r\n'), 'connect');
+  t.equal((await manage('/readyz')).status, 200);
+  await eventually('no more than 100 are held', () => open <= 100, 1_000);
+  t.notOk(scraper.closed, 'those go first that asked longest ago, or never');
+  await eventually('all closed', () => open === 0, 10_000);
 });

@@ -5,6 +5,7 @@ import t from 'tap';
 import { eventually } from '../support/eventually.ts';
 import { administrator, bootstrapToken, startTestGateway } from '../support/gateway.ts';
 import { startHttpUpstream } from '../support/http-upstream.ts';
+import { readPoolGauges } from '../support/pool-gauges.ts';
 import { scrape } from '../support/scrape.ts';
 
 const { username, password } = administrator;
@@ -27,6 +28,29 @@ t.test("Postern's own share is what comes before the upstream, and all of its ow
   t.ok(value(own, forwarded) > 0);
   const answered = { route: '/api/bootstrap/activate' };
   t.equal(value(own, answered), value(whole, answered));
+});
+
+t.test('connections to an upstream are busy or free, and nobody waits while one is to be had', async (t) => {
+  const { promise: mayEnd, resolve: end } = Promise.withResolvers<void>();
+  const upstream = await startHttpUpstream(t, async (_request, response) => {
+    await mayEnd;
+    response.end();
+  });
+  const { api, managementPort } = await startTestGateway(t, {
+    config: { upstreams: { app: { url: upstream.url, max_connections: 2 } } },
+  });
+  const gauges = () => readPoolGauges(managementPort);
+  t.strictSame(await gauges(), { busy: 0, free: 0, open: 0, waiting: 0 }, 'there before the first');
+  const one = api.send({ path: '/api/open/1' });
+  await eventually('one', async () => (await gauges()).busy === 1);
+  t.strictSame(await gauges(), { busy: 1, free: 0, open: 1, waiting: 0 });
+  const others = [2, 3].map((n) => api.send({ path: `/api/open/${n}` }));
+  await eventually('a queue', async () => (await gauges()).waiting === 1);
+  t.strictSame(await gauges(), { busy: 2, free: 0, open: 2, waiting: 1 });
+  end();
+  await Promise.all([one, ...others]);
+  await eventually('both are free', async () => (await gauges()).free === 2);
+  t.strictSame(await gauges(), { busy: 0, free: 2, open: 2, waiting: 0 });
 });
 
 t.test('password hashes that run and wait are seen', async (t) => {
@@ -71,6 +95,7 @@ t.test('stores are timed where they are waited for, and what they could not do i
     4,
     'both counted and given back',
   );
+  t.equal(await measured('store_duration_seconds_count', 'records', 'read'), 0, 'SQLite is read on the spot');
   t.equal(await measured('store_errors_total', 'sessions', 'write'), 0);
   const db = new Database(join(folder, 'sessions.db'));
   db.exec('DROP TABLE sessions');

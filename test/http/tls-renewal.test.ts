@@ -5,9 +5,10 @@ import { connect, type TLSSocket } from 'node:tls';
 import t, { type Test } from 'tap';
 import { watchCertificate } from '../../src/http/certificate-files.ts';
 import { type Certificate, makeCertificate } from '../support/certificates.ts';
-import { eventually } from '../support/forwarding.ts';
+import { eventually } from '../support/eventually.ts';
 import { startTestGateway } from '../support/gateway.ts';
 import { requireProgram } from '../support/programs.ts';
+import { scrape } from '../support/scrape.ts';
 
 /** A gateway whose certificate files stand in a folder of the test. */
 async function start(t: Test, files: { readonly cert: string; readonly key: string }) {
@@ -75,22 +76,30 @@ t.test('a pair that does not fit together changes nothing until it does', async 
   const folder = t.testdir();
   const files = { cert: join(folder, 'tls.crt'), key: join(folder, 'tls.key') };
   put(makeCertificate(folder, 'first', ['DNS:a']), files);
-  const { port, logLines } = await start(t, files);
+  const { port, managementPort, logLines } = await start(t, files);
+  const isSuccessful = async () => (await scrape(managementPort)).value('config_last_reload_successful');
   const second = makeCertificate(folder, 'second', ['DNS:a']);
   const complaints = () => logLines().filter(({ level }) => level === 'error').length;
 
   copyFileSync(second.certFile, files.cert);
-  await eventually(() => complaints() === 1);
+  await eventually('complaint 1', () => complaints() === 1);
   t.equal(await shownNow(port), 'first');
+  t.equal(await isSuccessful(), 0);
+  copyFileSync(join(folder, 'first.crt'), files.cert);
+  await eventually('the old pair counts again', async () => (await isSuccessful()) === 1);
   writeFileSync(files.cert, '-----BEGIN CERTIFICATE-----\nhalf');
-  await eventually(() => complaints() === 2);
+  await eventually('complaint 2', () => complaints() === 2);
   t.equal(await shownNow(port), 'first');
   rmSync(files.cert);
-  await eventually(() => complaints() === 3);
+  await eventually('complaint 3', () => complaints() === 3);
   t.equal(await shownNow(port), 'first');
 
+  t.equal(await isSuccessful(), 0);
   put(second, files);
   await untilShown(port, 'second');
+  const shown = await scrape(managementPort);
+  t.equal(shown.value('config_last_reload_successful'), 1);
+  t.equal(shown.value('config_reloads_total', { outcome: 'failed' }), complaints());
 });
 
 t.test('a certificate and the key of another are refused from the start', async (t) => {

@@ -198,6 +198,22 @@ t.test('a collector that is away holds nothing up, and is told of once', async (
   await stop();
 });
 
+for (const { status, reason } of [
+  { status: 400, reason: 'HTTP 400' },
+  { status: 503, reason: 'HTTP 503' },
+  { status: null, reason: 'timed out' },
+]) {
+  t.test(`of a collector with which traces end as ${reason} the log says so`, async (t) => {
+    const { api, apiKey, collector, logLines } = await startTraced(t, { OTEL_EXPORTER_OTLP_TIMEOUT: '300' });
+    await collector.traceOf('POST /api/admin/api-keys');
+    collector.status = status;
+    await api.send({ path, apiKey });
+    const isTold = ({ msg }: Record<string, unknown>) => msg === 'traces can not be exported';
+    const line = await eventually('told', () => logLines().find(isTold));
+    t.equal(line.reason, reason);
+  });
+}
+
 t.test('what has ended is exported before the process ends', async (t) => {
   const { api, apiKey, collector, stop } = await startTraced(t, { OTEL_BSP_SCHEDULE_DELAY: '60000' });
   await api.send({ path, apiKey });

@@ -29,7 +29,7 @@ export interface GatewayProcess {
 }
 
 const main = join(import.meta.dirname, '../../src/main.ts');
-const listening = /listening on http:\/\/127\.0\.0\.1:(\d+), management on http:\/\/127\.0\.0\.1:(\d+)/;
+const listening = /listening on https?:\/\/127\.0\.0\.1:(\d+), management on http:\/\/127\.0\.0\.1:(\d+)/;
 
 /**
  * Starts `postern serve` on free ports. `folder`: that of another gateway, to share its stores; `program`: how

@@ -27,8 +27,8 @@ export interface SeenSpan {
 export interface OtlpCollector {
   readonly url: string;
   readonly spans: readonly SeenSpan[];
-  /** The status it answers with; 200 at first. */
-  status: number;
+  /** The status it answers with; 200 at first, null: it never answers. */
+  status: number | null;
   /** Searches what comes from now on for secrets. */
   watch(secrets: Pick<SecretWatch, 'addPublicText'>): void;
   /** The spans of the trace whose root, or first span of ours, has that name; once it has been exported. */
@@ -45,6 +45,7 @@ export async function startOtlpCollector(
   const server = createServer(async (request, response) => {
     let text = '';
     for await (const chunk of request.setEncoding('utf8')) text += chunk;
+    if (collector.status === null) return;
     response.statusCode = request.url === '/v1/traces' ? collector.status : 404;
     response.setHeader('content-type', 'application/json').end('{}');
     if (response.statusCode !== 200) return;

@@ -1,16 +1,25 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { scrape } from './scrape.ts';
+
 /** What `/metrics` says of the connections to an upstream. */
 export interface PoolGauges {
+  readonly busy: number;
+  readonly free: number;
+  /** Both. */
   readonly open: number;
   readonly waiting: number;
 }
 
 /** Reads the gauges of an upstream's pool. */
 export async function readPoolGauges(managementPort: number, upstream = 'app'): Promise<PoolGauges> {
-  const answer = await fetch(`http://127.0.0.1:${managementPort}/metrics`);
-  const text = await answer.text();
-  const gauge = (name: string) =>
-    Number(new RegExp(`^postern_${name}\\{upstream="${upstream}"\\} (\\d+)$`, 'm').exec(text)?.[1]);
-  return { open: gauge('upstream_connections'), waiting: gauge('upstream_waiting') };
+  const { value } = await scrape(managementPort);
+  const inState = (state: string) => value('upstream_connections', { upstream, state });
+  return {
+    busy: inState('busy'),
+    free: inState('free'),
+    open: value('upstream_connections', { upstream }),
+    waiting: value('upstream_waiting', { upstream }),
+  };
 }
 
 /** Resolves once the gauges are as said; rejects with the last ones seen after `milliseconds`. */
@@ -23,7 +32,7 @@ export async function poolBecomes(
   for (;;) {
     const gauges = await readPoolGauges(managementPort);
     if (isRight(gauges)) return;
-    if (Date.now() > deadline) throw new Error(`${gauges.open} open, ${gauges.waiting} waiting`);
-    await new Promise((resolve) => setTimeout(resolve, 5));
+    if (Date.now() > deadline) throw new Error(`it stays at ${JSON.stringify(gauges)}`);
+    await sleep(5);
   }
 }

@@ -1,10 +1,13 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { ApiRequest } from './api-client.ts';
+import { eventually } from './eventually.ts';
 import { administrator, type TestScope } from './gateway.ts';
 import type { GatewayProcess } from './gateway-process.ts';
 import { isLong } from './gateway-under-load.ts';
 import { keysPath } from './key-administration.ts';
 import { activate, startPostgresReplicas, startStreaming } from './postgres-replicas.ts';
 import { type PostgresServer, startPostgres } from './postgres-server.ts';
+import { scrape } from './scrape.ts';
 import { startTcpRelay, type TcpRelay } from './tcp-relay.ts';
 
 const { username, password } = administrator;
@@ -12,6 +15,9 @@ const scopes = ['store:read'];
 
 /** How long what was seen alive counts while PostgreSQL is away, ms. */
 export const staleIfErrorMs = isLong ? 5_000 : 1_200;
+
+/** By then every change has been told, or missed and noticed, ms. */
+const toldMs = 400;
 
 /** A gateway that reaches its PostgreSQL through a relay, and one that reaches it straight. */
 export interface RecordsStage {
@@ -49,6 +55,25 @@ export async function startRecordsStage(t: TestScope): Promise<RecordsStage> {
   const bearer = await activate(gateway);
   const { key } = await gateway.api.mintKey(bearer, { label: 'in use', scopes });
   return { server, relay, gateway, elsewhere, bearer, key };
+}
+
+/**
+ * Waits until the gateway answers for the key in use from memory, and goes on to. What it is told of late, of changes just
+ * made, makes it forget, or not remember what it asked for meanwhile.
+ */
+export async function letRemember({ gateway, key }: RecordsStage): Promise<void> {
+  const use = async () => (await gateway.api.send(requests.use(key))).status === 200;
+  const asked = async () =>
+    (await scrape(gateway.managementPort)).value('store_duration_seconds_count', {
+      store: 'records',
+      operation: 'read',
+    });
+  await eventually('the key is remembered', async () => {
+    const before = await asked();
+    const isUsed = await use();
+    await sleep(toldMs);
+    return isUsed && (await use()) && (await asked()) === before;
+  });
 }
 
 /** A key that the gateway never saw. */

@@ -123,6 +123,44 @@ t.test('a traceparent is passed on when it is one, and made otherwise', (t) => {
   t.end();
 });
 
+t.test('of a traceparent of a later version what is known of it goes on, as version 00', (t) => {
+  const ids = '4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7';
+  for (const [given, passed] of [
+    [`01-${ids}-01`, `00-${ids}-01`],
+    [`01-${ids}-01-extra`, `00-${ids}-01`],
+    [`fe-${ids}-fe-a-b`, `00-${ids}-00`],
+  ] as const)
+    t.same(values(sent(['traceparent', given]), 'traceparent'), [passed]);
+  for (const bad of [
+    `ff-${ids}-01`,
+    `FE-${ids}-01`,
+    `01-${ids}-01extra`,
+    `01-${ids}-0`,
+    `01-${ids.toUpperCase()}-01`,
+    `01-${'0'.repeat(32)}-00f067aa0ba902b7-01`,
+  ])
+    t.notMatch(values(sent(['traceparent', bad]), 'traceparent')[0], ids.slice(0, 32), bad);
+  t.end();
+});
+
+t.test('tracestate goes on with the traceparent it came with, and not beside a new one', (t) => {
+  const good = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
+  const state = ['tracestate', 'a=1', 'TraceState', 'b=2'];
+  const ours = { traceparent: good.replace('00f067aa0ba902b7', 'ffffffffffffffff') };
+  for (const more of [{}, ours]) {
+    for (const accepted of [good, `01${good.slice(2)}-extra`]) {
+      t.same(values(sent(['traceparent', accepted, ...state], more), 'tracestate'), ['a=1', 'b=2']);
+      t.same(values(sent([...state, 'traceparent', accepted], more), 'tracestate'), ['a=1', 'b=2']);
+    }
+    t.same(values(sent(state, more), 'tracestate'), [], 'no traceparent');
+    for (const bad of [good.toUpperCase(), `ff${good.slice(2)}`, good.replaceAll(/[1-9a-f]/g, '0')])
+      t.same(values(sent(['traceparent', bad, ...state], more), 'tracestate'), [], bad);
+    const twice = ['traceparent', good, 'traceparent', good];
+    t.same(values(sent([...twice, ...state], more), 'tracestate'), [], 'repeated');
+  }
+  t.end();
+});
+
 t.test('one framing header is written, anew', (t) => {
   t.same(values(sent(['content-length', '3']), 'content-length'), ['3']);
   t.same(values(sent(['content-length', '007']), 'content-length'), ['7']);

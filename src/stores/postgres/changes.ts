@@ -4,9 +4,15 @@ import type { RecordsChange } from '../change-feed.ts';
 /** Reads the version, a count of all changes: `version`. */
 export const selectVersion = 'SELECT version FROM store_state WHERE id = 1';
 
-/** Reads it with what tells this server, as long as it runs, from all others: `version` and `server`. */
-export const selectPlace =
-  'SELECT version, pg_postmaster_start_time()::text AS server FROM store_state WHERE id = 1';
+/** Whether a server takes no writes, and so is of no use, however well it answers. */
+export const isReadOnly = "pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean";
+
+/**
+ * Reads the version with what tells this server, as long as it runs, from all others, and with {@link isReadOnly}:
+ * `version`, `server` and `isReadOnly`.
+ */
+export const selectPlace = `SELECT version, pg_postmaster_start_time()::text AS server,
+  ${isReadOnly} AS "isReadOnly" FROM store_state WHERE id = 1`;
 
 /** A change as it is notified: the version it leads to, and what it is about; null: too much to name. */
 export interface NotifiedChange {

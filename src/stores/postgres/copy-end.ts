@@ -3,36 +3,42 @@ import { describeAddress } from './address.ts';
 import { createClientConfig, type PostgresAccess } from './client-config.ts';
 import { beginSnapshot, beginWrite, inTransaction } from './database.ts';
 import { migratePostgres, requireMigrated } from './migrate.ts';
+import { namingStore } from './open-failure.ts';
 import { openSessionPool, type Session } from './pool.ts';
 
 /** How long one statement may take, and everything together, ms. */
 const statementTimeoutMs = 60_000;
 const copyTimeoutMs = 60 * 60_000;
 
-/** Opens the records in a schema to copy them, also where they can only be read; rejects as {@link requireMigrated} does. */
-export async function openPostgresCopySource(access: PostgresAccess): Promise<CopyEnd> {
-  await requireMigrated(access);
-  return createCopyEnd(access, beginSnapshot);
+/**
+ * Opens the records in a schema to copy them, also where they can only be read. Rejects as {@link namingStore} does, by the
+ * key or option that gives the address.
+ */
+export async function openPostgresCopySource(access: PostgresAccess, key: string): Promise<CopyEnd> {
+  await namingStore(key, access.address, () => requireMigrated(access));
+  return createCopyEnd(access, key, beginSnapshot);
 }
 
-/** Opens a schema to copy records there, made and migrated as needed; rejects as {@link migratePostgres} does. */
-export async function openPostgresCopyTarget(access: PostgresAccess): Promise<CopyEnd> {
-  await migratePostgres(access);
-  return createCopyEnd(access, beginWrite);
+/** Opens a schema to copy records there, made and migrated as needed; rejects as {@link openPostgresCopySource} does. */
+export async function openPostgresCopyTarget(access: PostgresAccess, key: string): Promise<CopyEnd> {
+  await namingStore(key, access.address, () => migratePostgres(access));
+  return createCopyEnd(access, key, beginWrite);
 }
 
-function createCopyEnd(access: PostgresAccess, begin: string): CopyEnd {
+function createCopyEnd(access: PostgresAccess, key: string, begin: string): CopyEnd {
   const config = createClientConfig(access, { timeoutMs: statementTimeoutMs });
   const pool = openSessionPool({ config, max: 1, timeoutMs: copyTimeoutMs, epoch: { current: 0 } });
   return {
     place: describeAddress(access.address),
     transaction: (work) =>
-      pool.use((session) =>
-        inTransaction(session, begin, async () => {
-          const result = await work((sql, values) => askOf(session, sql, values));
-          await session.execute('COMMIT');
-          return result;
-        }),
+      namingStore(key, access.address, () =>
+        pool.use((session) =>
+          inTransaction(session, begin, async () => {
+            const result = await work((sql, values) => askOf(session, sql, values));
+            await session.execute('COMMIT');
+            return result;
+          }),
+        ),
       ),
     close: () => pool.close(),
   };

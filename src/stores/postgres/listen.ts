@@ -7,6 +7,7 @@ import { type NotifiedChange, selectPlace } from './changes.ts';
 interface Place {
   readonly version: number;
   readonly server: string;
+  readonly isReadOnly: boolean;
 }
 
 export interface ListenOptions {
@@ -19,6 +20,8 @@ export interface ListenOptions {
 
 /** How often it is made sure that every change has been heard, in ms. */
 const beatIntervalMs = 200;
+/** After how long without an answer there is a doubt that the server is there, in ms. */
+const doubtMs = 400;
 /** How long one beat, or a new connection, may take, in ms. */
 const patienceMs = 1_000;
 /** How long after a lost connection a new one is tried, in ms. */
@@ -30,6 +33,7 @@ const retryDelayMs = 200;
  */
 export function listenForChanges({ open, channel, parse }: ListenOptions): ChangeFeed {
   const listeners: ((change: RecordsChange | null) => void)[] = [];
+  const beatListeners: ((isWell: boolean) => void)[] = [];
   let client: Client | null = null;
   let known: number | null = null;
   let knownServer: string | null = null;
@@ -40,6 +44,16 @@ export function listenForChanges({ open, channel, parse }: ListenOptions): Chang
 
   function tell(change: RecordsChange | null): void {
     for (const listener of listeners) listener(change);
+  }
+
+  function tellBeat(isWell: boolean): void {
+    for (const listener of isClosed ? [] : beatListeners) listener(isWell);
+  }
+
+  /** Tells of a doubt long before it is given up: meanwhile it can be found out whether the server is there. */
+  function patiently<T>(work: Promise<T>): Promise<T> {
+    within(doubtMs, work).catch(() => tellBeat(false));
+    return within(patienceMs, work);
   }
 
   function hear({ payload = '' }: Notification): void {
@@ -61,19 +75,20 @@ export function listenForChanges({ open, channel, parse }: ListenOptions): Chang
       connecting.on('end', () => drop(lost));
       connecting.on('notification', hear);
       client = connecting;
-      await within(patienceMs, connecting.connect());
-      await within(patienceMs, connecting.query(`LISTEN "${channel}"`));
+      await patiently(connecting.connect());
+      await patiently(connecting.query(`LISTEN "${channel}"`));
       await beat(connecting);
     } catch {
-      if (connecting === null) later(connect, retryDelayMs);
-      else drop(connecting);
+      if (connecting !== null) return drop(connecting);
+      tellBeat(false);
+      later(connect, retryDelayMs);
     }
   }
 
   /** Nothing was missed up to the moment it was sent, if the version is the one that was heard last. */
   async function beat(beating: Client): Promise<void> {
     const sentAt = performance.now();
-    const { version, server } = await within(patienceMs, readPlace(beating));
+    const { version, server, isReadOnly } = await patiently(readPlace(beating));
     if (client !== beating) return;
     // What was remembered before anything could be heard may be out of date; so may everything after a gap, or at
     // another server: it may have lost the last writes of the one before, and have come to the same version by others.
@@ -81,12 +96,14 @@ export function listenForChanges({ open, channel, parse }: ListenOptions): Chang
     known = version;
     knownServer = server;
     heardUntil = sentAt;
+    tellBeat(!isReadOnly);
     later(() => beat(beating).catch(() => drop(beating)), beatIntervalMs);
   }
 
   function drop(lost: Client): void {
     if (client !== lost) return;
     client = null;
+    tellBeat(false);
     // With a question unanswered this cuts the connection.
     lost.end().catch(() => {});
     later(connect, retryDelayMs);
@@ -104,6 +121,7 @@ export function listenForChanges({ open, channel, parse }: ListenOptions): Chang
       return heardUntil;
     },
     onChange: (listener) => void listeners.push(listener),
+    onBeat: (listener) => void beatListeners.push(listener),
     async close() {
       isClosed = true;
       clearTimeout(timer);

@@ -1,10 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Refusal } from '../../errors.ts';
+import type { PoolLoad } from '../../metrics/pool-load.ts';
+import { announceRemote, type RemoteEvents } from '../announced-remote.ts';
+import { isUnavailable } from '../breaker.ts';
 import type { Records } from '../records.ts';
-import { createRememberedRecords, type RemoteEvents } from '../remembered-records.ts';
+import { createRememberedRecords } from '../remembered-records.ts';
 import { StoreOpenError } from '../store-open-error.ts';
 import { changeChannel, parseChange } from './changes.ts';
 import { listenForChanges } from './listen.ts';
+import { namingStore } from './open-failure.ts';
 import {
   createPostgresClient,
   openPostgresRecords,
@@ -19,24 +22,37 @@ export interface SharedRecordsOptions extends PostgresRecordsOptions {
   readonly events: RemoteEvents;
 }
 
+/** Records that several gateways may share, open. */
+export interface SharedRecords {
+  readonly records: Records;
+  poolLoad(): PoolLoad;
+}
+
 /** How long a start waits for a PostgreSQL, and how often it asks whether it is there, ms. */
 const patienceMs = 5_000;
 const retryDelayMs = 250;
 
+const configurationKey = 'stores.records';
+
 /**
- * Opens records that several gateways may share, making and migrating them as needed. Rejects `store_unavailable`, or
- * {@link StoreOpenError} when they are another tenant's.
+ * Opens records that several gateways may share, making and migrating them as needed. Rejects with {@link StoreOpenError}
+ * when they can't be had, or are another tenant's.
  */
-export async function openSharedRecords(options: SharedRecordsOptions): Promise<Records> {
+export async function openSharedRecords(options: SharedRecordsOptions): Promise<SharedRecords> {
   const { access, timeoutMs, tenant, staleIfErrorMs, events } = options;
-  const remote = await openPatiently(options);
-  await requireSameTenant(remote, tenant);
+  const opened = await namingStore(configurationKey, access.address, async () => {
+    const records = await openPatiently(options);
+    await requireSameTenant(records, tenant).catch((error) => closeAfter(error, records));
+    return records;
+  });
+  const { poolLoad, ...remote } = opened;
   const feed = listenForChanges({
     open: () => createPostgresClient(access, timeoutMs),
     channel: changeChannel(access.address.schema),
     parse: parseChange,
   });
-  return createRememberedRecords({ remote, feed, staleIfErrorMs, events });
+  const announced = announceRemote({ remote, feed, events });
+  return { records: createRememberedRecords({ remote: announced, feed, staleIfErrorMs }), poolLoad };
 }
 
 /** A server that is just being started, or failing over, is waited for. */
@@ -46,8 +62,7 @@ async function openPatiently(options: PostgresRecordsOptions): Promise<PostgresR
     try {
       return await openPostgresRecords(options);
     } catch (error) {
-      const isAway = error instanceof Refusal && error.code === 'store_unavailable';
-      if (!isAway || performance.now() > deadline) throw error;
+      if (!isUnavailable(error) || performance.now() > deadline) throw error;
       await sleep(retryDelayMs);
     }
   }
@@ -57,9 +72,13 @@ async function openPatiently(options: PostgresRecordsOptions): Promise<PostgresR
 async function requireSameTenant(remote: PostgresRecords, tenant: string): Promise<void> {
   const owner = Buffer.from(await remote.secret('tenant', Buffer.from(tenant))).toString();
   if (owner === tenant) return;
-  await remote.close();
   throw new StoreOpenError(
-    'stores.records',
+    configurationKey,
     `belongs to tenant ${owner}; name a schema of its own, ?schema=NAME`,
   );
+}
+
+async function closeAfter(error: unknown, remote: PostgresRecords): Promise<never> {
+  await remote.close();
+  throw error;
 }

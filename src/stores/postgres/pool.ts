@@ -1,4 +1,5 @@
 import { type ClientConfig, Pool, type PoolClient, type QueryConfig } from 'pg';
+import type { PoolLoad } from '../../metrics/pool-load.ts';
 import { notInTime, within } from '../patience.ts';
 import type { Value } from '../sql/steps.ts';
 import { asRefusal, PostgresFailure, toFailure, unavailable } from './failures.ts';
@@ -21,6 +22,7 @@ export interface SessionPool {
    * once when too many wait.
    */
   use<T>(work: (session: Session) => Promise<T>): Promise<T>;
+  load(): PoolLoad;
   close(): Promise<void>;
 }
 
@@ -106,6 +108,11 @@ export function openSessionPool({
         throw asRefusal(error);
       }
     },
+    load: () => ({
+      busy: pool.totalCount - pool.idleCount,
+      free: pool.idleCount,
+      waiting: pool.waitingCount,
+    }),
     close: () => pool.end(),
   };
 }

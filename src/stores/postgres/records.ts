@@ -1,7 +1,8 @@
 import { Client } from 'pg';
+import type { PoolLoad } from '../../metrics/pool-load.ts';
 import type { Records } from '../records.ts';
 import { createSqlRecords } from '../sql/records.ts';
-import { changeChannel, selectVersion } from './changes.ts';
+import { changeChannel, isReadOnly, selectVersion } from './changes.ts';
 import { createClientConfig, type PostgresAccess } from './client-config.ts';
 import { createPostgresDatabase } from './database.ts';
 import { unavailable } from './failures.ts';
@@ -27,6 +28,8 @@ export interface PostgresRecordsOptions {
 export interface PostgresRecords extends Omit<Records, 'version'> {
   /** How many changes there have been of what a remembered identity rests on. */
   readVersion(): Promise<number>;
+  /** Of all its connections but the one that listens. */
+  poolLoad(): PoolLoad;
 }
 
 /** The `application_name` of the connection that listens; the others are `postern`. */
@@ -63,6 +66,7 @@ export function createPostgresRecords(options: PostgresRecordsOptions): Postgres
     noteUse: createNoteUse(readers),
     readVersion: async () =>
       database.one(selectVersion, [], (row: { readonly version: number } | undefined) => row!.version),
+    poolLoad: () => sumOf(readers.load(), writers.load()),
     ping: () => ping(readers, epoch),
     backup: () => Promise.reject(new Error('a store in PostgreSQL is copied with pg_dump')),
     async close() {
@@ -76,11 +80,17 @@ export function createPostgresClient(access: PostgresAccess, timeoutMs = default
   return new Client({ ...createClientConfig(access, { timeoutMs }), application_name: listenerName });
 }
 
-/** A server that takes no writes is of no use, however well it answers. */
+function sumOf(one: PoolLoad, other: PoolLoad): PoolLoad {
+  return {
+    busy: one.busy + other.busy,
+    free: one.free + other.free,
+    waiting: one.waiting + other.waiting,
+  };
+}
+
 async function ping(readers: SessionPool, epoch: Epoch): Promise<void> {
   const [row] = (await readers.use((session) =>
-    session.query(`SELECT pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean AS "isReadOnly"
-      FROM store_state`),
+    session.query(`SELECT ${isReadOnly} AS "isReadOnly" FROM store_state`),
   )) as readonly { readonly isReadOnly: boolean }[];
   if (row?.isReadOnly === false) return;
   // By its name another server may be found now.

@@ -1,0 +1,171 @@
+import { constants, fstatSync, openSync, write, writeSync } from 'node:fs';
+import { Socket } from 'node:net';
+import { isatty } from 'node:tty';
+
+/** Writes lines out, many at once; it is not held up by whoever reads them. */
+export interface LineWriter {
+  write(line: string): void;
+  /** Writes what waits, now; gives up when the reader stands still or is gone. */
+  flush(): void;
+  /** Resolves when what waits has been written, or can't be. */
+  written(): Promise<void>;
+}
+
+/** Lines that a reader who stands still may leave waiting; beyond it new ones are lost, and not the gateway. */
+const maxWaitingBytes = 32 * 1024 * 1024;
+/** So many are written at once; fewer when the oldest has waited long enough. */
+const enoughBytes = 8 * 1024;
+const longestWaitMs = 100;
+/** After a write that failed, for the reader is behind or the disk full; twice as long after each more that does. */
+const firstPauseMs = 1;
+const longestPauseMs = 100;
+const longestPieceLength = 16 * 1024;
+const longestFlushMs = 1_000;
+const flushPauseMs = 10;
+const nothing = Buffer.alloc(0);
+
+/** Writes to a file, made where there is none, or to a descriptor: a pipe, socket or terminal is never waited for. */
+export function createLineWriter(destination: number | string): LineWriter {
+  return new QueuedLines(
+    typeof destination === 'string'
+      ? { descriptor: openSync(destination, 'a') }
+      : openWithoutBlocking(destination),
+  );
+}
+
+/** A descriptor, and the object with which it would be closed. */
+interface Outlet {
+  readonly descriptor: number;
+  readonly owner?: Socket;
+}
+
+/**
+ * What stands behind a descriptor, such that a write which would have to wait for a reader fails at once: a blocked one
+ * would hold a thread of the pool, and the end of the process waits for its threads. A pipe or terminal is opened anew,
+ * for whoever shares the descriptor need not expect such failures; a socket can't be, so `Socket` switches it over.
+ */
+function openWithoutBlocking(descriptor: number): Outlet {
+  const kind = fstatSync(descriptor);
+  if (!kind.isFIFO() && !kind.isSocket() && !isatty(descriptor)) return { descriptor };
+  const { O_WRONLY, O_NONBLOCK, O_NOCTTY } = constants;
+  try {
+    return { descriptor: openSync(`/proc/self/fd/${descriptor}`, O_WRONLY | O_NONBLOCK | O_NOCTTY) };
+  } catch {
+    return switchedOver(descriptor);
+  }
+}
+
+function switchedOver(descriptor: number): Outlet {
+  try {
+    return { descriptor, owner: new Socket({ fd: descriptor, readable: false }) };
+  } catch {
+    // A terminal of somebody else, a datagram socket: as it is, then.
+    return { descriptor };
+  }
+}
+
+class QueuedLines implements LineWriter {
+  readonly #outlet: Outlet;
+  /** Whole lines, some in each piece. */
+  #pieces: string[] = [];
+  /** What is left of the piece that is being written. */
+  #rest = nothing;
+  #waitingBytes = 0;
+  #isWriting = false;
+  /** A thread of the pool has the rest in hand; false while we wait for the next try. */
+  #isUnderWay = false;
+  #pauseMs = firstPauseMs;
+  #timer: NodeJS.Timeout | null = null;
+  #onSettled: (() => void)[] = [];
+
+  constructor(outlet: Outlet) {
+    this.#outlet = outlet;
+  }
+
+  write(line: string): void {
+    const bytes = Buffer.byteLength(line);
+    if (this.#waitingBytes + bytes > maxWaitingBytes) return;
+    this.#waitingBytes += bytes;
+    const last = this.#pieces.length - 1;
+    if (last >= 0 && this.#pieces[last]!.length + line.length <= longestPieceLength) {
+      this.#pieces[last] += line;
+    } else this.#pieces.push(line);
+    if (!this.#isWriting) this.#writeWhenEnough();
+  }
+
+  flush(): void {
+    // The thread that has that piece will write it.
+    if (this.#isUnderWay) this.#take(this.#rest.length);
+    this.#isUnderWay = false;
+    const giveUpAt = performance.now() + longestFlushMs;
+    while (this.#waitingBytes > 0) {
+      try {
+        this.#take(writeSync(this.#outlet.descriptor, this.#nextBytes()));
+      } catch (error) {
+        if (!isStandingStill(error) || performance.now() > giveUpAt) return;
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, flushPauseMs);
+      }
+    }
+  }
+
+  written(): Promise<void> {
+    if (this.#waitingBytes === 0) return Promise.resolve();
+    if (!this.#isWriting) this.#writeNext();
+    return new Promise((resolve) => this.#onSettled.push(resolve));
+  }
+
+  #writeWhenEnough(): void {
+    if (this.#waitingBytes >= enoughBytes) this.#writeNext();
+    else if (this.#waitingBytes > 0) this.#timer ??= setTimeout(this.#writeSoon, longestWaitMs).unref();
+  }
+
+  readonly #writeSoon = (): void => {
+    this.#timer = null;
+    if (!this.#isWriting) this.#writeNext();
+  };
+
+  readonly #writeNext = (): void => {
+    this.#isWriting = this.#waitingBytes > 0;
+    this.#isUnderWay = this.#isWriting;
+    if (this.#isWriting) write(this.#outlet.descriptor, this.#nextBytes(), this.#wrote);
+    else this.#settle();
+  };
+
+  readonly #wrote = (error: NodeJS.ErrnoException | null, bytes: number): void => {
+    // Otherwise it was flushed meanwhile.
+    if (error === null && this.#isUnderWay) this.#take(bytes);
+    this.#isUnderWay = false;
+    if (error === null) {
+      this.#pauseMs = firstPauseMs;
+      this.#goOn();
+    } else {
+      if (!isStandingStill(error)) this.#settle();
+      setTimeout(this.#writeNext, this.#pauseMs).unref();
+      this.#pauseMs = Math.min(2 * this.#pauseMs, longestPauseMs);
+    }
+  };
+
+  #goOn(): void {
+    this.#isWriting = false;
+    if (this.#rest.length > 0 || this.#onSettled.length > 0) this.#writeNext();
+    else this.#writeWhenEnough();
+  }
+
+  #nextBytes(): Buffer {
+    if (this.#rest.length === 0) this.#rest = Buffer.from(this.#pieces.shift()!);
+    return this.#rest;
+  }
+
+  #take(bytes: number): void {
+    this.#rest = this.#rest.subarray(bytes);
+    this.#waitingBytes -= bytes;
+  }
+
+  #settle(): void {
+    for (const settled of this.#onSettled.splice(0)) settled();
+  }
+}
+
+function isStandingStill(error: unknown): boolean {
+  return (error as NodeJS.ErrnoException).code === 'EAGAIN';
+}

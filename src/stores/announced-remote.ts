@@ -1,0 +1,85 @@
+import { isUnavailable, tooLate } from './breaker.ts';
+import type { ChangeFeed } from './change-feed.ts';
+import { within } from './patience.ts';
+import type { RemoteRecords } from './remembered-records.ts';
+import { type Call, wrapCalls } from './wrap-calls.ts';
+
+/** Told when the store goes away and comes back. */
+export interface RemoteEvents {
+  /** `reason` holds no credential. */
+  onAway(reason: string): void;
+  onBack(): void;
+}
+
+export interface AnnouncedRemoteOptions {
+  readonly remote: RemoteRecords;
+  readonly feed: Pick<ChangeFeed, 'onBeat'>;
+  readonly events: RemoteEvents;
+  /** A clock as `performance.now()`, which is the default. */
+  readonly elapsed?: () => number;
+}
+
+/** How long it may take to find out whether the store is there, ms. */
+const patienceMs = 1_000;
+
+/**
+ * The same store, which tells when it goes away and comes back, also while nobody asks it anything. It is away when a call
+ * can't have it, and back when a ping says so; with every beat of the feed it is pinged while either says that something is
+ * wrong, and never while all is well.
+ */
+export function announceRemote({ remote, feed, events, elapsed }: AnnouncedRemoteOptions): RemoteRecords {
+  const now = elapsed ?? (() => performance.now());
+  let isAway = false;
+  let isAsking = false;
+  let isClosed = false;
+  /** When the last ping was sent that was answered. */
+  let thereAt = Number.NEGATIVE_INFINITY;
+  const announced = wrapCalls(remote, announcing);
+
+  feed.onBeat((isWell) => {
+    if (isAway || !isWell) void findOut();
+  });
+
+  async function findOut(): Promise<void> {
+    if (isAsking || isClosed) return;
+    isAsking = true;
+    const at = now();
+    const answer = Promise.resolve(announced.ping());
+    await within(patienceMs, answer, tooLate).catch((error) => failed(error, at));
+    isAsking = false;
+  }
+
+  /** What was asked at `at` could not be had. */
+  function failed(error: unknown, at: number): void {
+    // Somebody who asked before it came back may hear of it only now.
+    if (isAway || isClosed || at < thereAt || !isUnavailable(error)) return;
+    isAway = true;
+    events.onAway(error.cause instanceof Error ? error.cause.message : error.code);
+  }
+
+  function pinged(at: number): void {
+    // By then it has been given up, as every read would have been.
+    if (now() - at >= patienceMs) return;
+    thereAt = Math.max(thereAt, at);
+    if (!isAway || isClosed) return;
+    isAway = false;
+    events.onBack();
+  }
+
+  function announcing(call: Call, name: keyof RemoteRecords): Call {
+    return async (...given) => {
+      if (name === 'close') isClosed = true;
+      const at = now();
+      try {
+        const answer = await call(...given);
+        if (name === 'ping') pinged(at);
+        return answer;
+      } catch (error) {
+        failed(error, at);
+        throw error;
+      }
+    };
+  }
+
+  return announced;
+}

@@ -1,0 +1,48 @@
+import t from 'tap';
+import { eventually } from '../support/eventually.ts';
+import {
+  type RecordsStage,
+  type RecordsWay,
+  recordsWays,
+  startRecordsStage,
+} from '../support/postgres-away.ts';
+import { requirePostgres } from '../support/postgres-programs.ts';
+import { judgeWithin, timed } from '../support/timed.ts';
+
+/** How soon the log says it. */
+const limitMs = 2_000;
+
+const ways: Readonly<Record<string, RecordsWay>> = {
+  ...recordsWays,
+  'read-only': {
+    go: ({ server }) => server.makeReadOnly(),
+    comeBack: ({ server }) => server.makeWritable(),
+  },
+};
+
+/** What the gateway says of its stores, in order. */
+function saidBy({ gateway }: RecordsStage): Record<string, unknown>[] {
+  return gateway.logLines().filter(({ msg }) => msg === 'store away' || msg === 'store reached');
+}
+
+if (requirePostgres(t)) {
+  const stage = await startRecordsStage(t);
+  for (const [name, way] of Object.entries(ways))
+    t.test(`PostgreSQL ${name} is told by the log, also when nobody asks`, { timeout: 60_000 }, async (t) => {
+      const before = saidBy(stage).length;
+      const judgeSaid = async (count: number) => {
+        const { tookMs } = await timed(
+          eventually('it is told', () => saidBy(stage).length === before + count),
+        );
+        judgeWithin(t, 'it is told', tookMs, limitMs);
+      };
+      await way.go(stage);
+      await judgeSaid(1);
+      await way.comeBack(stage);
+      await judgeSaid(2);
+      t.match(saidBy(stage).slice(before), [
+        { msg: 'store away', store: 'records', reason: /./ },
+        { msg: 'store reached', store: 'records' },
+      ]);
+    });
+}

@@ -1,0 +1,67 @@
+import t from 'tap';
+import { eventually } from '../support/eventually.ts';
+import { connectRaw } from '../support/raw-client.ts';
+import { echoed, type ReloadedGateway, startReloaded } from '../support/reload.ts';
+
+/** A connection that is kept, and an answer on it. */
+async function connectKept({ port, key }: ReloadedGateway) {
+  const connection = await connectRaw(port);
+  return (path: string, header = 'Accept: */*') => {
+    connection.write(`GET ${path} HTTP/1.1\r\nHost: gateway\r\nX-API-Key: ${key}\r\n${header}\r\n\r\n`);
+    return connection.answer();
+  };
+}
+
+const client = '203.0.113.7';
+
+t.test('whom to trust counts for connections there are and to come', async (t) => {
+  const gateway = await startReloaded(t);
+  const kept = await connectKept(gateway);
+  const onKept = async () => echoed(await kept('/api/x', `X-Forwarded-For: ${client}`), 'x-forwarded-for');
+  const onNew = async () =>
+    echoed(await gateway.ask('/api/x', { 'X-Forwarded-For': client }), 'x-forwarded-for');
+  const isNow = async (value: string) => {
+    await eventually(`${value} on a new connection`, async () => (await onNew()) === value);
+    t.equal(await onKept(), value);
+  };
+  await isNow('127.0.0.1');
+  gateway.reload({ trusted_proxies: ['127.0.0.1'] });
+  await isNow(`${client}, 127.0.0.1`);
+  await gateway.ask('/api/by-proxy', { 'X-Forwarded-For': client });
+  const line = await eventually('the line', () =>
+    gateway.logLines().find(({ path }) => path === '/api/by-proxy'),
+  );
+  t.equal(line.address, client);
+  gateway.reload({});
+  await isNow('127.0.0.1');
+});
+
+t.test('limits count for connections there are and to come', async (t) => {
+  const gateway = await startReloaded(t);
+  const kept = await connectKept(gateway);
+  const long = `/api/${'x'.repeat(2_000)}`;
+  t.equal((await kept(long)).status, 200);
+  gateway.reload({ limits: { target_bytes: '1KiB' } });
+  await eventually('the limit', async () => (await gateway.statusOf(long)) === 414);
+  t.equal((await kept('/api/x')).status, 200);
+  t.equal((await kept(long)).status, 414);
+  gateway.reload({});
+  await eventually('no such limit', async () => (await gateway.statusOf(long)) === 200);
+});
+
+t.test('the log keeps to its new level', async (t) => {
+  const gateway = await startReloaded(t);
+  const isLogged = (name: string) => gateway.logLines().some(({ path }) => path === name);
+  const isHeard = (name: string) =>
+    eventually('the line of a request', async () => {
+      await gateway.ask(name);
+      return isLogged(name);
+    });
+  await isHeard('/api/before');
+  gateway.reload({ log: { level: 'warn' } });
+  await eventually('the reload', async () => (await gateway.reloads('applied')) > 0);
+  await gateway.ask('/api/meanwhile');
+  gateway.reload({ log: { level: 'info' } });
+  await isHeard('/api/after');
+  t.notOk(isLogged('/api/meanwhile'));
+});

@@ -1,0 +1,156 @@
+import t from 'tap';
+import { Refusal } from '../../src/errors.ts';
+import { announceRemote } from '../../src/stores/announced-remote.ts';
+import type { RemoteRecords } from '../../src/stores/remembered-records.ts';
+
+/** A store, the beats of its feed and its clock, all in the test's hand. */
+class Remote {
+  /** Why nobody can have it. */
+  reason: string | null = null;
+  /** Why nobody can write. */
+  readOnly: string | null = null;
+  /** Answers to pings wait for it when it is set. */
+  gate: Promise<void> | undefined;
+  pings = 0;
+  now = 1_000;
+  readonly states: string[] = [];
+  readonly records: RemoteRecords;
+  #beat: (isWell: boolean) => void = () => {};
+
+  constructor() {
+    const answer = async (reason: string | null) => {
+      if (reason !== null) throw new Refusal('store_unavailable', { cause: new Error(reason) });
+      return undefined;
+    };
+    const remote: Partial<RemoteRecords> = {
+      findUser: () => answer(this.reason),
+      removeUser: async () => {
+        await answer(this.reason ?? this.readOnly);
+        throw new Refusal('not_found');
+      },
+      ping: async () => {
+        this.pings += 1;
+        const reason = this.reason ?? this.readOnly;
+        await this.gate;
+        await answer(reason);
+      },
+      close: async () => {},
+    };
+    this.records = announceRemote({
+      remote: remote as RemoteRecords,
+      feed: {
+        onBeat: (listener) => {
+          this.#beat = listener;
+        },
+      },
+      events: { onAway: (reason) => this.states.push(reason), onBack: () => this.states.push('back') },
+      elapsed: () => this.now,
+    });
+  }
+
+  /** Resolves when everything that follows of it has been done. */
+  async beat(isWell: boolean): Promise<void> {
+    this.#beat(isWell);
+    await new Promise(setImmediate);
+  }
+}
+
+t.test('beats alone tell that it goes away and comes back, each time once', async (t) => {
+  const remote = new Remote();
+  for (const reason of ['gone', 'gone again']) {
+    remote.reason = reason;
+    await remote.beat(false);
+    await remote.beat(false);
+    remote.reason = null;
+    await remote.beat(true);
+    await remote.beat(true);
+  }
+  t.strictSame(remote.states, ['gone', 'back', 'gone again', 'back']);
+});
+
+t.test('while all is well it is not pinged', async (t) => {
+  const remote = new Remote();
+  await remote.beat(true);
+  await remote.records.findUser('u');
+  await remote.beat(true);
+  t.equal(remote.pings, 0);
+});
+
+t.test('a feed that hears nothing of a store that is there says nothing', async (t) => {
+  const remote = new Remote();
+  await remote.beat(false);
+  t.equal(remote.pings, 1);
+  t.strictSame(remote.states, []);
+});
+
+t.test('any call tells that it is away, and a ping that it is back', async (t) => {
+  for (const call of ['findUser', 'removeUser', 'ping'] as const) {
+    const remote = new Remote();
+    remote.reason = 'gone';
+    await t.rejects(async () => remote.records[call]('u', { keepKeys: false }), {
+      code: 'store_unavailable',
+    });
+    t.strictSame(remote.states, ['gone'], call);
+    remote.reason = null;
+    await remote.records.ping();
+    t.strictSame(remote.states, ['gone', 'back'], call);
+  }
+});
+
+t.test('another refusal is an answer', async (t) => {
+  const remote = new Remote();
+  await t.rejects(async () => remote.records.removeUser('u', { keepKeys: false }), { code: 'not_found' });
+  t.strictSame(remote.states, []);
+});
+
+t.test('one that takes no writes is away, however well it can be read', async (t) => {
+  const remote = new Remote();
+  remote.readOnly = 'it is read-only';
+  await remote.beat(false);
+  await remote.records.findUser('u');
+  await remote.beat(true);
+  t.strictSame(remote.states, ['it is read-only']);
+  remote.readOnly = null;
+  await remote.beat(true);
+  t.strictSame(remote.states, ['it is read-only', 'back']);
+});
+
+t.test('a ping that takes too long has failed, also when it is answered in the end', async (t) => {
+  const remote = new Remote();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  remote.gate = promise;
+  await remote.beat(false);
+  remote.now += 1_000;
+  await new Promise((done) => setTimeout(done, 1_100));
+  t.strictSame(remote.states, ['it did not answer in time']);
+  resolve();
+  await new Promise(setImmediate);
+  t.strictSame(remote.states, ['it did not answer in time']);
+  await remote.beat(true);
+  t.strictSame(remote.states, ['it did not answer in time', 'back']);
+});
+
+t.test('who asked before it came back, and hears of it late, does not say that it is away', async (t) => {
+  const remote = new Remote();
+  remote.reason = 'gone';
+  const { promise, resolve } = Promise.withResolvers<void>();
+  remote.gate = promise;
+  const early = t.rejects(async () => remote.records.ping());
+  remote.reason = null;
+  remote.gate = undefined;
+  remote.now += 100;
+  await remote.records.ping();
+  resolve();
+  await early;
+  t.strictSame(remote.states, []);
+});
+
+t.test('once it is closed nothing is said or asked', async (t) => {
+  const remote = new Remote();
+  await remote.records.close();
+  remote.reason = 'gone';
+  await t.rejects(async () => remote.records.findUser('u'));
+  await remote.beat(false);
+  t.strictSame(remote.states, []);
+  t.equal(remote.pings, 0);
+});
