@@ -14,12 +14,13 @@ export function valuesSchema(): Schema {
       ...config,
       description: 'The configuration file, key by key; tenant, base_url, upstreams and routes are needed.',
       properties: writtenOut(config.properties as Record<string, Schema>),
+      required: ['listen', 'management', 'stores', 'shutdown'],
     }),
     definitions: $defs as Record<string, Schema>,
   };
 }
 
-/** What the chart itself has to read can't come from outside the file. */
+/** What the chart itself has to read can't come from outside the file, nor be left out. */
 function writtenOut(sections: Record<string, Schema>): Record<string, Schema> {
   const port = { type: 'integer', minimum: 1, maximum: 65_535 };
   const duration = { type: 'string', pattern: '^[0-9]{1,9}(ms|s|m|h|d)$' };
@@ -27,8 +28,15 @@ function writtenOut(sections: Record<string, Schema>): Record<string, Schema> {
     ...sections,
     listen: withKeys(sections.listen!, { port }),
     management: withKeys(sections.management!, { host: { type: 'string' }, port }),
+    upstreams: withoutRequired(sections.upstreams!),
     shutdown: withKeys(sections.shutdown!, { delay: duration, timeout: duration }),
   };
+}
+
+/** A missing address has a sentence of the chart's own, together with whatever else is wrong. */
+function withoutRequired(section: Schema): Schema {
+  const { required, ...upstream } = section.additionalProperties as Schema;
+  return { ...section, additionalProperties: upstream };
 }
 
 function withKeys(section: Schema, keys: Record<string, Schema>): Schema {
@@ -37,7 +45,11 @@ function withKeys(section: Schema, keys: Record<string, Schema>): Schema {
     key,
     { description: properties[key]!.description, ...schema },
   ]);
-  return { ...section, properties: { ...properties, ...Object.fromEntries(described) } };
+  return {
+    ...section,
+    properties: { ...properties, ...Object.fromEntries(described) },
+    required: Object.keys(keys),
+  };
 }
 
 /** Definitions have another name there, and Helm's regular expressions can't look ahead: those `check` alone judges. */

@@ -2,19 +2,47 @@
 export type Schema = { readonly [key: string]: unknown };
 
 const string: Schema = { type: 'string' };
+/** Of no use when it is empty. */
+const text: Schema = { type: 'string', minLength: 1 };
 const boolean: Schema = { type: 'boolean' };
 const count: Schema = { type: 'integer', minimum: 0 };
 const optionalCount: Schema = { type: ['integer', 'null'], minimum: 1 };
 const port: Schema = { type: 'integer', minimum: 1, maximum: 65_535 };
-const countOrPercent: Schema = { type: ['integer', 'string', 'null'] };
+const countOrPercent: Schema = { type: ['integer', 'string', 'null'], minimum: 0, pattern: '^[0-9]{1,3}%$' };
 const texts: Schema = { type: 'array', items: string };
 /** Passed on to Kubernetes as it is, which knows its schema. */
 const anyObject: Schema = { type: 'object' };
 const anyObjects: Schema = { type: 'array', items: anyObject };
-const labels: Schema = { type: 'object', additionalProperties: string };
+const stringMap: Schema = { type: 'object', additionalProperties: string };
+/** Without those that tell the pods and Services of one release from another's. */
+const labels: Schema = {
+  ...stringMap,
+  propertyNames: { not: { pattern: '^(postern/.*|app\\.kubernetes\\.io/(name|instance))$' } },
+};
 
+/** Not what YAML takes for something else, for it stands in manifests as it is. */
+const name: Schema = {
+  type: 'string',
+  pattern: '^([a-z]([a-z0-9-]*[a-z0-9])?)?$',
+  not: { enum: ['true', 'false', 'null', 'yes', 'no', 'on', 'off', 'y', 'n'] },
+};
+
+/**
+ * An object of these keys alone. Helm takes away a key that is set to null, with its default: of those that may be empty
+ * the templates do without, the others are required.
+ */
 function exactly(properties: Record<string, Schema>): Schema {
-  return { type: 'object', properties, additionalProperties: false };
+  const required = Object.keys(properties).filter((key) => !isEmptiable(properties[key]!));
+  const keys = { type: 'object', properties, additionalProperties: false };
+  return required.length > 0 ? { ...keys, required } : keys;
+}
+
+function isEmptiable({ type, enum: values, pattern, minLength, minItems, properties }: Schema): boolean {
+  if (Array.isArray(type)) return type.includes('null');
+  if (type === 'object') return properties === undefined;
+  if (type !== 'string') return type === 'array' && !minItems;
+  if (Array.isArray(values)) return values.includes('');
+  return !minLength && (typeof pattern !== 'string' || new RegExp(pattern).test(''));
 }
 
 function oneOf(...values: string[]): Schema {
@@ -31,6 +59,7 @@ const objectKeys = [
   'livenessProbe',
   'readinessProbe',
   'strategy',
+  'lifecycle',
   'affinity',
   'dnsConfig',
 ];
@@ -48,15 +77,11 @@ const objectListKeys = [
   'extraInitContainers',
 ];
 
-const labelKeys = ['commonLabels', 'commonAnnotations', 'podLabels', 'podAnnotations', 'nodeSelector'];
+const labelKeys = ['commonLabels', 'deploymentLabels', 'podLabels'];
 
-const textKeys = [
-  'existingConfig',
-  'existingConfigKey',
-  'priorityClassName',
-  'runtimeClassName',
-  'dnsPolicy',
-];
+const stringMapKeys = ['commonAnnotations', 'deploymentAnnotations', 'podAnnotations', 'nodeSelector'];
+
+const textKeys = ['existingConfig', 'priorityClassName', 'runtimeClassName', 'schedulerName', 'dnsPolicy'];
 
 function all(keys: readonly string[], schema: Schema): Record<string, Schema> {
   return Object.fromEntries(keys.map((key) => [key, schema]));
@@ -67,11 +92,13 @@ export function chartValues(config: Schema): Schema {
   return exactly({
     // What a chart with this one as its dependency hands down.
     global: anyObject,
-    enabled: boolean,
+    enabled: { type: ['boolean', 'null'] },
     mode: oneOf('gateway', 'sidecar'),
-    fullnameOverride: { type: 'string', pattern: '^([a-z]([a-z0-9-]*[a-z0-9])?)?$' },
+    fullnameOverride: name,
+    // A label's value, too.
+    nameOverride: { ...name, maxLength: 63 },
     image: exactly({
-      repository: { type: 'string', minLength: 1 },
+      repository: string,
       tag: string,
       digest: { type: 'string', pattern: '^(sha256:[0-9a-f]{64})?$' },
       pullPolicy: oneOf('Always', 'IfNotPresent', 'Never'),
@@ -97,7 +124,9 @@ export function chartValues(config: Schema): Schema {
     ...all(objectKeys, anyObject),
     ...all(objectListKeys, anyObjects),
     ...all(labelKeys, labels),
+    ...all(stringMapKeys, stringMap),
     ...all(textKeys, string),
+    existingConfigKey: text,
     extraArgs: texts,
     extraManifests: { type: 'array', items: { type: ['object', 'string'] } },
   });
@@ -118,19 +147,24 @@ function workload(): Record<string, Schema> {
       enabled: boolean,
       maxUnavailable: countOrPercent,
       minAvailable: countOrPercent,
+      unhealthyPodEvictionPolicy: oneOf('', 'IfHealthyBudget', 'AlwaysAllow'),
     }),
     persistence: exactly({
       enabled: boolean,
       existingClaim: string,
-      size: string,
+      size: text,
       storageClass: string,
-      accessModes: texts,
-      annotations: labels,
+      accessModes: { ...texts, minItems: 1 },
+      annotations: stringMap,
+      labels,
       keep: boolean,
     }),
-    serviceAccount: exactly({ create: boolean, name: string, annotations: labels }),
+    serviceAccount: exactly({ create: boolean, name: string, annotations: stringMap }),
     terminationGracePeriodSeconds: optionalCount,
     revisionHistoryLimit: count,
+    minReadySeconds: count,
+    progressDeadlineSeconds: optionalCount,
+    tmpSizeLimit: text,
     rollOnChange: boolean,
   };
 }
@@ -141,22 +175,27 @@ function network(): Record<string, Schema> {
       type: oneOf('ClusterIP', 'NodePort', 'LoadBalancer'),
       port,
       nodePort: { type: ['integer', 'null'] },
-      annotations: labels,
+      annotations: stringMap,
       labels,
       loadBalancerClass: string,
       loadBalancerSourceRanges: texts,
       externalTrafficPolicy: string,
+      ipFamilyPolicy: oneOf('', 'SingleStack', 'PreferDualStack', 'RequireDualStack'),
+      sessionAffinity: oneOf('', 'None', 'ClientIP'),
+      trafficDistribution: string,
     }),
     ingress: exactly({
       enabled: boolean,
       className: string,
-      annotations: labels,
+      annotations: stringMap,
+      labels,
       hosts: anyObjects,
       tls: anyObjects,
     }),
     httpRoute: exactly({
       enabled: boolean,
-      annotations: labels,
+      annotations: stringMap,
+      labels,
       parentRefs: anyObjects,
       hostnames: texts,
       filters: anyObjects,
@@ -167,25 +206,29 @@ function network(): Record<string, Schema> {
       managementFrom: anyObjects,
       extraIngress: anyObjects,
       egress: anyObjects,
-      upstreamPodLabels: labels,
+      upstreamPodLabels: stringMap,
       upstreamPorts: { type: 'array', items: port },
+      upstreamExtraIngress: anyObjects,
     }),
     metrics: exactly({
       serviceMonitor: exactly({
         enabled: boolean,
         labels,
-        annotations: labels,
-        interval: string,
-        scrapeTimeout: string,
+        annotations: stringMap,
+        interval: text,
+        scrapeTimeout: text,
         relabelings: anyObjects,
         metricRelabelings: anyObjects,
       }),
       prometheusRule: exactly({
         enabled: boolean,
         labels,
-        annotations: labels,
+        annotations: stringMap,
+        // It stands among the expressions of the rules.
+        job: { type: 'string', pattern: '^[A-Za-z0-9_./:-]*$' },
         additionalGroups: anyObjects,
       }),
+      dashboard: exactly({ enabled: boolean, labels, annotations: stringMap }),
     }),
   };
 }

@@ -14,6 +14,16 @@
 {{- toYaml $config -}}
 {{- end -}}
 
+{{/* What changes when the configuration does: the file, or what the cluster has under the name it was given. */}}
+{{- define "postern.configChecksum" -}}
+{{- if .Values.existingConfig -}}
+{{- $found := dig "data" .Values.existingConfigKey "" (lookup "v1" "ConfigMap" .Release.Namespace .Values.existingConfig) -}}
+{{- list .Values.existingConfig .Values.existingConfigKey $found | toJson | sha256sum -}}
+{{- else -}}
+{{- include "postern.config" . | sha256sum -}}
+{{- end -}}
+{{- end -}}
+
 {{/* "true" when that store (records or sessions) is an SQLite file, or nobody here can tell what it is. */}}
 {{- define "postern.isFile" -}}
 {{- $address := index .root.Values.config.stores .store | default "sqlite:" -}}
@@ -23,6 +33,11 @@
 {{/* "true" when any store is. */}}
 {{- define "postern.hasFiles" -}}
 {{- if or (include "postern.isFile" (dict "root" . "store" "records")) (include "postern.isFile" (dict "root" . "store" "sessions")) -}}true{{- end -}}
+{{- end -}}
+
+{{/* "true" for a host that only the pod itself reaches. */}}
+{{- define "postern.isLoopback" -}}
+{{- if regexMatch "^(localhost|127\\.[0-9.]+|\\[?::1\\]?)$" (toString .) -}}true{{- end -}}
 {{- end -}}
 
 {{/* The whole seconds of a duration such as 500ms or 2m, rounded up. */}}
@@ -47,5 +62,5 @@
 {{- end -}}
 
 {{- define "postern.gracePeriodSeconds" -}}
-{{- .Values.terminationGracePeriodSeconds | default (add (include "postern.stopSeconds" .) 5) -}}
+{{- .Values.terminationGracePeriodSeconds | default (add (include "postern.stopSeconds" .) 5) | int -}}
 {{- end -}}

@@ -1,9 +1,9 @@
 {{/* The container of Postern, the same in both modes. */}}
 {{- define "postern.container" -}}
 name: postern
-image: {{ include "postern.image" . }}
+image: {{ include "postern.image" . | quote }}
 imagePullPolicy: {{ .Values.image.pullPolicy }}
-args: {{ concat (list "serve" "--config" "/etc/postern/postern.yaml") .Values.extraArgs | toJson }}
+args: {{ concat (list "serve" "--config" "/etc/postern/postern.yaml") (.Values.extraArgs | default list) | toJson }}
 ports:
   - { name: {{ include "postern.publicPort" . }}, containerPort: {{ int .Values.config.listen.port }}, protocol: TCP }
   - { name: management, containerPort: {{ int .Values.config.management.port }}, protocol: TCP }
@@ -20,6 +20,10 @@ envFrom:
 {{ $probe }}:
   {{- toYaml . | nindent 2 }}
 {{- end }}
+{{- end }}
+{{- with include "postern.lifecycle" . }}
+lifecycle:
+  {{- . | nindent 2 }}
 {{- end }}
 {{- with .Values.resources }}
 resources:
@@ -48,15 +52,15 @@ volumeMounts:
 {{- define "postern.volumes" -}}
 - name: postern-config
   configMap:
-    name: {{ .Values.existingConfig | default (include "postern.fullname" .) }}
-    items: [{ key: {{ ternary .Values.existingConfigKey "postern.yaml" (ne .Values.existingConfig "") }}, path: postern.yaml }]
+    name: {{ .Values.existingConfig | default (include "postern.fullname" .) | quote }}
+    items: [{ key: {{ ternary .Values.existingConfigKey "postern.yaml" (not (not .Values.existingConfig)) | quote }}, path: postern.yaml }]
 - name: postern-tmp
-  emptyDir: { sizeLimit: 256Mi }
+  emptyDir: { sizeLimit: {{ .Values.tmpSizeLimit | quote }} }
 {{- if include "postern.hasFiles" . }}
 - name: postern-data
   {{- if .Values.persistence.enabled }}
   persistentVolumeClaim:
-    claimName: {{ .Values.persistence.existingClaim | default (printf "%s-data" (include "postern.fullname" .)) }}
+    claimName: {{ .Values.persistence.existingClaim | default (printf "%s-data" (include "postern.fullname" .)) | quote }}
   {{- else }}
   emptyDir: {}
   {{- end }}
@@ -67,12 +71,12 @@ volumeMounts:
     defaultMode: 0440
     sources:
       {{- range . }}
-      - secret: { name: {{ .secret }}, items: [{ key: {{ .key }}, path: {{ .file }} }] }
+      - secret: { name: {{ quote .secret }}, items: [{ key: {{ quote .key }}, path: {{ quote .file }} }] }
       {{- end }}
 {{- end }}
 {{- with .Values.tls.existingSecret }}
 - name: postern-tls
-  secret: { secretName: {{ . }}, defaultMode: 0440 }
+  secret: { secretName: {{ quote . }}, defaultMode: 0440 }
 {{- end }}
 {{- with .Values.extraVolumes }}
 {{ toYaml . }}

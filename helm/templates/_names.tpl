@@ -3,7 +3,8 @@ The name of everything this release makes. No other release of the namespace has
 or by its hash where that would be too long.
 */}}
 {{- define "postern.fullname" -}}
-{{- $name := ternary .Chart.Name (printf "%s-%s" .Release.Name .Chart.Name) (eq .Release.Name .Chart.Name) -}}
+{{- $own := default .Chart.Name .Values.nameOverride -}}
+{{- $name := ternary $own (printf "%s-%s" .Release.Name $own) (eq .Release.Name $own) -}}
 {{- $name = default $name .Values.fullnameOverride -}}
 {{- if gt (len $name) 52 -}}
 {{- printf "%s-%s" ($name | trunc 43 | trimSuffix "-") ($name | sha256sum | trunc 8) -}}
@@ -17,10 +18,15 @@ or by its hash where that would be too long.
 postern/instance: {{ include "postern.fullname" . }}
 {{- end -}}
 
+{{/* What the network policy knows the pod of `helm test` by. */}}
+{{- define "postern.testLabels" -}}
+postern/test: {{ include "postern.fullname" . }}
+{{- end -}}
+
 {{- define "postern.labels" -}}
 helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | trunc 63 | trimSuffix "-" }}
-app.kubernetes.io/name: {{ .Chart.Name }}
-app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/name: {{ .Values.nameOverride | default .Chart.Name }}
+app.kubernetes.io/instance: {{ .Release.Name | quote }}
 app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- with .Values.commonLabels }}
@@ -33,7 +39,7 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 name: {{ include "postern.fullname" .root }}{{ with .suffix }}-{{ . }}{{ end }}
 labels:
   {{- merge (dict) (.labels | default dict) (include "postern.labels" .root | fromYaml) | toYaml | nindent 2 }}
-{{- with merge (dict) (.annotations | default dict) .root.Values.commonAnnotations }}
+{{- with merge (dict) (.annotations | default dict) (.root.Values.commonAnnotations | default dict) }}
 annotations:
   {{- toYaml . | nindent 2 }}
 {{- end }}
@@ -66,5 +72,10 @@ default
 
 {{/* The host that clients see. */}}
 {{- define "postern.publicHost" -}}
-{{- get (urlParse (.Values.config.base_url | default "" | toString)) "hostname" -}}
+{{- include "postern.hostOf" .Values.config.base_url -}}
+{{- end -}}
+
+{{/* The host of an http or https address; nothing for anything else. */}}
+{{- define "postern.hostOf" -}}
+{{- toString . | lower | regexFind "^https?://([a-z0-9._-]+|\\[[0-9a-f:.]+\\])" | trimPrefix "http://" | trimPrefix "https://" -}}
 {{- end -}}

@@ -24,11 +24,11 @@ rollingUpdate: { maxUnavailable: 0, maxSurge: 1 }
 {{/* The pod of this chart's own Deployment. */}}
 {{- define "postern.podSpec" -}}
 {{- $isSidecar := eq .Values.mode "sidecar" -}}
-serviceAccountName: {{ include "postern.serviceAccountName" . }}
+serviceAccountName: {{ include "postern.serviceAccountName" . | quote }}
 automountServiceAccountToken: false
 enableServiceLinks: false
 terminationGracePeriodSeconds: {{ include "postern.gracePeriodSeconds" . }}
-{{- range $key := list "imagePullSecrets" "priorityClassName" "runtimeClassName" "hostAliases" "dnsPolicy" "dnsConfig" "nodeSelector" "tolerations" "affinity" }}
+{{- range $key := list "imagePullSecrets" "priorityClassName" "runtimeClassName" "schedulerName" "hostAliases" "dnsPolicy" "dnsConfig" "nodeSelector" "tolerations" "affinity" }}
 {{- with index $.Values $key }}
 {{ dict $key . | toYaml }}
 {{- end }}
@@ -39,7 +39,7 @@ topologySpreadConstraints:
 {{- end }}
 securityContext:
   {{- toYaml .Values.podSecurityContext | nindent 2 }}
-{{- $before := concat .Values.extraInitContainers (ternary .Values.sidecar.initContainers list $isSidecar) -}}
+{{- $before := concat (.Values.extraInitContainers | default list) (.Values.sidecar.initContainers | default list) -}}
 {{- $native := and $isSidecar .Values.sidecar.native -}}
 {{- if or $before $native }}
 initContainers:

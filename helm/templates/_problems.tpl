@@ -1,7 +1,7 @@
 {{/* Combinations that can't work, each as a sentence in a list. The schema of the values has judged their types. */}}
 {{- define "postern.problems" -}}
 {{- $problems := list -}}
-{{- range $part := list "config" "secret" "store" "replica" "mode" "pod" -}}
+{{- range $part := list "config" "listener" "route" "secret" "store" "replica" "scaling" "mode" "upstream" "container" "version" "pod" "outside" -}}
 {{- $problems = concat $problems (include (printf "postern.%sProblems" $part) $ | fromYamlArray) -}}
 {{- end -}}
 {{- toYaml $problems -}}
@@ -10,12 +10,22 @@
 {{/* Without these `postern check` fails in the pod, where nobody sees it. */}}
 {{- define "postern.configProblems" -}}
 {{- $config := .Values.config -}}
+{{- with .Values.extraArgs }}
+{{- if regexMatch "(^| )--config( |=|$)" (join " " .) }}
+- extraArgs has --config, which Postern is given already; put the file in a ConfigMap, and name that at existingConfig.
+{{- end }}
+{{- end }}
+{{- if not .Values.image.repository }}
+- image.repository is missing; name the place in your registry that you pushed Postern's image to.
+{{- end }}
 {{- if not .Values.existingConfig }}
 {{- if not $config.tenant }}
 - config.tenant is missing; it names this instance.
 {{- end }}
 {{- if not $config.base_url }}
 - config.base_url is missing; it is the origin that clients see.
+{{- else if and (kindIs "string" $config.base_url) (not (include "postern.hostOf" $config.base_url)) }}
+- config.base_url is {{ $config.base_url }}; it must be an origin such as https://acme.example.com.
 {{- end }}
 {{- if not $config.upstreams }}
 - config.upstreams is missing; name the service that Postern stands in front of.
@@ -24,11 +34,45 @@
 - config.routes is missing; without a route no path reaches the service.
 {{- end }}
 {{- end }}
-{{- if has $config.management.host (list "127.0.0.1" "::1" "localhost") }}
-- config.management.host is {{ $config.management.host }}; the kubelet's probes come from outside the pod.
+{{- end -}}
+
+{{- define "postern.listenerProblems" -}}
+{{- $config := .Values.config -}}
+{{- $listen := $config.listen.host | default "" -}}
+{{- $management := $config.management.host | default "" -}}
+{{- if and (eq .Values.mode "gateway") (not .Values.extraContainers) (include "postern.isLoopback" $listen) }}
+- config.listen.host is {{ $listen }}, which no Service reaches; a gateway's pod has Postern alone.
+{{- end }}
+{{- if include "postern.isLoopback" $management }}
+{{- range $probe := list "startupProbe" "livenessProbe" "readinessProbe" }}
+{{- if index $.Values $probe "httpGet" }}
+- config.management.host is {{ $management }}; the kubelet's {{ $probe }} comes from outside the pod.
+{{- end }}
+{{- end }}
+{{- if .Values.metrics.serviceMonitor.enabled }}
+- config.management.host is {{ $management }}; Prometheus, for which metrics.serviceMonitor is, comes from outside the pod.
+{{- end }}
 {{- end }}
 {{- if eq (int $config.management.port) (int $config.listen.port) }}
 - config.management.port and config.listen.port are both {{ $config.listen.port }}; the public port must not serve /metrics.
+{{- end }}
+{{- end -}}
+
+{{- define "postern.routeProblems" -}}
+{{- $upstreams := .Values.config.upstreams | default dict -}}
+{{- $unaddressed := list -}}
+{{- range $name, $upstream := $upstreams -}}
+{{- if not $upstream.url -}}{{- $unaddressed = append $unaddressed $name -}}{{- end -}}
+{{- end -}}
+{{- with $unaddressed }}
+- config.upstreams.*.url is missing of {{ join ", " . }}; it is the address of the service.
+{{- end }}
+{{- if not .Values.existingConfig }}
+{{- range $route := .Values.config.routes }}
+{{- if and (kindIs "string" $route.upstream) (not (hasKey $upstreams $route.upstream)) }}
+- config.routes leads {{ $route.prefix | default $route.exact | default "a path" | toString }} to the upstream {{ $route.upstream }}, which is not in config.upstreams.
+{{- end }}
+{{- end }}
 {{- end }}
 {{- end -}}
 
@@ -46,7 +90,7 @@
 {{- end }}
 {{- range $store := list "records" "sessions" }}
 {{- $address := index $stores $store }}
-{{- if and (kindIs "string" $address) (regexMatch "^[a-z+]+://[^/@]*:[^/@]*@" $address) }}
+{{- if and (kindIs "string" $address) (or (regexMatch "^[a-zA-Z+]+:(//)?[^/@]*:[^/@]*@" $address) (regexMatch "(?i)[?&](ssl)?password=" $address)) }}
 - config.stores.{{ $store }} has a password in its address; leave it out there and name its Secret at secrets.{{ $store }}Password.existingSecret.
 {{- end }}
 {{- end }}
@@ -54,6 +98,16 @@
 {{- if kindIs "string" $provider.client_secret }}
 - config.identity_providers.{{ $name }}.client_secret is in plain text; name its Secret at secrets.identityProviders.{{ $name }}.existingSecret.
 {{- end }}
+{{- end }}
+{{- range include "postern.secretFiles" . | fromYamlArray }}
+{{- $given := $config }}
+{{- range .at }}{{- $given = get ($given | default dict) . }}{{- end }}
+{{- if kindIs "map" $given }}
+- config.{{ join "." .at }} is given twice, there and in secrets; leave one of them out.
+{{- end }}
+{{- end }}
+{{- if and .Values.tls.existingSecret $config.listen.tls }}
+- config.listen.tls is given twice, there and by tls.existingSecret; leave one of them out.
 {{- end }}
 {{- range $name, $from := .Values.secrets.identityProviders }}
 {{- if not (or $from.existingSecret $from.value) }}
@@ -83,68 +137,5 @@
 - secrets.{{ $store }}Password is the password of a server, but config.stores.{{ $store }} is an SQLite file.
 {{- end }}
 {{- end }}
-{{- end }}
-{{- end -}}
-
-{{/* A file belongs to one pod: a second one would serve other users and keys, or wait for the volume for ever. */}}
-{{- define "postern.replicaProblems" -}}
-{{- $several := list -}}
-{{- if gt (int .Values.replicaCount) 1 }}{{ $several = append $several (printf "replicaCount is %d" (int .Values.replicaCount)) }}{{ end -}}
-{{- if .Values.autoscaling.enabled }}{{ $several = append $several "autoscaling is enabled" }}{{ end -}}
-{{- if .Values.podDisruptionBudget.enabled }}{{ $several = append $several "podDisruptionBudget is enabled" }}{{ end -}}
-{{- range $why := $several }}
-{{- range $store := list "records" "sessions" }}
-{{- if include "postern.isFile" (dict "root" $ "store" $store) }}
-- {{ $why }}, but config.stores.{{ $store }} is an SQLite file (or not written out), which belongs to one pod; it must be a server's address for that.
-{{- end }}
-{{- end }}
-{{- end }}
-{{- if and (include "postern.hasFiles" .) .Values.strategy (ne (dig "type" "" .Values.strategy) "Recreate") }}
-- strategy must be Recreate with an SQLite store; two pods can't hold its volume at the same time.
-{{- end }}
-{{- end -}}
-
-{{- define "postern.modeProblems" -}}
-{{- $config := .Values.config -}}
-{{- $isSidecar := eq .Values.mode "sidecar" -}}
-{{- range $name, $upstream := $config.upstreams }}
-{{- $url := $upstream.url | default "" | toString }}
-{{- $isLoopback := regexMatch "^https?://(localhost|127\\.[0-9.]+|\\[::1\\])(:|$)" $url }}
-{{- $port := regexFind "[0-9]+$" $url | int }}
-{{- if and $isLoopback (not $isSidecar) (not $.Values.extraContainers) }}
-- config.upstreams.{{ $name }}.url is loopback, where a gateway's pod has Postern alone; name the Service, or set mode to sidecar.
-{{- end }}
-{{- if and $isLoopback $isSidecar (has $port (list (int $config.listen.port) (int $config.management.port))) }}
-- config.upstreams.{{ $name }}.url is Postern's own port {{ $port }}; the containers of a pod share their ports.
-{{- end }}
-{{- end }}
-{{- if and (not $isSidecar) .Values.sidecar.containers }}
-- sidecar.containers are given, but mode is gateway.
-{{- end }}
-{{- if and $isSidecar (not .Values.sidecar.containers) }}
-{{- if .Values.autoscaling.enabled }}
-- autoscaling is enabled, but the workload is another chart's; scale it there.
-{{- end }}
-{{- if not (contains "/charts/" .Template.BasePath) }}
-- sidecar.containers is missing; give the service's containers, or make this chart a dependency of the chart that has them and include its postern.sidecar templates.
-{{- end }}
-{{- end }}
-{{- end -}}
-
-{{- define "postern.podProblems" -}}
-{{- $grace := .Values.terminationGracePeriodSeconds -}}
-{{- if and $grace (le (int $grace) (include "postern.stopSeconds" . | int)) }}
-- terminationGracePeriodSeconds is {{ $grace }}, but a pod takes {{ include "postern.stopSeconds" . }} s to end (config.shutdown, and in a sidecar's pod preStopSleepSeconds and stopSeconds); it must be more.
-{{- end }}
-{{- if and .Values.httpRoute.enabled (not .Values.httpRoute.parentRefs) }}
-- httpRoute.parentRefs is missing; a route belongs to a Gateway.
-{{- end }}
-{{- range $kind, $hosts := dict "ingress" .Values.ingress.hosts "httpRoute" .Values.httpRoute.hostnames }}
-{{- if and (index $.Values $kind "enabled") (not $hosts) (not (kindIs "string" $.Values.config.base_url)) (or $.Values.config.base_url $.Values.existingConfig) }}
-- {{ $kind }} is enabled, but its host is not given and config.base_url is not written out.
-{{- end }}
-{{- end }}
-{{- if and .Values.podDisruptionBudget.enabled (not .Values.autoscaling.enabled) (eq (toString .Values.podDisruptionBudget.minAvailable) (toString .Values.replicaCount)) }}
-- podDisruptionBudget.minAvailable is all there are; no node could ever be drained.
 {{- end }}
 {{- end -}}

@@ -5,18 +5,18 @@ and key it comes from; `value` when this chart writes that Secret.
 {{- define "postern.secretFiles" -}}
 {{- $secrets := .Values.secrets -}}
 {{- $known := list
-  (dict "file" "bootstrap-token" "at" (list "bootstrap" "token") "from" $secrets.bootstrapToken)
-  (dict "file" "records-password" "at" (list "stores" "records_password") "from" $secrets.recordsPassword)
-  (dict "file" "sessions-password" "at" (list "stores" "sessions_password") "from" $secrets.sessionsPassword)
-  (dict "file" "sessions-sentinel-password" "at" (list "stores" "sessions_sentinel_password") "from" $secrets.sessionsSentinelPassword)
+  (dict "file" "bootstrap-token" "key" "bootstrap-token" "at" (list "bootstrap" "token") "from" $secrets.bootstrapToken)
+  (dict "file" "records-password" "key" "records-password" "at" (list "stores" "records_password") "from" $secrets.recordsPassword)
+  (dict "file" "sessions-password" "key" "sessions-password" "at" (list "stores" "sessions_password") "from" $secrets.sessionsPassword)
+  (dict "file" "sessions-sentinel-password" "key" "sessions-sentinel-password" "at" (list "stores" "sessions_sentinel_password") "from" $secrets.sessionsSentinelPassword)
 -}}
 {{- range $name, $from := $secrets.identityProviders -}}
-{{- $known = append $known (dict "file" (printf "identity-provider-%s" $name) "at" (list "identity_providers" $name "client_secret") "from" $from) -}}
+{{- $known = append $known (dict "file" (printf "identity-provider-%s" $name) "key" "client-secret" "at" (list "identity_providers" $name "client_secret") "from" $from) -}}
 {{- end -}}
 {{- $given := list -}}
 {{- range $known -}}
 {{- if .from.existingSecret -}}
-{{- $given = append $given (dict "file" .file "at" .at "secret" .from.existingSecret "key" (default "client-secret" .from.key)) -}}
+{{- $given = append $given (dict "file" .file "at" .at "secret" .from.existingSecret "key" (.from.key | default .key)) -}}
 {{- else if .from.value -}}
 {{- $given = append $given (dict "file" .file "at" .at "secret" (include "postern.fullname" $) "key" .file "value" .from.value) -}}
 {{- end -}}
@@ -28,16 +28,29 @@ and key it comes from; `value` when this chart writes that Secret.
 {{- define "postern.secretFolder" -}}/run/secrets/postern{{- end -}}
 
 {{/*
-What changes when a secret does: the values this chart writes, and what the cluster has under the names it was given.
+What changes when a secret does. It stands in the pod, which more people may read than the Secret: of one that exists it
+has the version and not the contents, and a value goes through scrypt first, or a weak one could be guessed from it.
 Outside a cluster (helm template) there is nothing to look up, and the names count alone.
 */}}
 {{- define "postern.secretChecksum" -}}
 {{- $seen := list -}}
+{{- $values := list -}}
 {{- range include "postern.secretFiles" . | fromYamlArray -}}
-{{- $seen = append $seen . -}}
-{{- if not .value -}}
-{{- $seen = append $seen (dig "data" .key "" (lookup "v1" "Secret" $.Release.Namespace .secret)) -}}
+{{- $seen = append $seen (omit . "value") -}}
+{{- if .value -}}
+{{- $values = append $values .value -}}
+{{- else -}}
+{{- $seen = append $seen (include "postern.versionOf" (lookup "v1" "Secret" $.Release.Namespace .secret)) -}}
 {{- end -}}
+{{- end -}}
+{{- if $values -}}
+{{- $salt := printf "%s/%s" .Release.Namespace (include "postern.fullname" .) -}}
+{{- $seen = append $seen (derivePassword 1 "maximum" (toJson $values) $salt "checksum/secret") -}}
 {{- end -}}
 {{- $seen | toJson | sha256sum -}}
+{{- end -}}
+
+{{/* Which version of a resource the cluster has; nothing when it has none. */}}
+{{- define "postern.versionOf" -}}
+{{- with .metadata -}}{{- .uid }}/{{ .resourceVersion -}}{{- end -}}
 {{- end -}}

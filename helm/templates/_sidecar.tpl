@@ -12,8 +12,8 @@ examples/kubernetes/chart is one whole.
 {{/* Checksums that roll the pods when configuration or secrets change. */}}
 {{- define "postern.sidecar.annotations" -}}
 {{- if .Values.rollOnChange -}}
-checksum/config: {{ include "postern.config" . | sha256sum }}
-checksum/secret: {{ include "postern.secretChecksum" . }}
+checksum/config: {{ include "postern.configChecksum" . | quote }}
+checksum/secret: {{ include "postern.secretChecksum" . | quote }}
 {{- end -}}
 {{- end -}}
 

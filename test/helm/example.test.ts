@@ -41,7 +41,7 @@ t.test('the example of a service with a sidecar', async (t) => {
     const refused = (values: object) => () => renderExample(t, { postern: values });
     t.throws(refused({ replicaCount: 2 }), { message: /replicaCount is 2, but config\.stores\.records/ });
     t.throws(refused({ mode: 'gateway' }), {
-      message: /is loopback, where a gateway's pod has Postern alone/,
+      message: /is 127\.0\.0\.1, the pod itself, where a gateway has Postern alone/,
     });
     t.throws(refused({ nope: 1 }), { message: /Additional property nope/ });
   });

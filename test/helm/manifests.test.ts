@@ -1,21 +1,25 @@
+import { readFileSync } from 'node:fs';
 import t from 'tap';
 import { parse } from 'yaml';
 import { leastValues, type Manifest, render, requireHelm, theOnly, valuesFiles } from './helm.ts';
-
-function checksumsOf(values: object): Record<string, string> {
-  return theOnly(render(values), 'Deployment').spec.template.metadata.annotations;
-}
 
 /** The pod of a rendered release. */
 function podOf(manifests: readonly Manifest[]): any {
   return theOnly(manifests, 'Deployment').spec.template.spec;
 }
 
-function withConfig(config: object, values: object = {}): object {
-  return { ...leastValues, ...values, config: { ...leastValues.config, ...config } };
+/** What a pod mounts of what the release, and not its owner, has made: kinds with names. */
+function mountsOf({ volumes }: any): string[] {
+  const names = volumes.flatMap(({ configMap, persistentVolumeClaim, projected }: any) => [
+    configMap && `ConfigMap ${configMap.name}`,
+    persistentVolumeClaim && `PersistentVolumeClaim ${persistentVolumeClaim.claimName}`,
+    ...(projected?.sources ?? []).map(({ secret }: any) => `Secret ${secret.name}`),
+  ]);
+  return [...new Set<string>(names)].filter((name) => name && !/^Secret acme-/.test(name));
 }
 
 const everything = 'helm/ci/gateway-production-values.yaml';
+const ownVolumeAndSecrets = 'helm/ci/gateway-observed-values.yaml';
 
 t.test('manifests of the chart', async (t) => {
   if (!requireHelm(t)) return;
@@ -23,33 +27,80 @@ t.test('manifests of the chart', async (t) => {
   t.test('two releases in one namespace share nothing', async (t) => {
     const long = 'a-name-as-long-as-helm-lets-it-be-which-is-fifty-thr';
     const releases = ['a', 'a-postern', 'postern', 'a-postern-data', `${long}1`, `${long}2`];
-    const names = releases.flatMap((release) =>
-      render(everything, { release }).map(({ kind, metadata }) => `${kind} ${metadata.name}`),
-    );
-    t.equal(new Set(names).size, names.length);
-    for (const name of names) t.ok(name.split(' ')[1]!.length <= 63, name);
-    const selectors = releases.map((release) =>
-      JSON.stringify(theOnly(render(everything, { release }), 'Deployment').spec.selector),
-    );
-    t.equal(new Set(selectors).size, releases.length);
+    for (const file of [everything, ownVolumeAndSecrets]) {
+      const rendered = releases.map((release) => render(file, { release }));
+      const names = rendered.flat().map(({ kind, metadata }) => `${kind} ${metadata.name}`);
+      t.equal(new Set(names).size, names.length, file);
+      for (const name of names) t.ok(name.split(' ')[1]!.length <= 63, name);
+      const selectors = rendered.map((manifests) =>
+        JSON.stringify(theOnly(manifests, 'Deployment').spec.selector),
+      );
+      t.equal(new Set(selectors).size, releases.length, file);
+      const mounted = rendered.flatMap((manifests) => mountsOf(podOf(manifests)));
+      t.equal(new Set(mounted).size, mounted.length, `${file} mounts nothing twice`);
+      for (const name of mounted) t.ok(names.includes(name), name);
+    }
+    const kinds = new Set(render(ownVolumeAndSecrets).map(({ kind }) => kind));
+    t.ok(kinds.has('PersistentVolumeClaim') && kinds.has('Secret'), 'there is something to share');
   });
 
-  t.test('pods roll when the configuration or a secret changes, and for nothing else', async (t) => {
-    const secret = (value: string) => ({ secrets: { bootstrapToken: { value } } });
-    const before = checksumsOf(withConfig({}, secret('a token that is long enough')));
-    t.strictSame(
-      checksumsOf(withConfig({}, { ...secret('a token that is long enough'), podLabels: { a: 'b' } })),
-      before,
+  t.test('what is given arrives where it belongs', async (t) => {
+    const manifests = render('helm/ci/gateway-metadata-values.yaml');
+    const { metadata, spec } = theOnly(manifests, 'Deployment');
+    t.match(metadata, { labels: { tier: 'edge' }, annotations: { 'example.com/restart': 'yes' } });
+    t.match(spec, { minReadySeconds: 5, progressDeadlineSeconds: 300 });
+    const pod = spec.template.spec;
+    t.equal(pod.schedulerName, 'packing');
+    t.strictSame(pod.containers[0].lifecycle, { preStop: { sleep: { seconds: 1 } } });
+    t.strictSame(pod.volumes.find(({ name }: any) => name === 'postern-tmp').emptyDir, { sizeLimit: '2Gi' });
+    t.equal(theOnly(manifests, 'PodDisruptionBudget').spec.unhealthyPodEvictionPolicy, 'AlwaysAllow');
+    t.match(theOnly(manifests, 'Service').spec, {
+      ipFamilyPolicy: 'PreferDualStack',
+      sessionAffinity: 'ClientIP',
+      trafficDistribution: 'PreferClose',
+    });
+    for (const kind of ['Ingress', 'HTTPRoute'])
+      t.equal(theOnly(manifests, kind).metadata.labels.exposed, 'yes', kind);
+    const volume = theOnly(render(ownVolumeAndSecrets), 'PersistentVolumeClaim').metadata;
+    t.match(volume, { labels: { backup: 'daily' }, annotations: { 'example.com/backup': 'yes' } });
+  });
+
+  t.test('names with another middle', async (t) => {
+    const named = (values: object, release = 'shop') =>
+      theOnly(render({ ...leastValues, ...values }, { release }), 'Deployment').metadata;
+    t.match(named({ nameOverride: 'gate' }), {
+      name: 'shop-gate',
+      labels: { 'app.kubernetes.io/name': 'gate' },
+    });
+    t.equal(named({ nameOverride: 'gate' }, 'gate').name, 'gate');
+    t.equal(named({ nameOverride: 'gate', fullnameOverride: 'whole' }).name, 'whole');
+  });
+
+  t.test('the dashboard, as Grafana takes it', async (t) => {
+    const { metadata, data } = theOnly(
+      render({ ...leastValues, metrics: { dashboard: { enabled: true } } }),
+      'ConfigMap',
+      'shop-postern-dashboard',
     );
-    const config = checksumsOf(withConfig({ tenant: 'other' }, secret('a token that is long enough')));
-    t.not(config['checksum/config'], before['checksum/config']);
-    t.equal(config['checksum/secret'], before['checksum/secret']);
-    const secrets = checksumsOf(withConfig({}, secret('another that is long enough')));
-    t.equal(secrets['checksum/config'], before['checksum/config']);
-    t.not(secrets['checksum/secret'], before['checksum/secret']);
-    const named = (existingSecret: string) =>
-      checksumsOf(withConfig({}, { secrets: { bootstrapToken: { existingSecret } } }));
-    t.not(named('one')['checksum/secret'], named('two')['checksum/secret']);
+    t.equal(metadata.labels.grafana_dashboard, '1');
+    t.strictSame(
+      JSON.parse(data['postern.json']),
+      JSON.parse(readFileSync('helm/dashboards/postern.json', 'utf8')),
+    );
+    const other = theOnly(render(ownVolumeAndSecrets), 'ConfigMap', 'shop-postern-dashboard').metadata;
+    t.match(other, { labels: { dashboards: 'shop' }, annotations: { grafana_folder: 'Shop' } });
+    t.notOk('grafana_dashboard' in other.labels);
+  });
+
+  t.test('alerts of the pods of this release, or of a job by name', async (t) => {
+    const expressionsOf = (manifests: readonly Manifest[]): string[] =>
+      theOnly(manifests, 'PrometheusRule').spec.groups.flatMap(({ rules }: any) =>
+        rules.map(({ expr }: any) => expr),
+      );
+    for (const expression of expressionsOf(render(everything)))
+      t.match(expression, '{namespace="default",job="shop-postern-management"');
+    for (const expression of expressionsOf(render(ownVolumeAndSecrets)))
+      t.match(expression, '{namespace="default",job="shop/orders"');
   });
 
   t.test('no container may do more than it must', async (t) => {
@@ -129,8 +180,8 @@ t.test('manifests of the chart', async (t) => {
       ['migrate', 'postern'],
     );
     t.equal(native.initContainers[1].restartPolicy, 'Always');
-    t.strictSame(native.containers[0].lifecycle, { preStop: { sleep: { seconds: 6 } } });
-    t.equal(native.terminationGracePeriodSeconds, 6 + 10 + 5 + 25 + 5);
+    t.strictSame(native.containers[0].lifecycle, { preStop: { sleep: { seconds: 8 } } });
+    t.equal(native.terminationGracePeriodSeconds, 8 + 10 + 5 + 25 + 5);
     const ordinary = podOf(render('helm/ci/sidecar-ordinary-values.yaml'));
     t.strictSame(
       ordinary.containers.map(({ name }: any) => name),

@@ -19,7 +19,9 @@ export interface PodEnd {
 /** A pod of a rendered Deployment whose containers run as processes of this machine. */
 export interface RunningPod {
   readonly postern: RunningContainer;
-  /** Ends it in the kubelet's order; rejects when it takes longer than its grace period. */
+  /** The container of that name. Throws when there is none. */
+  container(name: string): RunningContainer;
+  /** Ends it in the kubelet's order; rejects when a hook fails or it takes longer than its grace period. */
   end(): Promise<PodEnd>;
 }
 
@@ -35,7 +37,7 @@ export async function runPod(t: TestScope, manifests: readonly Manifest[]): Prom
   const volumes = layOutVolumes(pod, manifests, volumeFolder);
   const running: RunningContainer[] = [];
   t.teardown(async () => {
-    for (const { child } of running) child.kill('SIGKILL');
+    for (const { kill } of running) kill();
     await Promise.all(running.map(({ ended }) => ended));
     rmSync(folder, { recursive: true, force: true });
   });
@@ -53,18 +55,27 @@ export async function runPod(t: TestScope, manifests: readonly Manifest[]): Prom
     await sidecar.untilProbed('startupProbe');
   }
   const containers = (pod.containers as any[]).map(start);
-  for (const container of containers)
-    if (container.spec.startupProbe) await container.untilProbed('startupProbe');
-  const postern = running.find(({ spec }) => spec.name === 'postern')!;
-  await postern.untilProbed('readinessProbe');
+  for (const container of containers) await container.untilProbed('startupProbe');
+  for (const container of running) await container.untilProbed('readinessProbe');
 
+  /** Every hook runs at once; a sidecar's signal waits until the containers, and the sidecars after it, have ended. */
   async function endInOrder(order: string[]): Promise<void> {
-    await Promise.all(containers.map((container) => endContainer(container, order)));
-    for (const sidecar of sidecars.toReversed()) await endContainer(sidecar, order);
+    let turn: Promise<unknown> = Promise.all(
+      containers.map((container) => endContainer(container, Promise.resolve(), order)),
+    );
+    for (const sidecar of sidecars.toReversed()) turn = endContainer(sidecar, turn, order);
+    await turn;
+  }
+
+  function container(name: string): RunningContainer {
+    const found = running.find(({ spec }) => spec.name === name);
+    if (!found) throw new Error(`no container ${name}`);
+    return found;
   }
 
   return {
-    postern,
+    postern: container('postern'),
+    container,
     async end() {
       const began = performance.now();
       const order: string[] = [];
@@ -81,9 +92,13 @@ export async function runPod(t: TestScope, manifests: readonly Manifest[]): Prom
   };
 }
 
-async function endContainer({ spec, child, ended }: RunningContainer, order: string[]): Promise<void> {
-  await sleep((spec.lifecycle?.preStop.sleep.seconds ?? 0) * 1000);
-  child.kill('SIGTERM');
+async function endContainer(
+  container: RunningContainer,
+  turn: Promise<unknown>,
+  order: string[],
+): Promise<void> {
+  const ended = container.ended.then(() => order.push(container.spec.name));
+  await Promise.all([container.preStop(), turn]);
+  container.stop();
   await ended;
-  order.push(spec.name);
 }

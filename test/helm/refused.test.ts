@@ -1,18 +1,17 @@
 import t from 'tap';
-import { stringify } from 'yaml';
-import { leastValues, render, requireHelm } from './helm.ts';
+import { render, requireHelm } from './helm.ts';
+import { type Change, type Refusal, testRefusals, testTaken } from './refusals.ts';
 
-const loopback = { app: { url: 'http://127.0.0.1:9000' } };
 const redis = { sessions: 'redis://redis.data' };
-const orders = [{ name: 'orders', image: 'orders' }];
 const provider = {
   issuer: 'https://login.example.com',
   client_id: 'postern',
   redirect_uri: 'https://acme.example.com/signed-in',
 };
+const exec = { httpGet: null, exec: { command: ['true'] } };
+const execProbes = { startupProbe: exec, livenessProbe: exec, readinessProbe: exec };
 
-/** What is changed in the least values, and what helm says of it. */
-const rows: readonly { name: string; config?: object; values?: object; says: RegExp }[] = [
+const refused: readonly Refusal[] = [
   { name: 'no tenant', config: { tenant: undefined }, says: /config\.tenant is missing/ },
   { name: 'no base_url', config: { base_url: undefined }, says: /config\.base_url is missing/ },
   { name: 'no upstream', config: { upstreams: undefined }, says: /config\.upstreams is missing/ },
@@ -20,44 +19,12 @@ const rows: readonly { name: string; config?: object; values?: object; says: Reg
   {
     name: 'probes that would find nobody',
     config: { management: { host: '127.0.0.1' } },
-    says: /management\.host is 127\.0\.0\.1; the kubelet's probes come from outside/,
+    says: /management\.host is 127\.0\.0\.1; the kubelet's startupProbe comes from outside.*readinessProbe/s,
   },
   {
     name: 'one port for both listeners',
     config: { management: { port: 8080 } },
     says: /are both 8080; the public port must not serve \/metrics/,
-  },
-  {
-    name: 'several replicas on files',
-    values: { replicaCount: 2 },
-    says: /replicaCount is 2, but config\.stores\.records is an SQLite file.*replicaCount is 2, but config\.stores\.sessions/s,
-  },
-  {
-    name: 'several replicas with sessions in Redis and records in a file',
-    config: { stores: redis },
-    values: { replicaCount: 2, secrets: { sessionsPassword: { existingSecret: 'redis' } } },
-    says: /replicaCount is 2, but config\.stores\.records is an SQLite file/,
-  },
-  {
-    name: 'several replicas on stores that nobody can see from here',
-    config: { stores: { records: { env: 'RECORDS' }, sessions: { env: 'SESSIONS' } } },
-    values: { replicaCount: 2 },
-    says: /config\.stores\.sessions is an SQLite file \(or not written out\)/,
-  },
-  {
-    name: 'scaling on files',
-    values: { autoscaling: { enabled: true } },
-    says: /autoscaling is enabled, but config\.stores\.records is an SQLite file/,
-  },
-  {
-    name: 'a budget on files',
-    values: { podDisruptionBudget: { enabled: true } },
-    says: /podDisruptionBudget is enabled, but config\.stores\.records is an SQLite file/,
-  },
-  {
-    name: 'a rolling update on files',
-    values: { strategy: { type: 'RollingUpdate' } },
-    says: /strategy must be Recreate with an SQLite store/,
   },
   {
     name: 'a file where nothing can be written',
@@ -90,6 +57,75 @@ const rows: readonly { name: string; config?: object; values?: object; says: Reg
     says: /config\.stores\.sessions_password is in plain text; name its Secret at secrets\.sessionsPassword/,
   },
   {
+    name: 'a password in the address of a socket',
+    config: { stores: { sessions: 'redis+unix:acme:hunter2@/run/redis.sock' } },
+    says: /config\.stores\.sessions has a password in its address/,
+  },
+  {
+    name: 'a password of a store that is given twice',
+    config: { stores: { ...redis, sessions_password: { env: 'REDIS_PASSWORD' } } },
+    values: { secrets: { sessionsPassword: { existingSecret: 'redis' } } },
+    says: /config\.stores\.sessions_password is given twice, there and in secrets; leave one/,
+  },
+  {
+    name: 'an activation token that is given twice',
+    config: { bootstrap: { token: { env: 'POSTERN_BOOTSTRAP_TOKEN', optional: true } } },
+    values: { secrets: { bootstrapToken: { existingSecret: 'acme' } } },
+    says: /config\.bootstrap\.token is given twice/,
+  },
+  {
+    name: 'a client secret that is given twice',
+    config: { identity_providers: { idp: { ...provider, client_secret: { file: '/run/idp' } } } },
+    values: { secrets: { identityProviders: { idp: { existingSecret: 'idp' } } } },
+    says: /config\.identity_providers\.idp\.client_secret is given twice/,
+  },
+  {
+    name: 'a certificate that is given twice',
+    config: { listen: { tls: { cert: '/run/mine.crt', key: { env: 'KEY_FILE' } } } },
+    values: { tls: { existingSecret: 'acme-tls' } },
+    says: /config\.listen\.tls is given twice, there and by tls\.existingSecret/,
+  },
+  {
+    name: 'a second configuration file, in two words',
+    values: { extraArgs: ['--json', '--config', '/x'] },
+    says: /extraArgs has --config, which Postern is given already/,
+  },
+  {
+    name: 'a second configuration file, in one',
+    values: { extraArgs: ['--config=/x'] },
+    says: /extraArgs has --config/,
+  },
+  {
+    name: 'an origin that is none',
+    config: { base_url: 'acme.example.com' },
+    values: { ingress: { enabled: true } },
+    says: /config\.base_url is acme\.example\.com; it must be an origin/,
+  },
+  {
+    name: 'an origin that no parser takes',
+    config: { base_url: 'https://%zz' },
+    values: { ingress: { enabled: true } },
+    says: /config\.base_url is https:\/\/%zz; it must be an origin/,
+  },
+  ...['postern/instance', 'postern/test', 'app.kubernetes.io/name', 'app.kubernetes.io/instance'].flatMap(
+    (label) =>
+      ['commonLabels', 'podLabels'].map((key) => ({
+        name: `${label} among the ${key}`,
+        values: { [key]: { [label]: 'other' } },
+        says: new RegExp(`${key}: Property name of "${label}" does not match`),
+      })),
+  ),
+  {
+    name: 'a label of the management Service on the public one',
+    values: { service: { labels: { 'postern/management': 'shop-postern' } } },
+    says: /service\.labels: Property name of "postern\/management" does not match/,
+  },
+  {
+    name: 'a name that YAML takes for something else',
+    values: { fullnameOverride: 'true' },
+    says: /fullnameOverride: Must not validate the schema/,
+  },
+  {
     name: 'an activation token in plain text',
     config: { bootstrap: { token: 'a token that is long enough' } },
     says: /config\.bootstrap\.token is in plain text/,
@@ -110,50 +146,6 @@ const rows: readonly { name: string; config?: object; values?: object; says: Reg
     values: { secrets: { identityProviders: { idp: { existingSecret: 'idp' } } } },
     says: /secrets\.identityProviders\.idp is the secret of no provider/,
   },
-  {
-    name: 'a gateway in front of its own loopback',
-    config: { upstreams: loopback },
-    says: /config\.upstreams\.app\.url is loopback, where a gateway's pod has Postern alone/,
-  },
-  {
-    name: 'a sidecar in front of itself',
-    config: { upstreams: { app: { url: 'http://localhost:8080' } } },
-    values: { mode: 'sidecar', sidecar: { containers: orders } },
-    says: /config\.upstreams\.app\.url is Postern's own port 8080/,
-  },
-  {
-    name: 'a sidecar of nothing',
-    config: { upstreams: loopback },
-    values: { mode: 'sidecar' },
-    says: /sidecar\.containers is missing/,
-  },
-  {
-    name: 'a gateway with the containers of a sidecar',
-    values: { sidecar: { containers: orders } },
-    says: /sidecar\.containers are given, but mode is gateway/,
-  },
-  {
-    name: 'a pod that is killed while it drains',
-    values: { terminationGracePeriodSeconds: 30 },
-    says: /terminationGracePeriodSeconds is 30, but a pod takes 30 s to end/,
-  },
-  {
-    name: 'a sidecar’s pod that is killed while it drains',
-    config: { upstreams: loopback, shutdown: { delay: '500ms', timeout: '1m' } },
-    values: { mode: 'sidecar', sidecar: { containers: orders }, terminationGracePeriodSeconds: 77 },
-    says: /terminationGracePeriodSeconds is 77, but a pod takes 77 s to end/,
-  },
-  {
-    name: 'a route without Gateway',
-    values: { httpRoute: { enabled: true } },
-    says: /httpRoute\.parentRefs is missing/,
-  },
-  {
-    name: 'an ingress without host',
-    config: { base_url: { env: 'BASE_URL' } },
-    values: { ingress: { enabled: true } },
-    says: /ingress is enabled, but its host is not given/,
-  },
   { name: 'a value that is not known', values: { replicas: 2 }, says: /Additional property replicas/ },
   { name: 'a key that is not known', config: { tennant: 'x' }, says: /Additional property tennant/ },
   {
@@ -161,17 +153,90 @@ const rows: readonly { name: string; config?: object; values?: object; says: Reg
     config: { listen: { port: { env: 'PORT' } } },
     says: /config\.listen\.port: Invalid type/,
   },
+  {
+    name: 'no image',
+    values: { image: {} },
+    says: /image\.repository is missing; name the place in your registry/,
+  },
+  {
+    name: 'upstreams without address',
+    config: { upstreams: { app: {}, more: { host: 'x' }, whole: { url: 'http://orders.shop:9000' } } },
+    says: /config\.upstreams\.\*\.url is missing of app, more;/,
+  },
+  {
+    name: 'routes to no upstream',
+    config: {
+      routes: [
+        { prefix: '/api', upstream: 'ap' },
+        { exact: '/health', upstream: 'p' },
+      ],
+    },
+    says: /leads \/api to the upstream ap, which is not in.*leads \/health to the upstream p, which is not in/s,
+  },
+  {
+    name: 'a gateway that listens to itself',
+    config: { listen: { host: 'localhost' } },
+    says: /config\.listen\.host is localhost, which no Service reaches/,
+  },
+  {
+    name: 'metrics that nobody can fetch',
+    config: { management: { host: '::1' } },
+    values: { ...execProbes, metrics: { serviceMonitor: { enabled: true } } },
+    says: /config\.management\.host is ::1; Prometheus.* comes from outside/,
+  },
+  {
+    name: 'a password among the parameters of an address',
+    config: { stores: { records: 'postgres://records.data/postern?user=p&password=hunter2' } },
+    says: /config\.stores\.records has a password in its address/,
+  },
+  {
+    name: 'the password of a key among the parameters of an address',
+    config: { stores: { records: 'postgres://records.data/postern?sslpassword=hunter2' } },
+    says: /config\.stores\.records has a password in its address/,
+  },
 ];
 
-t.test('what can’t work is refused with a sentence', async (t) => {
+const taken: readonly Change[] = [
+  {
+    name: 'a management port that only the pod itself asks',
+    config: { management: { host: '127.0.0.1' } },
+    values: execProbes,
+  },
+  {
+    name: 'a route and an address from the environment',
+    config: {
+      upstreams: { app: { url: { env: 'APP_URL' } } },
+      routes: [{ prefix: '/api', upstream: { env: 'UPSTREAM' } }],
+    },
+  },
+  {
+    name: 'a socket with a colon and an at sign in its path',
+    config: { stores: { sessions: 'redis+unix:/run/a:b@c.sock' } },
+    values: { secrets: { sessionsPassword: { required: false } } },
+  },
+  {
+    name: 'labels of others with names that only begin alike',
+    values: { commonLabels: { 'app.kubernetes.io/name-of-team': 'x', 'app.kubernetes.io/part-of': 'shop' } },
+  },
+  {
+    name: 'other arguments',
+    values: { extraArgs: ['--json'] },
+  },
+  {
+    name: 'parameters of an address that are no password',
+    config: { stores: { records: 'postgres://postern@records.data/postern?application_name=password' } },
+    values: { secrets: { recordsPassword: { existingSecret: 'records' } } },
+  },
+];
+
+t.test('a configuration that can’t work is refused with a sentence', async (t) => {
   if (!requireHelm(t)) return;
-  for (const { name, config, values, says } of rows)
-    t.test(name, async (t) => {
-      const all = { ...leastValues, ...values, config: { ...leastValues.config, ...config } };
-      t.throws(() => render(all), { message: says }, stringify(all));
-    });
+  testRefusals(t, refused);
+  testTaken(t, taken);
 
   t.test('every problem is told at once', async (t) => {
-    t.throws(() => render({}), { message: /config\.tenant .*config\.base_url .*config\.routes /s });
+    t.throws(() => render({}), {
+      message: /image\.repository .*config\.tenant .*config\.base_url .*config\.routes /s,
+    });
   });
 });

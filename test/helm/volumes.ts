@@ -23,6 +23,8 @@ function filesOf(volume: any, manifests: readonly Manifest[]): Files | undefined
   if (volume.emptyDir || volume.persistentVolumeClaim) return undefined;
   if (volume.configMap)
     return selected(dataOf(manifests, 'ConfigMap', volume.configMap.name), volume.configMap.items);
+  if (volume.secret)
+    return selected(dataOf(manifests, 'Secret', volume.secret.secretName), volume.secret.items);
   if (volume.projected) {
     const files = volume.projected.sources.map(({ secret }: any) =>
       selected(dataOf(manifests, 'Secret', secret.name), secret.items),
