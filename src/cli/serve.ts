@@ -1,6 +1,4 @@
 import type { AddressInfo } from 'node:net';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import type { Config } from '../config/schema.ts';
 import { createLog, type Log } from '../log.ts';
 import { type RunningGateway, startGateway } from '../running-gateway.ts';
@@ -8,6 +6,7 @@ import type { Call } from './command.ts';
 import { readConfig, requireConfig } from './configuration.ts';
 import { Failure } from './failure.ts';
 import { fileFailureOf } from './file-failure.ts';
+import { collectGarbageOnceIdle } from './idle-garbage.ts';
 import { quickstartLines } from './quickstart-lines.ts';
 import { watchConfiguration } from './reload.ts';
 
@@ -21,7 +20,7 @@ export async function serve(call: Call, stopAsked: Promise<void>): Promise<void>
   const gateway = await Promise.race([start(config, log), stopAsked]);
   if (gateway === undefined) return;
   reloads.begin(gateway);
-  collectGarbage();
+  collectGarbageOnceIdle();
   call.terminal.stderr.write(`${announcement(call, config, gateway).join('\n')}\n`);
   await stopAsked;
   await gateway.stop();
@@ -34,12 +33,6 @@ function exitOnUncaught({ terminal }: Call, log: Log): void {
     log.flush();
     terminal.exit(1);
   });
-}
-
-/** A fifth of what an idle gateway would hold is what its start has left behind; V8 would not collect it by itself. */
-function collectGarbage(): void {
-  setFlagsFromString('--expose-gc');
-  runInNewContext('gc')();
 }
 
 async function start(config: Config, log: Log): Promise<RunningGateway> {

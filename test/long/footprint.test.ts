@@ -11,7 +11,7 @@ import { requireRedis, startRedis } from '../support/redis-server.ts';
 const mostCpuSeconds = 1.5;
 const mostIdleBytes = 120 * 2 ** 20;
 /** Long enough for the garbage of an idle process to be collected, and for its heap to have grown for it. */
-const idleMs = 90_000;
+const idleMs = 60_000;
 /** What is shipped, and nothing that the test runner would have every Node load. */
 const shipped = [
   'env',
