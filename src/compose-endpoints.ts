@@ -23,7 +23,7 @@ import { createOwnRoutes, type OwnRoutes } from './endpoints/routes.ts';
 import { createSignIn } from './endpoints/sign-in.ts';
 import type { GatewayMetrics } from './gateway-metrics.ts';
 import type { CookieAttributes } from './http/cookies.ts';
-import type { Cors } from './http/cors.ts';
+import type { IsKnownOrigin } from './http/foreign-page.ts';
 import type { Log } from './log.ts';
 import type { Stores } from './open-stores.ts';
 import type { Tracing } from './tracing/tracing.ts';
@@ -35,7 +35,7 @@ export interface EndpointParts {
   readonly recentUse: RecentUse;
   readonly catalogue: ReadonlySet<string>;
   readonly cookie: CookieAttributes;
-  readonly cors: Cors;
+  readonly isKnownOrigin: IsKnownOrigin;
   readonly log: Log;
   readonly metrics: Pick<GatewayMetrics, 'refreshes' | 'loginsBy'>;
   readonly tracing: Tracing | null;
@@ -57,7 +57,7 @@ export interface OwnEndpoints {
 
 /** Builds everything that Postern answers itself. */
 export async function composeEndpoints(config: Config, parts: EndpointParts): Promise<OwnEndpoints> {
-  const { stores, tokens, recentUse, catalogue, cookie, cors, metrics, now } = parts;
+  const { stores, tokens, recentUse, catalogue, cookie, isKnownOrigin, metrics, now } = parts;
   const { records, sessions, attempts } = stores;
   // All there are, so that each is at 0 before its first.
   for (const method of ['password', ...Object.keys(config.identity_providers)]) metrics.loginsBy(method);
@@ -88,7 +88,7 @@ export async function composeEndpoints(config: Config, parts: EndpointParts): Pr
   const providers = await composeProviders(config, { ...parts, signIn, audit });
   const endpoints = [
     ...providers.endpoints,
-    createLogin({ records, passwords, throttle, signIn, recentUse, audit, now }),
+    createLogin({ records, passwords, throttle, signIn, recentUse, isKnownOrigin, audit, now }),
     createRefresh({
       sessions,
       records,
@@ -96,8 +96,7 @@ export async function composeEndpoints(config: Config, parts: EndpointParts): Pr
       cookie,
       times,
       signIn,
-      cors,
-      ownOrigin: config.base_url,
+      isKnownOrigin,
       audit,
       refreshes: metrics.refreshes,
       onSessionEnded,

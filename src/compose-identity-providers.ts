@@ -8,6 +8,7 @@ import { createProviderExchange } from './endpoints/provider-exchange.ts';
 import { createProviderStart } from './endpoints/provider-start.ts';
 import type { SignIn } from './endpoints/sign-in.ts';
 import type { CookieAttributes } from './http/cookies.ts';
+import type { IsKnownOrigin } from './http/foreign-page.ts';
 import { createIdentityProvider } from './identity-providers/identity-provider.ts';
 import { createProviderNetwork } from './identity-providers/provider-network.ts';
 import { createSignInStarts } from './identity-providers/sign-in-start.ts';
@@ -22,6 +23,7 @@ export interface SignInParts {
   readonly signIn: SignIn;
   /** The refresh cookie. */
   readonly cookie: CookieAttributes;
+  readonly isKnownOrigin: IsKnownOrigin;
   readonly recentUse: RecentUse;
   readonly audit: Audit;
   readonly log: Log;

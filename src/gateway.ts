@@ -17,6 +17,7 @@ import type { GatewayMetrics, WatchedGateway } from './gateway-metrics.ts';
 import type { CookieAttributes } from './http/cookies.ts';
 import { createCors, isPreflight } from './http/cors.ts';
 import type { Exchange } from './http/exchange.ts';
+import { createKnownOrigins } from './http/foreign-page.ts';
 import { createReplies } from './http/reply.ts';
 import { assertDeclaredSize } from './http/request-body.ts';
 import { assertKnownExpectation, assertMethodIsServed, assertUnambiguousHead } from './http/request-head.ts';
@@ -72,6 +73,7 @@ export async function composeGateway(config: Config, lasting: LastingParts): Pro
   const verified = createVerifiedTokens<Principal>(tokens, { now });
   const cookie = refreshCookie(config);
   const cors = createCors(config.cors.origins);
+  const isKnownOrigin = createKnownOrigins(config.base_url, cors);
   const judge = createAuthenticate({
     bearerToken: createBearerTokenAuthenticator({ tokens: verified, sessions, records, catalogue, tenant }),
     apiKey: createApiKeyAuthenticator({
@@ -82,7 +84,7 @@ export async function composeGateway(config: Config, lasting: LastingParts): Pro
       verifications: metrics.keyVerifications,
       now,
     }),
-    isKnownOrigin: (origin) => origin === config.base_url || cors.isAllowed(origin),
+    isKnownOrigin,
   });
   const authenticate = traceAuthenticate(judge, tracing);
   const replies = createReplies({
@@ -98,7 +100,7 @@ export async function composeGateway(config: Config, lasting: LastingParts): Pro
     recentUse,
     catalogue,
     cookie,
-    cors,
+    isKnownOrigin,
     log,
     metrics,
     tracing,

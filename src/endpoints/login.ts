@@ -5,6 +5,7 @@ import type { RecentUse } from '../credentials/recent-use.ts';
 import type { LoginThrottle } from '../credentials/throttle.ts';
 import { Refusal } from '../errors.ts';
 import type { Exchange } from '../http/exchange.ts';
+import { assertNotForeignPage, type IsKnownOrigin } from '../http/foreign-page.ts';
 import { readForm } from '../http/form-body.ts';
 import type { Records, User, UserWithSets } from '../stores/records.ts';
 import type { Audit } from './audit.ts';
@@ -36,10 +37,11 @@ export function createLogin(options: {
   readonly throttle: LoginThrottle;
   readonly signIn: SignIn;
   readonly recentUse: RecentUse;
+  readonly isKnownOrigin: IsKnownOrigin;
   readonly audit: Audit;
   readonly now: () => number;
 }): Endpoint {
-  const { records, passwords, throttle, signIn, recentUse, audit, now } = options;
+  const { records, passwords, throttle, signIn, recentUse, isKnownOrigin, audit, now } = options;
 
   /** One answer, after the same work, for unknown, disabled, over-long and wrong. */
   async function requireUser(username: string, password: string): Promise<UserWithSets> {
@@ -94,6 +96,7 @@ export function createLogin(options: {
     guard: 'open',
     oauth: true,
     async answer({ exchange, body }) {
+      assertNotForeignPage(exchange.head, isKnownOrigin);
       const form = readForm(body, exchange.head.contentType, loginForm, {
         secret: ['password', 'client_secret'],
       });

@@ -9,7 +9,8 @@ export const authenticationOperations: readonly Operation[] = [
   {
     id: 'Authentication-Login',
     summary: 'Signs in with a password',
-    description: 'Failed attempts are counted per account and address, per account and per address.',
+    description:
+      'Failed attempts are counted per account and address, per account and per address. A post from a foreign page is refused.',
     method: 'POST',
     path: '/api/login/access-token',
     guard: 'open',
@@ -21,7 +22,7 @@ export const authenticationOperations: readonly Operation[] = [
       schema: loginResponse,
       headers: ['Set-Cookie'],
     },
-    refusals: ['invalid_credentials', 'too_many_attempts', 'overloaded', 'store_unavailable'],
+    refusals: ['invalid_credentials', 'cross_site', 'too_many_attempts', 'overloaded', 'store_unavailable'],
   },
   {
     id: 'Authentication-Refresh',

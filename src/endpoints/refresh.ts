@@ -1,8 +1,8 @@
 import type { RefreshCookie, RefreshCookies } from '../credentials/refresh-cookie.ts';
 import { Refusal } from '../errors.ts';
 import { type CookieAttributes, cookieValues } from '../http/cookies.ts';
-import type { Cors } from '../http/cors.ts';
 import type { Exchange } from '../http/exchange.ts';
+import type { IsKnownOrigin } from '../http/foreign-page.ts';
 import type { Records, UserWithSets } from '../stores/records.ts';
 import type { Presentation, Session, Sessions, SessionTimes } from '../stores/sessions.ts';
 import type { Audit } from './audit.ts';
@@ -22,14 +22,13 @@ export function createRefresh(options: {
   readonly cookie: CookieAttributes;
   readonly times: SessionTimes;
   readonly signIn: SignIn;
-  readonly cors: Cors;
-  readonly ownOrigin: string;
+  readonly isKnownOrigin: IsKnownOrigin;
   readonly audit: Audit;
   /** Added to with every cookie that is judged, and every call without one. */
   readonly refreshes: Record<RefreshOutcome, number>;
   readonly onSessionEnded: (sessionId: string) => void;
 }): Endpoint {
-  const { sessions, records, cookies, cookie, times, signIn, cors, ownOrigin, audit } = options;
+  const { sessions, records, cookies, cookie, times, signIn, isKnownOrigin, audit } = options;
   const { refreshes, onSessionEnded } = options;
 
   function refused(
@@ -43,8 +42,7 @@ export function createRefresh(options: {
   /** With `SameSite=None` any page can send the cookie along: only known origins may use it. */
   function assertKnownOrigin({ head }: Exchange): void {
     if (cookie.sameSite !== 'none' || head.originCount === 0) return;
-    const known = head.originCount === 1 && (head.origin === ownOrigin || cors.isAllowed(head.origin));
-    if (!known) throw refused('refused', 'cross_site');
+    if (head.originCount > 1 || !isKnownOrigin(head.origin)) throw refused('refused', 'cross_site');
   }
 
   function requireCookie({ head }: Exchange): RefreshCookie {

@@ -30,7 +30,9 @@ export class RequestHead {
   traceparentCount = 0;
   origin = '';
   originCount = 0;
+  /** All values, joined: two of them are none that vouches for anything. */
   secFetchSite = '';
+  /** All values, joined. */
   secPurpose = '';
   requestMethod = '';
   requestMethodCount = 0;
@@ -125,10 +127,10 @@ export class RequestHead {
         this.contentTypeCount++;
         break;
       case meaning.secFetchSite:
-        this.secFetchSite = value;
+        this.secFetchSite = this.secFetchSite === '' ? value : `${this.secFetchSite}, ${value}`;
         break;
       case meaning.secPurpose:
-        this.secPurpose = value;
+        this.secPurpose = this.secPurpose === '' ? value : `${this.secPurpose}, ${value}`;
         break;
       case meaning.requestMethod:
         this.requestMethod = value;
