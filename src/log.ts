@@ -22,12 +22,40 @@ export interface AccessEntry {
   readonly bytesOut: number;
 }
 
+/** Who did something, and by which credential. */
+export interface Actor {
+  /** Id of the user; null where no user of this store acted, or nobody knows which. */
+  readonly user: string | null;
+  /** Id of the session or API key that was presented. */
+  readonly session?: string;
+  readonly key?: string;
+  readonly kind:
+    | 'session'
+    | 'api_key'
+    | 'command_line'
+    | 'configuration'
+    | 'provider'
+    | 'system'
+    | 'anonymous';
+}
+
+/** Somebody without a credential that could be judged. */
+export const anonymous: Actor = Object.freeze({ user: null, kind: 'anonymous' });
+/** Postern itself. */
+export const system: Actor = Object.freeze({ user: null, kind: 'system' });
+/** Whoever runs commands where the stores can be reached. */
+export const commandLine: Actor = Object.freeze({ user: null, kind: 'command_line' });
+
+/** The user of a session, by that session. */
+export function actorOfSession(user: string, session: string): Actor {
+  return { user, session, kind: 'session' };
+}
+
 /** Something that changes or probes access. */
 export interface AuditEntry {
   readonly event: string;
   readonly outcome: 'success' | 'failure';
-  /** Id of the user who acted, or `command-line`; null when unknown. */
-  readonly actor: string | null;
+  readonly actor: Actor;
   /** Id of the user it is about; null when there is none. */
   readonly subject: string | null;
   readonly session?: string;

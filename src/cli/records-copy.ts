@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { recordsRule } from '../config/addresses.ts';
 import type { Config } from '../config/schema.ts';
-import { createLogOn } from '../log.ts';
+import { commandLine, createLogOn } from '../log.ts';
 import { openCopySource, openCopyTarget, type RecordsPlace } from '../open-stores.ts';
 import { CopyRefusal, copyRecords, type TableSummary } from '../stores/sql/copy.ts';
 import type { CopyEnd } from '../stores/sql/copy-end.ts';
@@ -50,7 +50,7 @@ async function copyBetween(call: Call, source: CopyEnd, target: CopyEnd): Promis
   createLogOn(stderr, 'info').audit({
     event: 'records_copied',
     outcome: 'success',
-    actor: 'command-line',
+    actor: commandLine,
     subject: null,
     address: null,
     requestId: null,

@@ -1,6 +1,6 @@
 import type { Config } from '../config/schema.ts';
 import { catalogueOf } from '../config/scope-names.ts';
-import { type AuditEntry, createLogOn } from '../log.ts';
+import { type AuditEntry, commandLine, createLogOn } from '../log.ts';
 import { openStores, type Stores } from '../open-stores.ts';
 import type { Call } from './command.ts';
 import { readConfig, requireConfig } from './configuration.ts';
@@ -37,7 +37,7 @@ export async function withStores(call: Call, work: (workplace: Workplace) => Pro
       audit: (entry) =>
         log.audit({
           outcome: 'success',
-          actor: 'command-line',
+          actor: commandLine,
           address: null,
           requestId: null,
           ...entry,

@@ -7,9 +7,10 @@ import type { BootstrapThrottle } from '../credentials/throttle.ts';
 import { Refusal, ValidationError } from '../errors.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { readJson } from '../http/json-body.ts';
+import { anonymous } from '../log.ts';
 import { administratorSetId, type Records, type User } from '../stores/records.ts';
 import { newPassword, newUsername } from './account-fields.ts';
-import type { Audit } from './audit.ts';
+import { type Audit, auditingThrottle } from './audit.ts';
 import type { Endpoint } from './endpoint.ts';
 
 /** The body of an activation; the token is any string, for what is wrong with it is 401. */
@@ -44,10 +45,11 @@ export function createBootstrap(options: {
   async function assertToken(exchange: Exchange, given: string): Promise<void> {
     const state = await records.bootstrap();
     if (!state.open) return;
-    const attempt = await throttle.attempt(exchange.address);
+    const counted = throttle.attempt(exchange.address);
+    const attempt = await auditingThrottle(counted, audit, exchange, 'activation_failed');
     const expected = state.token ?? configuredToken;
     if (expected === null || !isSame(given, expected)) {
-      audit(exchange, { event: 'activation_failed', outcome: 'failure', actor: null, subject: null });
+      audit(exchange, { event: 'activation_failed', outcome: 'failure', actor: anonymous, subject: null });
       throw new Refusal('invalid_bootstrap_token');
     }
     await attempt.giveBack();
@@ -78,7 +80,7 @@ export function createBootstrap(options: {
         lastLogin: null,
       };
       await records.activate(user, canonicalAccountName(username));
-      audit(exchange, { event: 'user_created', outcome: 'success', actor: null, subject: user.id });
+      audit(exchange, { event: 'user_created', outcome: 'success', actor: anonymous, subject: user.id });
       return { status: 201, body: { id: user.id, username } };
     },
   };

@@ -7,8 +7,9 @@ import { Refusal } from '../errors.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { assertNotForeignPage, type IsKnownOrigin } from '../http/foreign-page.ts';
 import { readForm } from '../http/form-body.ts';
+import { actorOfSession, anonymous } from '../log.ts';
 import type { Records, User, UserWithSets } from '../stores/records.ts';
-import type { Audit } from './audit.ts';
+import { type Audit, auditingThrottle } from './audit.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { SignedIn, SignIn } from './sign-in.ts';
 
@@ -100,7 +101,8 @@ export function createLogin(options: {
       const form = readForm(body, exchange.head.contentType, loginForm, {
         secret: ['password', 'client_secret'],
       });
-      const attempt = await throttle.attempt(canonicalAccountName(form.username), exchange.address);
+      const counted = throttle.attempt(canonicalAccountName(form.username), exchange.address);
+      const attempt = await auditingThrottle(counted, audit, exchange, 'login_failed');
       let signedIn: SignedIn;
       try {
         const found = await requireUser(form.username, form.password);
@@ -112,7 +114,7 @@ export function createLogin(options: {
           throw error;
         }
         const subject = typeof error.options.cause === 'string' ? error.options.cause : null;
-        audit(exchange, { event: 'login_failed', outcome: 'failure', actor: null, subject });
+        audit(exchange, { event: 'login_failed', outcome: 'failure', actor: anonymous, subject });
         throw new Refusal('invalid_credentials');
       }
       await attempt.giveBack();
@@ -121,7 +123,7 @@ export function createLogin(options: {
       audit(exchange, {
         event: 'login_succeeded',
         outcome: 'success',
-        actor: session.userId,
+        actor: actorOfSession(session.userId, session.id),
         subject: session.userId,
         session: session.id,
       });

@@ -1,9 +1,9 @@
 import type { RefreshCookies } from '../credentials/refresh-cookie.ts';
 import { Refusal } from '../errors.ts';
 import { type CookieAttributes, cookieValues, setCookie } from '../http/cookies.ts';
-import type { Exchange } from '../http/exchange.ts';
+import { actorOfSession } from '../log.ts';
 import type { Sessions } from '../stores/sessions.ts';
-import type { Audit } from './audit.ts';
+import { type Audit, actorOf } from './audit.ts';
 import type { Call, Endpoint } from './endpoint.ts';
 
 /** Where a sign-out by the cookie alone may come from: another site's link or image must end nothing. */
@@ -28,14 +28,14 @@ export function createLogout(options: {
     return ids;
   }
 
-  async function end(exchange: Exchange, id: string): Promise<boolean> {
+  async function end({ exchange, principal }: Call, id: string): Promise<boolean> {
     const ended = await sessions.revoke(id);
     onSessionEnded(id);
     if (ended === undefined) return false;
     audit(exchange, {
       event: 'session_revoked',
       outcome: 'success',
-      actor: ended.userId,
+      actor: principal === null ? actorOfSession(ended.userId, id) : actorOf(principal),
       subject: ended.userId,
       session: id,
     });
@@ -52,7 +52,7 @@ export function createLogout(options: {
       if (ids.size === 0) throw new Refusal('not_authenticated');
       if (/\bprefetch\b/i.test(call.exchange.head.secPurpose)) throw new Refusal('prefetch');
       let any = call.principal !== null;
-      for (const id of ids) any = (await end(call.exchange, id)) || any;
+      for (const id of ids) any = (await end(call, id)) || any;
       if (!any) throw new Refusal('not_authenticated');
       return { status: 200, headers: ['Set-Cookie', setCookie(cookie, '', 0)] };
     },

@@ -12,7 +12,7 @@ import type {
   VerifiedIdentity,
 } from '../identity-providers/identity-provider.ts';
 import { bindingOf } from '../identity-providers/sign-in-start.ts';
-import type { AuditEntry } from '../log.ts';
+import { type AuditEntry, actorOfSession, anonymous } from '../log.ts';
 import type { UserWithSets } from '../stores/records.ts';
 import type { Audit } from './audit.ts';
 import type { Endpoint } from './endpoint.ts';
@@ -73,7 +73,7 @@ export function createProviderExchange(options: {
     audit(exchange, {
       event: 'login_failed',
       outcome: 'failure',
-      actor: null,
+      actor: anonymous,
       provider: provider.name,
       ...about,
     });
@@ -117,7 +117,7 @@ export function createProviderExchange(options: {
       audit(exchange, {
         event: 'user_created',
         outcome: 'success',
-        actor: null,
+        actor: { user: null, kind: 'provider' },
         subject: id,
         provider: provider.name,
       });
@@ -153,7 +153,7 @@ export function createProviderExchange(options: {
     audit(exchange, {
       event: 'login_succeeded',
       outcome: 'success',
-      actor: userId,
+      actor: actorOfSession(userId, session.id),
       subject: userId,
       session: session.id,
       provider: provider.name,

@@ -3,6 +3,7 @@ import { Refusal } from '../errors.ts';
 import { type CookieAttributes, cookieValues } from '../http/cookies.ts';
 import type { Exchange } from '../http/exchange.ts';
 import type { IsKnownOrigin } from '../http/foreign-page.ts';
+import { anonymous, system } from '../log.ts';
 import type { Records, UserWithSets } from '../stores/records.ts';
 import type { Presentation, Session, Sessions, SessionTimes } from '../stores/sessions.ts';
 import type { Audit } from './audit.ts';
@@ -60,7 +61,7 @@ export function createRefresh(options: {
     audit(exchange, {
       event: 'refresh_token_reused',
       outcome: 'failure',
-      actor: null,
+      actor: anonymous,
       subject: userId,
       session: id,
     });
@@ -76,7 +77,7 @@ export function createRefresh(options: {
     audit(exchange, {
       event: 'session_revoked',
       outcome: 'success',
-      actor: null,
+      actor: system,
       subject: userId,
       session: id,
     });

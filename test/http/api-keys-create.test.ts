@@ -131,7 +131,15 @@ t.test('minting is audited, without the key', async (t) => {
   const { id } = await mint();
   t.match(
     logLines().filter(({ event }) => event === 'api_key_created'),
-    [{ audit: true, outcome: 'success', actor: administratorId, key: id, address: '127.0.0.1' }],
+    [
+      {
+        audit: true,
+        outcome: 'success',
+        actor: { user: administratorId, kind: 'session' },
+        key: id,
+        address: '127.0.0.1',
+      },
+    ],
   );
 });
 

@@ -17,7 +17,7 @@ t.test('a deleted key is gone', async (t) => {
   t.equal(await statusOfUse(other.key), 200);
   t.match(
     logLines().filter(({ event }) => event === 'api_key_deleted'),
-    [{ audit: true, outcome: 'success', actor: administratorId, key: id }],
+    [{ audit: true, outcome: 'success', actor: { user: administratorId, kind: 'session' }, key: id }],
   );
 });
 

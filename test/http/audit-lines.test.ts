@@ -5,6 +5,7 @@ import { administrator, bootstrapToken, startTestGateway, type TestScope } from 
 const from = '192.0.2.44';
 const { username, password } = administrator;
 const loginPath = '/api/login/access-token';
+const keysPath = '/api/admin/api-keys/';
 
 /** A gateway behind a proxy, and what it wrote about one request with the given id. */
 async function startAudited(t: TestScope) {
@@ -17,6 +18,12 @@ async function startAudited(t: TestScope) {
   return { ...gateway, headers, auditOf, userId, activationId: activated.headers['x-request-id']! };
 }
 
+/** A gateway where one failure is all an address has. */
+async function startThrottled(t: TestScope) {
+  const gateway = await startTestGateway(t, { config: { login_throttle: { per_address: 1 } } });
+  return { ...gateway, auditLines: () => gateway.logLines().filter(({ audit }) => audit === true) };
+}
+
 /** The whole line, so that nothing else can stand in it. */
 function assertLine(t: Test, lines: readonly Record<string, unknown>[], expected: object): void {
   t.equal(lines.length, 1, 'one audit line');
@@ -25,6 +32,8 @@ function assertLine(t: Test, lines: readonly Record<string, unknown>[], expected
   t.same(line, { level: 'info', audit: true, ...expected });
 }
 
+const anonymous = { user: null, kind: 'anonymous' };
+const bySession = (user: string, session: string | undefined) => ({ user, session, kind: 'session' });
 const sessionIdOf = (cookie: string) => cookie.slice(cookie.indexOf('=') + 1).split('.')[0];
 
 t.test('an activation tells of the user it made, or that one failed', async (t) => {
@@ -32,7 +41,7 @@ t.test('an activation tells of the user it made, or that one failed', async (t) 
   assertLine(t, auditOf(activationId), {
     event: 'user_created',
     outcome: 'success',
-    actor: null,
+    actor: anonymous,
     subject: userId,
     address: '127.0.0.1',
     request_id: activationId,
@@ -46,7 +55,7 @@ t.test('an activation tells of the user it made, or that one failed', async (t) 
     {
       event: 'activation_failed',
       outcome: 'failure',
-      actor: null,
+      actor: anonymous,
       subject: null,
       address: '127.0.0.1',
       request_id,
@@ -61,7 +70,7 @@ t.test('a sign-in names the account and the session', async (t) => {
   assertLine(t, auditOf('in-1'), {
     event: 'login_succeeded',
     outcome: 'success',
-    actor: userId,
+    actor: bySession(userId, sessionIdOf(setCookies[0]!)),
     subject: userId,
     session: sessionIdOf(setCookies[0]!),
     address: from,
@@ -84,7 +93,7 @@ t.test('a failed sign-in names the account only when it exists', async (t) => {
     assertLine(t, auditOf(id), {
       event: 'login_failed',
       outcome: 'failure',
-      actor: null,
+      actor: anonymous,
       subject,
       address: from,
       request_id: id,
@@ -109,7 +118,7 @@ t.test('reuse of a refresh cookie names the session it ended, once', async (t) =
   assertLine(t, auditOf('reuse'), {
     event: 'refresh_token_reused',
     outcome: 'failure',
-    actor: null,
+    actor: anonymous,
     subject: userId,
     session: sessionIdOf(first),
     address: from,
@@ -133,7 +142,7 @@ t.test('a sign-out tells of every session it ended', async (t) => {
     assertLine(t, lines.slice(index, index + 1), {
       event: 'session_revoked',
       outcome: 'success',
-      actor: userId,
+      actor: bySession(userId, sessionIdOf(one.cookie)),
       subject: userId,
       session: sessionIdOf(cookie),
       address: from,
@@ -152,7 +161,7 @@ t.test('a session found to be of a disabled user is told to have ended', async (
   assertLine(t, auditOf('gone'), {
     event: 'session_revoked',
     outcome: 'success',
-    actor: null,
+    actor: { user: null, kind: 'system' },
     subject: id,
     session: sessionIdOf(cookie),
     address: from,
@@ -162,19 +171,76 @@ t.test('a session found to be of a disabled user is told to have ended', async (
 
 t.test('minting and deleting a key name the key', async (t) => {
   const { api, auditOf, headers, userId } = await startAudited(t);
-  const { accessToken: bearer } = await api.signIn(username, password);
-  const path = '/api/admin/api-keys/';
+  const { accessToken: bearer, cookie } = await api.signIn(username, password);
+  const actor = bySession(userId, sessionIdOf(cookie));
   const json = { label: 'ci', scopes: ['store:read'] };
-  const minted = await api.send({ method: 'POST', path, json, bearer, headers: headers('mint') });
+  const minted = await api.send({ method: 'POST', path: keysPath, json, bearer, headers: headers('mint') });
   const { id } = minted.json;
-  await api.send({ method: 'DELETE', path: `${path}${id}`, bearer, headers: headers('delete') });
+  await api.send({ method: 'DELETE', path: `${keysPath}${id}`, bearer, headers: headers('delete') });
   for (const [requestId, event] of [
     ['mint', 'api_key_created'],
     ['delete', 'api_key_deleted'],
   ] as const) {
-    t.match(auditOf(requestId), [{ event, outcome: 'success', actor: userId, key: id, address: from }]);
+    t.match(auditOf(requestId), [{ event, outcome: 'success', actor, key: id, address: from }]);
     t.equal(auditOf(requestId).length, 1);
   }
+});
+
+t.test('what a key mints and deletes is told to be by that key', async (t) => {
+  const { api, auditOf, headers, userId } = await startAudited(t);
+  const { accessToken } = await api.signIn(username, password);
+  const parent = await api.mintKey(accessToken, { label: 'parent', scopes: ['apikeys:write'] });
+  const actor = { user: userId, key: parent.id, kind: 'api_key' };
+  const json = { label: 'child', scopes: ['apikeys:write'] };
+  const apiKey = parent.key;
+  const minted = await api.send({ method: 'POST', path: keysPath, json, apiKey, headers: headers('mint') });
+  const { id } = minted.json;
+  await api.send({ method: 'DELETE', path: `${keysPath}${id}`, apiKey, headers: headers('delete') });
+  t.match(auditOf('mint'), [{ event: 'api_key_created', actor, subject: userId, key: id }]);
+  t.match(auditOf('delete'), [{ event: 'api_key_deleted', actor, key: id }]);
+});
+
+t.test('a refused mint tells who tried, and why not', async (t) => {
+  const { api, auditOf, headers, userId } = await startAudited(t);
+  const { accessToken } = await api.signIn(username, password);
+  const end = new Date(Date.now() + 60_000).toISOString();
+  const parent = await api.mintKey(accessToken, { label: 'p', scopes: ['apikeys:write'], expires: end });
+  const mint = (json: object, id: string) =>
+    api.send({ method: 'POST', path: keysPath, json, apiKey: parent.key, headers: headers(id) });
+  const beyond = await mint({ label: 'child', scopes: ['store:read'] }, 'beyond');
+  const longer = await mint({ label: 'child', scopes: ['apikeys:write'], expires: null }, 'longer');
+  t.same([beyond.status, longer.status], [403, 403]);
+  const actor = { user: userId, key: parent.id, kind: 'api_key' };
+  for (const [request_id, reason] of [
+    ['beyond', 'insufficient_scope'],
+    ['longer', 'expiry_exceeds_caller'],
+  ] as const)
+    assertLine(t, auditOf(request_id), {
+      event: 'api_key_refused',
+      outcome: 'failure',
+      actor,
+      subject: userId,
+      reason,
+      address: from,
+      request_id,
+    });
+});
+
+t.test('what a throttle turns away is told, too', async (t) => {
+  const { api, logLines, auditLines } = await startThrottled(t);
+  const form = { username, password: 'not the password' };
+  await api.send({ method: 'POST', path: loginPath, form });
+  const signIn = await api.send({ method: 'POST', path: loginPath, form: { username, password } });
+  await api.activate(username, password, 'not the bootstrap token');
+  const activation = await api.activate(username, password, bootstrapToken);
+  t.same([signIn.status, activation.status], [429, 429]);
+  t.match(auditLines(), [
+    { event: 'login_failed' },
+    { event: 'login_failed', outcome: 'failure', actor: anonymous, reason: 'too_many_attempts' },
+    { event: 'activation_failed' },
+    { event: 'activation_failed', outcome: 'failure', actor: anonymous, reason: 'too_many_attempts' },
+  ]);
+  t.notMatch(JSON.stringify(logLines()), /not the password/);
 });
 
 t.test('audit lines are written whatever the level', async (t) => {

@@ -35,7 +35,7 @@ t.test('a reset opens activation again at the running gateway', async (t) => {
   const { stdout, stderr, audit } = await folder.run(['bootstrap-token', '--reset']);
   const token = stdout.trimEnd();
   t.notMatch(stderr, token);
-  t.match(audit, [{ event: 'bootstrap_token_reset', actor: 'command-line', subject: null }]);
+  t.match(audit, [{ event: 'bootstrap_token_reset', actor: { kind: 'command_line' }, subject: null }]);
   t.equal((await api.activate('bob', password, bootstrapToken)).status, 401);
   t.equal((await api.activate('bob', password, token)).status, 201);
   t.equal((await api.activate('eve', password, token)).status, 409);

@@ -24,7 +24,7 @@ t.test('a key made on the command line works at the running gateway until it is 
   t.equal(headers.get('X-Auth-Subject'), ada);
   t.equal(headers.get('X-Auth-Scopes'), 'store:read');
   t.match(created.audit, [
-    { event: 'api_key_created', outcome: 'success', actor: 'command-line', subject: ada, key: id },
+    { event: 'api_key_created', outcome: 'success', actor: { kind: 'command_line' }, subject: ada, key: id },
   ]);
 
   const revoked = await folder.run(['key', 'revoke', id]);

@@ -49,7 +49,7 @@ t.test('PostgreSQL', async (t) => {
     t.match(there.json, { from: records, to: address.replace('postern@', '') });
     t.notMatch(there.stderr + there.stdout, /secret(?!s)/);
     t.match(there.stderr, `postern: api_keys: ${manyKeys + 3}\n`);
-    t.match(there.audit, [{ event: 'records_copied', outcome: 'success', actor: 'command-line' }]);
+    t.match(there.audit, [{ event: 'records_copied', outcome: 'success', actor: { kind: 'command_line' } }]);
 
     const copy = join(folder, 'back.db');
     const back = await run(['records', 'copy', '--from', address, '--to', `sqlite:${copy}`, '--json'], {

@@ -21,7 +21,7 @@ t.test('a user made on the command line signs in at the running gateway', async 
   const { id } = result.json;
   t.match(result.json, { username: 'Ada', disabled: false, scope_sets: [], display_name: null, email: null });
   t.match(result.audit, [
-    { audit: true, event: 'user_created', outcome: 'success', actor: 'command-line', subject: id },
+    { audit: true, event: 'user_created', outcome: 'success', actor: { kind: 'command_line' }, subject: id },
   ]);
   t.notMatch(result.stderr + result.stdout, password);
   const { answer } = await api.signIn('ada', password);
@@ -128,7 +128,7 @@ t.test('disabling, enabling and removing act on the very next request', async (t
   t.match(disabled, { code: 0, stdout: '' });
   t.match(disabled.audit, [
     { event: 'user_disabled', subject: ada },
-    { event: 'session_revoked', actor: 'command-line', subject: ada, session: /./ },
+    { event: 'session_revoked', actor: { kind: 'command_line' }, subject: ada, session: /./ },
   ]);
   t.equal((await api.send({ ...asset, bearer: accessToken })).status, 401);
   t.equal((await api.send({ ...asset, apiKey })).status, 401);

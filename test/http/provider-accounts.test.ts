@@ -100,7 +100,7 @@ t.test('a local user of the same name is another person, until linked by command
 
   const linked = await run('user', 'link', 'alice', ...link, '--json');
   t.match(linked, { code: 0, json: { identities: [{ issuer: stub.origin, subject: 'sub-of-alice' }] } });
-  const audited = { actor: 'command-line', subject: local.id, provider: 'idp' };
+  const audited = { actor: { kind: 'command_line' }, subject: local.id, provider: 'idp' };
   t.match(linked.audit, [{ event: 'identity_linked', ...audited }]);
   const alice = await signIn(claims);
   t.equal(subjectOf(alice), local.id);

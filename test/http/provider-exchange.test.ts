@@ -35,9 +35,29 @@ t.test('an assertion is answered with a session, once', async (t) => {
   const provider = 'idp';
   const session = refreshCookieOf(answer).split('=')[1]!.split('.')[0];
   t.match(auditLines(), [
-    { event: 'user_created', outcome: 'success', actor: null, subject: userId, provider },
-    { event: 'login_succeeded', outcome: 'success', actor: userId, subject: userId, session, provider },
-    { event: 'login_failed', outcome: 'failure', actor: null, subject: null, provider, reason: /\w/ },
+    {
+      event: 'user_created',
+      outcome: 'success',
+      actor: { user: null, kind: 'provider' },
+      subject: userId,
+      provider,
+    },
+    {
+      event: 'login_succeeded',
+      outcome: 'success',
+      actor: { user: userId, session },
+      subject: userId,
+      session,
+      provider,
+    },
+    {
+      event: 'login_failed',
+      outcome: 'failure',
+      actor: { kind: 'anonymous' },
+      subject: null,
+      provider,
+      reason: /\w/,
+    },
   ]);
 });
 

@@ -95,7 +95,9 @@ t.test('a cookie that is too old is reuse', async (t) => {
     t.comment(`over everywhere within ${Math.round(await judgeOver(t, [here, there], all, sinceMs))} ms`);
     t.equal(await redis.command('EXISTS', sessionKey(first)), 0);
     const lines = await eventually('an audit line', () => reuseOf(folder, first));
-    t.match(lines, [{ session: partsOf(first).id, outcome: 'failure', actor: null }]);
+    t.match(lines, [
+      { session: partsOf(first).id, outcome: 'failure', actor: { user: null, kind: 'anonymous' } },
+    ]);
     t.equal(lines.length, 1, 'once, however often it is replayed');
     t.same(await statusesAt(here, [spared.accessToken], [spared.cookie]), [200, 200], 'another session');
   }

@@ -1,4 +1,5 @@
 import { uuidv7 } from 'uuidv7';
+import type { z } from 'zod';
 import { mintApiKey } from '../../credentials/api-key.ts';
 import type { Principal } from '../../credentials/principal.ts';
 import { heldScopes, missingScopes } from '../../credentials/scopes.ts';
@@ -7,12 +8,14 @@ import { everyProblem } from '../../http/every-problem.ts';
 import { readJson } from '../../http/json-body.ts';
 import { readQuery } from '../../http/query.ts';
 import { type ApiKey, administratorSetId, type Records, type ScopeSet } from '../../stores/records.ts';
-import type { Audit } from '../audit.ts';
+import { type Audit, actorOf } from '../audit.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { apiKeyWriteCreate, hydrateQuery } from './api-key-schemas.ts';
 import { presentApiKey } from './present-api-key.ts';
 
 const neededScope = 'apikeys:write';
+
+type NewKey = z.output<ReturnType<typeof apiKeyWriteCreate>>;
 
 /** `POST /api/admin/api-keys/`: mints a key; nobody mints beyond what their own credential holds. */
 export function createApiKeyCreate(options: {
@@ -53,6 +56,38 @@ export function createApiKeyCreate(options: {
     return sets.toSorted((a, b) => (a.id < b.id ? -1 : 1));
   }
 
+  /** Nobody mints beyond what their own credential holds. */
+  function assertWithinOwn(form: NewKey, granted: readonly string[], caller: Principal): void {
+    const scopes = missingScopes(granted, caller.held);
+    const missing = scopes.length > 0 ? scopes : setsNotHeld(form.scope_sets, caller);
+    if (missing.length > 0)
+      throw new Refusal('insufficient_scope', {
+        missingScopes: missing,
+        neededScopes: [...new Set([...granted, neededScope])].sort(),
+      });
+  }
+
+  async function mint(form: NewKey, sets: readonly ScopeSet[], caller: Principal) {
+    const instant = now();
+    const expires = expiryOf(form.expires, caller, instant);
+    assertWithinOwn(form, heldScopes(form.scopes, sets, catalogue), caller);
+    const minted = mintApiKey(prefix, random);
+    const key: ApiKey = {
+      id: uuidv7(),
+      label: form.label,
+      hint: minted.hint,
+      scopes: form.scopes.toSorted(),
+      scopeSets: form.scope_sets.toSorted(),
+      created: instant,
+      createdBy: caller.userId,
+      parent: caller.kind === 'api_key' ? caller.credentialId : null,
+      expires,
+      lastUsed: null,
+    };
+    await records.createApiKey(key, minted.hash);
+    return { key, raw: minted.raw };
+  }
+
   return {
     method: 'POST',
     path: '/api/admin/api-keys',
@@ -64,38 +99,19 @@ export function createApiKeyCreate(options: {
         () => readJson(body, exchange.head.contentType, schema),
       );
       const sets = await requireSets(form.scope_sets);
-      const instant = now();
-      const expires = expiryOf(form.expires, caller, instant);
-      const granted = heldScopes(form.scopes, sets, catalogue);
-      const scopes = missingScopes(granted, caller.held);
-      const missing = scopes.length > 0 ? scopes : setsNotHeld(form.scope_sets, caller);
-      if (missing.length > 0)
-        throw new Refusal('insufficient_scope', {
-          missingScopes: missing,
-          neededScopes: [...new Set([...granted, neededScope])].sort(),
-        });
-      const minted = mintApiKey(prefix, random);
-      const key: ApiKey = {
-        id: uuidv7(),
-        label: form.label,
-        hint: minted.hint,
-        scopes: form.scopes.toSorted(),
-        scopeSets: form.scope_sets.toSorted(),
-        created: instant,
-        createdBy: caller.userId,
-        parent: caller.kind === 'api_key' ? caller.credentialId : null,
-        expires,
-        lastUsed: null,
-      };
-      await records.createApiKey(key, minted.hash);
-      const actor = caller.userId;
-      audit(exchange, { event: 'api_key_created', outcome: 'success', actor, subject: actor, key: key.id });
+      const about = { actor: actorOf(caller), subject: caller.userId };
+      const { key, raw } = await mint(form, sets, caller).catch((error) => {
+        if (error instanceof Refusal && error.status < 500)
+          audit(exchange, { event: 'api_key_refused', outcome: 'failure', ...about, reason: error.code });
+        throw error;
+      });
+      audit(exchange, { event: 'api_key_created', outcome: 'success', ...about, key: key.id });
       const owner = { id: caller.userId, username: caller.username!, disabled: false };
       const shown = presentApiKey(
         { key, owner: caller.username === null ? null : owner, sets },
-        { hydrate, now: instant, catalogue },
+        { hydrate, now: key.created, catalogue },
       );
-      return { status: 201, body: { ...shown, key: minted.raw } };
+      return { status: 201, body: { ...shown, key: raw } };
     },
   };
 }

@@ -1,7 +1,7 @@
 import { Refusal } from '../../errors.ts';
 import { readQuery } from '../../http/query.ts';
 import type { Records } from '../../stores/records.ts';
-import type { Audit } from '../audit.ts';
+import { type Audit, actorOf } from '../audit.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { deleteQuery } from './api-key-schemas.ts';
 
@@ -20,9 +20,9 @@ export function createApiKeyDelete(options: {
       const { children } = readQuery(exchange.query, deleteQuery);
       const deleted = await records.deleteApiKey(id, { children });
       if (deleted.length === 0) throw new Refusal('not_found');
+      const actor = actorOf(principal!);
       for (const key of deleted) {
         onKeyDeleted(key);
-        const actor = principal!.userId;
         audit(exchange, { event: 'api_key_deleted', outcome: 'success', actor, subject: null, key });
       }
       return { status: 204 };
