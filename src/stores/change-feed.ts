@@ -1,9 +1,11 @@
 /** What has been changed, as far as memory is concerned; null: anything may have been. */
 export interface RecordsChange {
-  /** Ids of keys that were made, changed or deleted. */
+  /** Ids of keys that were changed or deleted. */
   readonly keys: readonly string[];
   /** Ids of users that were made, changed or deleted, or whose grants were. */
   readonly users: readonly string[];
+  /** Ids of keys that were made, of which nobody can have remembered more than that there was none. */
+  readonly newKeys?: readonly string[];
 }
 
 /** Tells what other processes change in a store, and how far that can be relied on. */

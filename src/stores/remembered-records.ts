@@ -25,10 +25,17 @@ interface Seen<T> {
   readonly at: number;
 }
 
-/** A question that is under way, and how many changes had been told when it was asked. */
+/** A question that is under way, and what has been changed since it was asked. */
 interface Question {
-  readonly answer: Promise<unknown>;
-  readonly changes: number;
+  readonly changes: (RecordsChange | null)[];
+  answer?: Promise<unknown>;
+}
+
+/** What is done with an answer. */
+interface Memory<T> {
+  /** Whether the change may be of what was answered. */
+  isTouched(value: T | undefined, change: RecordsChange): boolean;
+  remember(seen: Seen<T>): void;
 }
 
 /** How many keys and users are remembered (some 20 MB), and how many unknown keys. */
@@ -57,6 +64,12 @@ const seenPatienceMs = 400;
 /** What is asked whether the store is known to be away or not. */
 const always: ReadonlySet<keyof RemoteRecords> = new Set(['noteUse', 'ping', 'backup', 'close']);
 
+/** A key that was not found may have been made since, or be one that nobody can tell by its hash. */
+function isKeyTouched(found: ApiKeyWithOwner | undefined, change: RecordsChange): boolean {
+  if (found === undefined) return true;
+  return change.keys.includes(found.key.id) || change.users.includes(found.key.createdBy);
+}
+
 /**
  * Remembers what a remote store said of keys and users: forgotten as soon as the feed tells of a change, trusted for a
  * moment while it can't be heard, and good for `staleIfErrorMs` while the store is away.
@@ -68,7 +81,9 @@ export function createRememberedRecords(options: RememberedRecordsOptions): Reco
   const hashOfKey = new LRUCache<string, string>({ max: memorySize });
   const unknownKeys = new LRUCache<string, Seen<ApiKeyWithOwner>>({ max: unknownSize });
   const users = new LRUCache<string, Seen<UserWithSets>>({ max: memorySize });
+  /** The newest of each name, and all. */
   const underway = new Map<string, Question>();
+  const questions = new Set<Question>();
   const breaker = createBreaker({ timeoutMs: readTimeoutMs, elapsed });
   /** Changes that were told of, and how often anything may have been changed that was not. */
   let changes = 0;
@@ -82,6 +97,7 @@ export function createRememberedRecords(options: RememberedRecordsOptions): Reco
   function forget(change: RecordsChange | null): void {
     changes += 1;
     unknownKeys.clear();
+    for (const question of questions) question.changes.push(change);
     if (change === null) {
       keys.clear();
       users.clear();
@@ -117,7 +133,7 @@ export function createRememberedRecords(options: RememberedRecordsOptions): Reco
     name: string,
     look: () => Seen<T> | undefined,
     ask: () => Awaitable<T | undefined>,
-    remember: (seen: Seen<T>) => void,
+    memory: Memory<T>,
   ): Awaitable<T | undefined> {
     const now = elapsed();
     const good = trusted(look(), now);
@@ -135,7 +151,7 @@ export function createRememberedRecords(options: RememberedRecordsOptions): Reco
     const isKnown = known() !== undefined;
     if (breaker.isResting() || (breaker.isOpen() && isKnown))
       return knownInstead(new Refusal('store_unavailable'));
-    const answer = askOnce(name, ask, remember).catch(knownInstead);
+    const answer = askOnce(name, ask, memory).catch(knownInstead);
     return isKnown ? answerOrKnown(answer, seenPatienceMs, known) : answer;
   }
 
@@ -143,23 +159,27 @@ export function createRememberedRecords(options: RememberedRecordsOptions): Reco
   function askOnce<T>(
     name: string,
     ask: () => Awaitable<T | undefined>,
-    remember: (seen: Seen<T>) => void,
+    { isTouched, remember }: Memory<T>,
   ): Promise<T | undefined> {
     const at = elapsed();
     const asked = underway.get(name);
-    if (asked?.changes === changes) return asked.answer as Promise<T | undefined>;
+    if (asked?.changes.length === 0) return asked.answer as Promise<T | undefined>;
+    const question: Question = { changes: [] };
     const answer = breaker
       .run(async () => ask())
       .then((value) => {
         answeredAt = Math.max(answeredAt, at);
-        // Told of a change meanwhile, nobody knows which of the two came first: it is not remembered.
-        if (changes === question.changes) remember({ value, at });
+        // Told of its change meanwhile, nobody knows which of the two came first: it is not remembered.
+        if (!question.changes.some((change) => change === null || isTouched(value, change)))
+          remember({ value, at });
         return value;
       })
       .finally(() => {
+        questions.delete(question);
         if (underway.get(name) === question) underway.delete(name);
       });
-    const question = { answer, changes };
+    question.answer = answer;
+    questions.add(question);
     underway.set(name, question);
     return answer;
   }
@@ -230,7 +250,7 @@ export function createRememberedRecords(options: RememberedRecordsOptions): Reco
         `key ${name}`,
         () => keys.get(name),
         () => remote.findApiKeyByHash(hash),
-        (seen) => rememberKey(name, seen),
+        { isTouched: isKeyTouched, remember: (seen) => rememberKey(name, seen) },
       );
     },
     findApiKey(id) {
@@ -239,8 +259,11 @@ export function createRememberedRecords(options: RememberedRecordsOptions): Reco
         `id ${id}`,
         () => (hash === undefined ? undefined : keys.get(hash)),
         () => remote.findApiKey(id),
-        (again) => {
-          if (hash !== undefined) rememberKey(hash, again);
+        {
+          isTouched: isKeyTouched,
+          remember(again) {
+            if (hash !== undefined) rememberKey(hash, again);
+          },
         },
       );
     },
@@ -249,7 +272,10 @@ export function createRememberedRecords(options: RememberedRecordsOptions): Reco
         `user ${id}`,
         () => users.get(id),
         () => remote.findUser(id),
-        (seen) => users.set(id, seen),
+        {
+          isTouched: (_, change) => change.users.includes(id),
+          remember: (seen) => void users.set(id, seen),
+        },
       ),
     createUser: (made, name) => changingUser(made.id, () => remote.createUser(made, name)),
     activate: (made, name) => changingUser(made.id, () => remote.activate(made, name)),
@@ -265,7 +291,7 @@ export function createRememberedRecords(options: RememberedRecordsOptions): Reco
     unlinkIdentity: (id, ...rest) => changingUser(id, () => remote.unlinkIdentity(id, ...rest)),
     createApiKey: (key, hash) =>
       changing(
-        () => ({ keys: [key.id], users: [] }),
+        () => ({ keys: [], users: [], newKeys: [key.id] }),
         () => remote.createApiKey(key, hash),
       ),
     deleteApiKey: (id, how) =>

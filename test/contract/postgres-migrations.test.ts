@@ -22,7 +22,7 @@ if (requirePostgres(t)) {
     const migrations = await server.query(
       `SELECT number FROM ${access.address.schema}.postern_migrations ORDER BY number`,
     );
-    t.strictSame(migrations, [{ number: 1 }, { number: 2 }]);
+    t.strictSame(migrations, [{ number: 1 }, { number: 2 }, { number: 3 }]);
   });
 
   t.test('a schema newer than this program is refused', async (t) => {
@@ -31,7 +31,7 @@ if (requirePostgres(t)) {
     await server.query(`INSERT INTO ${access.address.schema}.postern_migrations (number) VALUES (99)`);
     const refused = openPostgresRecords({ access, now });
     await t.rejects(refused, StoreOpenError);
-    await t.rejects(refused, { message: /schema version 99, newer than 2/ });
+    await t.rejects(refused, { message: /schema version 99, newer than 3/ });
     await t.rejects(refused, { message: /^postgres:\/\/127\.0\.0\.1:\d+\/postern\?schema=test_/ });
   });
 
@@ -41,7 +41,7 @@ if (requirePostgres(t)) {
     await one.activate(newUser('a'), 'a');
     t.strictSame(await other.listUsers(), []);
     t.match(await other.bootstrap(), { open: true });
-    t.equal(await other.readVersion(), 0);
+    t.equal((await other.readPlace()).version, 0);
     await other.activate(newUser('a'), 'a');
     await one.removeUser('a', { keepKeys: false });
     t.ok(await other.findUser('a'));

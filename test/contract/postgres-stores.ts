@@ -1,7 +1,7 @@
 import type { Test } from 'tap';
 import { parsePostgresAddress } from '../../src/stores/postgres/address.ts';
 import type { NotifiedChange } from '../../src/stores/postgres/changes.ts';
-import { changeChannel, parseChange } from '../../src/stores/postgres/changes.ts';
+import { changeChannel, parseNotification } from '../../src/stores/postgres/changes.ts';
 import type { PostgresAccess } from '../../src/stores/postgres/client-config.ts';
 import {
   createPostgresClient,
@@ -66,10 +66,10 @@ function withVersion(store: PostgresRecords, seen: { version: number }): Records
     (method: (...values: unknown[]) => unknown) =>
     async (...values: unknown[]) => {
       const result = await method(...values);
-      seen.version = await store.readVersion();
+      seen.version = (await store.readPlace()).version;
       return result;
     };
-  const { readVersion: _, close, ...methods } = store;
+  const { readPlace: _, close, ...methods } = store;
   const looking = Object.entries(methods).map(([name, method]) => [name, look(method as () => unknown)]);
   return { ...(Object.fromEntries(looking) as typeof methods), close, version: () => seen.version };
 }
@@ -87,7 +87,7 @@ export async function hearChanges(t: Test, access: PostgresAccess): Promise<Hear
   const client = createPostgresClient(access);
   t.teardown(() => client.end());
   client.on('notification', ({ payload }) => {
-    changes.push(parseChange(payload ?? '')!);
+    changes.push(parseNotification(payload ?? '')!);
   });
   await client.connect();
   await client.query(`LISTEN "${changeChannel(access.address.schema)}"`);

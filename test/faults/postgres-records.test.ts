@@ -37,7 +37,7 @@ if (requirePostgres(t)) {
       store.findUser('a'),
       store.createUser(newUser('b'), 'b'),
       store.ping(),
-      store.readVersion(),
+      store.readPlace(),
       store.noteUse(use),
     ]);
     await server.restart();

@@ -1,23 +1,35 @@
 import t from 'tap';
-import { changeChannel, formatHints, parseChange } from '../../src/stores/postgres/changes.ts';
+import {
+  changeChannel,
+  formatHints,
+  notifiedHints,
+  parseHints,
+  parseNotification,
+} from '../../src/stores/postgres/changes.ts';
 
-const many = Array.from({ length: 300 }, (_, index) => `0190a1b2-c3d4-7e5f-8a9b-${index}`);
+const many = (count: number) =>
+  Array.from({ length: count }, (_, index) => `0190a1b2-c3d4-7e5f-8a9b-${String(index).padStart(12, '0')}`);
 
 t.test('what is told is read again', async (t) => {
   const changes = [
     { users: ['a', 'b'], keys: [] },
-    { users: ['a'], keys: ['k', 'l'] },
+    { users: ['a'], keys: ['k', 'l'], newKeys: ['n'] },
   ];
-  t.equal(formatHints(changes), 'user:a user:b key:k key:l');
-  t.strictSame(parseChange(`7 ${formatHints(changes)}`), {
-    version: 7,
-    change: { users: ['a', 'b'], keys: ['k', 'l'] },
-  });
+  const hints = formatHints(changes);
+  t.equal(hints, 'user:a user:b key:k key:l new-key:n');
+  t.strictSame(parseNotification(`7 ${hints}`), { version: 7, hints });
+  t.strictSame(parseHints(hints), { users: ['a', 'b'], keys: ['k', 'l'], newKeys: ['n'] });
 });
 
-t.test('more than fits into a notification is anything', async (t) => {
-  t.equal(formatHints([{ users: [], keys: many }]), '*');
-  t.strictSame(parseChange('7 *'), { version: 7, change: null });
+t.test('more than fits into a notification is kept whole', async (t) => {
+  const hints = formatHints([{ users: [], keys: many(300) }]);
+  t.equal(parseHints(hints)?.keys.length, 300);
+  t.equal(notifiedHints(hints), '*');
+  t.equal(parseHints(notifiedHints(hints)), null);
+});
+
+t.test('more than anybody remembers is anything', async (t) => {
+  t.equal(formatHints([{ users: [], keys: many(30_000) }]), '*');
 });
 
 t.test('an id that could not be read again is anything', async (t) => {
@@ -25,11 +37,11 @@ t.test('an id that could not be read again is anything', async (t) => {
 });
 
 t.test('what a later version of this program tells is anything', async (t) => {
-  t.strictSame(parseChange('7 key:k planet:p'), { version: 7, change: null });
+  t.equal(parseHints('key:k planet:p'), null);
 });
 
 for (const payload of ['', '7', '7 ', 'x key:k', '-1 *', ' 7 *', '1e3 *', `${'9'.repeat(20)} *`]) {
-  t.equal(parseChange(payload), undefined, `not ours: ${JSON.stringify(payload)}`);
+  t.equal(parseNotification(payload), undefined, `not ours: ${JSON.stringify(payload)}`);
 }
 
 t.test('every schema has a channel of its own, as long as names may be', async (t) => {

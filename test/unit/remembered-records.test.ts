@@ -113,6 +113,25 @@ t.test('an answer that a change overtook is given and not remembered', async (t)
   t.ok(find(remote) instanceof Promise);
 });
 
+t.test('an answer that only other changes overtook is remembered', async (t) => {
+  const remote = new Remote();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  remote.gate = promise;
+  const [key, user] = [find(remote), remote.records.findUser('u')];
+  remote.tell({ keys: ['another'], users: ['another'], newKeys: ['k'] });
+  resolve();
+  await Promise.all([key, user]);
+  t.match(find(remote), { key: { id: 'k' } });
+  t.match(remote.records.findUser('u'), { user: { id: 'u' } });
+});
+
+t.test('that a key was made takes away what is known of no other key, nor of itself', async (t) => {
+  const remote = new Remote();
+  await find(remote);
+  remote.tell({ keys: [], users: [], newKeys: ['k', 'another'] });
+  t.match(find(remote), { key: { id: 'k' } });
+});
+
 t.test('while nothing is heard an answer is trusted for 300 ms', async (t) => {
   const remote = new Remote();
   remote.passUnheard(500);
@@ -155,7 +174,7 @@ t.test('an unknown key is remembered briefly, and until any key is made', async 
   remote.key = undefined;
   t.equal(await find(remote), undefined);
   t.equal(find(remote), undefined, 'without a wait');
-  remote.tell({ keys: ['k'], users: [] });
+  remote.tell({ keys: [], users: [], newKeys: ['k'] });
   t.ok(find(remote) instanceof Promise);
   await find(remote);
   remote.passHeard(2_000);

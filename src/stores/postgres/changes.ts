@@ -1,27 +1,19 @@
 import { createHash } from 'node:crypto';
 import type { RecordsChange } from '../change-feed.ts';
 
-/** Reads the version, a count of all changes: `version`. */
-export const selectVersion = 'SELECT version FROM store_state WHERE id = 1';
-
 /** Whether a server takes no writes, and so is of no use, however well it answers. */
 export const isReadOnly = "pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean";
 
-/**
- * Reads the version with what tells this server, as long as it runs, from all others, and with {@link isReadOnly}:
- * `version`, `server` and `isReadOnly`.
- */
-export const selectPlace = `SELECT version, pg_postmaster_start_time()::text AS server,
-  ${isReadOnly} AS "isReadOnly" FROM store_state WHERE id = 1`;
-
-/** A change as it is notified: the version it leads to, and what it is about; null: too much to name. */
+/** A change as it is notified: the version it leads to, and {@link formatHints what it is about}. */
 export interface NotifiedChange {
   readonly version: number;
-  readonly change: RecordsChange | null;
+  readonly hints: string;
 }
 
-/** PostgreSQL takes less than 8000 bytes. */
-const maxHintBytes = 7_000;
+/** Of a notification; PostgreSQL takes less than 8000 bytes. */
+const maxNotifiedBytes = 7_000;
+/** Of what is kept: more ids than are remembered anywhere. */
+const maxKeptBytes = 1_000_000;
 const maxChannelBytes = 63;
 const everything = '*';
 
@@ -33,31 +25,49 @@ export function changeChannel(schema: string): string {
 }
 
 /**
- * What is told of changes after the version: `user:ID` and `key:ID`, separated by spaces, or `*` for anything. By write:
+ * What a change is about: `user:ID`, `key:ID` and `new-key:ID`, separated by spaces, or `*` for anything. By write:
  * `createUser`, `activate`, `updateUser`, `acceptIdentity`, `linkIdentity` and `unlinkIdentity` tell the user (whose keys
- * show its name and whether it is disabled), `removeUser` also the keys deleted with it, `createApiKey` and
+ * show its name and whether it is disabled), `removeUser` also the keys deleted with it, `createApiKey` the new key and
  * `deleteApiKey` the keys.
  */
 export function formatHints(changes: readonly RecordsChange[]): string {
-  const users = changes.flatMap((change) => change.users.map((id) => `user:${id}`));
-  const keys = changes.flatMap((change) => change.keys.map((id) => `key:${id}`));
-  const hints = [...new Set([...users, ...keys])];
-  const text = hints.join(' ');
-  const isReadable = hints.every((hint) => !/\s/.test(hint));
-  return isReadable && Buffer.byteLength(text) <= maxHintBytes ? text : everything;
+  const hints = new Set<string>();
+  for (const { users, keys, newKeys = [] } of changes) {
+    for (const id of users) hints.add(`user:${id}`);
+    for (const id of keys) hints.add(`key:${id}`);
+    for (const id of newKeys) hints.add(`new-key:${id}`);
+  }
+  const all = [...hints];
+  const isReadable = all.every((hint) => !/\s/.test(hint));
+  return isReadable ? shortened(all.join(' '), maxKeptBytes) : everything;
 }
 
-/** Reads a notification: the version, a space, and what {@link formatHints} gives. Undefined when it is none of ours. */
-export function parseChange(payload: string): NotifiedChange | undefined {
-  const parts = /^(\d{1,15}) (\S.*)$/.exec(payload);
-  if (parts === null) return undefined;
+/** As much of that as fits into a notification: all, or `*`. */
+export function notifiedHints(hints: string): string {
+  return shortened(hints, maxNotifiedBytes);
+}
+
+/** Reads what {@link formatHints} gives; null: anything may have been changed. */
+export function parseHints(hints: string): RecordsChange | null {
   const users: string[] = [];
   const keys: string[] = [];
-  for (const hint of parts[2]!.split(' ')) {
+  const newKeys: string[] = [];
+  for (const hint of hints.split(' ')) {
     if (hint.startsWith('user:')) users.push(hint.slice('user:'.length));
     else if (hint.startsWith('key:')) keys.push(hint.slice('key:'.length));
+    else if (hint.startsWith('new-key:')) newKeys.push(hint.slice('new-key:'.length));
     // Everything, or something that a later version of this program tells.
-    else return { version: Number(parts[1]), change: null };
+    else return null;
   }
-  return { version: Number(parts[1]), change: { users, keys } };
+  return { users, keys, newKeys };
+}
+
+/** Reads a notification: the version, a space, and hints. Undefined when it is none of ours. */
+export function parseNotification(payload: string): NotifiedChange | undefined {
+  const parts = /^(\d{1,15}) (\S.*)$/.exec(payload);
+  return parts === null ? undefined : { version: Number(parts[1]), hints: parts[2]! };
+}
+
+function shortened(hints: string, maxBytes: number): string {
+  return Buffer.byteLength(hints) <= maxBytes ? hints : everything;
 }

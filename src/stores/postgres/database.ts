@@ -1,7 +1,8 @@
 import type { RecordsChange } from '../change-feed.ts';
 import type { SqlDatabase } from '../sql/database.ts';
 import type { Steps, Value } from '../sql/steps.ts';
-import { formatHints } from './changes.ts';
+import { tellChange } from './change-log.ts';
+import { formatHints, notifiedHints } from './changes.ts';
 import { postgresDialect } from './dialect.ts';
 import { PostgresFailure } from './failures.ts';
 import type { Session, SessionPool } from './pool.ts';
@@ -22,8 +23,6 @@ export const beginSnapshot = 'BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY';
 /** Begins a write. The lock comes first: whoever has it sees everything that others did under it before. */
 export const beginWrite = `BEGIN ISOLATION LEVEL READ COMMITTED;
   SELECT version FROM store_state WHERE id = 1 FOR UPDATE`;
-const tellChange = `WITH next AS (UPDATE store_state SET version = version + 1 WHERE id = 1 RETURNING version)
-  SELECT pg_notify(?::text, version::text || ' ' || ?::text) FROM next`;
 
 /**
  * A PostgreSQL as the database of a store. Writes go one after another over all processes, and each that changes what is
@@ -71,7 +70,10 @@ export async function tryAgain<T>(attempt: () => Promise<T>): Promise<T> {
 function writeOnce<T>(session: Session, steps: Steps<T>, channel: string): Promise<T> {
   return inTransaction(session, beginWrite, async () => {
     const { result, changes, hasWritten } = await follow(session, steps);
-    if (changes.length > 0) await session.query(tellChange, [channel, formatHints(changes)]);
+    if (changes.length > 0) {
+      const hints = formatHints(changes);
+      await session.query(tellChange, [channel, hints, notifiedHints(hints)]);
+    }
     // Where nothing was written the disk need not be waited for.
     await session.execute(hasWritten ? 'COMMIT' : 'ROLLBACK');
     return result;

@@ -1,21 +1,15 @@
 import type { Client, Notification } from 'pg';
 import type { ChangeFeed, RecordsChange } from '../change-feed.ts';
 import { within } from '../patience.ts';
-import { type NotifiedChange, selectPlace } from './changes.ts';
-
-/** Up to where something has been heard, and of which run of which server. */
-interface Place {
-  readonly version: number;
-  readonly server: string;
-  readonly isReadOnly: boolean;
-}
+import { type Place, readStoreState, type StoreState } from './change-log.ts';
+import { parseHints, parseNotification } from './changes.ts';
 
 export interface ListenOptions {
   /** Makes a client of its own, not connected yet. */
   readonly open: () => Client;
   readonly channel: string;
-  /** Reads what is notified; undefined when it is nothing of ours. */
-  readonly parse: (payload: string) => NotifiedChange | undefined;
+  /** Where the store stood before anything was remembered of it. */
+  readonly from: Place;
 }
 
 /** How often it is made sure that every change has been heard, in ms. */
@@ -26,17 +20,22 @@ const doubtMs = 400;
 const patienceMs = 1_000;
 /** How long after a lost connection a new one is tried, in ms. */
 const retryDelayMs = 200;
+/** How many notifications are remembered until the log has told the same. */
+const mostNotified = 10_000;
 
 /**
- * Listens for changes on a connection of its own. Versions have no gaps: whoever has heard one after the other has heard
- * everything, also over a lost connection; after a gap everything is forgotten.
+ * Listens for changes on a connection of its own. A notification tells of a change at once; the log in the store, read with
+ * every beat, is what can be relied on. It tells what was notified late or never, also over a lost connection, so that
+ * nothing else is forgotten; only where it does not reach back, or is of another history, everything is.
  */
-export function listenForChanges({ open, channel, parse }: ListenOptions): ChangeFeed {
+export function listenForChanges({ open, channel, from }: ListenOptions): ChangeFeed {
   const listeners: ((change: RecordsChange | null) => void)[] = [];
   const beatListeners: ((isWell: boolean) => void)[] = [];
   let client: Client | null = null;
-  let known: number | null = null;
-  let knownServer: string | null = null;
+  /** Up to where the log has been read. */
+  let place = from;
+  /** What was notified of changes after that, by version. */
+  const notified = new Map<number, string>();
   let heardUntil = 0;
   let isClosed = false;
   let timer: NodeJS.Timeout | undefined;
@@ -57,13 +56,25 @@ export function listenForChanges({ open, channel, parse }: ListenOptions): Chang
   }
 
   function hear({ payload = '' }: Notification): void {
-    const notified = parse(payload);
-    // Before the first look at the version there is nothing that could be forgotten.
-    if (notified === undefined || known === null) return;
-    const isGap = notified.version > known + 1;
-    known = Math.max(known, notified.version);
-    // Also what seems to be old: anybody in the database may notify, and a made-up number must not hide a change.
-    tell(isGap ? null : notified.change);
+    const change = parseNotification(payload);
+    // What the log has told need not be told again.
+    if (change === undefined || change.version <= place.version) return;
+    const parsed = parseHints(change.hints);
+    // Too long for a notification: the log has all of it.
+    if (parsed === null) return;
+    // Anybody in the database may notify: what is made up hides nothing, for the log is read all the same.
+    if (notified.size >= mostNotified) notified.clear();
+    notified.set(change.version, change.hints);
+    tell(parsed);
+  }
+
+  /** Tells what was changed since the last look. */
+  function catchUp({ version, mark, changes }: StoreState): void {
+    if (changes === null) tell(null);
+    for (const change of changes ?? [])
+      if (notified.get(change.version) !== change.hints) tell(parseHints(change.hints));
+    place = { version, mark };
+    for (const told of notified.keys()) if (told <= version) notified.delete(told);
   }
 
   async function connect(): Promise<void> {
@@ -73,8 +84,10 @@ export function listenForChanges({ open, channel, parse }: ListenOptions): Chang
       const lost = connecting;
       connecting.on('error', () => drop(lost));
       connecting.on('end', () => drop(lost));
-      connecting.on('notification', hear);
+      connecting.on('notification', (told) => client === lost && hear(told));
       client = connecting;
+      // Of another server the same number may be another change.
+      notified.clear();
       await patiently(connecting.connect());
       await patiently(connecting.query(`LISTEN "${channel}"`));
       await beat(connecting);
@@ -85,18 +98,16 @@ export function listenForChanges({ open, channel, parse }: ListenOptions): Chang
     }
   }
 
-  /** Nothing was missed up to the moment it was sent, if the version is the one that was heard last. */
+  /** Every change made before it was sent has been told once it is answered. */
   async function beat(beating: Client): Promise<void> {
     const sentAt = performance.now();
-    const { version, server, isReadOnly } = await patiently(readPlace(beating));
+    const ask = async (sql: string, values: readonly unknown[]) =>
+      (await beating.query(sql, [...values])).rows;
+    const state = await patiently(readStoreState(ask, place));
     if (client !== beating) return;
-    // What was remembered before anything could be heard may be out of date; so may everything after a gap, or at
-    // another server: it may have lost the last writes of the one before, and have come to the same version by others.
-    if (version !== known || server !== knownServer) tell(null);
-    known = version;
-    knownServer = server;
+    catchUp(state);
     heardUntil = sentAt;
-    tellBeat(!isReadOnly);
+    tellBeat(!state.isReadOnly);
     later(() => beat(beating).catch(() => drop(beating)), beatIntervalMs);
   }
 
@@ -130,9 +141,4 @@ export function listenForChanges({ open, channel, parse }: ListenOptions): Chang
       await closing?.end().catch(() => {});
     },
   };
-}
-
-async function readPlace(client: Client): Promise<Place> {
-  const { rows } = await client.query<Place>(selectPlace);
-  return rows[0]!;
 }

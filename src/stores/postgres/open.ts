@@ -5,7 +5,7 @@ import { isUnavailable } from '../breaker.ts';
 import type { Records } from '../records.ts';
 import { createRememberedRecords } from '../remembered-records.ts';
 import { StoreOpenError } from '../store-open-error.ts';
-import { changeChannel, parseChange } from './changes.ts';
+import { changeChannel } from './changes.ts';
 import { listenForChanges } from './listen.ts';
 import { namingStore } from './open-failure.ts';
 import {
@@ -40,16 +40,19 @@ const configurationKey = 'stores.records';
  */
 export async function openSharedRecords(options: SharedRecordsOptions): Promise<SharedRecords> {
   const { access, timeoutMs, tenant, staleIfErrorMs, events } = options;
-  const opened = await namingStore(configurationKey, access.address, async () => {
+  const { opened, from } = await namingStore(configurationKey, access.address, async () => {
     const records = await openPatiently(options);
-    await requireSameTenant(records, tenant).catch((error) => closeAfter(error, records));
-    return records;
+    const prepare = async () => {
+      await requireSameTenant(records, tenant);
+      return { opened: records, from: await records.readPlace() };
+    };
+    return prepare().catch((error) => closeAfter(error, records));
   });
-  const { poolLoad, ...remote } = opened;
+  const { poolLoad, readPlace: _, ...remote } = opened;
   const feed = listenForChanges({
     open: () => createPostgresClient(access, timeoutMs),
     channel: changeChannel(access.address.schema),
-    parse: parseChange,
+    from,
   });
   const announced = announceRemote({ remote, feed, events });
   return { records: createRememberedRecords({ remote: announced, feed, staleIfErrorMs }), poolLoad };

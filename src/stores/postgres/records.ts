@@ -2,7 +2,8 @@ import { Client } from 'pg';
 import type { PoolLoad } from '../../metrics/pool-load.ts';
 import type { Records } from '../records.ts';
 import { createSqlRecords } from '../sql/records.ts';
-import { changeChannel, isReadOnly, selectVersion } from './changes.ts';
+import { type Place, readStoreState } from './change-log.ts';
+import { changeChannel, isReadOnly } from './changes.ts';
 import { createClientConfig, type PostgresAccess } from './client-config.ts';
 import { createPostgresDatabase } from './database.ts';
 import { unavailable } from './failures.ts';
@@ -26,8 +27,8 @@ export interface PostgresRecordsOptions {
  * whole or not at all, and may have happened: the answer to its COMMIT may be what was lost.
  */
 export interface PostgresRecords extends Omit<Records, 'version'> {
-  /** How many changes there have been of what a remembered identity rests on. */
-  readVersion(): Promise<number>;
+  /** How many changes there have been of what a remembered identity rests on, and in which history. */
+  readPlace(): Promise<Place>;
   /** Of all its connections but the one that listens. */
   poolLoad(): PoolLoad;
 }
@@ -64,8 +65,10 @@ export function createPostgresRecords(options: PostgresRecordsOptions): Postgres
   return {
     ...createSqlRecords(database, now),
     noteUse: createNoteUse(readers),
-    readVersion: async () =>
-      database.one(selectVersion, [], (row: { readonly version: number } | undefined) => row!.version),
+    async readPlace() {
+      const { version, mark } = await readers.use((session) => readStoreState(session.query, null));
+      return { version, mark };
+    },
     poolLoad: () => sumOf(readers.load(), writers.load()),
     ping: () => ping(readers, epoch),
     backup: () => Promise.reject(new Error('a store in PostgreSQL is copied with pg_dump')),

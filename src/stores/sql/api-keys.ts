@@ -4,7 +4,7 @@ import { createApiKeyList } from './api-key-list.ts';
 import { selectApiKey, toApiKey } from './api-key-row.ts';
 import type { SqlDatabase } from './database.ts';
 import { insertHeldSets } from './held-sets.ts';
-import { first, noteChange, run, type Steps } from './steps.ts';
+import { first, noteChange, noteNewKey, run, type Steps } from './steps.ts';
 
 /** The part of the records store about API keys. */
 export type ApiKeys = Pick<
@@ -38,7 +38,7 @@ export function createApiKeys({ dialect, one, snapshot, write }: SqlDatabase, no
     const scopes = JSON.stringify(key.scopes);
     yield* run(insertKey, id, hash, label, hint, scopes, created, createdBy, parent, expires, lastUsed);
     yield* run(addHeldSets, id, JSON.stringify(key.scopeSets));
-    yield* noteChange([], [id]);
+    yield* noteNewKey(id);
   }
 
   return {

@@ -40,3 +40,8 @@ export function* run<Row = never>(sql: string, ...values: readonly Value[]): Ste
 export function* noteChange(users: readonly string[], keys: readonly string[] = []): Steps<void> {
   yield { changed: { users, keys } };
 }
+
+/** Counts the making of a key. */
+export function* noteNewKey(id: string): Steps<void> {
+  yield { changed: { users: [], keys: [], newKeys: [id] } };
+}
