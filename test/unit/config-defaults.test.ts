@@ -22,7 +22,7 @@ t.test('defaults are those of the contract, durations in milliseconds and sizes 
     sessions: {
       idle_lifetime: 14 * 86_400_000,
       absolute_lifetime: 90 * 86_400_000,
-      reuse_grace: 10_000,
+      reuse_grace: 30_000,
       stale_if_error: 30_000,
       cookie: { name: 'service_refresh_cookie', path: '/api', same_site: 'lax', secure: 'auto' },
     },

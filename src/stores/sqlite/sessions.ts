@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { decideRotation, initialRotation, type RotationState } from '../session-rotation.ts';
+import { decideRotation, initialRotation, type RotationState, sessionClock } from '../session-rotation.ts';
 import type { LiveSession, Presentation, Session, Sessions } from '../sessions.ts';
 import type { SingleUse } from '../single-use.ts';
 import { createConnection } from './connection.ts';
@@ -15,7 +15,8 @@ const memoSize = 20_000;
 const pruneBatch = 500;
 
 const columns = `id, user_id AS userId, method, scope, address, user_agent AS userAgent, created,
-  last_used AS lastUsed, expires, generation, issued, presented`;
+  last_used AS lastUsed, expires, generation, issued, presented,
+  CASE WHEN previous_of = generation THEN previous ELSE generation - 1 END AS previous`;
 
 /**
  * Opens the session store in a SQLite file, made and migrated as needed; `now` is the store's clock.
@@ -31,13 +32,13 @@ export function createSqliteSessions(file: string, options: SqliteStoreOptions):
   );
   const insert = db.prepare<[SessionRow]>(
     `INSERT INTO sessions (id, user_id, method, scope, address, user_agent, created, last_used, expires,
-      generation, issued, presented)
+      generation, issued, presented, previous, previous_of)
     VALUES (@id, @userId, @method, @scope, @address, @userAgent, @created, @lastUsed, @expires,
-      @generation, @issued, @presented)`,
+      @generation, @issued, @presented, @previous, @generation)`,
   );
   const update = db.prepare<[SessionRow]>(
     `UPDATE sessions SET last_used = @lastUsed, expires = @expires, generation = @generation, issued = @issued,
-      presented = @presented WHERE id = @id`,
+      presented = @presented, previous = @previous, previous_of = @generation WHERE id = @id`,
   );
   const remove = db.prepare<[string], SessionRow>(`DELETE FROM sessions WHERE id = ? RETURNING ${columns}`);
   const removeOfUser = db.prepare<[string, string | null], LiveSession>(
@@ -89,9 +90,10 @@ export function createSqliteSessions(file: string, options: SqliteStoreOptions):
       }),
     present: (id, generation, times) =>
       write((): Presentation => {
-        const at = now();
         const row = byId.get(id);
-        if (row === undefined || row.expires <= at) return { outcome: 'gone' };
+        if (row === undefined) return { outcome: 'gone' };
+        const at = sessionClock(now(), row.lastUsed);
+        if (row.expires <= at) return { outcome: 'gone' };
         const decision = decideRotation(row, generation, at, times.reuseGraceMs);
         if (decision.outcome === 'gone') return decision;
         memo.delete(id);
@@ -145,6 +147,6 @@ export function createSqliteSessions(file: string, options: SqliteStoreOptions):
 }
 
 /** Leaves out what only the rotation knows. */
-function toSession({ issued: _, presented: __, ...session }: SessionRow): Session {
+function toSession({ issued: _, presented: __, previous: ___, ...session }: SessionRow): Session {
   return session;
 }
