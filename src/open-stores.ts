@@ -37,7 +37,8 @@ type StoreName = 'records' | 'sessions';
 
 /** Told when a store that is a server of its own goes away and comes back. */
 export interface StoreEvents {
-  onAway(store: StoreName, reason: string): void;
+  /** `since`, as by `performance.now()`: when it was last heard, where that is known. */
+  onAway(store: StoreName, reason: string, since?: number): void;
   onBack(store: StoreName): void;
   /** It can be used, but does not tell of changes, for that reason: everything has to be asked anew at short intervals. */
   onDeaf(store: StoreName, reason: string): void;
@@ -54,12 +55,17 @@ const sessionsPatienceMs = 2_000;
 /**
  * Opens the configured stores, creating or migrating them; the only place that knows which kinds there are, and loads the
  * drivers of no other. A Redis that is away is no failure: it is tried again for as long as the stores are open. Records
- * have to be there.
+ * have to be there within `recordsPatienceMs`.
  *
  * Rejects with a `StoreOpenError` naming the file or address and the reason. `now` gives epoch ms.
  */
-export async function openStores(config: Config, now: () => number, events: StoreEvents): Promise<Stores> {
-  const place = await openRecords(config, now, events);
+export async function openStores(
+  config: Config,
+  now: () => number,
+  events: StoreEvents,
+  recordsPatienceMs: number,
+): Promise<Stores> {
+  const place = await openRecords(config, now, events, recordsPatienceMs);
   const { records } = place;
   try {
     const opened = await openSessionStores(config, now, events);
@@ -90,7 +96,12 @@ export async function openCopyTarget(place: RecordsPlace): Promise<CopyEnd> {
   return openPostgresCopyTarget(accessTo(place), place.key);
 }
 
-async function openRecords(config: Config, now: () => number, events: StoreEvents): Promise<RecordsStore> {
+async function openRecords(
+  config: Config,
+  now: () => number,
+  events: StoreEvents,
+  patienceMs: number,
+): Promise<RecordsStore> {
   const { stores, sessions, tenant } = config;
   const staleIfErrorMs = sessions.stale_if_error;
   if (!isPostgresAddress(stores.records)) {
@@ -109,8 +120,9 @@ async function openRecords(config: Config, now: () => number, events: StoreEvent
     timeoutMs: stores.records_statement_timeout,
     maxConnections: stores.records_connections,
     staleIfErrorMs,
+    patienceMs,
     events: {
-      onAway: (reason) => events.onAway('records', reason),
+      onAway: (reason, since) => events.onAway('records', reason, since),
       onBack: () => events.onBack('records'),
     },
   });

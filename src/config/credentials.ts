@@ -56,7 +56,9 @@ export const sessions = z
       .describe('How long a rotated refresh cookie is still answered, for parallel tabs and lost responses.'),
     stale_if_error: duration({ min: '0s' })
       .prefault('30s')
-      .describe('How long a credential seen alive by this process counts while its store is away.'),
+      .describe(
+        'How long a credential seen alive by this process counts while its store is away; at least stores.sessions_liveness_age.',
+      ),
     cookie,
   })
   .prefault({})
