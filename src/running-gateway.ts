@@ -39,6 +39,8 @@ export interface RunningGateway {
 
 /** How long a start waits for the records store, ms. */
 const recordsPatienceMs = 30_000;
+/** A body's rate is an average, and says nothing of its first seconds. */
+const bodyJudgedAfterMs = 30_000;
 const flushIntervalMs = 60_000;
 const pruneIntervalMs = 600_000;
 
@@ -261,11 +263,13 @@ function serverSettings({ limits, identity_providers, trusted_proxies }: Config)
   return {
     limits: {
       connections: limits.connections,
+      connectionsPerAddress: limits.connections_per_address,
       targetBytes: limits.target_bytes,
       headerBytes: limits.header_bytes,
       headerCount: limits.header_count,
       headerTimeoutMs: limits.header_timeout,
       bodyIdleTimeoutMs: limits.body_idle_timeout,
+      bodyJudgedAfterMs,
       writeIdleTimeoutMs: limits.write_idle_timeout,
       keepAliveTimeoutMs: limits.keep_alive_timeout,
       requestsPerConnection: limits.requests_per_connection,
