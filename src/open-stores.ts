@@ -1,7 +1,6 @@
 import type { Config } from './config/schema.ts';
 import type { PoolLoad } from './metrics/pool-load.ts';
 import type { Attempts } from './stores/attempts.ts';
-import { createMemoryAttempts } from './stores/memory/attempts.ts';
 import { isPostgresAddress, parsePostgresAddress } from './stores/postgres/address.ts';
 import type { PostgresAccess } from './stores/postgres/client-config.ts';
 import type { Records } from './stores/records.ts';
@@ -17,7 +16,7 @@ import { createSqliteSessions } from './stores/sqlite/sessions.ts';
 export interface Stores {
   readonly records: Records;
   readonly sessions: Sessions;
-  /** Counters of failed attempts: of this process alone where sessions are in SQLite. */
+  /** Counters of failed attempts; where the sessions are. */
   readonly attempts: Attempts;
   readonly singleUse: SingleUse;
   /** Of the connections to the server that has the records; absent where a file does. */
@@ -138,7 +137,7 @@ async function openSessionStores(
   if (!isRedisAddress(config.stores.sessions)) {
     const file = sqliteFile(config.stores.sessions);
     const sessions = createSqliteSessions(file, { now, asksOncePerTurn: true, staleIfErrorMs });
-    return { sessions, attempts: createMemoryAttempts(), singleUse: sessions };
+    return { sessions, attempts: sessions, singleUse: sessions };
   }
   return openInRedis(config, now, events);
 }

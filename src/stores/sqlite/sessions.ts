@@ -1,7 +1,9 @@
 import { LRUCache } from 'lru-cache';
+import type { Attempts } from '../attempts.ts';
 import { decideRotation, initialRotation, type RotationState, sessionClock } from '../session-rotation.ts';
 import type { LiveSession, Presentation, Session, Sessions } from '../sessions.ts';
 import type { SingleUse } from '../single-use.ts';
+import { createSqliteAttempts } from './attempts.ts';
 import { createConnection } from './connection.ts';
 import { openDatabase } from './open.ts';
 import type { SqliteStoreOptions } from './records.ts';
@@ -18,11 +20,14 @@ const columns = `id, user_id AS userId, method, scope, address, user_agent AS us
   last_used AS lastUsed, expires, generation, issued, presented,
   CASE WHEN previous_of = generation THEN previous ELSE generation - 1 END AS previous`;
 
+/** What is in the file of the sessions, over one connection; `close` closes all of it. */
+export type SqliteSessions = Sessions & SingleUse & Attempts;
+
 /**
  * Opens the session store in a SQLite file, made and migrated as needed; `now` is the store's clock.
  * Throws {@link ../store-open-error.ts StoreOpenError} when the file can't be used.
  */
-export function createSqliteSessions(file: string, options: SqliteStoreOptions): Sessions & SingleUse {
+export function createSqliteSessions(file: string, options: SqliteStoreOptions): SqliteSessions {
   const { now, asksOncePerTurn, staleIfErrorMs = 0 } = options;
   const connection = createConnection(openDatabase(file, 'sessions'), asksOncePerTurn);
   const { db, read, write } = connection;
@@ -48,6 +53,7 @@ export function createSqliteSessions(file: string, options: SqliteStoreOptions):
     'DELETE FROM sessions WHERE id IN (SELECT id FROM sessions WHERE expires <= ? LIMIT ?)',
   );
 
+  const { count, giveBack, pruneAttempts } = createSqliteAttempts(connection, now);
   const use = db.prepare<[string, number]>('INSERT OR IGNORE INTO used_once (id, expires) VALUES (?, ?)');
   const removeUsed = db.prepare<[number]>('DELETE FROM used_once WHERE expires <= ?');
 
@@ -138,8 +144,11 @@ export function createSqliteSessions(file: string, options: SqliteStoreOptions):
         if (changes < pruneBatch) break;
       }
       await write(() => removeUsed.run(now()));
+      await pruneAttempts();
       return pruned;
     },
+    count,
+    giveBack,
     burn: (id, expires) => write(() => expires > now() && use.run(id, expires).changes === 1),
     ping: async () => read(() => void byId.get('')),
     close: connection.close,
