@@ -3,6 +3,7 @@ import type { ProviderEndpoints, SignInParts } from './compose-identity-provider
 import type { Config } from './config/schema.ts';
 import type { AccessTokens } from './credentials/access-token.ts';
 import { createCursors } from './credentials/cursor.ts';
+import type { Holdings } from './credentials/holdings.ts';
 import { createPasswordHasher } from './credentials/passwords.ts';
 import type { RecentUse } from './credentials/recent-use.ts';
 import { createRefreshCookies } from './credentials/refresh-cookie.ts';
@@ -34,6 +35,7 @@ export interface EndpointParts {
   readonly tokens: AccessTokens;
   readonly recentUse: RecentUse;
   readonly catalogue: ReadonlySet<string>;
+  readonly holdings: Holdings;
   readonly cookie: CookieAttributes;
   readonly isKnownOrigin: IsKnownOrigin;
   readonly log: Log;
@@ -57,7 +59,7 @@ export interface OwnEndpoints {
 
 /** Builds everything that Postern answers itself. */
 export async function composeEndpoints(config: Config, parts: EndpointParts): Promise<OwnEndpoints> {
-  const { stores, tokens, recentUse, catalogue, cookie, isKnownOrigin, metrics, now } = parts;
+  const { stores, tokens, recentUse, catalogue, holdings, cookie, isKnownOrigin, metrics, now } = parts;
   const { records, sessions, attempts } = stores;
   // All there are, so that each is at 0 before its first.
   for (const method of ['password', ...Object.keys(config.identity_providers)]) metrics.loginsBy(method);
@@ -82,7 +84,7 @@ export async function composeEndpoints(config: Config, parts: EndpointParts): Pr
     absoluteLifetimeMs: config.sessions.absolute_lifetime,
     reuseGraceMs: config.sessions.reuse_grace,
   };
-  const signIn = createSignIn({ sessions, times, tokens, cookies, cookie, catalogue });
+  const signIn = createSignIn({ sessions, times, tokens, cookies, cookie, holdings });
   const onSessionEnded = parts.onCredentialEnded;
   const throttle = createLoginThrottle(attempts, limits);
   const providers = await composeProviders(config, { ...parts, signIn, audit });

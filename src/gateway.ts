@@ -7,6 +7,7 @@ import { composeRoutes } from './compose-routes.ts';
 import type { Config } from './config/schema.ts';
 import { catalogueOf } from './config/scope-names.ts';
 import { createAccessTokens } from './credentials/access-token.ts';
+import { createHoldings } from './credentials/holdings.ts';
 import type { Principal } from './credentials/principal.ts';
 import type { RecentUse } from './credentials/recent-use.ts';
 import { loadSigningKeys } from './credentials/signing-keys.ts';
@@ -57,15 +58,13 @@ export interface Gateway extends WatchedGateway {
   close(): Promise<void>;
 }
 
-/** How long the whole body of a request to an own endpoint may take. */
-const ownBodyTimeoutMs = 30_000;
-
 /** Builds every part that depends on the configuration. Throws when a file it names can't be used. */
 export async function composeGateway(config: Config, lasting: LastingParts): Promise<Gateway> {
   const { tenant } = config;
   const { stores, recentUse, streams, log, metrics, tracing, now } = lasting;
   const { records, sessions } = stores;
   const catalogue: ReadonlySet<string> = new Set(catalogueOf(config));
+  const holdings = createHoldings(catalogue, config.identity_providers);
   const tokens = createAccessTokens({
     issuer: config.base_url,
     keys: await loadSigningKeys(records, config.tokens.algorithm, now()),
@@ -78,11 +77,11 @@ export async function composeGateway(config: Config, lasting: LastingParts): Pro
   const cors = createCors(config.cors.origins);
   const isKnownOrigin = createKnownOrigins(config.base_url, cors);
   const judge = createAuthenticate({
-    bearerToken: createBearerTokenAuthenticator({ tokens: verified, sessions, records, catalogue, tenant }),
+    bearerToken: createBearerTokenAuthenticator({ tokens: verified, sessions, records, holdings, tenant }),
     apiKey: createApiKeyAuthenticator({
       records,
       recentUse,
-      catalogue,
+      holdings,
       tenant,
       verifications: metrics.keyVerifications,
       now,
@@ -102,6 +101,7 @@ export async function composeGateway(config: Config, lasting: LastingParts): Pro
     tokens,
     recentUse,
     catalogue,
+    holdings,
     cookie,
     isKnownOrigin,
     log,
@@ -123,14 +123,7 @@ export async function composeGateway(config: Config, lasting: LastingParts): Pro
     passSemicolons: config.paths.semicolons === 'pass',
     passEncodedSlashes: config.paths.encoded_slashes === 'pass',
   };
-  const heldNow = createHeldNow({ records, sessions, catalogue, tenant, now });
-  const answerOwn = createAnswerOwn({
-    authenticate,
-    heldNow,
-    openRequests: streams,
-    replies,
-    body: { maxBytes: config.limits.own_body, timeoutMs: ownBodyTimeoutMs },
-  });
+  const answerOwn = createAnswerOwn({ authenticate, replies, maxBodyBytes: config.limits.own_body });
   /** Exchanges that are not over. */
   let open = 0;
   let isRetired = false;
@@ -195,7 +188,7 @@ export async function composeGateway(config: Config, lasting: LastingParts): Pro
   return {
     handle,
     refuse: (exchange, error) => replies.refuse(exchange, error),
-    heldNow,
+    heldNow: createHeldNow({ records, sessions, holdings, tenant, now }),
     upstreams: routes.upstreams,
     activeSessions: verified.sessions,
     passwordHashes: own.passwordHashes,

@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache';
 import { apiKeyDigest, checkApiKey, isApiKey } from '../credentials/api-key.ts';
+import type { Holdings } from '../credentials/holdings.ts';
 import { createPrincipal, type Principal } from '../credentials/principal.ts';
 import type { RecentUse } from '../credentials/recent-use.ts';
-import { heldScopes } from '../credentials/scopes.ts';
 import { Refusal } from '../errors.ts';
 import type { ApiKeyWithOwner, Awaitable, Records } from '../stores/records.ts';
 
@@ -24,17 +24,16 @@ const rememberedKeys = 10_000;
 /** The principal of a stored key; undefined when it is expired or suspended at `now` (epoch ms). */
 export function principalOfApiKey(
   found: ApiKeyWithOwner,
-  options: { readonly catalogue: ReadonlySet<string>; readonly tenant: string; readonly now: number },
+  options: { readonly holdings: Holdings; readonly tenant: string; readonly now: number },
 ): Principal | undefined {
-  const { key, owner, sets } = found;
+  const { key, owner } = found;
   if (key.expires !== null && key.expires <= options.now) return undefined;
   if (owner?.disabled === true) return undefined;
   return createPrincipal({
     kind: 'api_key',
     userId: key.createdBy,
     username: owner?.username ?? null,
-    scopes: heldScopes(key.scopes, sets, options.catalogue),
-    scopeSets: key.scopeSets,
+    ...options.holdings.ofKey(found),
     credentialId: key.id,
     expires: key.expires,
     tenant: options.tenant,
@@ -45,7 +44,7 @@ export function principalOfApiKey(
 export function createApiKeyAuthenticator(options: {
   readonly records: Pick<Records, 'version' | 'findApiKeyByHash'>;
   readonly recentUse: RecentUse;
-  readonly catalogue: ReadonlySet<string>;
+  readonly holdings: Holdings;
   readonly tenant: string;
   /** Added to with every key that is judged. */
   readonly verifications: Record<KeyVerification, number>;

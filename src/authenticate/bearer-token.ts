@@ -1,9 +1,12 @@
+import type { Holdings } from '../credentials/holdings.ts';
 import { createPrincipal, type Principal } from '../credentials/principal.ts';
-import { heldScopes, intersectScopes } from '../credentials/scopes.ts';
+import { intersectScopes } from '../credentials/scopes.ts';
 import type { Remembered, VerifiedTokens } from '../credentials/verified-tokens.ts';
 import { Refusal } from '../errors.ts';
 import type { Awaitable, Records, UserWithSets } from '../stores/records.ts';
 import type { LiveSession, Sessions } from '../stores/sessions.ts';
+
+const none: readonly string[] = [];
 
 /** Who an access token names, now: an answer at once when everything is remembered. Refuses `invalid_token`. */
 export type BearerTokenAuthenticator = (token: string) => Awaitable<Principal>;
@@ -16,10 +19,10 @@ export function createBearerTokenAuthenticator(options: {
   readonly tokens: VerifiedTokens<Principal>;
   readonly sessions: Pick<Sessions, 'findLive'>;
   readonly records: Pick<Records, 'version' | 'findUser'>;
-  readonly catalogue: ReadonlySet<string>;
+  readonly holdings: Holdings;
   readonly tenant: string;
 }): BearerTokenAuthenticator {
-  const { tokens, sessions, records, catalogue, tenant } = options;
+  const { tokens, sessions, records, holdings, tenant } = options;
 
   function resolve(token: Remembered<Principal>): Awaitable<Principal> {
     const live = sessions.findLive(token.claims.sessionId);
@@ -45,13 +48,16 @@ export function createBearerTokenAuthenticator(options: {
     version: number,
   ): Principal {
     if (found === undefined || found.user.disabled) throw new Refusal('invalid_token');
-    const { user, scopes: held, scopeSets, sets } = found;
+    const { user } = found;
+    const held = holdings.ofUser(found);
+    const scopes = intersectScopes(token.claims.scopes, held.scopes);
     const principal = createPrincipal({
       kind: 'session',
       userId: user.id,
       username: user.username,
-      scopes: intersectScopes(token.claims.scopes, heldScopes(held, sets, catalogue)),
-      scopeSets,
+      scopes,
+      // A set may grow beyond what a token was restricted to.
+      scopeSets: scopes.length === held.scopes.length ? held.scopeSets : none,
       credentialId: live.id,
       expires: live.expires,
       tenant,

@@ -1,5 +1,5 @@
+import type { Holdings } from '../credentials/holdings.ts';
 import type { Principal } from '../credentials/principal.ts';
-import { heldScopes } from '../credentials/scopes.ts';
 import type { Records } from '../stores/records.ts';
 import type { Sessions } from '../stores/sessions.ts';
 import { principalOfApiKey } from './api-key.ts';
@@ -15,15 +15,15 @@ export type HeldNow = (principal: Principal) => Promise<ReadonlySet<string> | nu
 export function createHeldNow(options: {
   readonly records: Pick<Records, 'version' | 'findApiKey' | 'findUser'>;
   readonly sessions: Pick<Sessions, 'findLive'>;
-  readonly catalogue: ReadonlySet<string>;
+  readonly holdings: Holdings;
   readonly tenant: string;
   readonly now: () => number;
 }): HeldNow {
-  const { records, sessions, catalogue, tenant, now } = options;
+  const { records, sessions, holdings, tenant, now } = options;
 
   async function ofApiKey({ credentialId }: Principal): Promise<ReadonlySet<string> | null> {
     const found = await records.findApiKey(credentialId);
-    return (found && principalOfApiKey(found, { catalogue, tenant, now: now() })?.held) ?? null;
+    return (found && principalOfApiKey(found, { holdings, tenant, now: now() })?.held) ?? null;
   }
 
   /** The session store itself keeps those seen alive going while it is away; what it then refuses has ended. */
@@ -39,7 +39,7 @@ export function createHeldNow(options: {
     if (!(await isLive(credentialId))) return null;
     const found = await records.findUser(userId);
     if (found === undefined || found.user.disabled) return null;
-    return new Set(heldScopes(found.scopes, found.sets, catalogue));
+    return new Set(holdings.ofUser(found).scopes);
   }
 
   /** Records that are away say nothing, for as long as what was remembered of them counts. */

@@ -1,4 +1,4 @@
-import type { ApiKeyFilters, ApiKeyPosition, ApiKeyWithOwner } from '../stores/records.ts';
+import type { ApiKeyFilters, ApiKeyPosition, ListedApiKey } from '../stores/records.ts';
 import type { Workplace } from './with-stores.ts';
 
 const pageSize = 100;
@@ -7,8 +7,8 @@ const pageSize = 100;
 export async function allKeysOf(
   { records, now }: Workplace,
   filters: ApiKeyFilters,
-): Promise<readonly ApiKeyWithOwner[]> {
-  const found: ApiKeyWithOwner[] = [];
+): Promise<readonly ListedApiKey[]> {
+  const found: ListedApiKey[] = [];
   let from: ApiKeyPosition | undefined;
   for (;;) {
     const { items, after } = await records.listApiKeys({

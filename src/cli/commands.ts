@@ -126,9 +126,10 @@ export const commands: readonly Command[] = [
   {
     name: 'key create',
     operands: [],
-    synopsis: '--user NAME --label TEXT --scopes "a b" [--expires 2030-12-31T00:00:00Z]',
+    synopsis:
+      '--user NAME --label TEXT --scopes "a b" [--scope-set NAME]... [--expires 2030-12-31T00:00:00Z]',
     summary: 'Make an API key in the name of a user and print it, this once',
-    options: { user: text, label: text, scopes: text, expires: text },
+    options: { user: text, label: text, scopes: text, 'scope-set': listed, expires: text },
     run: async (call) => (await import('./key-create.ts')).createKey(call),
   },
   {
@@ -142,9 +143,9 @@ export const commands: readonly Command[] = [
   {
     name: 'key revoke',
     operands: ['ID'],
-    synopsis: '',
-    summary: 'Delete an API key',
-    options: {},
+    synopsis: '[--children]',
+    summary: 'Delete an API key; with --children all that were minted with it, at any depth, too',
+    options: { children: switched },
     run: async (call) => (await import('./key.ts')).revokeKey(call),
   },
 ];

@@ -1,16 +1,17 @@
 import { randomBytes } from 'node:crypto';
 import { uuidv7 } from 'uuidv7';
 import { mintApiKey } from '../credentials/api-key.ts';
+import { heldScopes, missingScopes } from '../credentials/scopes.ts';
 import { apiKeyWriteCreate } from '../endpoints/api-keys/api-key-schemas.ts';
 import { presentApiKey } from '../endpoints/api-keys/present-api-key.ts';
 import { Refusal, ValidationError } from '../errors.ts';
 import { validate } from '../http/validate.ts';
-import type { ApiKey } from '../stores/records.ts';
+import type { ApiKey, User } from '../stores/records.ts';
 import { requireUser } from './accounts.ts';
 import type { Call } from './command.ts';
 import { Failure } from './failure.ts';
 import { printResult } from './output.ts';
-import { requireScopes } from './scopes.ts';
+import { requireScopeSets, requireScopes } from './scopes.ts';
 import { type Workplace, withStores } from './with-stores.ts';
 
 /** `key create`: a key in the name of a user, shown this once. */
@@ -20,10 +21,12 @@ export async function createKey(call: Call): Promise<void> {
   const scopes = call.requireText('scopes');
   await withStores(call, async (workplace) => {
     const { config, records, catalogue, audit, now } = workplace;
+    const sets = await requireScopeSets(workplace, call.texts('scope-set'));
     const owner = await requireUser(workplace, name);
     const form = requireFields(workplace, {
       label,
       scopes: requireScopes(workplace, scopes),
+      scope_sets: sets.map(({ id }) => id),
       expires: call.text('expires'),
     });
     const minted = mintApiKey(config.api_keys.prefix, randomBytes);
@@ -32,10 +35,11 @@ export async function createKey(call: Call): Promise<void> {
       label: form.label,
       hint: minted.hint,
       scopes: form.scopes,
-      scopeSets: [],
+      scopeSets: form.scope_sets.toSorted(),
       created: now(),
       createdBy: owner.id,
       parent: null,
+      session: null,
       expires: form.expires ?? defaultExpiry(workplace),
       lastUsed: null,
     };
@@ -48,15 +52,35 @@ export async function createKey(call: Call): Promise<void> {
         : error;
     }
     audit({ event: 'api_key_created', subject: owner.id, key: key.id });
-    const shown = presentApiKey({ key, owner, sets: [] }, { hydrate: true, now: now(), catalogue });
+    await warnOfScopesNotHeld(call, workplace, owner, heldScopes(key.scopes, sets, catalogue));
+    const shown = presentApiKey({ key, owner, sets }, { hydrate: true, now: now(), catalogue });
     await printResult(call, { ...shown, key: minted.raw }, minted.raw);
   });
+}
+
+/** The operator may be about to give the user what is missing; until then the key can't use it. */
+async function warnOfScopesNotHeld(
+  { terminal }: Call,
+  { records, holdings }: Workplace,
+  { id, username }: User,
+  scopes: readonly string[],
+): Promise<void> {
+  const owner = await records.findUser(id);
+  const held = new Set(owner === undefined ? [] : holdings.ofUser(owner).scopes);
+  const missing = missingScopes(scopes, held);
+  if (missing.length === 0) return;
+  const who = JSON.stringify(username);
+  const text = `${who} does not hold ${missing.join(' ')}: the key can use that once its user does`;
+  terminal.stderr.write(`postern: ${text}\n`);
 }
 
 /** The fields by the rules of the HTTP API; throws Failure `usage` with every problem. */
 function requireFields(
   { config, catalogue, now }: Workplace,
-  fields: { readonly label: string; readonly scopes: readonly string[]; readonly expires?: string },
+  fields: Readonly<Record<'scopes' | 'scope_sets', readonly string[]>> & {
+    readonly label: string;
+    readonly expires?: string;
+  },
 ) {
   try {
     const maxLifetimeMs = config.api_keys.max_lifetime ?? null;

@@ -1,5 +1,6 @@
 import type { Config } from '../config/schema.ts';
 import { catalogueOf } from '../config/scope-names.ts';
+import { createHoldings, type Holdings } from '../credentials/holdings.ts';
 import { type AuditEntry, commandLine, createLogOn } from '../log.ts';
 import { openStores, type Stores } from '../open-stores.ts';
 import type { Call } from './command.ts';
@@ -12,32 +13,32 @@ export interface Workplace {
   readonly sessions: Stores['sessions'];
   /** Every scope that can be granted. */
   readonly catalogue: ReadonlySet<string>;
+  /** What users and keys hold now, by this configuration. */
+  readonly holdings: Holdings;
   /** Writes an audit line to standard error, for standard output is the result's. */
   readonly audit: (entry: Pick<AuditEntry, 'event' | 'subject' | 'session' | 'key' | 'provider'>) => void;
   /** Epoch ms. */
   readonly now: () => number;
 }
 
-/** How long a command waits for its records store, ms. */
-const recordsPatienceMs = 5_000;
-
 /** Opens the stores for one piece of work and closes them whatever comes of it. */
 export async function withStores(call: Call, work: (workplace: Workplace) => Promise<void>): Promise<void> {
   const config = requireConfig(readConfig(call));
   const now = Date.now;
+  const catalogue = new Set(catalogueOf(config));
   const log = createLogOn(call.terminal.stderr, 'info');
-  const events = {
-    onAway: (store: string, reason: string) => log.warn('store away', { store, reason }),
+  const stores = await openStores(config, now, {
+    onAway: (store, reason) => log.warn('store away', { store, reason }),
     onDeaf: () => {},
     onBack: () => {},
-  };
-  const stores = await openStores(config, now, events, recordsPatienceMs);
+  });
   try {
     await work({
       config,
       records: stores.records,
       sessions: stores.sessions,
-      catalogue: new Set(catalogueOf(config)),
+      catalogue,
+      holdings: createHoldings(catalogue, config.identity_providers),
       audit: (entry) =>
         log.audit({
           outcome: 'success',

@@ -46,6 +46,7 @@ export function createProviderAccounts(options: {
         email: profile.email,
         scopes: grants.scopes,
         scopeSets: await idsOfSets(grants.scopeSets),
+        grants: grants.grants,
       };
       const newUser = accounts === 'create' ? newUserOf(profile.username, provider, now()) : null;
       return records.acceptIdentity(claims, newUser);

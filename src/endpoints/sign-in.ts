@@ -1,8 +1,9 @@
 import { uuidv7 } from 'uuidv7';
 import type { z } from 'zod';
 import type { AccessTokens } from '../credentials/access-token.ts';
+import type { Holdings } from '../credentials/holdings.ts';
 import type { RefreshCookies } from '../credentials/refresh-cookie.ts';
-import { heldScopes, intersectScopes, parseScope } from '../credentials/scopes.ts';
+import { intersectScopes, parseScope } from '../credentials/scopes.ts';
 import { type CookieAttributes, setCookie } from '../http/cookies.ts';
 import type { Exchange } from '../http/exchange.ts';
 import type { Answer } from '../http/reply.ts';
@@ -39,19 +40,15 @@ export function createSignIn(options: {
   readonly tokens: AccessTokens;
   readonly cookies: RefreshCookies;
   readonly cookie: CookieAttributes;
-  readonly catalogue: ReadonlySet<string>;
+  readonly holdings: Holdings;
 }): SignIn {
-  const { sessions, times, tokens, cookies, cookie, catalogue } = options;
+  const { sessions, times, tokens, cookies, cookie, holdings } = options;
 
-  async function answer(
-    session: Session,
-    { user, scopes: all, sets }: UserWithSets,
-    now: number,
-  ): Promise<LoginAnswer> {
-    const held = heldScopes(all, sets, catalogue);
+  async function answer(session: Session, found: UserWithSets, now: number): Promise<LoginAnswer> {
+    const held = holdings.ofUser(found).scopes;
     const scopes = session.scope === null ? held : intersectScopes(parseScope(session.scope) ?? [], held);
     const { token, expiresInSeconds } = await tokens.sign({
-      userId: user.id,
+      userId: found.user.id,
       sessionId: session.id,
       scopes,
       sessionExpires: session.expires,

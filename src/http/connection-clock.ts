@@ -44,10 +44,9 @@ export class ConnectionClock {
     else if (next === phase.exchange) this.#servedAny = true;
   }
 
-  /** Something moved; gives the instant. */
-  moved(): number {
+  /** Something moved. */
+  moved(): void {
     this.#since = performance.now();
-    return this.#since;
   }
 
   /** Bytes came. */

@@ -1,3 +1,4 @@
+import { nameOfGrant } from '../config/grant-name.ts';
 import type { IdentityProviderConfig } from '../config/schema.ts';
 import type { JsonObject } from './json-object.ts';
 
@@ -14,6 +15,8 @@ export interface Granted {
   readonly scopes: readonly string[];
   /** Names of scope sets. */
   readonly scopeSets: readonly string[];
+  /** Names of the grants that give them. */
+  readonly grants: readonly string[];
 }
 
 type PlainValue = string | number | boolean;
@@ -54,6 +57,7 @@ export function grantsOf(claims: JsonObject, grants: IdentityProviderConfig['gra
   return {
     scopes: [...new Set(held.flatMap((grant) => grant.scopes))].sort(),
     scopeSets: [...new Set(held.flatMap((grant) => grant.scope_sets))].sort(),
+    grants: [...new Set(held.map(nameOfGrant))].sort(),
   };
 }
 

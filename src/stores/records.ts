@@ -44,14 +44,16 @@ export interface ApiKey {
   readonly created: number;
   /** Id of the user who minted it; the user may be gone. */
   readonly createdBy: string;
-  /** Id of the key it was minted with. */
+  /** Id of the key it was minted with; that key may be gone. */
   readonly parent: string | null;
+  /** Id of the session it was minted with; null for other ways, and where nobody knows. */
+  readonly session: string | null;
   readonly expires: number | null;
   readonly lastUsed: number | null;
 }
 
-/** A key with what a principal or an answer needs beside it, read in one consistent step. */
-export interface ApiKeyWithOwner {
+/** A key with what its presentation needs beside it, read in one consistent step. */
+export interface ListedApiKey {
   readonly key: ApiKey;
   /** The user of `createdBy`, or null once removed. */
   readonly owner: Pick<User, 'id' | 'username' | 'disabled'> | null;
@@ -59,15 +61,34 @@ export interface ApiKeyWithOwner {
   readonly sets: readonly ScopeSet[];
 }
 
-/** A user with what is held, read in one consistent step. */
-export interface UserWithSets {
-  readonly user: User;
-  /** The user's own scopes and what identity providers grant, sorted. */
+/** A key with what a principal needs beside it: what its owner holds bounds it. Read in one consistent step. */
+export interface ApiKeyWithOwner extends ListedApiKey {
+  readonly owner: (Pick<User, 'id' | 'username' | 'disabled'> & UserHoldings) | null;
+}
+
+/**
+ * What one identity of a user was given at the last sign-in by it. How far it counts is for the configuration to say:
+ * see credentials/holdings.ts.
+ */
+export interface IdentityGrants {
+  readonly issuer: string;
+  /** By which grants, as config/grant-name.ts names them; null: nobody knows, it is from before that was kept. */
+  readonly grants: readonly string[] | null;
   readonly scopes: readonly string[];
-  /** Ids of the user's own sets and of those that providers grant, sorted. */
+  /** Ids of sets. */
   readonly scopeSets: readonly string[];
-  /** What there is of `scopeSets`, the built-in one included. */
+}
+
+/** What is written of a user as held. */
+export interface UserHoldings extends Pick<User, 'scopes' | 'scopeSets'> {
+  readonly grants: readonly IdentityGrants[];
+  /** What there is of the sets, own and granted ones, the built-in one included. */
   readonly sets: readonly ScopeSet[];
+}
+
+/** A user with what is held, read in one consistent step. */
+export interface UserWithSets extends Pick<UserHoldings, 'grants' | 'sets'> {
+  readonly user: User;
 }
 
 /** Who somebody is at an identity provider (OpenID Connect Core §2: `iss` and `sub` together). */
@@ -83,6 +104,8 @@ export interface IdentityClaims extends Identity {
   /** What it grants, in place of what it granted before: scopes, sorted, and ids of sets. */
   readonly scopes: readonly string[];
   readonly scopeSets: readonly string[];
+  /** The names of the grants that give them; left out: not known. */
+  readonly grants?: readonly string[];
 }
 
 /** A user to be made at a first sign-in, by the first of these names that is free. */
@@ -144,7 +167,7 @@ export interface ApiKeyQuery {
 }
 
 export interface ApiKeyPage {
-  readonly items: readonly ApiKeyWithOwner[];
+  readonly items: readonly ListedApiKey[];
   /** How many keys pass the filters. */
   readonly total: number;
   /** Whether any of them lies before the first item (of a page without items: before `from`). */
@@ -247,7 +270,10 @@ export interface Records {
    * without one the owner; or when the owner is disabled.
    */
   createApiKey(key: ApiKey, hash: Uint8Array): Promise<void>;
-  /** Ids of the keys deleted: itself and, with `children`, those minted with it and with those; empty when there is none. */
+  /**
+   * Ids of the keys deleted: itself and, with `children`, all that were minted with it, at any depth, also through keys
+   * that are gone. Empty when there is nothing to delete.
+   */
   deleteApiKey(id: string, options: { readonly children: boolean }): Promise<readonly string[]>;
 
   /** All signing keys, newest first. */

@@ -1,5 +1,6 @@
 import t from 'tap';
 import { administratorSet } from '../../src/stores/administrator-set.ts';
+import { eventually } from '../support/eventually.ts';
 import { hashOf, newKey, newUser, startOfTime } from './fixtures.ts';
 import type { RecordsFactory } from './records-suite.ts';
 
@@ -9,17 +10,19 @@ export function runApiKeysSuite({ name, create }: RecordsFactory): void {
     const { store, addScopeSet } = await create(t);
     const set = { id: 's', name: 'n', description: 'd', scopes: ['x', 'y'], created: 1, updated: 2 };
     await addScopeSet(set);
-    await store.createUser(newUser('owner'), 'owner');
+    await store.createUser(newUser('owner', { scopes: ['a'], scopeSets: ['s'] }), 'owner');
     await store.createApiKey(newKey('parent'), hashOf('parent'));
     const key = newKey('k', {
       label: 'schlüssel 🔑',
       scopes: ['a', 'b'],
       scopeSets: ['administrator', 'nowhere', 's'],
       parent: 'parent',
+      session: 'session-1',
       expires: startOfTime + 5,
     });
     await store.createApiKey(key, hashOf('k'));
-    const owner = { id: 'owner', username: 'OWNER', disabled: false };
+    const holdings = { scopes: ['a'], scopeSets: ['s'], grants: [], sets: [set] };
+    const owner = { id: 'owner', username: 'OWNER', disabled: false, ...holdings };
     const expected = { key, owner, sets: [administratorSet, set] };
     t.strictSame(await store.findApiKeyByHash(hashOf('k')), expected);
     t.strictSame(await store.findApiKey('k'), expected);
@@ -67,6 +70,47 @@ export function runApiKeysSuite({ name, create }: RecordsFactory): void {
     t.ok(await store.findApiKey('b'));
     t.strictSame(await store.deleteApiKey('a', { children: true }), []);
     t.strictSame(await store.deleteApiKey('a', { children: false }), []);
+  });
+
+  t.test(`${name}: children are found through keys that are gone`, async (t) => {
+    const { store, openSecond } = await create(t);
+    const second = await openSecond();
+    await store.createUser(newUser('owner'), 'owner');
+    const line = { a: null, b: 'a', c: 'b', d: 'c', e: 'd', other: 'a' };
+    for (const [id, parent] of Object.entries(line))
+      await store.createApiKey(newKey(id, { parent }), hashOf(id));
+    for (const id of ['b', 'd', 'c']) await second.deleteApiKey(id, { children: false });
+    t.match(await store.findApiKey('e'), { key: { parent: 'd' } }, 'as it was minted');
+    t.strictSame([...(await store.deleteApiKey('a', { children: true }))].sort(), ['a', 'e', 'other']);
+    t.strictSame(await store.deleteApiKey('a', { children: true }), []);
+  });
+
+  t.test(`${name}: a key that is gone still leads to those minted with it, and to no others`, async (t) => {
+    const { store } = await create(t);
+    await store.createUser(newUser('owner'), 'owner');
+    const line = { top: null, a: 'top', b: 'a', c: 'b', sister: 'top' };
+    for (const [id, parent] of Object.entries(line))
+      await store.createApiKey(newKey(id, { parent }), hashOf(id));
+    for (const id of ['a', 'b']) await store.deleteApiKey(id, { children: false });
+    t.strictSame(await store.deleteApiKey('a', { children: false }), [], 'by itself it is gone');
+    t.strictSame(await store.deleteApiKey('a', { children: true }), ['c']);
+    t.strictSame(await store.deleteApiKey('a', { children: true }), [], 'there is nobody left to lead to');
+    t.strictSame([...(await store.deleteApiKey('top', { children: true }))].sort(), ['sister', 'top']);
+  });
+
+  t.test(`${name}: the owner's holdings that come with a key are those of now`, async (t) => {
+    const { store, openSecond } = await create(t);
+    const second = await openSecond();
+    await store.createUser(newUser('owner', { scopes: ['x'] }), 'owner');
+    await store.createApiKey(newKey('k'), hashOf('k'));
+    t.match(await store.findApiKeyByHash(hashOf('k')), { owner: { scopes: ['x'], grants: [] } });
+    await second.updateUser('owner', { scopes: ['y'], scopeSets: ['administrator'] });
+    const owner = { scopes: ['y'], scopeSets: ['administrator'], sets: [administratorSet] };
+    await eventually('the change is told', async () => {
+      return (await store.findApiKeyByHash(hashOf('k')))?.owner?.scopes.includes('y');
+    });
+    t.match(await store.findApiKeyByHash(hashOf('k')), { owner });
+    t.match(await store.findApiKey('k'), { owner });
   });
 
   t.test(`${name}: uses are noted without a new version, and never go back`, async (t) => {

@@ -45,6 +45,7 @@ export function newKey(id: string, changes: Partial<ApiKey> = {}): ApiKey {
     created: startOfTime,
     createdBy: 'owner',
     parent: null,
+    session: null,
     expires: null,
     lastUsed: null,
     ...changes,

@@ -26,7 +26,8 @@ export function runIdentitiesSuite({ name, create }: RecordsFactory): void {
     const claims = claimsOf('s1', { displayName: 'Ada', email: 'ada@example.com', scopes: ['x'] });
     const first = await store.acceptIdentity(claims, userNamed('u1', 'Ada'));
     t.match(first, { isNew: true, found: { user: { id: 'u1', username: 'Ada', passwordHash: null } } });
-    t.match(first?.found, { user: { displayName: 'Ada', email: 'ada@example.com' }, scopes: ['x'] });
+    t.match(first?.found, { user: { displayName: 'Ada', email: 'ada@example.com' } });
+    t.strictSame(first?.found.grants, [{ issuer, grants: null, scopes: ['x'], scopeSets: [] }]);
     const next = await second.acceptIdentity(claims, userNamed('u2', 'Ada'));
     t.match(next, { isNew: false, found: { user: { id: 'u1' } } });
     t.strictSame(await second.findUser('u1'), first?.found);
@@ -88,8 +89,7 @@ export function runIdentitiesSuite({ name, create }: RecordsFactory): void {
       isNew: false,
       found: {
         user: { id: 'local', displayName: null, scopes: ['own', 'x'], scopeSets: ['s'] },
-        scopes: ['own', 'x', 'y'],
-        scopeSets: ['administrator', 's'],
+        grants: [{ issuer, grants: null, scopes: ['x', 'y'], scopeSets: ['administrator'] }],
         sets: [administratorSet],
       },
     });
@@ -98,10 +98,10 @@ export function runIdentitiesSuite({ name, create }: RecordsFactory): void {
     await store.acceptIdentity(granting, null);
     t.equal(store.version(), settled, 'a sign-in that changes nothing makes nobody look anew');
     t.match(await store.acceptIdentity(claimsOf('s1', { scopes: ['y'] }), null), {
-      found: { scopes: ['own', 'x', 'y'], scopeSets: ['s'] },
+      found: { user: { scopes: ['own', 'x'] }, grants: [{ scopes: ['y'], scopeSets: [] }] },
     });
     t.match(await store.acceptIdentity(claimsOf('s1'), null), {
-      found: { scopes: ['own', 'x'], scopeSets: ['s'] },
+      found: { user: { scopes: ['own', 'x'], scopeSets: ['s'] }, grants: [{ scopes: [], scopeSets: [] }] },
     });
   });
 
@@ -109,9 +109,10 @@ export function runIdentitiesSuite({ name, create }: RecordsFactory): void {
     const { store } = await create(t);
     await store.acceptIdentity(claimsOf('s1', { scopes: ['x'], scopeSets: ['s'] }), userNamed('u1', 'a'));
     t.match(await store.updateUser('u1', { scopes: ['own'], scopeSets: ['t'] }), { scopes: ['own'] });
-    t.match(await store.findUser('u1'), { scopes: ['own', 'x'], scopeSets: ['s', 't'] });
+    const grants = [{ scopes: ['x'], scopeSets: ['s'] }];
+    t.match(await store.findUser('u1'), { user: { scopes: ['own'], scopeSets: ['t'] }, grants });
     await store.updateUser('u1', { scopes: [], scopeSets: [] });
-    t.match(await store.findUser('u1'), { scopes: ['x'], scopeSets: ['s'] });
+    t.match(await store.findUser('u1'), { user: { scopes: [], scopeSets: [] }, grants });
   });
 
   t.test(`${name}: a disabled user is given back and left as it is`, async (t) => {
@@ -119,7 +120,8 @@ export function runIdentitiesSuite({ name, create }: RecordsFactory): void {
     await store.acceptIdentity(claimsOf('s1'), userNamed('u1', 'a'));
     await store.updateUser('u1', { disabled: true });
     const answer = await store.acceptIdentity(claimsOf('s1', { scopes: ['x'], displayName: 'A' }), null);
-    t.match(answer, { isNew: false, found: { user: { disabled: true, displayName: null }, scopes: [] } });
+    t.match(answer, { isNew: false, found: { user: { disabled: true, displayName: null } } });
+    t.strictSame(answer?.found.grants, [{ issuer, grants: null, scopes: [], scopeSets: [] }]);
   });
 
   t.test(`${name}: an identity is one user's, until it is taken away`, async (t) => {
@@ -146,20 +148,39 @@ export function runIdentitiesSuite({ name, create }: RecordsFactory): void {
     t.match(await store.acceptIdentity(claimsOf('s1'), userNamed('u2', 'a')), { isNew: true });
   });
 
-  t.test(`${name}: the last administrator stays, by whatever they are one`, async (t) => {
+  t.test(`${name}: which grants gave it is kept, and brought up to date alone, too`, async (t) => {
     const { store } = await create(t);
-    await store.createUser(newUser('a'), 'a');
-    const identity = { issuer, subject: 's1' };
-    await store.linkIdentity('a', identity, startOfTime);
-    await store.acceptIdentity(claimsOf('s1', { scopeSets: ['administrator'] }), null);
+    const granted = claimsOf('s1', { scopes: ['x'], grants: ['["groups","b"]', '["groups","a"]'] });
+    const made = await store.acceptIdentity(granted, userNamed('u1', 'a'));
+    const sorted = ['["groups","a"]', '["groups","b"]'];
+    t.match(made?.found, { grants: [{ issuer, grants: sorted, scopes: ['x'] }] });
+    const before = store.version();
+    await store.acceptIdentity(granted, null);
+    t.equal(store.version(), before, 'the same in another order is no change');
+    await store.acceptIdentity({ ...granted, grants: ['["groups","a"]'] }, null);
+    t.match(await store.findUser('u1'), { grants: [{ grants: ['["groups","a"]'], scopes: ['x'] }] });
+    t.not(store.version(), before);
+  });
+
+  t.test(`${name}: an administrator by a provider alone is not one that stays`, async (t) => {
+    const { store } = await create(t);
+    await store.createUser(newUser('a', { scopeSets: ['administrator'], passwordHash: '$argon2id$' }), 'a');
+    const byGroup = claimsOf('s1', { scopeSets: ['administrator'] });
+    await store.acceptIdentity(byGroup, userNamed('b', 'b'));
     const refusal = { code: 'last_administrator' };
     await t.rejects(store.removeUser('a', { keepKeys: false }), refusal);
     await t.rejects(store.updateUser('a', { disabled: true }), refusal);
-    await t.rejects(store.unlinkIdentity('a', identity), refusal);
-    t.match(
-      await store.acceptIdentity(claimsOf('s1'), null),
-      { found: { scopeSets: [] } },
-      'but the provider may',
-    );
+    await t.rejects(store.updateUser('a', { scopeSets: [] }), refusal);
+    t.ok(await store.removeUser('b', { keepKeys: false }), 'who does not count is not kept');
+  });
+
+  t.test(`${name}: the last administrator keeps the identity that is the only way in`, async (t) => {
+    const { store } = await create(t);
+    await store.createUser(newUser('a', { scopeSets: ['administrator'] }), 'a');
+    const identity = { issuer, subject: 's1' };
+    await store.linkIdentity('a', identity, startOfTime);
+    await t.rejects(store.unlinkIdentity('a', identity), { code: 'last_administrator' });
+    await store.updateUser('a', { passwordHash: '$argon2id$' });
+    t.ok(await store.unlinkIdentity('a', identity));
   });
 }

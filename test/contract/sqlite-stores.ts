@@ -5,10 +5,11 @@ import Database from 'better-sqlite3';
 import type { Test } from 'tap';
 import type { Records, ScopeSet } from '../../src/stores/records.ts';
 import { createSqliteRecords } from '../../src/stores/sqlite/records.ts';
-import { createSqliteSessions, type SqliteSessions } from '../../src/stores/sqlite/sessions.ts';
+import { createSqliteSessions } from '../../src/stores/sqlite/sessions.ts';
 import { startOfTime } from './fixtures.ts';
 import type { RecordsUnderTest } from './records-suite.ts';
 import type { SessionsUnderTest } from './sessions-under-test.ts';
+import type { SingleUseUnderTest } from './single-use-suite.ts';
 
 /** A folder of its own, gone after the test. */
 export function temporaryFolder(t: Test): string {
@@ -54,14 +55,8 @@ export function createSqliteRecordsUnderTest(t: Test): SqliteRecordsUnderTest {
   return { file, store: open(), openSecond: open, advance, addScopeSet };
 }
 
-/** The file of the sessions, which also remembers what has been used and counts attempts. */
-export interface SqliteSessionsUnderTest extends SessionsUnderTest {
-  readonly store: SqliteSessions;
-  openSecond(): SqliteSessions;
-}
-
-/** The SQLite session store on a new file. */
-export function createSqliteSessionsUnderTest(t: Test): SqliteSessionsUnderTest {
+/** The SQLite session store on a new file; it also remembers what has been used. */
+export function createSqliteSessionsUnderTest(t: Test): SessionsUnderTest & SingleUseUnderTest {
   const file = join(temporaryFolder(t), 'sessions.db');
   const { now, advance } = createManualClock();
   const open = () => {

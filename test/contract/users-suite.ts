@@ -20,8 +20,7 @@ export function runUsersSuite({ name, create }: RecordsFactory): void {
       lastLogin: startOfTime,
     });
     await store.createUser(user, 'u');
-    const { scopes, scopeSets } = user;
-    const found = { user, scopes, scopeSets, sets: [administratorSet, editors] };
+    const found = { user, grants: [], sets: [administratorSet, editors] };
     t.strictSame(await store.findUser('u'), found);
     t.strictSame(await store.findUserByName('u'), found);
     t.equal(await store.findUser('U'), undefined);
@@ -72,7 +71,7 @@ export function runUsersSuite({ name, create }: RecordsFactory): void {
 
   t.test(`${name}: the last enabled administrator stays`, async (t) => {
     const { store } = await create(t);
-    const administrator = { scopeSets: ['administrator'] };
+    const administrator = { scopeSets: ['administrator'], passwordHash: '$argon2id$' };
     await store.createUser(newUser('plain'), 'plain');
     t.ok(await store.updateUser('plain', { disabled: true }), 'while there is none, none is missed');
     await store.createUser(newUser('a', administrator), 'a');
@@ -82,6 +81,8 @@ export function runUsersSuite({ name, create }: RecordsFactory): void {
     await t.rejects(store.updateUser('a', { scopeSets: ['other'] }), refusal);
     await t.rejects(store.removeUser('a', { keepKeys: false }), refusal);
     t.match(await store.findUser('a'), { user: { disabled: false, scopeSets: ['administrator'] } });
+    await store.createUser(newUser('nobody', { scopeSets: ['administrator'] }), 'nobody');
+    await t.rejects(store.removeUser('a', { keepKeys: false }), refusal, 'who can not sign in is none');
     await store.updateUser('off', { disabled: false });
     t.ok(await store.removeUser('a', { keepKeys: false }));
     await t.rejects(store.removeUser('off', { keepKeys: false }), refusal);
@@ -90,7 +91,8 @@ export function runUsersSuite({ name, create }: RecordsFactory): void {
   t.test(`${name}: two administrators can't remove each other`, async (t) => {
     const { store, openSecond } = await create(t);
     const second = await openSecond();
-    for (const id of ['a', 'b']) await store.createUser(newUser(id, { scopeSets: ['administrator'] }), id);
+    const administrator = { scopeSets: ['administrator'], passwordHash: '$argon2id$' };
+    for (const id of ['a', 'b']) await store.createUser(newUser(id, administrator), id);
     const answers = await Promise.allSettled([
       store.removeUser('a', { keepKeys: false }),
       second.removeUser('b', { keepKeys: false }),

@@ -1,6 +1,7 @@
 import t from 'tap';
 import { createApiKeyAuthenticator } from '../../src/authenticate/api-key.ts';
 import { mintApiKey } from '../../src/credentials/api-key.ts';
+import { createHoldings } from '../../src/credentials/holdings.ts';
 import type { ApiRequest } from '../support/api-client.ts';
 import { startKeyAdministration } from '../support/key-administration.ts';
 import { checksumOf, partsOf } from '../support/key-format.ts';
@@ -36,7 +37,7 @@ t.test('what is no key is refused without touching the store', async (t) => {
   const authenticate = createApiKeyAuthenticator({
     records: { version: touch, findApiKeyByHash: touch },
     recentUse: { noteKey: touch, noteLogin: touch, flush: touch },
-    catalogue: new Set(),
+    holdings: createHoldings(new Set(), {}),
     tenant: 'acme',
     verifications: { accepted: 0, refused: 0 },
     now: touch,

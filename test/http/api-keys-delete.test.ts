@@ -40,16 +40,34 @@ t.test('keys minted with it stay, or go with it', async (t) => {
   const again = await child(root);
   const below = await child(again);
   t.equal((await call('DELETE', `${root.id}?children=true`)).status, 204);
-  for (const { key } of [root, again, below]) t.equal(await statusOfUse(key), 401);
-  for (const { key } of [grandchild, stranger, strangersChild]) t.equal(await statusOfUse(key), 200);
+  for (const { key } of [root, again, below, grandchild]) t.equal(await statusOfUse(key), 401);
+  for (const { key } of [stranger, strangersChild]) t.equal(await statusOfUse(key), 200);
   t.equal((await call('DELETE', `${stranger.id}?children=false`)).status, 204);
   t.equal(await statusOfUse(strangersChild.key), 200);
   const audited = logLines().filter(({ event }) => event === 'api_key_deleted');
   t.strictSame(
     audited.map(({ key }) => key).sort(),
-    [second.id, first.id, root.id, again.id, below.id, stranger.id].sort(),
+    [second.id, first.id, root.id, again.id, below.id, grandchild.id, stranger.id].sort(),
     'each is audited',
   );
+});
+
+t.test('a key that deletes the one it was minted with hides nothing behind it', async (t) => {
+  const { call, mint, statusOfUse } = await startKeyAdministration(t);
+  const scopes = ['apikeys:write', 'store:read'];
+  const leaked = await mint({ scopes });
+  const child = await mint({ scopes }, { apiKey: leaked.key });
+  const hidden = await mint({ scopes }, { apiKey: child.key });
+  t.equal((await call('DELETE', child.id, { apiKey: hidden.key })).status, 204);
+  t.equal((await call('DELETE', leaked.id, { apiKey: hidden.key })).status, 204);
+  t.equal((await call('DELETE', leaked.id)).status, 404, 'it is gone');
+  t.equal(
+    (await call('DELETE', `${leaked.id}?children=true`)).status,
+    204,
+    'but it leads to one that is not',
+  );
+  t.equal(await statusOfUse(hidden.key), 401);
+  t.equal((await call('DELETE', `${leaked.id}?children=true`)).status, 404);
 });
 
 t.test('a key can delete itself', async (t) => {

@@ -58,6 +58,55 @@ t.test('removing a user removes the keys', async (t) => {
   t.equal((await call('GET', key.id)).status, 404);
 });
 
+t.test('a key has nothing that its owner has lost, and has it again with the owner', async (t) => {
+  const { api, folder, upstream, statusOfUse, mint, ask, call } = await startKeyAdministration(t);
+  const scopes = ['apikeys:write', 'store:read', 'store:write'];
+  await addScopeSet(folder, { id: 'readers', name: 'readers', scopes: ['store:read'] });
+  const held = { scopes, scopeSets: ['administrator', 'readers'] };
+  const { id } = await addUser(folder, { ...bea, ...held });
+  const session = { bearer: (await api.signIn(bea.username, bea.password)).accessToken };
+  const ofScopes = await mint({ scopes }, session);
+  const ofSet = await mint({ scopes: [], scope_sets: ['administrator', 'readers'] }, session);
+  const scopesSeen = async (apiKey: string) => {
+    await api.send({ path: '/api/else', apiKey });
+    return upstream.seen.at(-1)!.values('x-auth-scopes');
+  };
+  for (const { key } of [ofScopes, ofSet]) t.equal(await statusOfUse(key), 200);
+
+  await changeUser(folder, id, { scopes: ['apikeys:write', 'store:write'], scopeSets: [] });
+  for (const { key } of [ofScopes, ofSet]) {
+    t.equal(await statusOfUse(key), 403);
+    t.strictSame(await scopesSeen(key), ['apikeys:write store:write']);
+    const caller = { apiKey: key };
+    t.equal((await ask({ label: 'beyond', scopes: ['store:read'] }, caller)).status, 403);
+    for (const set of ['administrator', 'readers'])
+      t.equal((await ask({ label: 'beyond', scopes: [], scope_sets: [set] }, caller)).status, 403, set);
+    t.equal((await ask({ label: 'within', scopes: ['store:write'] }, caller)).status, 201);
+  }
+  const { json } = await call('GET', ofScopes.id);
+  t.strictSame(json.scopes, scopes, 'it is shown as it was minted');
+
+  await changeUser(folder, id, { scopes: ['apikeys:write', 'store:read'], scopeSets: ['readers'] });
+  t.equal(await statusOfUse(ofScopes.key), 200);
+  t.strictSame(await scopesSeen(ofSet.key), ['apikeys:write store:read']);
+  const handOn = { label: 'handed on', scopes: [], scope_sets: ['readers'] };
+  t.equal((await ask(handOn, { apiKey: ofSet.key })).status, 201);
+  t.equal((await ask(handOn, { apiKey: ofScopes.key })).status, 403, 'it never held the set');
+});
+
+t.test('a kept key of a removed user goes on minting, and its children go with it', async (t) => {
+  const { api, call, folder, mint, statusOfUse } = await startKeyAdministration(t);
+  const { id } = await addUser(folder, { ...bea, scopes: ['apikeys:write', 'store:read'] });
+  const session = { bearer: (await api.signIn(bea.username, bea.password)).accessToken };
+  const kept = await mint({ scopes: ['apikeys:write', 'store:read'] }, session);
+  await withRecords(folder, (records) => records.removeUser(id, { keepKeys: true }));
+  const child = await mint({}, { apiKey: kept.key });
+  t.strictSame([child.created_by, child.parent], [{ id, username: null }, kept.id]);
+  t.equal(await statusOfUse(child.key), 200);
+  t.equal((await call('DELETE', `${kept.id}?children=true`)).status, 204);
+  t.equal(await statusOfUse(child.key), 401);
+});
+
 t.test('a kept key of a removed user goes on without a name', async (t) => {
   const { call, folder, statusOfUse, ownerId, key, upstream } = await withBeasKey(t);
   t.equal(await statusOfUse(key.key), 200);

@@ -38,6 +38,10 @@ const endings: readonly [string, (administration: KeyAdministration, beaId: stri
     ({ folder }, id) => withRecords(folder, (records) => records.removeUser(id, { keepKeys: false })),
   ],
   [
+    'the user of its key loses the scope',
+    ({ folder }, id) => changeUser(folder, id, { scopes: ['apikeys:write'], scopeSets: [] }),
+  ],
+  [
     'a set of its key loses the scope',
     ({ folder }) => addScopeSet(folder, { id: 's', name: 's', scopes: [] }),
   ],

@@ -11,12 +11,15 @@ function createKey({ run }: CommandFolder, ...options: string[]) {
 t.test('a key made on the command line works at the running gateway until it is revoked', async (t) => {
   const folder = createCommandFolder(t);
   const { api } = await folder.serve();
-  const ada = (await folder.run(['user', 'add', 'ada'], { input })).stdout.trimEnd();
+  const ada = (
+    await folder.run(['user', 'add', 'ada', '--scopes', 'store:read'], { input })
+  ).stdout.trimEnd();
   const created = await createKey(folder);
   t.equal(created.code, 0);
   t.match(created.stdout, /^pst_[0-9A-Za-z]{36}\n$/, 'alone on standard output');
   const apiKey = created.stdout.trimEnd();
   t.notMatch(created.stderr, apiKey);
+  t.notMatch(created.stderr, /does not hold/);
   const { json: echoed, status } = await api.send({ ...asset, apiKey });
   t.equal(status, 200);
   const headers = new Map(echoed.headers);
@@ -37,6 +40,73 @@ t.test('a key made on the command line works at the running gateway until it is 
   });
 });
 
+t.test('a key is told to be of no use as far as its user does not hold its scopes', async (t) => {
+  const folder = createCommandFolder(t);
+  const { api } = await folder.serve();
+  await folder.run(['user', 'add', 'ada', '--scopes', 'store:write'], { input });
+  const options = ['--user', 'ada', '--label', 'ci', '--scopes', 'store:read store:write'];
+  const created = await folder.run(['key', 'create', ...options]);
+  t.match(created, { code: 0, stderr: /^postern: "ada" does not hold store:read: /m });
+  const { json } = await api.send({ path: '/api/else', apiKey: created.stdout.trimEnd() });
+  t.equal(new Map(json.headers).get('X-Auth-Scopes'), 'store:write');
+});
+
+t.test('revoking with children takes all that were minted with it', async (t) => {
+  const folder = createCommandFolder(t);
+  const { api } = await folder.serve();
+  await folder.run(['user', 'add', 'ada', '--scopes', 'apikeys:write store:read'], { input });
+  const { accessToken: bearer } = await api.signIn('ada', input.trimEnd());
+  const scopes = ['apikeys:write', 'store:read'];
+  const mint = async (by: object) =>
+    (await api.send({ method: 'POST', path: '/api/admin/api-keys/', json: { label: 'k', scopes }, ...by }))
+      .json;
+  const parent = await mint({ bearer });
+  const child = await mint({ apiKey: parent.key });
+  const grandchild = await mint({ apiKey: child.key });
+  t.equal((await folder.run(['key', 'revoke', child.id])).code, 0);
+  t.equal((await api.send({ ...asset, apiKey: grandchild.key })).status, 200);
+  const revoked = await folder.run(['key', 'revoke', parent.id, '--children', '--json']);
+  t.same(revoked.json.toSorted(), [parent.id, grandchild.id].sort());
+  t.match(
+    revoked.audit.map(({ event, key }) => [event, key]).sort(),
+    [parent.id, grandchild.id].sort().map((id) => ['api_key_deleted', id]),
+  );
+  for (const { key: apiKey } of [parent, grandchild])
+    t.equal((await api.send({ ...asset, apiKey })).status, 401);
+  t.equal((await folder.run(['key', 'revoke', parent.id, '--children'])).code, 1);
+});
+
+t.test('a key can have a scope set, which its user has to hold', async (t) => {
+  const folder = createCommandFolder(t);
+  const { api } = await folder.serve();
+  await folder.run(['user', 'add', 'ada', '--admin'], { input });
+  await folder.run(['user', 'add', 'bob'], { input });
+  const create = (user: string) =>
+    folder.run([
+      'key',
+      'create',
+      '--user',
+      user,
+      '--label',
+      'a',
+      '--scopes',
+      '',
+      '--scope-set',
+      'administrator',
+    ]);
+  const [ofAda, ofBob] = [await create('ada'), await create('bob')];
+  t.equal((await api.send({ ...asset, apiKey: ofAda.stdout.trimEnd() })).status, 200);
+  t.match(ofBob.stderr, /"bob" does not hold apikeys:read apikeys:write /);
+  t.equal((await api.send({ ...asset, apiKey: ofBob.stdout.trimEnd() })).status, 403);
+  t.match(
+    await folder.run(['key', 'create', '--user', 'ada', '--label', 'a', '--scopes', '', '--scope-set', 'no']),
+    {
+      code: 1,
+      stderr: /no such scope set: no\n$/,
+    },
+  );
+});
+
 t.test('as JSON a key has the fields of the HTTP API, and is shown once', async (t) => {
   const folder = createCommandFolder(t);
   const ada = (await folder.run(['user', 'add', 'ada'], { input })).stdout.trimEnd();
@@ -55,7 +125,7 @@ t.test('as JSON a key has the fields of the HTTP API, and is shown once', async 
     status: 'active',
   });
   const listed = await folder.run(['key', 'list', '--json']);
-  t.same(listed.json, [read]);
+  t.same(listed.json, [{ ...read, session: null }]);
   const lines = (await folder.run(['key', 'list'])).stdout.split('\n');
   t.match(lines, [/^ID +KEY +LABEL +USER /, new RegExp(`^${read.id} +${read.hint}… +ci +ada +active `), '']);
 });

@@ -16,13 +16,22 @@ export async function fillRecords(file: string): Promise<void> {
   for (const [index, name] of names.entries()) await store.createUser(user(index, name), name);
   const claims = { issuer: 'https://login.example.com', displayName: 'Grace', email: null };
   const newUser = { id: 'by-provider', created, names: [{ username: 'grace', canonicalName: 'grace' }] };
-  const granted = { scopes: ['store:read'], scopeSets: ['set-1', 'administrator'] };
+  const granted = {
+    scopes: ['store:read'],
+    scopeSets: ['set-1', 'administrator'],
+    grants: ['["groups","É"]'],
+  };
   await store.acceptIdentity({ ...claims, ...granted, subject: 'É?' }, newUser);
   await store.linkIdentity('user-1', { issuer: claims.issuer, subject: 'second' }, created);
   await store.addSigningKey({ kid: 'kid', algorithm: 'ES256', privateJwk: '{"kty":"EC"}', created });
   await store.secret('cookie', Buffer.from([0, 255, 128, 10, 0]));
   await store.setBootstrapToken('a token made by a reset', { reset: true });
   for (let index = 0; index < 3; index++) await store.createApiKey(key(index), hashOf(`key-${index}`));
+  // Links that deleted keys leave behind.
+  const line = { first: null, second: 'first', third: 'second' };
+  for (const [id, parent] of Object.entries(line))
+    await store.createApiKey({ ...key(0), id, parent }, hashOf(id));
+  for (const id of ['first', 'second']) await store.deleteApiKey(id, { children: false });
   await store.close();
   addRows(file);
 }
@@ -97,6 +106,7 @@ function key(index: number): ApiKey {
     created,
     createdBy: 'user-0',
     parent: index === 0 ? null : 'key-0',
+    session: index === 0 ? 'session-1' : null,
     expires: index === 2 ? null : created + 1_000,
     lastUsed: index === 1 ? created : null,
   };

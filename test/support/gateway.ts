@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { loadConfig } from '../../src/config/load.ts';
 import { formatProblem } from '../../src/config/problems.ts';
+import type { Config } from '../../src/config/schema.ts';
 import { createLog } from '../../src/log.ts';
 import { type RunningGateway, startGateway } from '../../src/running-gateway.ts';
 import { type ApiClient, createApiClient } from './api-client.ts';
@@ -29,6 +30,8 @@ export interface TestGateway {
   readonly secrets: SecretWatch;
   /** The clock of the gateway stands this much ahead of the machine's. */
   advance(milliseconds: number): void;
+  /** Serves by another configuration, with these overrides, from now on. */
+  reload(overrides: object): Promise<void>;
   /** Every line of the log so far, parsed. */
   logLines(): Record<string, unknown>[];
   /** Stops it; also done at the end of the test, where the log and every error body are searched for secrets. */
@@ -69,13 +72,16 @@ export async function startTestGateway(
   const name = `gateway-${process.hrtime.bigint()}`;
   const configFile = join(folder, `${name}.yaml`);
   const logFile = join(folder, `${name}.log`);
-  writeFileSync(configFile, stringify(testConfig(upstream.url, options.config)));
-  const loaded = loadConfig(configFile, process.env);
-  if (loaded.config === undefined)
-    throw new Error(loaded.problems.map((problem) => formatProblem(configFile, problem)).join('\n'));
-  const log = createLog({ level: loaded.config.log.level, destination: logFile });
+  const load = (overrides: object | undefined): Config => {
+    writeFileSync(configFile, stringify(testConfig(upstream.url, overrides)));
+    const { config, problems } = loadConfig(configFile, process.env);
+    if (config !== undefined) return config;
+    throw new Error(problems.map((problem) => formatProblem(configFile, problem)).join('\n'));
+  };
+  const config = load(options.config);
+  const log = createLog({ level: config.log.level, destination: logFile });
   let ahead = 0;
-  const gateway: RunningGateway = await startGateway(loaded.config, log, () => Date.now() + ahead);
+  const gateway: RunningGateway = await startGateway(config, log, () => Date.now() + ahead);
   const secrets = createSecretWatch();
   secrets.add(bootstrapToken);
   let stopped: Promise<void> | null = null;
@@ -101,6 +107,7 @@ export async function startTestGateway(
     advance: (milliseconds) => {
       ahead += milliseconds;
     },
+    reload: (overrides) => gateway.reload(load(overrides)),
     logLines() {
       log.flush();
       return readFileSync(logFile, 'utf8')

@@ -15,6 +15,7 @@ export function storedKey(createdBy: string, changes: Partial<ApiKey> = {}): Api
     created: Date.now(),
     createdBy,
     parent: null,
+    session: null,
     expires: null,
     lastUsed: null,
     ...changes,
@@ -25,8 +26,8 @@ export function storedKey(createdBy: string, changes: Partial<ApiKey> = {}): Api
 export function storeKeys(folder: string, keys: readonly ApiKey[]): void {
   const db = new Database(join(folder, 'records.db'));
   const insert = db.prepare(
-    `INSERT INTO api_keys (id, hash, label, hint, scopes, created, created_by, parent, expires, last_used)
-      VALUES (@id, @hash, @label, @hint, @scopes, @created, @createdBy, @parent, @expires, @lastUsed)`,
+    `INSERT INTO api_keys (id, hash, label, hint, scopes, created, created_by, parent, session, expires, last_used)
+      VALUES (@id, @hash, @label, @hint, @scopes, @created, @createdBy, @parent, @session, @expires, @lastUsed)`,
   );
   db.transaction(() => {
     for (const { scopeSets: _, ...key } of keys) {

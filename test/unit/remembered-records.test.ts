@@ -11,10 +11,18 @@ const staleIfErrorMs = 30_000;
 class Remote {
   key: ApiKeyWithOwner | undefined = {
     key: newKey('k'),
-    owner: { id: 'owner', username: 'OWNER', disabled: false },
+    owner: {
+      id: 'owner',
+      username: 'OWNER',
+      disabled: false,
+      scopes: [],
+      scopeSets: [],
+      grants: [],
+      sets: [],
+    },
     sets: [],
   };
-  user: UserWithSets | undefined = { user: newUser('u'), scopes: [], scopeSets: [], sets: [] };
+  user: UserWithSets | undefined = { user: newUser('u'), grants: [], sets: [] };
   isAway = false;
   /** Answers wait for it when it is set. */
   gate: Promise<void> | undefined;

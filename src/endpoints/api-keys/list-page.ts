@@ -6,7 +6,7 @@ import type {
   ApiKeyPage,
   ApiKeyPosition,
   ApiKeySortField,
-  ApiKeyWithOwner,
+  ListedApiKey,
 } from '../../stores/records.ts';
 import type { ListQuery } from './api-key-schemas.ts';
 
@@ -98,7 +98,7 @@ export function pageStarts(
 }
 
 /** The place of an item in the order of `sortBy`. */
-export function positionOf({ key }: ApiKeyWithOwner, sortBy: ApiKeySortField): ApiKeyPosition {
+export function positionOf({ key }: ListedApiKey, sortBy: ApiKeySortField): ApiKeyPosition {
   switch (sortBy) {
     case 'label':
       return { value: key.label, id: key.id };

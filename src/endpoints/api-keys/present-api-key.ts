@@ -1,5 +1,5 @@
 import { heldScopes } from '../../credentials/scopes.ts';
-import { type ApiKeyStatus, type ApiKeyWithOwner, administratorSetId } from '../../stores/records.ts';
+import { type ApiKeyStatus, administratorSetId, type ListedApiKey } from '../../stores/records.ts';
 
 /** How keys are shown: with what they point to (`hydrate`) or with bare ids. */
 export interface PresentOptions {
@@ -10,7 +10,7 @@ export interface PresentOptions {
 }
 
 /** A key as `ApiKeyRead`: never the key itself, never its hash. */
-export function presentApiKey(found: ApiKeyWithOwner, { hydrate, now, catalogue }: PresentOptions) {
+export function presentApiKey(found: ListedApiKey, { hydrate, now, catalogue }: PresentOptions) {
   const { key, owner, sets } = found;
   return {
     id: key.id,
@@ -33,7 +33,7 @@ export function presentApiKey(found: ApiKeyWithOwner, { hydrate, now, catalogue 
   };
 }
 
-function statusOf({ key, owner }: ApiKeyWithOwner, now: number): ApiKeyStatus {
+function statusOf({ key, owner }: ListedApiKey, now: number): ApiKeyStatus {
   if (key.expires !== null && key.expires <= now) return 'expired';
   return owner?.disabled === true ? 'suspended' : 'active';
 }

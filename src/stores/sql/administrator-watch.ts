@@ -2,11 +2,13 @@ import { Refusal } from '../../errors.ts';
 import { administratorSetId } from '../records.ts';
 import { first, type Steps } from './steps.ts';
 
-const selectAdministrator = `SELECT h.user_id FROM held_scope_sets h JOIN users u ON u.id = h.user_id
-  WHERE h.set_id = ? AND u.disabled = 0 LIMIT 1`;
+/** A right that a provider gives ends with its next word, and who can't sign in administers nothing: neither counts. */
+const selectAdministrator = `SELECT s.user_id FROM user_scope_sets s JOIN users u ON u.id = s.user_id
+  WHERE s.set_id = ? AND u.disabled = 0
+    AND (u.password_hash IS NOT NULL OR EXISTS (SELECT 1 FROM identities i WHERE i.user_id = u.id)) LIMIT 1`;
 
 /**
- * Steps of a change that must not take the last enabled administrator away: it is refused with `last_administrator`,
+ * Steps of a change that must not take the last administrator away, who is enabled, can sign in and was made one here: it is refused with `last_administrator`,
  * which rolls it back.
  */
 export function* keepingAdministrator<T>(change: () => Steps<T>): Steps<T> {

@@ -1,6 +1,7 @@
-import type { ApiKey, ApiKeyWithOwner } from '../records.ts';
+import type { ApiKey, ApiKeyWithOwner, ListedApiKey } from '../records.ts';
 import type { Dialect } from './dialect.ts';
 import { parseHeldSets, selectHeldSets } from './held-sets.ts';
+import { type HoldingsRow, selectHoldings, toHoldings } from './user-row.ts';
 
 /** What {@link selectApiKey} gives for a key. */
 export interface ApiKeyRow extends Omit<ApiKey, 'scopes' | 'scopeSets'> {
@@ -10,19 +11,35 @@ export interface ApiKeyRow extends Omit<ApiKey, 'scopes' | 'scopeSets'> {
   readonly ownerDisabled: number | null;
 }
 
-/** SQL that reads keys with owner and sets in one step; `k` is the key. */
+/** What {@link selectApiKeyWithOwner} gives for a key. */
+export interface ApiKeyOwnerRow extends ApiKeyRow, HoldingsRow {}
+
+/** SQL that reads keys with sets and the name of their owner in one step; `k` is the key. */
 export function selectApiKey(dialect: Dialect): string {
+  return select(dialect, '');
+}
+
+/** SQL that reads keys with sets and with all that their owner holds in one step; `k` is the key. */
+export function selectApiKeyWithOwner(dialect: Dialect): string {
+  return select(dialect, `, ${selectHoldings(dialect)}`);
+}
+
+function select(dialect: Dialect, more: string): string {
   return `SELECT k.id, k.label, k.hint, k.scopes, k.created, k.created_by AS "createdBy",
-    k.parent, k.expires, k.last_used AS "lastUsed", u.username AS "ownerName", u.disabled AS "ownerDisabled",
-    ${selectHeldSets(dialect, 'api_key_scope_sets', 'key_id', 'k.id')} AS "heldSets"
+    k.parent, k.session, k.expires, k.last_used AS "lastUsed", u.username AS "ownerName", u.disabled AS "ownerDisabled",
+    ${selectHeldSets(dialect, 'api_key_scope_sets', 'key_id', 'k.id')} AS "heldSets"${more}
   FROM api_keys k LEFT JOIN users u ON u.id = k.created_by`;
 }
 
-/** The key of a row, with owner and sets. */
-export function toApiKey(row: ApiKeyRow): ApiKeyWithOwner;
-export function toApiKey(row: ApiKeyRow | undefined): ApiKeyWithOwner | undefined;
-export function toApiKey(row: ApiKeyRow | undefined): ApiKeyWithOwner | undefined {
+/** The key of a row of {@link selectApiKeyWithOwner}. */
+export function toApiKeyWithOwner(row: ApiKeyOwnerRow | undefined): ApiKeyWithOwner | undefined {
   if (row === undefined) return undefined;
+  const { key, owner, sets } = toApiKey(row);
+  return { key, owner: owner && { ...owner, ...toHoldings(row) }, sets };
+}
+
+/** The key of a row of {@link selectApiKey}. */
+export function toApiKey(row: ApiKeyRow): ListedApiKey {
   const { ids, sets } = parseHeldSets(row.heldSets);
   const key: ApiKey = {
     id: row.id,
@@ -33,6 +50,7 @@ export function toApiKey(row: ApiKeyRow | undefined): ApiKeyWithOwner | undefine
     created: row.created,
     createdBy: row.createdBy,
     parent: row.parent,
+    session: row.session,
     expires: row.expires,
     lastUsed: row.lastUsed,
   };

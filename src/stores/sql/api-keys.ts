@@ -1,10 +1,11 @@
 import { Refusal } from '../../errors.ts';
 import type { ApiKey, Records } from '../records.ts';
 import { createApiKeyList } from './api-key-list.ts';
-import { selectApiKey, toApiKey } from './api-key-row.ts';
+import { selectApiKeyWithOwner, toApiKeyWithOwner } from './api-key-row.ts';
 import type { SqlDatabase } from './database.ts';
 import { insertHeldSets } from './held-sets.ts';
-import { first, noteChange, noteNewKey, run, type Steps } from './steps.ts';
+import { createKeyLineage } from './key-lineage.ts';
+import { first, noteNewKey, run, type Steps } from './steps.ts';
 
 /** The part of the records store about API keys. */
 export type ApiKeys = Pick<
@@ -15,38 +16,35 @@ export type ApiKeys = Pick<
 const selectOwner = 'SELECT disabled FROM users WHERE id = ?';
 const selectLiveKey = 'SELECT id FROM api_keys WHERE id = ? AND expires_order > ?';
 const insertKey = `INSERT INTO api_keys
-  (id, hash, label, hint, scopes, created, created_by, parent, expires, last_used)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
-const removeKey = 'DELETE FROM api_keys WHERE id = ? RETURNING id';
-const removeKeyAndChildren = `WITH RECURSIVE minted (id) AS (
-    SELECT id FROM api_keys WHERE id = ?
-    UNION SELECT k.id FROM api_keys k JOIN minted ON k.parent = minted.id)
-  DELETE FROM api_keys WHERE id IN (SELECT id FROM minted) RETURNING id`;
+  (id, hash, label, hint, scopes, created, created_by, parent, session, expires, last_used)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 
 /** API keys in SQL; `now` is the clock, in epoch milliseconds. */
 export function createApiKeys({ dialect, one, snapshot, write }: SqlDatabase, now: () => number): ApiKeys {
   // In a subquery: a parameter of a join itself makes SQLite plan the statement anew each time (ten times the cost).
-  const select = `${selectApiKey(dialect)} WHERE k.${dialect.keyRow} = (SELECT ${dialect.keyRow} FROM api_keys`;
+  const select = `${selectApiKeyWithOwner(dialect)} WHERE k.${dialect.keyRow} = (SELECT ${dialect.keyRow} FROM api_keys`;
   const byHash = `${select} WHERE hash = ?)`;
   const byId = `${select} WHERE id = ?)`;
   const addHeldSets = insertHeldSets(dialect, 'api_key_scope_sets', 'key_id');
   const list = createApiKeyList(dialect);
+  const lineage = createKeyLineage(dialect);
 
   function* add(key: ApiKey, hash: Uint8Array): Steps<void> {
     yield* requireCredential(key, now());
-    const { id, label, hint, created, createdBy, parent, expires, lastUsed } = key;
+    const { id, label, hint, created, createdBy, parent, session, expires, lastUsed } = key;
+    const born = [created, createdBy, parent, session];
     const scopes = JSON.stringify(key.scopes);
-    yield* run(insertKey, id, hash, label, hint, scopes, created, createdBy, parent, expires, lastUsed);
+    yield* run(insertKey, id, hash, label, hint, scopes, ...born, expires, lastUsed);
     yield* run(addHeldSets, id, JSON.stringify(key.scopeSets));
     yield* noteNewKey(id);
   }
 
   return {
-    findApiKeyByHash: (hash) => one(byHash, [hash], toApiKey),
-    findApiKey: (id) => one(byId, [id], toApiKey),
+    findApiKeyByHash: (hash) => one(byHash, [hash], toApiKeyWithOwner),
+    findApiKey: (id) => one(byId, [id], toApiKeyWithOwner),
     listApiKeys: (query) => snapshot(() => list(query)),
     createApiKey: (key, hash) => write(() => add(key, hash)),
-    deleteApiKey: (id, { children }) => write(() => remove(id, children)),
+    deleteApiKey: (id, { children }) => write(() => lineage.removeKey(id, children)),
   };
 }
 
@@ -58,11 +56,4 @@ function* requireCredential({ createdBy, parent }: ApiKey, now: number): Steps<v
       ? owner?.disabled === 0
       : owner?.disabled !== 1 && (yield* first(selectLiveKey, parent, now)) !== undefined;
   if (!mayMint) throw new Refusal('not_authenticated');
-}
-
-function* remove(id: string, children: boolean): Steps<readonly string[]> {
-  const removed = yield* run<{ readonly id: string }>(children ? removeKeyAndChildren : removeKey, id);
-  const ids = removed.map((key) => key.id);
-  if (ids.length > 0) yield* noteChange([], ids);
-  return ids;
 }

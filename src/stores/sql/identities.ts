@@ -27,6 +27,8 @@ interface IdentityRow extends Identity {
   readonly userId: string;
   readonly madeUser: number;
   readonly scopes: string;
+  /** Names, sorted, as JSON. */
+  readonly grants: string | null;
   /** Ids, sorted, as JSON. */
   readonly scopeSets: string;
 }
@@ -37,13 +39,13 @@ const selectName = 'SELECT id FROM users WHERE canonical_name = ?';
 const insertIdentity = `INSERT INTO identities (issuer, subject, user_id, made_user, created, scopes)
   VALUES (?, ?, ?, ?, ?, '[]')`;
 const removeIdentity = `DELETE FROM identities WHERE ${thatIdentity}`;
-const setScopes = `UPDATE identities SET scopes = ? WHERE ${thatIdentity}`;
+const setScopes = `UPDATE identities SET scopes = ?, grants = ? WHERE ${thatIdentity}`;
 const removeSets = `DELETE FROM identity_scope_sets WHERE ${thatIdentity}`;
 const setProfile = 'UPDATE users SET display_name = ?, email = ? WHERE id = ?';
 
 /** Identities in SQL. */
 export function createIdentities({ dialect, many, write }: SqlDatabase): Identities {
-  const select = `SELECT i.issuer, i.subject, i.user_id AS "userId", i.made_user AS "madeUser", i.scopes,
+  const select = `SELECT i.issuer, i.subject, i.user_id AS "userId", i.made_user AS "madeUser", i.scopes, i.grants,
       (SELECT ${dialect.arrayOf('s.set_id', 's.set_id')} FROM identity_scope_sets s
         WHERE s.issuer = i.issuer AND s.subject = i.subject) AS "scopeSets"
     FROM identities i`;
@@ -81,8 +83,9 @@ export function createIdentities({ dialect, many, write }: SqlDatabase): Identit
   function* refresh(claims: IdentityClaims, identity: IdentityRow, user: User): Steps<void> {
     const { issuer, subject, displayName, email } = claims;
     const scopes = JSON.stringify(claims.scopes);
-    if (scopes !== identity.scopes) {
-      yield* run(setScopes, scopes, issuer, subject);
+    const grants = claims.grants === undefined ? null : JSON.stringify(claims.grants.toSorted());
+    if (scopes !== identity.scopes || grants !== identity.grants) {
+      yield* run(setScopes, scopes, grants, issuer, subject);
       yield* noteChange([user.id]);
     }
     const scopeSets = JSON.stringify([...new Set(claims.scopeSets)].sort());

@@ -27,7 +27,7 @@ export const recordsTables: readonly Table[] = [
   { name: 'user_scope_sets', columns: ['user_id', 'set_id'], key: ['user_id', 'set_id'] },
   {
     name: 'identities',
-    columns: ['issuer', 'subject', 'user_id', 'made_user', 'scopes', 'created'],
+    columns: ['issuer', 'subject', 'user_id', 'made_user', 'scopes', 'grants', 'created'],
     key: ['issuer', 'subject'],
   },
   {
@@ -39,11 +39,12 @@ export const recordsTables: readonly Table[] = [
     name: 'api_keys',
     columns: [
       ...['id', 'hash', 'hash_format', 'label', 'hint', 'scopes', 'created', 'created_by'],
-      ...['parent', 'expires', 'last_used'],
+      ...['parent', 'session', 'expires', 'last_used'],
     ],
     key: ['id'],
   },
   { name: 'api_key_scope_sets', columns: ['key_id', 'set_id'], key: ['key_id', 'set_id'] },
+  { name: 'removed_api_keys', columns: ['id', 'parent'], key: ['id'] },
   { name: 'signing_keys', columns: ['kid', 'algorithm', 'private_jwk', 'created'], key: ['kid'] },
   { name: 'secrets', columns: ['name', 'value'], key: ['name'] },
   { name: 'bootstrap', columns: ['id', 'open', 'token'], key: ['id'], isSeeded: true },

@@ -1,25 +1,62 @@
-import type { User, UserWithSets } from '../records.ts';
+import type { IdentityGrants, ScopeSet, User, UserHoldings, UserWithSets } from '../records.ts';
 import type { Dialect } from './dialect.ts';
 import { parseHeldSets, selectHeldSets } from './held-sets.ts';
 import type { Value } from './steps.ts';
 
 /** A user as a database gives it. */
-export interface UserRow extends Omit<User, 'scopes' | 'scopeSets' | 'disabled'> {
-  readonly scopes: string;
+export interface UserRow extends Omit<User, 'scopes' | 'scopeSets' | 'disabled'>, HoldingsRow {
   readonly disabled: number;
+}
+
+/** What {@link selectHoldings} gives. */
+export interface HoldingsRow {
+  readonly ownScopes: string;
   readonly ownSets: string;
-  readonly heldSets: string;
-  readonly grantedScopes: string;
+  readonly allSets: string;
+  readonly grants: string;
+}
+
+type GrantsTuple = readonly [
+  issuer: string,
+  grants: readonly string[] | null,
+  scopes: readonly string[],
+  scopeSets: readonly string[],
+];
+
+const noGrants: readonly IdentityGrants[] = Object.freeze([]);
+
+/** Columns with all that is written of a user as held; `u` is the user. */
+export function selectHoldings(dialect: Dialect): string {
+  const { arrayOf, json, tuple } = dialect;
+  const grantedSets = `(SELECT ${arrayOf('s.set_id', 's.set_id')} FROM identity_scope_sets s
+    WHERE s.issuer = i.issuer AND s.subject = i.subject)`;
+  const grants = `${tuple}(i.issuer, ${json('i.grants')}, ${json('i.scopes')}, ${json(grantedSets)})`;
+  return `u.scopes AS "ownScopes",
+    (SELECT ${arrayOf('set_id', 'set_id')} FROM user_scope_sets WHERE user_id = u.id) AS "ownSets",
+    ${selectHeldSets(dialect, 'held_scope_sets', 'user_id', 'u.id')} AS "allSets",
+    (SELECT ${arrayOf(grants)} FROM identities i WHERE i.user_id = u.id) AS "grants"`;
+}
+
+/** Reads the columns of {@link selectHoldings}. */
+export function toHoldings({ ownScopes, ownSets, allSets, grants }: HoldingsRow): UserHoldings {
+  const sets: readonly ScopeSet[] = parseHeldSets(allSets).sets;
+  return {
+    scopes: JSON.parse(ownScopes) as string[],
+    scopeSets: JSON.parse(ownSets) as string[],
+    grants: grants === '[]' ? noGrants : (JSON.parse(grants) as GrantsTuple[]).map(toGrants),
+    sets,
+  };
+}
+
+function toGrants([issuer, grants, scopes, scopeSets]: GrantsTuple): IdentityGrants {
+  return { issuer, grants, scopes, scopeSets };
 }
 
 /** Selects users with all that is held; a WHERE clause may follow. */
 export function selectUser(dialect: Dialect): string {
   return `SELECT u.id, u.username, u.display_name AS "displayName", u.email,
-    u.password_hash AS "passwordHash", u.scopes, u.disabled, u.created, u.last_login AS "lastLogin",
-    (SELECT ${dialect.arrayOf('set_id', 'set_id')} FROM user_scope_sets WHERE user_id = u.id) AS "ownSets",
-    ${selectHeldSets(dialect, 'held_scope_sets', 'user_id', 'u.id')} AS "heldSets",
-    (SELECT ${dialect.arrayOf('g.value')} FROM identities i, ${dialect.elementsOf('i.scopes')} g
-      WHERE i.user_id = u.id) AS "grantedScopes"
+    u.password_hash AS "passwordHash", u.disabled, u.created, u.last_login AS "lastLogin",
+    ${selectHoldings(dialect)}
   FROM users u`;
 }
 
@@ -40,14 +77,9 @@ export function toUserWithSets(row: UserRow): UserWithSets;
 export function toUserWithSets(row: UserRow | undefined): UserWithSets | undefined;
 export function toUserWithSets(row: UserRow | undefined): UserWithSets | undefined {
   if (row === undefined) return undefined;
-  const { ownSets, heldSets, grantedScopes, ...columns } = row;
-  const { ids, sets } = parseHeldSets(heldSets);
-  const own = JSON.parse(row.scopes) as string[];
-  const scopeSets = JSON.parse(ownSets) as string[];
-  const scopes =
-    grantedScopes === '[]' ? own : [...new Set([...own, ...(JSON.parse(grantedScopes) as string[])])].sort();
-  const user = { ...columns, scopes: own, scopeSets, disabled: row.disabled === 1 };
-  return { user, scopes, scopeSets: ids, sets };
+  const { ownScopes, ownSets, allSets, grants: granted, ...columns } = row;
+  const { scopes, scopeSets, grants, sets } = toHoldings({ ownScopes, ownSets, allSets, grants: granted });
+  return { user: { ...columns, scopes, scopeSets, disabled: row.disabled === 1 }, grants, sets };
 }
 
 /** What may be changed of a user, and the id, as the values of {@link updateUser}. */

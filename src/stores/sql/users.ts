@@ -3,6 +3,7 @@ import type { Records, User, UserChanges } from '../records.ts';
 import { keepingAdministrator } from './administrator-watch.ts';
 import type { SqlDatabase } from './database.ts';
 import { insertHeldSets } from './held-sets.ts';
+import { createKeyLineage } from './key-lineage.ts';
 import { first, noteChange, run, type Steps } from './steps.ts';
 import {
   closeBootstrap,
@@ -24,7 +25,6 @@ const selectBootstrap = 'SELECT open FROM bootstrap';
 const idOfName = 'SELECT id FROM users WHERE canonical_name = ?';
 const canonicalNameOf = 'SELECT canonical_name AS "canonicalName" FROM users WHERE id = ?';
 const removeHeldSets = 'DELETE FROM user_scope_sets WHERE user_id = ?';
-const removeKeysOf = 'DELETE FROM api_keys WHERE created_by = ? RETURNING id';
 const removeUser = 'DELETE FROM users WHERE id = ? RETURNING id';
 
 /** Users in SQL. */
@@ -34,6 +34,7 @@ export function createUsers({ dialect, one, many, write }: SqlDatabase): Users {
   const byName = `${select} WHERE u.canonical_name = ?`;
   const byNames = `${select} ORDER BY u.canonical_name`;
   const addHeldSets = insertHeldSets(dialect, 'user_scope_sets', 'user_id');
+  const lineage = createKeyLineage(dialect);
 
   function* add(user: User, canonicalName: string): Steps<void> {
     yield* requireFreeName(canonicalName, '');
@@ -67,6 +68,15 @@ export function createUsers({ dialect, one, many, write }: SqlDatabase): Users {
     return toUserWithSets(yield* first<UserRow>(byId, id))?.user;
   }
 
+  function* remove(id: string, keepKeys: boolean): Steps<boolean> {
+    return yield* keepingAdministrator(function* () {
+      const removed = yield* run<{ readonly id: string }>(removeUser, id);
+      if (removed.length === 0) return false;
+      yield* noteChange([id], keepKeys ? [] : yield* lineage.removeKeysOf(id));
+      return true;
+    });
+  }
+
   return {
     findUser: (id) => one(byId, [id], toUserWithSets),
     findUserByName: (canonicalName) => one(byName, [canonicalName], toUserWithSets),
@@ -92,19 +102,6 @@ function* requireFreeName(canonicalName: string, forId: string): Steps<void> {
 
 function* nameOf(id: string): Steps<string> {
   return (yield* first<{ readonly canonicalName: string }>(canonicalNameOf, id))!.canonicalName;
-}
-
-function* remove(id: string, keepKeys: boolean): Steps<boolean> {
-  return yield* keepingAdministrator(function* () {
-    const removed = yield* run<{ readonly id: string }>(removeUser, id);
-    if (removed.length === 0) return false;
-    const keys = keepKeys ? [] : yield* run<{ readonly id: string }>(removeKeysOf, id);
-    yield* noteChange(
-      [id],
-      keys.map((key) => key.id),
-    );
-    return true;
-  });
 }
 
 /** A field that is present but undefined is no change either. */

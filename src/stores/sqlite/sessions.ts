@@ -1,9 +1,7 @@
 import { LRUCache } from 'lru-cache';
-import type { Attempts } from '../attempts.ts';
-import { decideRotation, initialRotation, type RotationState, sessionClock } from '../session-rotation.ts';
+import { decideRotation, initialRotation, type RotationState } from '../session-rotation.ts';
 import type { LiveSession, Presentation, Session, Sessions } from '../sessions.ts';
 import type { SingleUse } from '../single-use.ts';
-import { createSqliteAttempts } from './attempts.ts';
 import { createConnection } from './connection.ts';
 import { openDatabase } from './open.ts';
 import type { SqliteStoreOptions } from './records.ts';
@@ -17,17 +15,13 @@ const memoSize = 20_000;
 const pruneBatch = 500;
 
 const columns = `id, user_id AS userId, method, scope, address, user_agent AS userAgent, created,
-  last_used AS lastUsed, expires, generation, issued, presented,
-  CASE WHEN previous_of = generation THEN previous ELSE generation - 1 END AS previous`;
-
-/** What is in the file of the sessions, over one connection; `close` closes all of it. */
-export type SqliteSessions = Sessions & SingleUse & Attempts;
+  last_used AS lastUsed, expires, generation, issued, presented`;
 
 /**
  * Opens the session store in a SQLite file, made and migrated as needed; `now` is the store's clock.
  * Throws {@link ../store-open-error.ts StoreOpenError} when the file can't be used.
  */
-export function createSqliteSessions(file: string, options: SqliteStoreOptions): SqliteSessions {
+export function createSqliteSessions(file: string, options: SqliteStoreOptions): Sessions & SingleUse {
   const { now, asksOncePerTurn, staleIfErrorMs = 0 } = options;
   const connection = createConnection(openDatabase(file, 'sessions'), asksOncePerTurn);
   const { db, read, write } = connection;
@@ -37,13 +31,13 @@ export function createSqliteSessions(file: string, options: SqliteStoreOptions):
   );
   const insert = db.prepare<[SessionRow]>(
     `INSERT INTO sessions (id, user_id, method, scope, address, user_agent, created, last_used, expires,
-      generation, issued, presented, previous, previous_of)
+      generation, issued, presented)
     VALUES (@id, @userId, @method, @scope, @address, @userAgent, @created, @lastUsed, @expires,
-      @generation, @issued, @presented, @previous, @generation)`,
+      @generation, @issued, @presented)`,
   );
   const update = db.prepare<[SessionRow]>(
     `UPDATE sessions SET last_used = @lastUsed, expires = @expires, generation = @generation, issued = @issued,
-      presented = @presented, previous = @previous, previous_of = @generation WHERE id = @id`,
+      presented = @presented WHERE id = @id`,
   );
   const remove = db.prepare<[string], SessionRow>(`DELETE FROM sessions WHERE id = ? RETURNING ${columns}`);
   const removeOfUser = db.prepare<[string, string | null], LiveSession>(
@@ -53,7 +47,6 @@ export function createSqliteSessions(file: string, options: SqliteStoreOptions):
     'DELETE FROM sessions WHERE id IN (SELECT id FROM sessions WHERE expires <= ? LIMIT ?)',
   );
 
-  const { count, giveBack, pruneAttempts } = createSqliteAttempts(connection, now);
   const use = db.prepare<[string, number]>('INSERT OR IGNORE INTO used_once (id, expires) VALUES (?, ?)');
   const removeUsed = db.prepare<[number]>('DELETE FROM used_once WHERE expires <= ?');
 
@@ -96,10 +89,9 @@ export function createSqliteSessions(file: string, options: SqliteStoreOptions):
       }),
     present: (id, generation, times) =>
       write((): Presentation => {
+        const at = now();
         const row = byId.get(id);
-        if (row === undefined) return { outcome: 'gone' };
-        const at = sessionClock(now(), row.lastUsed);
-        if (row.expires <= at) return { outcome: 'gone' };
+        if (row === undefined || row.expires <= at) return { outcome: 'gone' };
         const decision = decideRotation(row, generation, at, times.reuseGraceMs);
         if (decision.outcome === 'gone') return decision;
         memo.delete(id);
@@ -144,11 +136,8 @@ export function createSqliteSessions(file: string, options: SqliteStoreOptions):
         if (changes < pruneBatch) break;
       }
       await write(() => removeUsed.run(now()));
-      await pruneAttempts();
       return pruned;
     },
-    count,
-    giveBack,
     burn: (id, expires) => write(() => expires > now() && use.run(id, expires).changes === 1),
     ping: async () => read(() => void byId.get('')),
     close: connection.close,
@@ -156,6 +145,6 @@ export function createSqliteSessions(file: string, options: SqliteStoreOptions):
 }
 
 /** Leaves out what only the rotation knows. */
-function toSession({ issued: _, presented: __, previous: ___, ...session }: SessionRow): Session {
+function toSession({ issued: _, presented: __, ...session }: SessionRow): Session {
   return session;
 }

@@ -1,0 +1,87 @@
+import type { Dialect } from './dialect.ts';
+import { all, first, noteChange, run, type Steps } from './steps.ts';
+
+/** Deletes keys without losing who was minted with whom: steps that give the ids of the keys deleted. */
+export interface KeyLineage {
+  /** A key or, with `children`, all that were minted with it, at any depth, too. */
+  removeKey(id: string, children: boolean): Steps<readonly string[]>;
+  /** Every key of a user; others are told of them by whoever calls this. */
+  removeKeysOf(userId: string): Steps<readonly string[]>;
+}
+
+/** A key, or where one was. */
+interface Link {
+  readonly id: string;
+  readonly parent: string | null;
+}
+
+const hasChild = `(EXISTS (SELECT 1 FROM api_keys c WHERE c.parent = k.id)
+  OR EXISTS (SELECT 1 FROM removed_api_keys c WHERE c.parent = k.id))`;
+/** A deleted key stays as a link while others were minted with it. */
+const keepLink = `INSERT INTO removed_api_keys (id, parent)
+  SELECT k.id, k.parent FROM api_keys k WHERE k.id = ? AND ${hasChild}`;
+const keepLinksOf = `INSERT INTO removed_api_keys (id, parent)
+  SELECT k.id, k.parent FROM api_keys k WHERE k.created_by = ? AND ${hasChild}`;
+const removeOne = 'DELETE FROM api_keys WHERE id = ? RETURNING id, parent';
+const removeOwned = 'DELETE FROM api_keys WHERE created_by = ? RETURNING id, parent';
+const dropLink = `DELETE FROM removed_api_keys AS k WHERE id = ? AND NOT ${hasChild} RETURNING id, parent`;
+const selectLink =
+  'SELECT id, parent FROM api_keys WHERE id = ? UNION ALL SELECT id, parent FROM removed_api_keys WHERE id = ?';
+
+/** So many links that lead to nobody any more are dropped at once; what is left does no harm. */
+const mostDropped = 100;
+
+/** The lines of keys in SQL. */
+export function createKeyLineage({ elementsOf }: Dialect): KeyLineage {
+  const given = `(SELECT value FROM ${elementsOf('?')})`;
+  const selectChildren = `SELECT id FROM api_keys WHERE parent IN ${given}
+    UNION ALL SELECT id FROM removed_api_keys WHERE parent IN ${given}`;
+  const removeThese = `DELETE FROM api_keys WHERE id IN ${given} RETURNING id`;
+  const dropThese = `DELETE FROM removed_api_keys WHERE id IN ${given}`;
+
+  function* removeAlone(id: string): Steps<readonly string[]> {
+    yield* run(keepLink, id);
+    const removed = yield* run<Link>(removeOne, id);
+    if (removed.length === 0) return [];
+    yield* dropLinksAbove(removed);
+    yield* noteChange([], [id]);
+    return [id];
+  }
+
+  /** A generation at a time: that is as often as the line is long. */
+  function* removeWithChildren(id: string): Steps<readonly string[]> {
+    const top = yield* first<Link>(selectLink, id, id);
+    if (top === undefined) return [];
+    const family = [id];
+    for (let generation: readonly string[] = family; generation.length > 0; ) {
+      const parents = JSON.stringify(generation);
+      generation = (yield* all<Link>(selectChildren, parents, parents)).map((child) => child.id);
+      family.push(...generation);
+    }
+    const ids = JSON.stringify(family);
+    const removed = yield* run<Link>(removeThese, ids);
+    yield* run(dropThese, ids);
+    yield* dropLinksAbove([top]);
+    const gone = removed.map((key) => key.id);
+    if (gone.length > 0) yield* noteChange([], gone);
+    return gone;
+  }
+
+  return {
+    removeKey: (id, children) => (children ? removeWithChildren(id) : removeAlone(id)),
+    *removeKeysOf(userId) {
+      yield* run(keepLinksOf, userId);
+      const removed = yield* run<Link>(removeOwned, userId);
+      yield* dropLinksAbove(removed);
+      return removed.map((key) => key.id);
+    },
+  };
+}
+
+/** Drops the links upwards of keys that have gone, as far as they lead to nobody else. */
+function* dropLinksAbove(keys: readonly Link[]): Steps<void> {
+  let left = mostDropped;
+  for (const { parent } of keys)
+    for (let id = parent; id !== null && left > 0; left--)
+      id = (yield* run<Link>(dropLink, id))[0]?.parent ?? null;
+}

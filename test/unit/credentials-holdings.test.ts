@@ -1,0 +1,180 @@
+import t from 'tap';
+import { nameOfGrant } from '../../src/config/grant-name.ts';
+import { createHoldings } from '../../src/credentials/holdings.ts';
+import { administratorSet } from '../../src/stores/administrator-set.ts';
+import type { ApiKeyWithOwner, IdentityGrants, UserHoldings } from '../../src/stores/records.ts';
+import { newKey, newUser } from '../contract/fixtures.ts';
+
+const catalogue = new Set(['a', 'b', 'c', 'd']);
+const editors = { id: 's1', name: 'editors', description: '', scopes: ['a', 'b'], created: 1, updated: 1 };
+const issuer = 'https://login.example.com';
+const staff = { claim: 'groups', value: 'staff', scopes: ['a', 'b'], scope_sets: [] };
+const admins = { claim: 'groups', value: 'admins', scopes: ['b'], scope_sets: ['editors', 'administrator'] };
+const [staffName, adminsName] = [nameOfGrant(staff), nameOfGrant(admins)];
+
+interface Row {
+  readonly name: string;
+  readonly providers?: Parameters<typeof createHoldings>[1];
+  readonly holdings?: Partial<UserHoldings>;
+  readonly scopes: readonly string[];
+  readonly scopeSets?: readonly string[];
+}
+
+function granted(changes: Partial<IdentityGrants> = {}): readonly IdentityGrants[] {
+  return [{ issuer, grants: [staffName], scopes: ['a', 'b'], scopeSets: [], ...changes }];
+}
+
+const byAdmins = { grants: [adminsName], scopes: ['b'], scopeSets: ['administrator', 's1'] };
+const all = [...catalogue];
+
+const rows: readonly Row[] = [
+  { name: 'own scopes, as far as the catalogue has them', holdings: { scopes: ['a', 'x'] }, scopes: ['a'] },
+  {
+    name: 'own sets and what is in them',
+    holdings: { scopes: ['c'], scopeSets: ['s1'], sets: [editors] },
+    scopes: ['a', 'b', 'c'],
+    scopeSets: ['s1'],
+  },
+  {
+    name: 'what a configured grant gave',
+    providers: { idp: { issuer, grants: [staff] } },
+    holdings: { grants: granted(), scopes: ['d'] },
+    scopes: ['a', 'b', 'd'],
+  },
+  {
+    name: 'nothing of a provider that is not configured any more',
+    holdings: { grants: granted(), scopes: ['d'] },
+    scopes: ['d'],
+  },
+  {
+    name: 'nothing of another issuer, whatever it grants',
+    providers: { idp: { issuer: `${issuer}/`, grants: [staff] } },
+    holdings: { grants: granted() },
+    scopes: [],
+  },
+  {
+    name: 'nothing of a grant that is gone, though another one gives the same',
+    providers: { idp: { issuer, grants: [{ ...staff, value: 'others' }] } },
+    holdings: { grants: granted() },
+    scopes: [],
+  },
+  {
+    name: 'of a grant that gives less now what it still gives',
+    providers: { idp: { issuer, grants: [{ ...staff, scopes: ['b', 'c'] }] } },
+    holdings: { grants: granted() },
+    scopes: ['b'],
+  },
+  {
+    name: 'the same under another name of the provider, which is its issuer',
+    providers: { renamed: { issuer, grants: [staff] } },
+    holdings: { grants: granted() },
+    scopes: ['a', 'b'],
+  },
+  {
+    name: 'of several providers at one issuer the grants of each',
+    providers: { one: { issuer, grants: [admins] }, two: { issuer, grants: [staff] } },
+    holdings: { grants: granted() },
+    scopes: ['a', 'b'],
+  },
+  {
+    name: 'what was given before grants were kept, as far as any of the provider gives it',
+    providers: { idp: { issuer, grants: [{ ...staff, scopes: ['a'] }] } },
+    holdings: { grants: granted({ grants: null }) },
+    scopes: ['a'],
+  },
+  {
+    name: 'sets that are granted, by name',
+    providers: { idp: { issuer, grants: [{ ...admins, scope_sets: ['editors'] }] } },
+    holdings: { grants: granted(byAdmins), sets: [administratorSet, editors] },
+    scopes: ['a', 'b'],
+    scopeSets: ['s1'],
+  },
+  {
+    name: 'everything by the granted administrator set',
+    providers: { idp: { issuer, grants: [admins] } },
+    holdings: { grants: granted(byAdmins), sets: [administratorSet, editors] },
+    scopes: all,
+    scopeSets: ['administrator', 's1'],
+  },
+  {
+    name: 'an own set though the provider that granted it, too, is gone',
+    holdings: { grants: granted(byAdmins), scopeSets: ['s1'], sets: [administratorSet, editors] },
+    scopes: ['a', 'b'],
+    scopeSets: ['s1'],
+  },
+];
+
+for (const { name, providers = {}, holdings = {}, scopes, scopeSets = [] } of rows) {
+  t.test(`a user holds ${name}`, async (t) => {
+    const { grants, sets, ...own } = { scopes: [], scopeSets: [], grants: [], sets: [], ...holdings };
+    const held = createHoldings(catalogue, providers).ofUser({ user: newUser('u', own), grants, sets });
+    t.strictSame(held, { scopes, scopeSets });
+  });
+}
+
+function keyOf(
+  key: Pick<ApiKeyWithOwner['key'], 'scopes' | 'scopeSets'>,
+  sets: ApiKeyWithOwner['sets'],
+  owner: Partial<UserHoldings> | null,
+): ApiKeyWithOwner {
+  const who = { id: 'owner', username: 'OWNER', disabled: false };
+  const holdings = { scopes: [], scopeSets: [], grants: [], sets: [] };
+  return { key: newKey('k', key), sets, owner: owner && { ...who, ...holdings, ...owner } };
+}
+
+const keys: readonly (readonly [string, ApiKeyWithOwner, readonly string[], readonly string[]])[] = [
+  [
+    'what its owner holds, too',
+    keyOf({ scopes: ['a', 'b', 'x'], scopeSets: [] }, [], { scopes: ['b', 'c', 'x'] }),
+    ['b'],
+    [],
+  ],
+  [
+    'no set that its owner has lost, but of its scopes what the owner holds otherwise',
+    keyOf({ scopes: [], scopeSets: ['s1'] }, [editors], { scopes: ['b', 'c'] }),
+    ['b'],
+    [],
+  ],
+  [
+    'a set that its owner holds',
+    keyOf({ scopes: [], scopeSets: ['s1'] }, [editors], { scopeSets: ['s1'], sets: [editors] }),
+    ['a', 'b'],
+    ['s1'],
+  ],
+  [
+    'any set while its owner is an administrator',
+    keyOf({ scopes: ['c'], scopeSets: ['s1'] }, [editors], {
+      scopeSets: ['administrator'],
+      sets: [administratorSet],
+    }),
+    ['a', 'b', 'c'],
+    ['s1'],
+  ],
+  [
+    'as an administrator’s, once the owner is none, what the owner has left',
+    keyOf({ scopes: [], scopeSets: ['administrator'] }, [administratorSet], { scopes: ['d'] }),
+    ['d'],
+    [],
+  ],
+  [
+    'nothing by what a provider gave its owner and is not configured to give',
+    keyOf({ scopes: ['a'], scopeSets: ['administrator'] }, [administratorSet], {
+      grants: granted(byAdmins),
+      sets: [administratorSet, editors],
+    }),
+    [],
+    [],
+  ],
+  [
+    'its own when it was kept without its owner',
+    keyOf({ scopes: ['c'], scopeSets: ['s1'] }, [editors], null),
+    ['a', 'b', 'c'],
+    ['s1'],
+  ],
+];
+
+for (const [name, key, scopes, scopeSets] of keys) {
+  t.test(`a key holds ${name}`, async (t) => {
+    t.strictSame(createHoldings(catalogue, {}).ofKey(key), { scopes, scopeSets });
+  });
+}
