@@ -29,6 +29,7 @@ export async function composeRoutes(config: Config): Promise<ComposedRoutes> {
       exact: route.exact !== undefined,
       upstream: upstreams.get(route.upstream)!,
       isPublic: route.public,
+      passesPreflights: route.preflight === 'upstream',
       acceptsSession: route.accept.includes('session'),
       acceptsApiKey: route.accept.includes('api_key'),
       scopes: route.scopes,

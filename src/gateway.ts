@@ -19,6 +19,7 @@ import type { CookieAttributes } from './http/cookies.ts';
 import { createCors, isPreflight } from './http/cors.ts';
 import type { Exchange } from './http/exchange.ts';
 import { createKnownOrigins } from './http/foreign-page.ts';
+import { createPassedMeaning, type HeaderRules } from './http/header-names.ts';
 import { createReplies } from './http/reply.ts';
 import { assertDeclaredSize } from './http/request-body.ts';
 import { assertKnownExpectation, assertMethodIsServed, assertUnambiguousHead } from './http/request-head.ts';
@@ -113,6 +114,7 @@ export async function composeGateway(config: Config, lasting: LastingParts): Pro
   const routes = await composeRoutes(config);
   const send = createForward({
     streams,
+    passedMeaning: createPassedMeaning(headerRules(config)),
     ownCookies: [cookie.name, `${cookie.name}_login`],
     ownsCors: cors.enabled,
     corsHeaders: (exchange) => cors.answerHeaders(exchange.head),
@@ -151,16 +153,18 @@ export async function composeGateway(config: Config, lasting: LastingParts): Pro
     replies.send(exchange, { status: 204, headers: cors.preflightHeaders(exchange.head) });
   }
 
-  /** A preflight whose answer is the upstream's goes there as nobody's: it never carries a credential. */
   function passOn(exchange: Exchange, preflight: boolean): void {
     const route = routes.table.find(exchange.path);
     exchange.route = route.label;
-    const principal = preflight ? null : authenticate(exchange.head, route.isPublic);
+    if (preflight && route.passesPreflights) {
+      forward(exchange, route, null, true);
+      return;
+    }
+    const principal = authenticate(exchange.head, route.isPublic);
     if (principal instanceof Promise)
       principal
         .then((found) => admit(exchange, route, found))
         .catch((error) => replies.refuse(exchange, error));
-    else if (preflight) forward(exchange, route, null, true);
     else admit(exchange, route, principal);
   }
 
@@ -197,6 +201,14 @@ export async function composeGateway(config: Config, lasting: LastingParts): Pro
       if (open === 0) closeRetired();
     },
     close,
+  };
+}
+
+function headerRules({ headers }: Config): HeaderRules {
+  return {
+    passOddNames: headers.odd_names === 'pass',
+    passMethodOverride: headers.method_override === 'pass',
+    dropped: headers.drop,
   };
 }
 

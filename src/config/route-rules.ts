@@ -1,3 +1,5 @@
+import { laxReadings } from '../readings/lax-path.ts';
+import { areaOf, type OptionalEndpoint, ownAreas } from '../readings/own-areas.ts';
 import { keyOf } from './problems.ts';
 import { problemOfRoutePath, withoutTrailingSlash } from './route-path.ts';
 import { given, type Rule } from './rule.ts';
@@ -57,6 +59,30 @@ const publicStandsAlone: Rule = ({ routes = [] }, report) => {
   }
 };
 
+// A route that no request can reach is a mistake that looks like a rule.
+const outsideOfOwnAreas: Rule = ({ routes = [], endpoints }, report) => {
+  // What is broken is taken for the upstream's: that spares a problem that may be none.
+  const areas = ownAreas((name) => given(endpoints, name, defaultOf(name)) !== 'own');
+  for (const [index, route] of routes.entries())
+    for (const kind of kinds) {
+      const area = laxReadings(route?.[kind] ?? '/')
+        .map((path) => areaOf(path, areas))
+        .find((found) => found !== undefined);
+      if (area !== undefined)
+        report(['routes', index, kind], `lies in ${area}, which Postern answers itself`);
+    }
+};
+
+const defaultOf = (name: OptionalEndpoint) => (name === 'users' ? 'upstream' : 'own');
+
+// With origins configured Postern answers every preflight itself.
+const preflightsHaveOneOwner: Rule = ({ routes = [], cors }, report) => {
+  if ((given(cors, 'origins', []) ?? []).length === 0) return;
+  for (const [index, route] of routes.entries())
+    if (route?.preflight !== undefined)
+      report(['routes', index, 'preflight'], 'must not stand beside cors.origins', 'key');
+};
+
 /** What routes must be beside each other and beside the rest. */
 export const routeRules: readonly Rule[] = [
   eachHasOnePath,
@@ -64,4 +90,6 @@ export const routeRules: readonly Rule[] = [
   pathsDiffer,
   upstreamsAreThere,
   publicStandsAlone,
+  outsideOfOwnAreas,
+  preflightsHaveOneOwner,
 ];

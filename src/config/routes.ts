@@ -66,7 +66,7 @@ const scopes = z
   )
   .prefault([])
   .describe(
-    'Scopes needed, all of them: a list for every method, or a map by read, write and method names; a method without entry is 405.',
+    'Scopes needed, all of them: a list for every method, or a map by read, write and method names; a method without entry is 405. GET’s covers HEAD.',
   );
 
 const path = () => text().transform(withoutTrailingSlash).optional();
@@ -87,6 +87,12 @@ const route = z.strictObject({
     .boolean()
     .default(false)
     .describe('Let requests without credentials pass; not with scopes or accept.'),
+  preflight: z
+    .literal('upstream', { error: 'must be upstream' })
+    .optional()
+    .describe(
+      'upstream: it answers CORS itself; preflights pass without credentials and query. Not with cors.origins. Left out: a preflight is a request like any other.',
+    ),
   max_body: size({ min: 0 })
     .optional()
     .describe('Size of a request body, beyond it 413; left out: no bound.'),
@@ -102,5 +108,5 @@ const route = z.strictObject({
 /** `routes`: which path goes to which upstream, and who may. In the output paths have no trailing slash (but `/`). */
 export const routes = z
   .array(route)
-  .prefault([])
+  .min(1, 'must have a route')
   .describe('Which path goes to which upstream, and who may; a path without route is 404.');

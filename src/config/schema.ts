@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { corsOriginRule, ipOrCidrRule, originRule } from './addresses.ts';
 import { apiKeys, bootstrap, passwords, sessions, tokens } from './credentials.ts';
+import { droppableNameRule } from './header-names.ts';
 import { identityProviders } from './identity-providers.ts';
 import { limits, listen, loginThrottle, management, shutdown } from './listeners.ts';
 import { routes } from './routes.ts';
@@ -36,6 +37,28 @@ const paths = z
   })
   .prefault({})
   .describe('Spellings that upstreams read differently; refused unless every upstream is known to agree.');
+
+const headers = z
+  .strictObject({
+    odd_names: z
+      .enum(['drop', 'pass'])
+      .prefault('drop')
+      .describe(
+        'What becomes of a name with other characters than letters, digits and -, which CGI, WSGI and PHP take for another: drop or pass.',
+      ),
+    method_override: z
+      .enum(['drop', 'pass'])
+      .prefault('drop')
+      .describe(
+        'What becomes of X-HTTP-Method-Override and its like, which walk round a route’s scopes by method: drop or pass.',
+      ),
+    drop: z
+      .array(text(droppableNameRule))
+      .prefault([])
+      .describe('Further names that no client’s request brings to an upstream, in any spelling.'),
+  })
+  .prefault({})
+  .describe('Headers of clients that upstreams could take for something else.');
 
 const cors = z
   .strictObject({
@@ -82,6 +105,7 @@ export const configSchema = z.strictObject({
   cors,
   bootstrap,
   paths,
+  headers,
   limits,
   shutdown,
   scopes,

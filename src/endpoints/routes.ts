@@ -1,3 +1,5 @@
+import { hasOtherReadings, laxReadings } from '../readings/lax-path.ts';
+import { areaOf, type OptionalEndpoint, ownAreas } from '../readings/own-areas.ts';
 import type { Endpoint } from './endpoint.ts';
 
 /** What own paths there are at a path, by method. */
@@ -23,43 +25,18 @@ export interface OwnRoutes {
   find(path: string): OwnMatch | undefined;
 }
 
-/** Areas reserved whatever the configuration. */
-const alwaysReserved = [
-  '/api/login',
-  '/api/logout',
-  '/api/admin/api-keys',
-  '/.well-known/jwks.json',
-] as const;
-
-/** The area of each endpoint of the contract that an upstream may answer instead. */
-export const optionalAreas = {
-  bootstrap: '/api/bootstrap',
-  self_sessions: '/api/self/sessions',
-  admin_sessions: '/api/admin/sessions',
-  scope_sets: '/api/admin/scope-sets',
-  users: '/api/admin/users',
-  audit: '/api/admin/audit',
-} as const;
-
 /** Builds the table. An area is reserved as a whole: what is not defined in it is 404 and never forwarded. */
 export function createOwnRoutes(
   endpoints: readonly Endpoint[],
-  answeredBy: Readonly<Record<keyof typeof optionalAreas, 'own' | 'upstream'>>,
+  answeredBy: Readonly<Record<OptionalEndpoint, 'own' | 'upstream'>>,
 ): OwnRoutes {
-  const areas: string[] = [...alwaysReserved];
-  for (const [name, area] of Object.entries(optionalAreas))
-    if (answeredBy[name as keyof typeof optionalAreas] === 'own') areas.push(area);
+  const areas = ownAreas((name) => answeredBy[name] === 'upstream');
   const resources = new Map<string, Resource>();
   for (const path of new Set(endpoints.map((endpoint) => endpoint.path)))
     resources.set(path, createResource(path, endpoints));
   const nothing: OwnMatch = { resource: null, id: '' };
 
-  function inArea(path: string): boolean {
-    for (const area of areas)
-      if (path.startsWith(area) && (path.length === area.length || path.charCodeAt(area.length) === slash))
-        return true;
-    return false;
-  }
+  const isOwn = (path: string) => areaOf(path, areas) !== undefined;
 
   function resourceAt(path: string): OwnMatch {
     const exact = path.endsWith('/') ? path.slice(0, -1) : path;
@@ -73,15 +50,12 @@ export function createOwnRoutes(
 
   return {
     find(path) {
-      if (inArea(path)) return resourceAt(path);
-      // Another case of an own path: some upstream may fold it, so it is nobody's.
-      const lower = path.toLowerCase();
-      return lower !== path && inArea(lower) ? nothing : undefined;
+      if (isOwn(path)) return resourceAt(path);
+      // Another spelling of an own path: some upstream may read it as that one, so it is nobody's.
+      return hasOtherReadings(path) && laxReadings(path).some(isOwn) ? nothing : undefined;
     },
   };
 }
-
-const slash = 0x2f;
 
 function createResource(path: string, all: readonly Endpoint[]): Resource {
   const endpoints = new Map<string, Endpoint>();

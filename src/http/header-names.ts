@@ -1,3 +1,12 @@
+import {
+  droppedNames,
+  droppedPrefixes,
+  type JudgedName,
+  judgedNames,
+  methodOverrideNames,
+  normalisedName,
+} from '../readings/known-headers.ts';
+
 /**
  * What a header's name means to Postern. Names are classified once per spelling: the request path then costs one
  * map look-up a header instead of a comparison with every name that matters.
@@ -27,6 +36,10 @@ export const meaning = {
   userAgent: 20,
   webSocketProtocol: 21,
   tracestate: 22,
+  /** Asks the application to take the request for one of another method. */
+  methodOverride: 97,
+  /** Holds a character other than letters, digits and `-`, and is no spelling of a name that means something. */
+  odd: 98,
   /** Never sent on: hop-by-hop, an identity header, or an odd spelling of a header that Postern sets or judges. */
   dropped: 99,
 } as const;
@@ -34,46 +47,31 @@ export const meaning = {
 export type Meaning = (typeof meaning)[keyof typeof meaning];
 
 /** Headers read by name, and what they mean. */
-const judged: ReadonlyMap<string, Meaning> = new Map<string, Meaning>([
-  ['host', meaning.host],
-  ['content-length', meaning.contentLength],
-  ['transfer-encoding', meaning.transferEncoding],
-  ['connection', meaning.connection],
-  ['expect', meaning.expect],
-  ['upgrade', meaning.upgrade],
-  ['authorization', meaning.authorization],
-  ['x-api-key', meaning.apiKey],
-  ['cookie', meaning.cookie],
-  ['x-request-id', meaning.requestId],
-  ['x-forwarded-for', meaning.forwardedFor],
-  ['x-forwarded-proto', meaning.forwardedProto],
-  ['x-forwarded-host', meaning.forwardedHost],
-  ['traceparent', meaning.traceparent],
-  ['tracestate', meaning.tracestate],
-  ['origin', meaning.origin],
-  ['content-type', meaning.contentType],
-  ['sec-fetch-site', meaning.secFetchSite],
-  ['sec-purpose', meaning.secPurpose],
-  ['access-control-request-method', meaning.requestMethod],
-  ['user-agent', meaning.userAgent],
-  ['sec-websocket-protocol', meaning.webSocketProtocol],
-]);
-
-/** Names that are never sent on, whoever wrote them (RFC 9110 §7.6.1 and what upstreams wrongly trust). */
-const droppedNames: ReadonlySet<string> = new Set([
-  'keep-alive',
-  'proxy-connection',
-  'te',
-  'trailer',
-  'proxy-authenticate',
-  'proxy-authorization',
-  'http2-settings',
-  'proxy',
-  'forwarded',
-  'x-real-ip',
-]);
-
-const droppedPrefixes = ['x-auth-', 'x-forwarded-'] as const;
+const meaningByName: Readonly<Record<JudgedName, Meaning>> = {
+  host: meaning.host,
+  'content-length': meaning.contentLength,
+  'transfer-encoding': meaning.transferEncoding,
+  connection: meaning.connection,
+  expect: meaning.expect,
+  upgrade: meaning.upgrade,
+  authorization: meaning.authorization,
+  'x-api-key': meaning.apiKey,
+  cookie: meaning.cookie,
+  'x-request-id': meaning.requestId,
+  'x-forwarded-for': meaning.forwardedFor,
+  'x-forwarded-proto': meaning.forwardedProto,
+  'x-forwarded-host': meaning.forwardedHost,
+  traceparent: meaning.traceparent,
+  tracestate: meaning.tracestate,
+  origin: meaning.origin,
+  'content-type': meaning.contentType,
+  'sec-fetch-site': meaning.secFetchSite,
+  'sec-purpose': meaning.secPurpose,
+  'access-control-request-method': meaning.requestMethod,
+  'user-agent': meaning.userAgent,
+  'sec-websocket-protocol': meaning.webSocketProtocol,
+};
+const judged: ReadonlyMap<string, Meaning> = new Map(judgedNames.map((name) => [name, meaningByName[name]]));
 
 /** Hop-by-hop headers of an answer (RFC 9110 §7.6.1), in lower case. */
 export const hopByHopOfAnswers: ReadonlySet<string> = new Set([
@@ -87,11 +85,6 @@ export const hopByHopOfAnswers: ReadonlySet<string> = new Set([
   'upgrade',
 ]);
 
-/** Lower case, and every byte but letters and digits read as `-`: how servers that fold names (CGI, WSGI) see it. */
-export function normalisedName(name: string): string {
-  return name.toLowerCase().replace(/[^a-z0-9]/g, '-');
-}
-
 function classify(name: string): Meaning {
   const lower = name.toLowerCase();
   const normalised = normalisedName(name);
@@ -99,18 +92,53 @@ function classify(name: string): Meaning {
   if (known !== undefined) return lower === normalised ? known : meaning.dropped;
   if (droppedNames.has(normalised)) return meaning.dropped;
   for (const prefix of droppedPrefixes) if (normalised.startsWith(prefix)) return meaning.dropped;
-  return meaning.plain;
+  if (methodOverrideNames.has(normalised))
+    return lower === normalised ? meaning.methodOverride : meaning.dropped;
+  return lower === normalised ? meaning.plain : meaning.odd;
 }
 
 /** Spellings remembered at the most: clients send a few dozen, an attacker any number. */
 const rememberedSpellings = 4096;
-const spellings = new Map<string, Meaning>();
 
-/** What the header of that name means. */
-export function meaningOf(name: string): Meaning {
-  const seen = spellings.get(name);
-  if (seen !== undefined) return seen;
-  const found = classify(name);
-  if (spellings.size < rememberedSpellings && name.length <= 64) spellings.set(name, found);
-  return found;
+function remember(judge: (name: string) => Meaning): (name: string) => Meaning {
+  const spellings = new Map<string, Meaning>();
+  return (name) => {
+    const seen = spellings.get(name);
+    if (seen !== undefined) return seen;
+    const found = judge(name);
+    if (spellings.size < rememberedSpellings && name.length <= 64) spellings.set(ownCopy(name), found);
+    return found;
+  };
+}
+
+/** A name as cut from a head would keep the whole head in memory. */
+function ownCopy(name: string): string {
+  return Buffer.from(name, 'latin1').toString('latin1');
+}
+
+/** What the header of that name means, whatever the configuration says. */
+export const meaningOf: (name: string) => Meaning = remember(classify);
+
+/** What of `headers` and of the upstreams' `identity_headers` decides about a client's headers. */
+export interface HeaderRules {
+  /** Let names with other characters than letters, digits and `-` through that are no spelling of a judged one. */
+  readonly passOddNames: boolean;
+  readonly passMethodOverride: boolean;
+  /** Names that never pass, in any spelling. */
+  readonly dropped: readonly string[];
+}
+
+/** What a client's header of that name means on its way to an upstream: of what isn't judged, `plain` or `dropped`. */
+export type PassedMeaning = (name: string) => Meaning;
+
+/** Builds the reading of names by one configuration; it too costs one map look-up a header. */
+export function createPassedMeaning(rules: HeaderRules): PassedMeaning {
+  const never: ReadonlySet<string> = new Set(rules.dropped.map(normalisedName));
+  return remember((name) => {
+    if (never.has(normalisedName(name))) return meaning.dropped;
+    const what = classify(name);
+    if (what === meaning.odd) return rules.passOddNames ? meaning.plain : meaning.dropped;
+    if (what === meaning.methodOverride) return rules.passMethodOverride ? meaning.plain : meaning.dropped;
+    return what;
+  });
 }

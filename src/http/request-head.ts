@@ -1,5 +1,6 @@
 import { Refusal } from '../errors.ts';
-import { meaning, meaningOf, normalisedName } from './header-names.ts';
+import { normalisedName } from '../readings/known-headers.ts';
+import { meaning, meaningOf } from './header-names.ts';
 
 /**
  * The head of a request, read once: every header that Postern judges, with how often it came. A header that came
@@ -56,7 +57,7 @@ export class RequestHead {
     this.raw = raw;
     for (let i = 0; i < raw.length; i += 2) {
       const what = meaningOf(raw[i]!);
-      if (what !== meaning.plain && what !== meaning.dropped) this.#read(what, raw[i + 1]!);
+      if (what !== meaning.plain && what < meaning.methodOverride) this.#read(what, raw[i + 1]!);
     }
   }
 

@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import type { Principal } from '../credentials/principal.ts';
 import { Refusal } from '../errors.ts';
 import type { Exchange } from '../http/exchange.ts';
+import type { PassedMeaning } from '../http/header-names.ts';
 import type { BodyReader } from '../http/incoming-body.ts';
 import {
   asksToUpgrade,
@@ -21,6 +22,8 @@ import type { RequestConnection, UpstreamRequest } from './upstream-request.ts';
 /** What forwarding needs beside the exchange, the same for all. */
 export interface ForwardOptions extends AnswerRules {
   readonly streams: OpenStreams;
+  /** What of a client's headers passes. */
+  readonly passedMeaning: PassedMeaning;
   /** Flat CORS header list of an answer; empty when the upstream owns CORS. */
   readonly corsHeaders: (exchange: Exchange) => readonly string[];
   /** Writes a refusal. */
@@ -32,7 +35,7 @@ export type Forward = (
   exchange: Exchange,
   route: Route,
   principal: Principal | null,
-  /** A CORS preflight that is the upstream's to answer: it goes without any credential. */
+  /** A CORS preflight that is the upstream's to answer: it goes without any credential, and without its query. */
   preflight?: boolean,
 ) => void;
 
@@ -86,7 +89,8 @@ class ForwardedRequest implements UpstreamRequest, BodyReader, OpenStream {
     this.#authenticated = principal !== null;
     this.principal = principal!;
     this.neededScopes = principal === null || route.isPublic ? none : route.scopesFor(exchange.method);
-    const { head, method, target } = exchange;
+    const { head, method } = exchange;
+    const target = preflight ? exchange.path : exchange.target;
     this.method = method;
     this.hasBody = head.hasBody;
     this.upgrade = upgradeOf(exchange, route);
@@ -103,6 +107,7 @@ class ForwardedRequest implements UpstreamRequest, BodyReader, OpenStream {
       peer: exchange.connection.peer,
       encrypted: exchange.connection.encrypted,
       fromTrustedProxy: exchange.connection.fromTrustedProxy,
+      passedMeaning: options.passedMeaning,
       ownCookies: options.ownCookies,
       withoutCredentials: preflight,
       upgrade: this.upgrade,

@@ -1,8 +1,9 @@
 import { randomFillSync } from 'node:crypto';
 import { withoutCookies } from '../http/cookies.ts';
-import { type Meaning, meaning, meaningOf, normalisedName } from '../http/header-names.ts';
+import { type Meaning, meaning, type PassedMeaning } from '../http/header-names.ts';
 import type { RequestHead } from '../http/request-head.ts';
 import { withoutOwnProtocols } from '../http/websocket-protocols.ts';
+import { normalisedName } from '../readings/known-headers.ts';
 import { acceptTraceparent } from '../tracing/traceparent.ts';
 
 /** What the upstream is told beside the client's own headers. */
@@ -17,6 +18,8 @@ export interface Forwarding {
   readonly encrypted: boolean;
   /** Whether the peer's own `X-Forwarded-*` count. */
   readonly fromTrustedProxy: boolean;
+  /** What of the client's headers passes, by the configuration. */
+  readonly passedMeaning: PassedMeaning;
   /** Names of Postern's own cookies. */
   readonly ownCookies: readonly string[];
   /** A preflight that goes through unauthenticated carries no credential of any kind. */
@@ -63,13 +66,14 @@ function append(into: string[], headers: readonly string[]): void {
  */
 export function cleanedHeaders(
   head: RequestHead,
-  rules: Pick<Forwarding, 'ownCookies' | 'withoutCredentials'>,
+  rules: Pick<Forwarding, 'passedMeaning' | 'ownCookies' | 'withoutCredentials'>,
 ): string[] {
   const { raw, connectionNames } = head;
+  const { passedMeaning } = rules;
   const headers: string[] = [];
   for (let i = 0; i < raw.length; i += 2) {
     const name = raw[i]!;
-    const value = passedValue(meaningOf(name), raw[i + 1]!, head, rules);
+    const value = passedValue(passedMeaning(name), raw[i + 1]!, head, rules);
     if (value === undefined) continue;
     if (connectionNames === null || !connectionNames.has(normalisedName(name))) headers.push(name, value);
   }

@@ -1,5 +1,6 @@
 import { setCookieName } from '../http/cookies.ts';
-import { hopByHopOfAnswers, normalisedName } from '../http/header-names.ts';
+import { hopByHopOfAnswers } from '../http/header-names.ts';
+import { normalisedName } from '../readings/known-headers.ts';
 
 /** What decides which headers of an upstream's answer reach the client. */
 export interface AnswerRules {

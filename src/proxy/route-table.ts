@@ -1,4 +1,5 @@
 import { Refusal } from '../errors.ts';
+import { hasOtherReadings, laxReadings } from '../readings/lax-path.ts';
 import type { Upstream } from './upstream.ts';
 
 /** The scopes a call needs, by method; as the configuration gives them. */
@@ -16,6 +17,8 @@ export interface RouteOptions {
   readonly exact: boolean;
   readonly upstream: Upstream;
   readonly isPublic: boolean;
+  /** The upstream answers preflights itself: they go there as nobody's. */
+  readonly passesPreflights: boolean;
   readonly acceptsSession: boolean;
   readonly acceptsApiKey: boolean;
   /** A list (every method needs all of them) or a map by method. */
@@ -53,6 +56,8 @@ function scopesByMethod(scopes: readonly string[] | MethodScopes): Route['scopes
   }
   const { read, write, ...own } = scopes as MethodScopes;
   const byMethod = new Map(Object.entries(own));
+  // What HEAD tells is what GET would (RFC 9110 §9.3.2).
+  if (own.GET !== undefined && own.HEAD === undefined) byMethod.set('HEAD', own.GET);
   const allow = [
     ...(read === undefined ? [] : readMethods),
     ...(write === undefined ? [] : writeMethods),
@@ -67,55 +72,73 @@ function scopesByMethod(scopes: readonly string[] | MethodScopes): Route['scopes
 
 /** Finds the route of a path. */
 export interface RouteTable {
-  /** Throws `not_found` when no route matches, or only by ignoring a difference in case. */
+  /** Throws `not_found` when no route matches, or a lax server would read the path as one of a closer route. */
   find(path: string): Route;
 }
 
 /**
  * Compiles the routes: `exact` (also with one trailing slash) before the longest segment-wise `prefix`. Only the path
- * decides. A path that a route of another case spelling would match more closely is no path at all: some upstream
- * behind the laxer route may fold case.
+ * decides. A path that reads as one of a more specific route, once escapes are decoded, case is folded and `;…` is cut,
+ * is no path at all: some upstream behind the laxer route may read it so.
  */
 export function createRouteTable(routes: readonly Route[]): RouteTable {
-  const spelled = createIndex(routes, (path) => path);
-  const folded = createIndex(routes, (path) => path.toLowerCase());
-  const anyUpperCase = routes.some((route) => route.path !== route.path.toLowerCase());
+  const spelled = createIndex<Route>();
+  const read = createIndex<Reading>();
+  const shortest = new Map<Route, number>();
+  for (const route of routes) {
+    spelled.add(withoutTrailingSlash(route.path), route.exact, route);
+    const readings = laxReadings(route.path);
+    for (const path of readings) read.add(path, route.exact, { route, length: path.length });
+    shortest.set(route, Math.min(...readings.map((path) => path.length)));
+  }
+  const allPlain = !routes.some((route) => hasOtherReadings(route.path));
+
+  function isCloser({ route, length }: Reading, matched: Route): boolean {
+    if (route === matched) return false;
+    return route.exact === matched.exact ? length > shortest.get(matched)! : route.exact;
+  }
+
   return {
     find(path) {
-      const route = spelled(path);
+      const route = spelled.find(withoutTrailingSlash(path));
       if (route === undefined) throw new Refusal('not_found');
-      const lower = path.toLowerCase();
-      if (anyUpperCase || lower !== path) {
-        const closer = folded(lower);
-        if (closer !== undefined && isMoreSpecific(closer, route)) throw new Refusal('not_found');
+      if (allPlain && !hasOtherReadings(path)) return route;
+      for (const reading of laxReadings(path)) {
+        const found = read.find(reading);
+        if (found !== undefined && isCloser(found, route)) throw new Refusal('not_found');
       }
       return route;
     },
   };
 }
 
-function isMoreSpecific(one: Route, other: Route): boolean {
-  return one.exact === other.exact ? one.path.length > other.path.length : one.exact;
+/** A route under one of the readings of its path. */
+interface Reading {
+  readonly route: Route;
+  /** Of the path as read. */
+  readonly length: number;
 }
 
-function createIndex(routes: readonly Route[], spell: (path: string) => string) {
-  const exact = new Map<string, Route>();
-  const prefixes = new Map<string, Route>();
-  for (const route of routes) {
-    const path = spell(withoutTrailingSlash(route.path));
-    (route.exact ? exact : prefixes).set(path, route);
-  }
-  return (path: string): Route | undefined => {
-    let candidate = withoutTrailingSlash(path);
-    const found = exact.get(candidate);
-    if (found !== undefined) return found;
-    for (;;) {
-      const route = prefixes.get(candidate);
-      if (route !== undefined) return route;
-      const cut = candidate.lastIndexOf('/');
-      if (cut < 0) return undefined;
-      candidate = candidate.slice(0, cut);
-    }
+/** Looks paths without trailing slash up: exact ones first, then the longest prefix. */
+function createIndex<Entry>() {
+  const exact = new Map<string, Entry>();
+  const prefixes = new Map<string, Entry>();
+  return {
+    add(path: string, isExact: boolean, entry: Entry): void {
+      (isExact ? exact : prefixes).set(path, entry);
+    },
+    find(path: string): Entry | undefined {
+      const found = exact.get(path);
+      if (found !== undefined) return found;
+      let candidate = path;
+      for (;;) {
+        const entry = prefixes.get(candidate);
+        if (entry !== undefined) return entry;
+        const cut = candidate.lastIndexOf('/');
+        if (cut < 0) return undefined;
+        candidate = candidate.slice(0, cut);
+      }
+    },
   };
 }
 

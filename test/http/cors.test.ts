@@ -11,8 +11,13 @@ const preflight = (origin = ours, method = 'PUT') => [
 const corsOf = (answer: RawAnswer | undefined) =>
   answer?.rawHeaders.filter((text, i) => i % 2 === 0 && /^access-control-/i.test(text)) ?? [];
 
-async function scene(t: Parameters<typeof startForwarding>[0], origins: readonly string[]) {
-  const gateway = await startForwarding(t, { cors: { origins } });
+const routes = (more: object = {}) => [
+  { prefix: '/api/store', upstream: 'app', scopes: { read: ['store:read'] }, ...more },
+  { prefix: '/api/open', upstream: 'app', public: true, ...more },
+];
+
+async function scene(t: Parameters<typeof startForwarding>[0], origins: readonly string[], more?: object) {
+  const gateway = await startForwarding(t, { cors: { origins }, routes: routes(more) });
   gateway.upstream.answer = (_request, response) =>
     response.writeHead(200, { 'Access-Control-Allow-Origin': '*', Vary: 'Accept' }).end('up');
   /** Sends those lines without a credential unless they hold one. */
@@ -117,8 +122,29 @@ t.test('without origins a preflight for an own path is 204 without CORS headers'
   t.equal(gateway.upstream.seen.length, 0);
 });
 
-t.test('without origins a preflight for a forwarded path goes up, as nobody’s', async (t) => {
+t.test('without origins a preflight is a request like any other', async (t) => {
   const { gateway, ask, withKey } = await scene(t, []);
+  const rows: [string, string, string[], number][] = [
+    ['without a credential', '/api/store/x', [], 401],
+    ['with a bad key', '/api/store/x', ['X-API-Key: bad'], 401],
+    ['with a key', '/api/store/x', [withKey], 200],
+    ['on a public route', '/api/open/x', [], 200],
+    ['on a public route with a bad key', '/api/open/x', ['X-API-Key: bad'], 401],
+    ['where no route is', '/nowhere', [withKey], 404],
+  ];
+  for (const [name, path, lines, status] of rows) {
+    const before = gateway.upstream.seen.length;
+    t.equal((await ask(`OPTIONS ${path}?a=1`, [...preflight(), ...lines]))?.status, status, name);
+    t.equal(gateway.upstream.seen.length - before, status === 200 ? 1 : 0);
+  }
+  const [withIdentity, open] = gateway.upstream.seen;
+  t.equal(withIdentity?.values('x-auth-subject').length, 1);
+  t.equal(withIdentity?.target, '/api/store/x?a=1');
+  t.same(open?.values('x-auth-subject'), []);
+});
+
+t.test('a preflight that a route passes on goes up as nobody’s, without its query', async (t) => {
+  const { gateway, ask, withKey } = await scene(t, [], { preflight: 'upstream' });
   const rows: Record<string, string[]> = {
     'as browsers send it': [],
     'with a key': [withKey],
@@ -127,20 +153,33 @@ t.test('without origins a preflight for a forwarded path goes up, as nobody’s'
     'with another scheme': ['Authorization: Basic YTpi'],
     'with two credentials': [withKey, `Authorization: Bearer ${gateway.bearer}`],
     'with cookies': [`Cookie: ${gateway.cookie}; a=1`],
-    'with an identity of its own making': ['X-Auth-Subject: evil', 'X_Auth_Scopes: evil'],
+    'with an identity of its own making': [
+      'X-Auth-Subject: evil',
+      'X_Auth_Scopes: evil',
+      'Remote-User: evil',
+    ],
   };
-  for (const [name, lines] of Object.entries(rows)) {
-    const answer = await ask('OPTIONS /api/store/x', [...preflight(), ...lines]);
-    t.match(answer, { status: 200, text: 'up' }, name);
-    t.same(answer?.values('access-control-allow-origin'), ['*'], 'CORS is the upstream’s');
-    t.same(answer?.values('cache-control'), []);
-    const seen = gateway.upstream.seen.at(-1)!;
-    for (const header of ['authorization', 'x-api-key', 'cookie', 'x-auth-subject', 'x_auth_scopes'])
-      t.same(seen.values(header), [], header);
-    t.same(seen.values('origin'), [ours]);
-    t.same(seen.values('access-control-request-method'), ['PUT']);
-  }
+  const credentials = ['authorization', 'x-api-key', 'cookie', 'x-auth-subject', 'x_auth_scopes'];
+  for (const path of ['/api/store/x', '/api/open/x'])
+    for (const [name, lines] of Object.entries(rows)) {
+      const answer = await ask(`OPTIONS ${path}?token=secret`, [...preflight(), ...lines]);
+      t.match(answer, { status: 200, text: 'up' }, name);
+      t.same(answer?.values('access-control-allow-origin'), ['*'], 'CORS is the upstream’s');
+      t.same(answer?.values('cache-control'), []);
+      const seen = gateway.upstream.seen.at(-1)!;
+      t.equal(seen.target, path);
+      for (const header of [...credentials, 'remote-user']) t.same(seen.values(header), [], header);
+      t.same(seen.values('origin'), [ours]);
+      t.same(seen.values('access-control-request-method'), ['PUT']);
+    }
   t.equal((await ask('OPTIONS /nowhere', preflight()))?.status, 404);
-  const withBody = [...preflight(), 'Content-Length: 1'];
-  t.equal((await ask('OPTIONS /api/store/x', withBody))?.status, 401, 'with a body it is none');
+  const noPreflights: Record<string, string[]> = {
+    'with a body': [...preflight(), 'Content-Length: 1'],
+    'without a method': [`Origin: ${ours}`],
+    'with two origins': [`Origin: ${ours}`, ...preflight()],
+    'for another protocol': [...preflight(), 'Connection: Upgrade', 'Upgrade: websocket'],
+  };
+  for (const [name, lines] of Object.entries(noPreflights))
+    t.equal((await ask('OPTIONS /api/store/x', lines))?.status, 401, name);
+  t.equal((await ask('GET /api/store/x', preflight()))?.status, 401, 'with another method');
 });

@@ -77,7 +77,7 @@ t.test('what passes goes on as the same bytes', async (t) => {
 
 t.test('paths: pass lets semicolons and encoded slashes through as they stand', async (t) => {
   const gateway = await startForwarding(t, { paths: { semicolons: 'pass', encoded_slashes: 'pass' } });
-  for (const target of ['/api/store;v=1/x', '/api/store/a%2Fb%2fc%3B']) {
+  for (const target of ['/api/store/x;v=1/y', '/api/store/a%2Fb%2fc%3B']) {
     const { answers } = await exchangeRaw(
       gateway.port,
       gateway.raw(`GET ${target} HTTP/1.1`, ['Connection: close']),
@@ -85,6 +85,10 @@ t.test('paths: pass lets semicolons and encoded slashes through as they stand', 
     t.equal(answers[0]?.status, 200, target);
     t.equal(gateway.upstream.seen.at(-1)!.target, target);
   }
+  for (const target of ['/api/store;v=1/x', '/api/store%2fx', '/api/login;v=1/access-token', '/api%2flogout'])
+    await t.test(`${target} reads as another path, and is 404`, (t) =>
+      assertRefused(t, gateway, gateway.raw(`GET ${target} HTTP/1.1`, ['Connection: close']), 404),
+    );
   for (const target of [
     '/api/open/..;/store/x',
     '/api/open/..%2fstore/x',

@@ -22,7 +22,7 @@ export const identityHeaders = [
 
 /** Never the client's, in whatever spelling an upstream may fold: judged apart from the code that drops them. */
 const protectedNames =
-  /^(?:x-auth-.*|x-forwarded-.*|x-request-id|traceparent|x-real-ip|forwarded|proxy|authorization|x-api-key|host|content-length|transfer-encoding|te|trailer|keep-alive|proxy-connection|proxy-authorization|http2-settings|expect)$/;
+  /^(?:x-auth-.*|x-forwarded-.*|x-request-id|traceparent|x-real-ip|forwarded|proxy|authorization|x-api-key|host|content-length|transfer-encoding|te|trailer|keep-alive|proxy-connection|proxy-authorization|http2-settings|expect|script-name|path-info|daphne-root-path|x-script-name|x-original-(?:url|uri|method)|x-rewrite-url|(?:x-)?remote-user|remote-addr|x-http-method(?:-override)?|x-method-override)$/;
 
 /** What an upstream that folds names makes of one. */
 export function folded(name: string): string {

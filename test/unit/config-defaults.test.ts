@@ -39,6 +39,7 @@ t.test('defaults are those of the contract, durations in milliseconds and sizes 
     cors: { origins: [] },
     bootstrap: {},
     paths: { semicolons: 'refuse', encoded_slashes: 'refuse' },
+    headers: { odd_names: 'drop', method_override: 'drop', drop: [] },
     limits: {
       connections: 10_000,
       target_bytes: 8192,
@@ -54,8 +55,26 @@ t.test('defaults are those of the contract, durations in milliseconds and sizes 
     shutdown: { delay: 0, timeout: 25_000 },
     scopes: {},
     identity_providers: {},
-    upstreams: {},
-    routes: [],
+    upstreams: {
+      app: {
+        url: 'builtin:echo',
+        connect_timeout: 2_000,
+        response_timeout: 60_000,
+        idle_timeout: 300_000,
+        max_connections: 256,
+        max_waiting: 1024,
+      },
+    },
+    routes: [
+      {
+        prefix: '/',
+        upstream: 'app',
+        scopes: [],
+        accept: ['session', 'api_key'],
+        public: false,
+        upgrades: [],
+      },
+    ],
     endpoints: {
       bootstrap: 'own',
       self_sessions: 'own',

@@ -4,7 +4,7 @@ import { parseDuration, parseSize } from '../../src/config/durations-and-sizes.t
 import { loadConfig } from '../../src/config/load.ts';
 import { formatProblem } from '../../src/config/problems.ts';
 import { catalogueOf } from '../../src/config/scope-names.ts';
-import { env, loadGood, required } from './config-rows.ts';
+import { env, loadGood, required, requiredAndRoute } from './config-rows.ts';
 
 t.test('accept is a list, a trailing slash goes, upgrades are in lower case', async (t) => {
   const { config } = loadGood(
@@ -66,11 +66,11 @@ t.test('an optional file that is not there counts as absent, and is a source all
 
 t.test('a file that is not UTF-8 is a problem even when optional', async (t) => {
   const folder = t.testdir({
-    'c.yaml': `${required}bootstrap: { token: { file: t, optional: true } }`,
+    'c.yaml': `${requiredAndRoute}bootstrap: { token: { file: t, optional: true } }`,
     t: Buffer.from([0xff]),
   });
   t.match(loadConfig(join(folder, 'c.yaml'), {}).problems, [
-    { line: 3, column: 21, rule: 'file t is not UTF-8' },
+    { line: 5, column: 21, rule: 'file t is not UTF-8' },
   ]);
 });
 
@@ -91,7 +91,9 @@ upstreams:
 });
 
 t.test('base_url loses its trailing slash', async (t) => {
-  const folder = t.testdir({ 'c.yaml': 'tenant: a\nbase_url: http://127.0.0.1:8080/\n' });
+  const folder = t.testdir({
+    'c.yaml': `${requiredAndRoute.replace('https://acme.example.com', 'http://127.0.0.1:8080/')}`,
+  });
   t.equal(loadConfig(join(folder, 'c.yaml'), {}).config!.base_url, 'http://127.0.0.1:8080');
 });
 
@@ -121,9 +123,9 @@ routes:
 });
 
 t.test('an alias within itself ends where the schema does', async (t) => {
-  const folder = t.testdir({ 'c.yaml': `${required}trusted_proxies: &a [*a]` });
+  const folder = t.testdir({ 'c.yaml': `${requiredAndRoute}trusted_proxies: &a [*a]` });
   t.match(loadConfig(join(folder, 'c.yaml'), {}).problems, [
-    { line: 3, column: 22, key: 'trusted_proxies[0]' },
+    { line: 5, column: 22, key: 'trusted_proxies[0]' },
   ]);
 });
 
@@ -140,12 +142,14 @@ ${`  - *r\n`.repeat(400)}`;
 });
 
 t.test('YAML is 1.2, whatever the file claims', async (t) => {
-  const folder = t.testdir({ 'c.yaml': `%YAML 1.1\n---\n${required}log: { level: no }` });
-  t.match(loadConfig(join(folder, 'c.yaml'), {}).problems, [{ line: 5, column: 15, value: 'no' }]);
+  const folder = t.testdir({ 'c.yaml': `%YAML 1.1\n---\n${requiredAndRoute}log: { level: no }` });
+  t.match(loadConfig(join(folder, 'c.yaml'), {}).problems, [{ line: 7, column: 15, value: 'no' }]);
 });
 
 t.test('a byte order mark and lines of DOS change neither meaning nor place', async (t) => {
-  const folder = t.testdir({ 'c.yaml': '\ufefftenant: a b\r\nbase_url: http://a.example\r\n' });
+  const folder = t.testdir({
+    'c.yaml': `\ufeff${requiredAndRoute.replace('acme', 'a b').replaceAll('\n', '\r\n')}`,
+  });
   t.match(loadConfig(join(folder, 'c.yaml'), {}).problems, [{ line: 1, column: 9, key: 'tenant' }]);
 });
 

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
+import { isMap, parseDocument } from 'yaml';
 import { loadConfig } from '../../src/config/load.ts';
 import { formatProblem } from '../../src/config/problems.ts';
 
@@ -10,8 +11,22 @@ import { formatProblem } from '../../src/config/problems.ts';
  */
 export type Row = [sentence: string, yaml: string, ...problems: string[]];
 
-/** The keys that every configuration needs. */
+/** The keys that every configuration needs, but for a route. */
 export const required = 'tenant: acme\nbase_url: https://acme.example.com\n';
+
+/** The text with a route, and an upstream for it, where it is a map that has none. */
+function withRoute(text: string): string {
+  const document = parseDocument(text, { uniqueKeys: false });
+  if (document.errors.length > 0 || !isMap(document.contents) || document.has('routes')) return text;
+  const upstreams = document.get('upstreams');
+  const [first] = isMap(upstreams) ? upstreams.items : [];
+  const name = document.has('upstreams') ? String(first?.key ?? 'app') : 'app';
+  const routed = `${text}\nroutes: [{ prefix: /, upstream: ${name} }]\n`;
+  return document.has('upstreams') ? routed : `${routed}upstreams: { app: { url: builtin:echo } }\n`;
+}
+
+/** The same with a route, for a file that is written whole. */
+export const requiredAndRoute = `${required}upstreams: { app: { url: builtin:echo } }\nroutes: [{ prefix: /, upstream: app }]\n`;
 
 /** The environment of every load here. */
 export const env = {
@@ -27,7 +42,7 @@ export const env = {
 
 /** Loads a file of that text and the required keys, beside `files`, and expects no problem. */
 export function loadGood(t: Test, yaml: string, files: Record<string, string | Record<string, string>> = {}) {
-  const folder = t.testdir({ 'postern.yaml': `${yaml}\n${required}`, ...files });
+  const folder = t.testdir({ 'postern.yaml': withRoute(`${yaml}\n${required}`), ...files });
   const loaded = loadConfig(join(folder, 'postern.yaml'), env);
   t.strictSame(loaded.problems ?? [], []);
   return { config: loaded.config!, sources: loaded.sources, folder };
@@ -39,7 +54,8 @@ export function testRows(rows: readonly Row[]): void {
     t.test(sentence, async (t) => {
       const { yaml, places } = unmark(marked);
       const file = join(t.testdir(), 'postern.yaml');
-      writeFileSync(file, yaml.includes('tenant:') ? yaml : `${yaml}\n${required}`);
+      const text = yaml.includes('tenant:') ? yaml : `${yaml}\n${required}`;
+      writeFileSync(file, withRoute(text));
       const { problems = [] } = loadConfig(file, env);
       t.strictSame(
         problems.map((problem) => formatProblem('f', problem)),

@@ -119,6 +119,28 @@ const routesByThemselves: Row[] = [
     'routes[1].exact: is the path of routes[0].exact already (/a)',
   ],
   [
+    'preflights that both Postern and an upstream would answer',
+    `cors: { origins: [https://a.example] }\n${routes('{ prefix: /, upstream: app, »preflight: upstream }')}`,
+    'routes[0].preflight: must not stand beside cors.origins',
+  ],
+  [
+    'preflights that an upstream answers, without origins',
+    `cors: { origins: [] }\n${routes('{ prefix: /, upstream: app, preflight: upstream }')}`,
+  ],
+  [
+    'preflights that somebody else answers',
+    routes('{ prefix: /, upstream: app, preflight: »own }'),
+    'routes[0].preflight: must be upstream (own)',
+  ],
+  ['no route at all', 'routes: »[]', 'routes: must have a route'],
+  [
+    'headers that can not be dropped',
+    'headers: { drop: [X-Custom, »Host, »content_length, »"a b", X_Y] }',
+    'headers.drop[1]: is written anew on every request: it can’t be dropped (Host)',
+    'headers.drop[2]: is written anew on every request: it can’t be dropped (content_length)',
+    'headers.drop[3]: must be the name of a header (a b)',
+  ],
+  [
     'an upgrade past the gateway',
     routes('{ prefix: /, upstream: app, upgrades: [mqtt, »h2c, »H2C, »TLS/1.2, »HTTP/2.0] }'),
     ...['h2c', 'H2C', 'TLS/1.2', 'HTTP/2.0'].map(
@@ -164,6 +186,53 @@ const ambiguousPaths: Row[] = (
   routes(`{ prefix: »"${path}", upstream: app }`),
   `routes[0].prefix: ${rule} (${path.replace('\\\\', '\\')})`,
 ]);
+
+const own = (area: string) => `lies in ${area}, which Postern answers itself`;
+
+const ownPaths: Row[] = [
+  [
+    'routes that no request reaches, for Postern answers there',
+    routes(
+      '{ prefix: »/api/login, upstream: app }',
+      '{ exact: »/api/logout/, upstream: app }',
+      '{ prefix: »/api/admin/api-keys/x, upstream: app }',
+      '{ prefix: »/api/self/sessions, upstream: app }',
+      '{ exact: »/.well-known/jwks.json, upstream: app }',
+      '{ prefix: /api/admin/users, upstream: app }',
+      '{ prefix: /api/loginx, upstream: app }',
+      '{ prefix: /api, upstream: app }',
+    ),
+    `routes[0].prefix: ${own('/api/login')} (/api/login)`,
+    `routes[1].exact: ${own('/api/logout')} (/api/logout/)`,
+    `routes[2].prefix: ${own('/api/admin/api-keys')} (/api/admin/api-keys/x)`,
+    `routes[3].prefix: ${own('/api/self/sessions')} (/api/self/sessions)`,
+    `routes[4].exact: ${own('/.well-known/jwks.json')} (/.well-known/jwks.json)`,
+  ],
+  [
+    'routes in an area that is the upstream’s, and in one that is not',
+    `endpoints: { self_sessions: upstream, users: own }\n${routes(
+      '{ prefix: /api/self/sessions, upstream: app }',
+      '{ prefix: »/api/admin/users, upstream: app }',
+    )}`,
+    `routes[1].prefix: ${own('/api/admin/users')} (/api/admin/users)`,
+  ],
+  [
+    'routes that servers read as a path of Postern’s',
+    `paths: { semicolons: pass, encoded_slashes: pass }\n${routes(
+      '{ prefix: »/API/Login, upstream: app }',
+      '{ prefix: »"/api/login;v", upstream: app }',
+      '{ prefix: »/api%2flogout, upstream: app }',
+    )}`,
+    `routes[0].prefix: ${own('/api/login')} (/API/Login)`,
+    `routes[1].prefix: ${own('/api/login')} (/api/login;v)`,
+    `routes[2].prefix: ${own('/api/logout')} (/api%2flogout)`,
+  ],
+  [
+    'a route in an area of which nobody knows whose it is',
+    `endpoints: { audit: »me }\n${routes('{ prefix: /api/admin/audit, upstream: app }')}`,
+    'endpoints.audit: must be one of own, upstream (me)',
+  ],
+];
 
 const goodPaths: Row[] = [
   [
@@ -303,6 +372,7 @@ testRows([
   ...upstreamsAndScopes,
   ...routesByThemselves,
   ...ambiguousPaths,
+  ...ownPaths,
   ...goodPaths,
   ...cookies,
   ...stores,

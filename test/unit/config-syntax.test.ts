@@ -1,4 +1,4 @@
-import { type Row, required, testRows } from './config-rows.ts';
+import { type Row, requiredAndRoute, testRows } from './config-rows.ts';
 
 const syntax: Row[] = [
   ['a list in place of the map', '»- tenant: acme', 'configuration: must be a map'],
@@ -7,9 +7,14 @@ const syntax: Row[] = [
     '»# tenant: acme\n',
     'tenant: is required',
     'base_url: is required',
+    'routes: is required',
   ],
   ['a file of comments and one key lacks the other', '# here\n\n»tenant: acme', 'base_url: is required'],
-  ['a second document', `${required}»---\n${required}`, 'configuration: must be one YAML document'],
+  [
+    'a second document',
+    `${requiredAndRoute}»---\n${requiredAndRoute}`,
+    'configuration: must be one YAML document',
+  ],
   ['a tab as indentation', 'log:\n»\tlevel: info', 'configuration: is not valid YAML: tab as indentation'],
   [
     'a quote left open',
@@ -40,7 +45,7 @@ const syntax: Row[] = [
   ['a merge key', 'log:\n  »<<: { level: info }', 'log.<<: merge keys are not supported'],
   [
     'a merge key where names are free',
-    'upstreams: { »<<: { app: { url: builtin:echo } } }',
+    'upstreams: { app: { url: builtin:echo }, »<<: { b: { url: builtin:echo } } }',
     'upstreams.<<: merge keys are not supported',
   ],
   ['a duplicate key', 'log: { level: info }\nlisten: {}\n»log: { level: warn }', 'log: is there twice'],
@@ -56,7 +61,7 @@ const syntax: Row[] = [
   ['nothing as a key', 'scopes: { »~: x }', 'scopes: must have plain keys'],
   [
     'a key that would reach the prototype',
-    'upstreams: { »__proto__: { url: builtin:echo } }',
+    'upstreams: { app: { url: builtin:echo }, »__proto__: { url: builtin:echo } }',
     'upstreams.__proto__: unknown key',
   ],
 ];

@@ -1,5 +1,6 @@
 import t from 'tap';
-import { meaning, meaningOf, normalisedName } from '../../src/http/header-names.ts';
+import { createPassedMeaning, type HeaderRules, meaning, meaningOf } from '../../src/http/header-names.ts';
+import { normalisedName } from '../../src/readings/known-headers.ts';
 
 t.test('names are compared in lower case with every other byte read as a hyphen', (t) => {
   t.equal(normalisedName('X_Auth.Subject'), 'x-auth-subject');
@@ -71,5 +72,72 @@ t.test('any number of spellings is judged right', (t) => {
   t.equal(meaningOf('x-AuTh-SuBjEcT'), meaning.dropped);
   t.equal(meaningOf(`X-Auth-${'a'.repeat(1_000)}`), meaning.dropped);
   t.equal(meaningOf('hoST'), meaning.host);
+  t.end();
+});
+
+const strict = { passOddNames: false, passMethodOverride: false, dropped: [] };
+
+/** Which of the names reach an upstream. */
+const passing = (names: readonly string[], rules: Partial<HeaderRules> = {}) => {
+  const passedMeaning = createPassedMeaning({ ...strict, ...rules });
+  return names.filter((name) => passedMeaning(name) !== meaning.dropped);
+};
+
+t.test(
+  'what servers take for mount point, target or user is dropped in every spelling and by every rule',
+  (t) => {
+    const names = [
+      ...['SCRIPT_NAME', 'Script-Name', 'script.name', 'PATH_INFO', 'Path-Info', 'Daphne-Root-Path'],
+      ...['daphne_root_path', 'X-Script-Name', 'X_SCRIPT_NAME', 'X-Original-URL', 'X-Original-Uri'],
+      ...['X_Original_URL', 'X-Original-Method', 'X-Rewrite-URL', 'X-Rewrite_Url', 'Remote-User'],
+      ...['REMOTE_USER', 'X-Remote-User', 'x_remote_user', 'Remote-Addr', 'REMOTE_ADDR'],
+    ];
+    t.same(passing(names), []);
+    t.same(passing(names, { passOddNames: true, passMethodOverride: true }), []);
+    t.same(passing(['X-Script', 'Script', 'Remote-Users', 'X-Original', 'Original-URL']).length, 5);
+    t.end();
+  },
+);
+
+t.test('odd names are dropped unless they may pass; odd spellings of judged ones never pass', (t) => {
+  const odd = ['X_Custom', 'X.Custom', 'X-Cust~om', "It's", 'a|b', 'x!', '_'];
+  const judged = [
+    'Content_Type',
+    'X_Auth_Subject',
+    'X.Forwarded.For',
+    'Transfer_Encoding',
+    'TE_',
+    'X_Api_Key',
+  ];
+  t.same(passing([...odd, ...judged]), []);
+  t.same(passing([...odd, ...judged], { passOddNames: true }), [...odd, 'TE_']);
+  t.same(passing(['X-Custom', 'x1-2', '1']), ['X-Custom', 'x1-2', '1']);
+  t.end();
+});
+
+t.test('method overrides are dropped unless they may pass, as they are spelled', (t) => {
+  const names = ['X-HTTP-Method', 'X-HTTP-Method-Override', 'x-method-override'];
+  t.same(passing(names), []);
+  t.same(passing(names, { passMethodOverride: true }), names);
+  const odd = ['X_HTTP_Method', 'X-HTTP-Method_Override', 'X.Method.Override'];
+  t.same(passing(odd, { passMethodOverride: true, passOddNames: true }), []);
+  t.end();
+});
+
+t.test('names that the configuration drops go in every spelling, whatever they mean', (t) => {
+  const dropped = ['X-Accel-Mapping', 'COOKIE', 'x_custom', 'X-HTTP-Method'];
+  const names = ['x-accel-mapping', 'X_Accel_Mapping', 'Cookie', 'X-Custom', 'X.Custom', 'X-HTTP-Method'];
+  t.same(passing(names, { dropped, passOddNames: true, passMethodOverride: true }), []);
+  t.same(passing(names), ['x-accel-mapping', 'Cookie', 'X-Custom']);
+  t.end();
+});
+
+t.test('a name stands for the same at any number of spellings by a configuration too', (t) => {
+  const passedMeaning = createPassedMeaning({ ...strict, dropped: ['X-Mine'] });
+  for (let i = 0; i < 10_000; i++) passedMeaning(`X-Flood-${i}`);
+  t.equal(passedMeaning('x_mine'), meaning.dropped);
+  t.equal(passedMeaning('x-MINE'), meaning.dropped);
+  t.equal(passedMeaning('Accept'), meaning.plain);
+  t.equal(passedMeaning('Cookie'), meaning.cookie);
   t.end();
 });

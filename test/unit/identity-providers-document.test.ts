@@ -19,7 +19,12 @@ const recipes = text
   );
 
 /** What a recipe is added to. */
-const rest = 'tenant: acme\nbase_url: https://acme.example.com\nscopes: { store:read: Read assets }\n';
+const rest = `tenant: acme
+base_url: https://acme.example.com
+scopes: { store:read: Read assets }
+upstreams: { app: { url: builtin:echo } }
+routes: [{ prefix: /, upstream: app }]
+`;
 
 /** Every variable that the recipe names has some value. */
 function load(t: Test, recipe: string) {

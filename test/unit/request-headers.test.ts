@@ -1,4 +1,5 @@
 import t from 'tap';
+import { createPassedMeaning } from '../../src/http/header-names.ts';
 import { RequestHead } from '../../src/http/request-head.ts';
 import { type Forwarding, requestHeaders } from '../../src/proxy/request-headers.ts';
 
@@ -9,6 +10,7 @@ const forwarding: Forwarding = {
   peer: '192.0.2.1',
   encrypted: false,
   fromTrustedProxy: false,
+  passedMeaning: createPassedMeaning({ passOddNames: false, passMethodOverride: false, dropped: [] }),
   ownCookies: ['refresh', 'refresh_login'],
   withoutCredentials: false,
   upgrade: null,

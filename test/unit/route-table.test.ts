@@ -7,6 +7,7 @@ const options: RouteOptions = {
   exact: false,
   upstream: null as never,
   isPublic: false,
+  passesPreflights: false,
   acceptsSession: true,
   acceptsApiKey: true,
   scopes: [],
@@ -79,6 +80,43 @@ t.test('another case never leads to a laxer route', (t) => {
   t.end();
 });
 
+t.test('no other reading of a path leads to a laxer route', (t) => {
+  const rows: [string, string[], string, string][] = [
+    [
+      'an escape of what the closer route has plain',
+      ['/x', '/x/items:purge'],
+      '/x/items%3apurge',
+      'not_found',
+    ],
+    ['in capitals', ['/x', '/x/items:purge'], '/x/items%3Apurge', 'not_found'],
+    ['below the closer route', ['/x', '/x/@admin'], '/x/%40admin/users', 'not_found'],
+    ['the closer route with the escape', ['/x', '/x/items%3Apurge'], '/x/items:purge', 'not_found'],
+    ['its escape in the other case', ['/x', '/x/items%3Apurge'], '/x/items%3apurge', 'not_found'],
+    ['escape and case together', ['/x', '/x/Items:Purge'], '/x/items%3apurge', 'not_found'],
+    ['of an exact route', ['/x', '=/x/a$'], '/x/a%24', 'not_found'],
+    ['of an exact route with a trailing slash', ['/x', '=/x/a$'], '/x/a%24/', 'not_found'],
+    ['an escaped slash', ['/x', '/x/admin'], '/x%2fadmin', 'not_found'],
+    ['an escaped slash to the closer one', ['/x', '/x/y/admin'], '/x/y%2Fadmin/z', 'not_found'],
+    ['an escaped slash beside a plain one', ['/x', '/x/admin'], '/x/%2fadmin', 'not_found'],
+    ['an escaped slash at the end', ['/x', '=/x/admin'], '/x/admin%2f', 'not_found'],
+    ['what follows a semicolon is cut', ['/x', '/x/admin'], '/x/admin;v=1/users', 'not_found'],
+    ['a semicolon alone', ['/x', '/x/admin'], '/x/;/admin', 'not_found'],
+    ['an escaped semicolon', ['/x', '/x/admin'], '/x/admin%3bv', 'not_found'],
+    ['cut, then decoded', ['/x', '/x/a/b/d'], '/x/a%2fb;x%2fc/d', 'not_found'],
+    ['decoded, then cut', ['/x', '/x/a/b/c/d'], '/x/a%2fb;x%2fc/d', 'not_found'],
+    ['cut, decoded and cut again', ['/x', '/x/a/c'], '/x/a%3bb;d/c', 'not_found'],
+    ['a semicolon that the laxer route has', ['/x;v', '/x/admin'], '/x;v/admin', 'not_found'],
+    ['letters that meet in the other case', ['/x', '/x/keys'], '/x/%E2%84%AAeys', 'not_found'],
+    ['capitals beyond ASCII', ['/x', '/x/%C3%A9'], '/x/%C3%89', 'not_found'],
+    ['escapes that read as no closer route pass', ['/x', '/x/a:b'], '/x/c%3ad', '/x'],
+    ['a route with an escape serves its own spelling', ['/x', '/x/a%3Ab'], '/x/a%3Ab/c', '/x/a%3Ab'],
+    ['a route with a semicolon serves its own spelling', ['/x', '/x/a;v1'], '/x/a;v1/c', '/x/a;v1'],
+    ['a closer route serves escapes below it', ['/x', '/x/a'], '/x/a/b%3ac', '/x/a'],
+  ];
+  for (const [name, routes, path, label] of rows) t.equal(found(routes, path), label, name);
+  t.end();
+});
+
 t.test('scopes by method', (t) => {
   const scopesFor = (scopes: RouteOptions['scopes'], method: string) =>
     createRoute({ ...options, scopes }).scopesFor(method);
@@ -94,9 +132,12 @@ t.test('scopes by method', (t) => {
     code: 'method_not_allowed',
     options: { allow: ['GET', 'HEAD', 'OPTIONS'] },
   });
-  t.throws(() => scopesFor({ write: ['w'], GET: ['g'] }, 'HEAD'), {
+  t.same(scopesFor({ read: [], GET: ['g'] }, 'HEAD'), ['g'], 'what GET needs, HEAD needs too');
+  t.same(scopesFor({ read: ['r'], GET: ['g'], HEAD: [] }, 'HEAD'), [], 'unless it has an entry of its own');
+  t.same(scopesFor({ read: ['r'], HEAD: ['h'] }, 'GET'), ['r'], 'and not the other way round');
+  t.throws(() => scopesFor({ write: ['w'], GET: ['g'] }, 'OPTIONS'), {
     code: 'method_not_allowed',
-    options: { allow: ['POST', 'PUT', 'PATCH', 'DELETE', 'GET'] },
+    options: { allow: ['POST', 'PUT', 'PATCH', 'DELETE', 'GET', 'HEAD'] },
   });
   t.throws(() => scopesFor({ read: [], GET: [] }, 'toString'), { code: 'method_not_allowed' });
   t.end();

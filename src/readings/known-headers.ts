@@ -1,0 +1,121 @@
+/**
+ * Names of request headers that mean something to Postern or to servers behind it, all normalised: shared by the
+ * configuration's rules and the request path.
+ */
+
+/** Lower case, and every byte but letters and digits read as `-`: how servers that fold names (CGI, WSGI) see it. */
+export function normalisedName(name: string): string {
+  return name.toLowerCase().replace(/[^a-z0-9]/g, '-');
+}
+
+/** Headers that Postern reads, writes or frames with. */
+export const judgedNames = [
+  'host',
+  'content-length',
+  'transfer-encoding',
+  'connection',
+  'expect',
+  'upgrade',
+  'authorization',
+  'x-api-key',
+  'cookie',
+  'x-request-id',
+  'x-forwarded-for',
+  'x-forwarded-proto',
+  'x-forwarded-host',
+  'traceparent',
+  'tracestate',
+  'origin',
+  'content-type',
+  'sec-fetch-site',
+  'sec-purpose',
+  'access-control-request-method',
+  'user-agent',
+  'sec-websocket-protocol',
+] as const;
+
+/** One of {@link judgedNames}. */
+export type JudgedName = (typeof judgedNames)[number];
+
+/** What every request has written anew: dropping it would change nothing. */
+export const framingNames: ReadonlySet<string> = new Set([
+  'host',
+  'content-length',
+  'transfer-encoding',
+  'connection',
+  'expect',
+  'upgrade',
+]);
+
+/** Hop-by-hop headers of a request, and what belongs to one connection alone (RFC 9110 §7.6.1). */
+const hopByHopNames = [
+  'keep-alive',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'http2-settings',
+] as const;
+
+/** What servers take for the place a request came from. */
+const senderNames = ['proxy', 'forwarded', 'x-real-ip', 'remote-addr'] as const;
+
+/**
+ * What servers take for the mount point or the target, and then answer another path than the one that was judged:
+ * gunicorn reads the first two from its proxy, Daphne the third from anybody.
+ */
+const targetNames = [
+  'script-name',
+  'path-info',
+  'daphne-root-path',
+  'x-script-name',
+  'x-original-url',
+  'x-original-uri',
+  'x-original-method',
+  'x-rewrite-url',
+] as const;
+
+/** What servers take for the user that the proxy before them has signed in. */
+const userNames = ['remote-user', 'x-remote-user'] as const;
+
+/** Headers that no client's request brings to an upstream. */
+export const droppedNames: ReadonlySet<string> = new Set([
+  ...hopByHopNames,
+  ...senderNames,
+  ...targetNames,
+  ...userNames,
+]);
+
+/** Beginnings of such headers. */
+export const droppedPrefixes = ['x-auth-', 'x-forwarded-'] as const;
+
+/** What frameworks take for the method, past a route's scopes by method. */
+export const methodOverrideNames: ReadonlySet<string> = new Set([
+  'x-http-method',
+  'x-http-method-override',
+  'x-method-override',
+]);
+
+/** Dropped from clients, and yet names in which an upstream may be told who is calling. */
+const identityNames: ReadonlySet<string> = new Set([
+  ...userNames,
+  'x-forwarded-user',
+  'x-forwarded-email',
+  'x-forwarded-groups',
+  'x-forwarded-preferred-username',
+]);
+
+const judged: ReadonlySet<string> = new Set(judgedNames);
+
+/** Whether section 5 of the request path judges, sets or frames with a header of that name: it can't say who calls. */
+export function isReservedName(name: string): boolean {
+  const normalised = normalisedName(name);
+  if (identityNames.has(normalised)) return false;
+  return (
+    judged.has(normalised) ||
+    droppedNames.has(normalised) ||
+    methodOverrideNames.has(normalised) ||
+    droppedPrefixes.some((prefix) => normalised.startsWith(prefix))
+  );
+}

@@ -1,0 +1,37 @@
+/** Areas reserved whatever the configuration. */
+const alwaysReserved = [
+  '/api/login',
+  '/api/logout',
+  '/api/admin/api-keys',
+  '/.well-known/jwks.json',
+] as const;
+
+/** The area of each endpoint that an upstream may answer instead. */
+export const optionalAreas = {
+  bootstrap: '/api/bootstrap',
+  self_sessions: '/api/self/sessions',
+  admin_sessions: '/api/admin/sessions',
+  scope_sets: '/api/admin/scope-sets',
+  users: '/api/admin/users',
+  audit: '/api/admin/audit',
+} as const;
+
+/** An endpoint that an upstream may answer instead. */
+export type OptionalEndpoint = keyof typeof optionalAreas;
+
+/** The areas that Postern answers alone; `isUpstreams` says which endpoints it leaves to an upstream. */
+export function ownAreas(isUpstreams: (name: OptionalEndpoint) => boolean): readonly string[] {
+  const names = Object.keys(optionalAreas) as OptionalEndpoint[];
+  const optional = names.filter((name) => !isUpstreams(name)).map((name) => optionalAreas[name]);
+  return [...alwaysReserved, ...optional];
+}
+
+/** The area in which the path lies, by whole segments; undefined outside of all. */
+export function areaOf(path: string, areas: readonly string[]): string | undefined {
+  for (const area of areas)
+    if (path.startsWith(area) && (path.length === area.length || path.charCodeAt(area.length) === slash))
+      return area;
+  return undefined;
+}
+
+const slash = 0x2f;
