@@ -3,8 +3,8 @@ import { parseUrlEncoded } from './url-encoded.ts';
 import { type SecretOptions, validate } from './validate.ts';
 
 /**
- * Reads the query string, given without its `?`; absent is empty. A repeated parameter is a problem unless its type is
- * `repeatable(…)`. Whether unknown ones are is the schema's choice: `z.strictObject` refuses, `z.object` ignores them.
+ * Reads the query string, given without its `?`; absent is empty. A blank parameter counts as absent, for generated
+ * clients send them; a repeated one is a problem unless its type is `repeatable(…)`. Whether unknown ones are is the schema's choice: `z.strictObject` refuses, `z.object` ignores them.
  *
  * Throws {@link ValidationError} with every problem at once.
  */
@@ -14,5 +14,6 @@ export function readQuery<S extends z.ZodObject>(
   options: SecretOptions = {},
 ): z.output<S> {
   const { values, names, repeated } = parseUrlEncoded(rawQuery ?? '');
+  for (const name of names) if (values[name] === '') delete values[name];
   return validate(schema, values, { loc: 'query', memberNames: names, repeated, ...options });
 }
