@@ -60,7 +60,7 @@ const sessionsOperations: Record<
 };
 
 const attemptsOperations: Record<keyof Attempts, Operation> = { count: 'write', giveBack: 'write' };
-const singleUseOperations: Record<keyof SingleUse, Operation> = { burn: 'write' };
+const singleUseOperations: Record<keyof SingleUse, Operation> = { burn: 'write', release: 'write' };
 
 const waitBounds = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
 

@@ -5,4 +5,6 @@ export interface SingleUse {
    * atomic step. Rejects `store_unavailable`.
    */
   burn(id: string, expires: number): Promise<boolean>;
+  /** `id` can be used again: what it was used for did not happen. Rejects `store_unavailable`. */
+  release(id: string): Promise<void>;
 }

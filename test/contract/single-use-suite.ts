@@ -34,6 +34,17 @@ export function runSingleUseSuite({ name, create }: SingleUseFactory): void {
     t.equal(await store.burn('never seen', expires), false, 'nobody can use what is over');
   });
 
+  t.test(`${name}: what is released can be used again, once, on every connection`, async (t) => {
+    const { store, openSecond } = await create(t);
+    const second = await openSecond();
+    t.equal(await store.burn('a', expires), true);
+    await store.release('a');
+    t.equal(await second.burn('a', expires), true);
+    t.equal(await store.burn('a', expires), false);
+    await second.release('never used');
+    t.equal(await store.burn('never used', expires), true);
+  });
+
   t.test(`${name}: of many at once, one uses it`, async (t) => {
     const { store, openSecond } = await create(t);
     const second = await openSecond();

@@ -15,6 +15,7 @@ export const scripts = {
   revoke: loadScript('revoke'),
   index: loadScript('index'),
   useOnce: loadScript('use-once'),
+  release: loadScript('release'),
   countAttempt: loadScript('count-attempt'),
 } as const;
 

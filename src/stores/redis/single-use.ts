@@ -10,5 +10,9 @@ export function createRedisSingleUse(link: RedisLink, keys: Keys): SingleUse {
       const [outcome] = await link.run(scripts.useOnce, keys.used(id), [expires]);
       return outcome === 'first';
     },
+
+    async release(id) {
+      await link.run(scripts.release, keys.used(id), []);
+    },
   };
 }

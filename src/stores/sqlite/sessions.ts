@@ -48,6 +48,7 @@ export function createSqliteSessions(file: string, options: SqliteStoreOptions):
   );
 
   const use = db.prepare<[string, number]>('INSERT OR IGNORE INTO used_once (id, expires) VALUES (?, ?)');
+  const release = db.prepare<[string]>('DELETE FROM used_once WHERE id = ?');
   const removeUsed = db.prepare<[number]>('DELETE FROM used_once WHERE expires <= ?');
 
   const memo = new LRUCache<string, LiveSession>({ max: memoSize });
@@ -139,6 +140,10 @@ export function createSqliteSessions(file: string, options: SqliteStoreOptions):
       return pruned;
     },
     burn: (id, expires) => write(() => expires > now() && use.run(id, expires).changes === 1),
+
+    async release(id) {
+      await write(() => release.run(id));
+    },
     ping: async () => read(() => void byId.get('')),
     close: connection.close,
   };
