@@ -7,6 +7,7 @@ import { createProviderAccounts } from './endpoints/provider-accounts.ts';
 import { createProviderExchange } from './endpoints/provider-exchange.ts';
 import { createProviderStart } from './endpoints/provider-start.ts';
 import type { SignIn } from './endpoints/sign-in.ts';
+import { createStartCookies } from './endpoints/start-cookies.ts';
 import type { CookieAttributes } from './http/cookies.ts';
 import type { IsKnownOrigin } from './http/foreign-page.ts';
 import { createIdentityProvider } from './identity-providers/identity-provider.ts';
@@ -45,23 +46,20 @@ export async function composeIdentityProviders(
   config: Config,
   parts: SignInParts,
 ): Promise<ProviderEndpoints> {
-  const { stores, signIn, recentUse, audit, log, tracing, now } = parts;
+  const { stores, signIn, isKnownOrigin, recentUse, audit, log, tracing, now } = parts;
   const { records, singleUse } = stores;
   const starts = createSignInStarts({
     secret: await records.secret('sign_in', randomBytes(secretBytes)),
   });
-  const cookie = signInCookie(parts.cookie);
+  const cookies = createStartCookies(parts.cookie);
   const providers = Object.entries(config.identity_providers).map(([name, settings]) => {
     const network = traceNetwork(createProviderNetwork(), tracing);
-    const burn = (id: string, expires: number) => singleUse.burn(id, expires);
-    const provider = createIdentityProvider({ name, settings, network, starts, burn, now, log });
+    const provider = createIdentityProvider({ name, settings, network, starts, singleUse, now, log });
     return { name, settings, network, provider };
   });
-  // The longest there is: a start at one provider must not cut short what was begun at another.
-  const cookieLifetimeMs = Math.max(...providers.map(({ settings }) => settings.start_lifetime));
   return {
     endpoints: providers.flatMap(({ name, settings, provider }) => [
-      createProviderStart({ provider, starts, cookie, cookieLifetimeMs }),
+      createProviderStart({ provider, cookies, now }),
       ...createProviderExchange({
         provider,
         accounts: createProviderAccounts({
@@ -71,7 +69,9 @@ export async function composeIdentityProviders(
           now,
           log,
         }),
-        cookieName: cookie.name,
+        cookies,
+        isKnownOrigin,
+        isHttps: config.base_url.startsWith('https:'),
         signIn,
         recentUse,
         audit,
@@ -82,11 +82,4 @@ export async function composeIdentityProviders(
       await Promise.all(providers.map(({ network }) => network.close()));
     },
   };
-}
-
-/** The cookie that binds starts to their browser, and never leaves this host. */
-function signInCookie({ name, secure, sameSite }: CookieAttributes): CookieAttributes {
-  // Browsers drop a __Host- cookie with another path (draft-ietf-httpbis-rfc6265bis §4.1.3.2).
-  const path = /^__host-/i.test(name) ? '/' : '/api/login';
-  return { name: `${name}_login`, path, domain: null, secure, sameSite };
 }

@@ -38,6 +38,7 @@ const table = {
   not_implemented: { status: 501, detail: 'Not implemented' },
   upstream_unavailable: { status: 502, detail: 'Upstream unavailable' },
   store_unavailable: { status: 503, detail: 'Store unavailable' },
+  provider_unavailable: { status: 503, detail: 'Identity provider unavailable' },
   overloaded: { status: 503, detail: 'Overloaded' },
   upstream_overloaded: { status: 503, detail: 'Upstream overloaded' },
   upstream_timeout: { status: 504, detail: 'Upstream timeout' },

@@ -14,6 +14,7 @@ import { loadSigningKeys } from './credentials/signing-keys.ts';
 import { createVerifiedTokens } from './credentials/verified-tokens.ts';
 import { createAnswerOwn } from './endpoints/answer-own.ts';
 import { isProviderPath } from './endpoints/provider-paths.ts';
+import { startCookiePrefix } from './endpoints/start-cookies.ts';
 import type { GatewayMetrics, WatchedGateway } from './gateway-metrics.ts';
 import type { CookieAttributes } from './http/cookies.ts';
 import { createCors, isPreflight } from './http/cors.ts';
@@ -115,7 +116,7 @@ export async function composeGateway(config: Config, lasting: LastingParts): Pro
   const send = createForward({
     streams,
     passedMeaning: createPassedMeaning(headerRules(config)),
-    ownCookies: [cookie.name, `${cookie.name}_login`],
+    ownCookies: { names: [cookie.name], prefixes: [startCookiePrefix(cookie.name)] },
     ownsCors: cors.enabled,
     corsHeaders: (exchange) => cors.answerHeaders(exchange.head),
     refuse: (exchange, error) => replies.refuse(exchange, error),

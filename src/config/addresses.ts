@@ -64,6 +64,21 @@ export function webUrlRule({ query }: { query: boolean }): TextRule {
   };
 }
 
+/** Whether a host, as `URL.hostname` has it, is this machine and no other (RFC 6761 §6.3, RFC 1122 §3.2.1.3). */
+export function isLoopbackHost(hostname: string): boolean {
+  return /^(?:(?:.+\.)?localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);
+}
+
+/** Where an identity provider is; over http anybody on the way could write its keys. */
+export const issuerRule: TextRule = (text) => {
+  const problem = webUrlRule({ query: false })(text);
+  if (problem !== undefined) return problem;
+  const { protocol, hostname } = new URL(text);
+  return protocol === 'https:' || isLoopbackHost(hostname)
+    ? undefined
+    : 'must be https:// unless on loopback';
+};
+
 /** Whether user and password of an address, if any, are percent-encoded well. */
 function isUserinfoGood(url: string): boolean {
   try {

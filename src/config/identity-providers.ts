@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { webUrlRule } from './addresses.ts';
+import { issuerRule, webUrlRule } from './addresses.ts';
 import { duration, timeOut } from './durations-and-sizes.ts';
 import { mapByName, secret, text } from './scalars.ts';
 import { scopeList } from './scope-names.ts';
@@ -51,8 +51,8 @@ const grant = z.strictObject({
 });
 
 const provider = z.strictObject({
-  issuer: text(webUrlRule({ query: false })).describe(
-    'Issuer (OIDC): where discovery is, and `iss` of assertions.',
+  issuer: text(issuerRule).describe(
+    'Issuer (OIDC): where discovery is, and `iss` of assertions; https unless on loopback.',
   ),
   client_id: text().describe('Client id at the provider, and `aud` of assertions.'),
   client_secret: secret()
@@ -76,10 +76,10 @@ const provider = z.strictObject({
     .prefault('create')
     .describe('Whether a first sign-in makes an account, or an account must be there.'),
   unsolicited: z
-    .boolean()
+    .union([z.boolean(), z.literal('started')], { error: 'must be true, false or started' })
     .default(false)
     .describe(
-      'Accept an assertion without a start of this browser; off, for it allows sign-in into another’s account.',
+      'Accept an assertion without a start (true), or without the cookie of its start where no foreign page can have sent it (started); off, for it allows sign-in into another’s account.',
     ),
   leeway: duration({ min: '0s', max: '10m' })
     .prefault('60s')
@@ -104,11 +104,11 @@ const provider = z.strictObject({
 
 /** `identity_providers`: OIDC providers by the name that stands in their paths, `/api/login/<name>/start`. */
 export const identityProviders = mapByName(
-  /^[a-z0-9-]{1,63}$/,
-  'must be a name of 1 to 63 of a-z, 0-9 and -',
+  /^[a-z0-9-]{1,32}$/,
+  'must be a name of 1 to 32 of a-z, 0-9 and -',
   provider,
-  // The first two are own paths below /api/login; the third is what a session without provider has as its method.
-  { reserved: ['access-token', 'refresh-token', 'password'] },
+  // The last is what a session without provider has as its method; the others are own paths below /api/login.
+  { reserved: ['access-token', 'refresh-token', 'invitation', 'token', 'revoke', 'password'] },
 )
   .prefault({})
   .describe('OIDC providers by name; the name stands in /api/login/<name>/start.');

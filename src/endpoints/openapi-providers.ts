@@ -8,12 +8,13 @@ const refusals: readonly RefusalCode[] = [
   'user_not_provisioned',
   'not_found',
   'store_unavailable',
+  'provider_unavailable',
   'overloaded',
 ];
 
 const exchange = {
   description:
-    'The provider’s `response` says which fields are required; others are ignored. It succeeds once, in the browser that began the sign-in.',
+    'The provider’s `response` says which fields are required; others are ignored. It succeeds once, in the browser that began the sign-in, whose cookie of that start it clears.',
   path: '/api/login/{provider}/exchange',
   guard: 'open',
   oauth: true,
@@ -31,7 +32,7 @@ export const providerOperations: readonly Operation[] = [
   {
     id: 'Authentication-Start',
     summary: 'Begins a sign-in through an identity provider',
-    description: 'Sets a cookie that binds the sign-in to this browser; several may go on at once.',
+    description: 'Sets a cookie that binds the sign-in to this browser; up to eight may go on at once.',
     method: 'GET',
     path: '/api/login/{provider}/start',
     guard: 'open',
@@ -42,7 +43,7 @@ export const providerOperations: readonly Operation[] = [
       schema: startResponse,
       headers: ['Set-Cookie', 'Referrer-Policy'],
     },
-    refusals: ['not_found', 'store_unavailable'],
+    refusals: ['not_found', 'provider_unavailable'],
   },
   {
     ...exchange,
@@ -55,6 +56,7 @@ export const providerOperations: readonly Operation[] = [
     ...exchange,
     id: 'Authentication-ExchangeForm',
     summary: 'Signs in with what the provider returned, kept out of addresses',
+    refusals: ['cross_site', ...refusals],
     method: 'POST',
     body: { mediaType: 'application/x-www-form-urlencoded', schema: exchangeFields },
   },

@@ -1,27 +1,30 @@
 import { z } from 'zod';
 import type { RecentUse } from '../credentials/recent-use.ts';
 import { Refusal } from '../errors.ts';
-import { cookieValues } from '../http/cookies.ts';
 import type { Exchange } from '../http/exchange.ts';
+import { assertNotForeignPage, type IsKnownOrigin, isSurelyOwnPage } from '../http/foreign-page.ts';
 import { readForm } from '../http/form-body.ts';
 import { readQuery } from '../http/query.ts';
 import type { Answer } from '../http/reply.ts';
 import type {
   IdentityProvider,
   Presented,
+  Sender,
   VerifiedIdentity,
 } from '../identity-providers/identity-provider.ts';
-import { bindingOf } from '../identity-providers/sign-in-start.ts';
+import type { SignInStart } from '../identity-providers/sign-in-start.ts';
 import { type AuditEntry, actorOfSession, anonymous } from '../log.ts';
 import type { UserWithSets } from '../stores/records.ts';
 import type { Audit } from './audit.ts';
 import type { Endpoint } from './endpoint.ts';
 import { loginResponse } from './login-response.ts';
 import type { ProviderAccounts } from './provider-accounts.ts';
-import type { SignedIn, SignIn } from './sign-in.ts';
+import type { LoginAnswer, SignedIn, SignIn } from './sign-in.ts';
+import type { StartCookies } from './start-cookies.ts';
 
-const assertionFields = z.object({ assertion: z.string() });
+const assertionFields = z.object({ assertion: z.string(), iss: z.string().optional() });
 const codeFields = z.object({ code: z.string(), state: z.string(), iss: z.string().optional() });
+const codeFieldsWithIssuer = codeFields.required();
 
 /** What the front end brings, for the document: which of it, is the provider's `response`. */
 export const exchangeFields = z
@@ -35,7 +38,12 @@ export const exchangeFields = z
       .optional()
       .describe('Required with `response: code`, as `state`: what the provider returned.'),
     state: z.string().optional(),
-    iss: z.string().optional().describe('Beside `code`, where the provider returns it (RFC 9207).'),
+    iss: z
+      .string()
+      .optional()
+      .describe(
+        'As the provider returned it (RFC 9207); required beside `code` where the provider announces that it returns it.',
+      ),
   })
   .meta({ id: 'Body_Authentication-ExchangeForm', title: 'Body_Authentication-ExchangeForm' });
 
@@ -55,16 +63,18 @@ type ReadFields = <S extends z.ZodObject>(schema: S) => z.output<S>;
  * (OpenID Connect Core §3.1.2.5, §3.2.2.5; RFC 9207).
  */
 export function createProviderExchange(options: {
-  readonly provider: Pick<IdentityProvider, 'name' | 'response' | 'redeem'>;
+  readonly provider: Pick<IdentityProvider, 'name' | 'response' | 'requiresIssuer' | 'redeem'>;
   readonly accounts: ProviderAccounts;
-  /** Of the cookie that binds starts to their browser. */
-  readonly cookieName: string;
+  readonly cookies: Pick<StartCookies, 'bindings' | 'clear'>;
+  readonly isKnownOrigin: IsKnownOrigin;
+  /** Whether browsers reach the gateway over https alone. */
+  readonly isHttps: boolean;
   readonly signIn: SignIn;
   readonly recentUse: RecentUse;
   readonly audit: Audit;
   readonly now: () => number;
 }): readonly Endpoint[] {
-  const { provider, accounts, cookieName, signIn, recentUse, audit, now } = options;
+  const { provider, accounts, cookies, isKnownOrigin, isHttps, signIn, recentUse, audit, now } = options;
 
   function auditFailure(
     exchange: Exchange,
@@ -79,18 +89,27 @@ export function createProviderExchange(options: {
     });
   }
 
-  function readPresented(read: ReadFields): Presented {
-    if (provider.response === 'id_token') return read(assertionFields);
+  async function readPresented(read: ReadFields): Promise<Presented> {
+    if (provider.response === 'id_token') {
+      const { assertion, iss: issuer } = read(assertionFields);
+      return { assertion, issuer };
+    }
     const { code, state, iss: issuer } = read(codeFields);
-    return { code, state, ...(issuer !== undefined && { issuer }) };
+    // What the client alone did wrong is told without asking the provider for anything.
+    if (issuer === undefined && (await provider.requiresIssuer())) read(codeFieldsWithIssuer);
+    return { code, state, issuer };
   }
 
   async function redeem(exchange: Exchange, presented: Presented): Promise<VerifiedIdentity> {
-    const binding = bindingOf(cookieValues(exchange.head.cookie, cookieName));
+    const { head } = exchange;
+    const sender: Sender = {
+      bindings: (start) => cookies.bindings(head.cookie, start),
+      isOwnPage: () => isSurelyOwnPage(head, isKnownOrigin, isHttps),
+    };
     try {
-      return await provider.redeem(presented, binding);
+      return await provider.redeem(presented, sender);
     } catch (error) {
-      // A provider or store that is away has refused nobody.
+      // A provider or store that is unavailable has refused nobody.
       if (error instanceof Refusal && error.status < 500)
         auditFailure(exchange, { subject: null, reason: String(error.options.cause) });
       throw error;
@@ -145,7 +164,7 @@ export function createProviderExchange(options: {
   }
 
   async function exchangeFor(exchange: Exchange, read: ReadFields): Promise<Answer> {
-    const identity = await redeem(exchange, readPresented(read));
+    const identity = await redeem(exchange, await readPresented(read));
     const found = await requireAccount(exchange, identity);
     const { session, answer } = await startSession(exchange, found, identity);
     const { userId } = session;
@@ -158,8 +177,18 @@ export function createProviderExchange(options: {
       session: session.id,
       provider: provider.name,
     });
-    const { returnTo } = identity;
-    return returnTo === null ? answer : { ...answer, body: { ...answer.body, return_to: returnTo } };
+    return completed(exchange, answer, identity.start);
+  }
+
+  /** With what the start was given; its cookie has served. */
+  function completed({ head }: Exchange, answer: LoginAnswer, start: SignInStart | null): Answer {
+    if (start === null) return answer;
+    const { returnTo } = start;
+    return {
+      ...answer,
+      headers: [...(answer.headers ?? []), ...cookies.clear(head.cookie, start)],
+      body: returnTo === null ? answer.body : { ...answer.body, return_to: returnTo },
+    };
   }
 
   const common = { guard: 'open', oauth: true } as const;
@@ -176,8 +205,13 @@ export function createProviderExchange(options: {
       ...common,
       method: 'POST',
       path: `/api/login/${provider.name}/exchange`,
-      answer: ({ exchange, body }) =>
-        exchangeFor(exchange, (schema) => readForm(body, exchange.head.contentType, schema, { secret })),
+      async answer({ exchange, body }) {
+        // Nobody is signed in to an account that is not theirs, and no start of theirs is used up.
+        assertNotForeignPage(exchange.head, isKnownOrigin);
+        return exchangeFor(exchange, (schema) =>
+          readForm(body, exchange.head.contentType, schema, { secret }),
+        );
+      },
     },
   ];
 }

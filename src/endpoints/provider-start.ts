@@ -1,13 +1,16 @@
 import { z } from 'zod';
-import { type CookieAttributes, cookieValues, setCookie } from '../http/cookies.ts';
 import { readQuery } from '../http/query.ts';
 import type { IdentityProvider } from '../identity-providers/identity-provider.ts';
-import { bindingOf, type SignInStarts } from '../identity-providers/sign-in-start.ts';
 import type { Endpoint } from './endpoint.ts';
+import type { StartCookies } from './start-cookies.ts';
 
-/** One slash, never two, no backslash: browsers take those for another origin's address. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: browsers drop some of them, and two slashes meet
-const path = /^\/([^/\\\u0000-\u001f\u007f-\u009f]+(\/[^/\\\u0000-\u001f\u007f-\u009f]+)*\/?)?$/;
+const noControl = String.raw`\\\u0000-\u001f\u007f-\u009f`;
+const segment = `[^/?${noControl}]+`;
+/**
+ * One slash, no two together before the query, no backslash or control character: browsers take those for another
+ * origin's address, and drop some control characters, so that two slashes meet.
+ */
+const path = new RegExp(`^/(${segment}(/${segment})*/?)?(\\?[^${noControl}]*)?$`);
 const maxReturnToLength = 2048;
 
 /** The query of a start. */
@@ -28,13 +31,10 @@ export const startResponse = z
 /** `GET /api/login/{provider}/start`: where the provider signs people in (OpenID Connect Core §3.1.2, §3.2.2). */
 export function createProviderStart(options: {
   readonly provider: Pick<IdentityProvider, 'name' | 'start'>;
-  readonly starts: Pick<SignInStarts, 'newBinding'>;
-  /** Of the cookie that binds starts to their browser. */
-  readonly cookie: CookieAttributes;
-  /** How long that cookie is kept, ms. */
-  readonly cookieLifetimeMs: number;
+  readonly cookies: Pick<StartCookies, 'set'>;
+  readonly now: () => number;
 }): Endpoint {
-  const { provider, starts, cookie, cookieLifetimeMs } = options;
+  const { provider, cookies, now } = options;
   return {
     method: 'GET',
     path: `/api/login/${provider.name}/start`,
@@ -42,15 +42,8 @@ export function createProviderStart(options: {
     noHead: true,
     async answer({ exchange }) {
       const { return_to: returnTo = null } = readQuery(exchange.query, startQuery);
-      // One value for all starts of a browser: a second tab must not end what the first has begun.
-      const binding = bindingOf(cookieValues(exchange.head.cookie, cookie.name)) ?? starts.newBinding();
-      const { url } = await provider.start({ binding, returnTo });
-      const maxAgeSeconds = Math.ceil(cookieLifetimeMs / 1000);
-      return {
-        status: 200,
-        body: { url },
-        headers: ['Set-Cookie', setCookie(cookie, binding, maxAgeSeconds)],
-      };
+      const { url, start } = await provider.start({ returnTo });
+      return { status: 200, body: { url }, headers: cookies.set(exchange.head.cookie, start, now()) };
     },
   };
 }

@@ -31,13 +31,39 @@ export function cookieValues(cookieHeader: string, name: string): string[] {
   return values;
 }
 
+/** Every cookie whose name begins so, the first value of each, in the order they came in. */
+export function cookiesWithPrefix(cookieHeader: string, prefix: string): Map<string, string> {
+  const found = new Map<string, string>();
+  if (!cookieHeader.includes(prefix)) return found;
+  for (const pair of cookieHeader.split(';')) {
+    const text = pair.trim();
+    const equals = text.indexOf('=');
+    const name = text.slice(0, Math.max(0, equals));
+    if (name.startsWith(prefix) && !found.has(name)) found.set(name, text.slice(equals + 1));
+  }
+  return found;
+}
+
+/** Which cookies are Postern's own: an upstream neither sees nor sets them. */
+export interface OwnCookies {
+  readonly names: readonly string[];
+  /** What the names of others begin with. */
+  readonly prefixes: readonly string[];
+}
+
+/** Whether a cookie of that name is one of them. */
+export function isOwnCookie(name: string, { names, prefixes }: OwnCookies): boolean {
+  return names.includes(name) || prefixes.some((prefix) => name.startsWith(prefix));
+}
+
 /**
- * A `Cookie` value without the cookies of those names; the others stay byte for byte. Empty when nothing is left.
- * Names are compared as browsers and lenient servers read them, without outer blanks.
+ * A `Cookie` value without Postern's own; the others stay byte for byte. Empty when nothing is left. Names are compared
+ * as browsers and lenient servers read them, without outer blanks.
  */
-export function withoutCookies(cookieHeader: string, names: readonly string[]): string {
-  if (!names.some((name) => cookieHeader.includes(name))) return cookieHeader;
-  const kept = cookieHeader.split(';').filter((pair) => !names.includes(pairName(pair)));
+export function withoutCookies(cookieHeader: string, own: OwnCookies): string {
+  const mayHave = (text: string) => cookieHeader.includes(text);
+  if (!own.names.some(mayHave) && !own.prefixes.some(mayHave)) return cookieHeader;
+  const kept = cookieHeader.split(';').filter((pair) => !isOwnCookie(pairName(pair), own));
   const text = kept.join(';').trim();
   return text.replace(/^;+\s*/, '');
 }

@@ -24,6 +24,17 @@ export function isForeignPage(head: RequestHead, isKnownOrigin: IsKnownOrigin): 
 }
 
 /**
+ * Whether no page but one of ours can have sent a request, whatever it is worth to a stranger: browsers say so, or no
+ * browser sent it. All of today's name the site of a request over https; over http they don't (Fetch Metadata §2), so
+ * that there silence says nothing.
+ */
+export function isSurelyOwnPage(head: RequestHead, isKnownOrigin: IsKnownOrigin, isHttps: boolean): boolean {
+  if (head.secFetchSite === 'same-origin') return true;
+  if (head.originCount > 0) return head.originCount === 1 && isKnownOrigin(head.origin);
+  return isHttps && head.secFetchSite === '';
+}
+
+/**
  * Refuses what a foreign page posts where it would sign its visitor in to an account that is not theirs (login CSRF,
  * RFC 6749 §10.12). Throws {@link Refusal} `cross_site`.
  */

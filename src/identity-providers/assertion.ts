@@ -38,7 +38,7 @@ const maxSubjectLength = 255;
  * that the configuration requires. That its nonce is a start's, and that it is used once, is the caller's to judge.
  *
  * Rejects with {@link Refusal} `invalid_assertion`; `user_not_provisioned` when the assertion is good but lacks a
- * required claim; `store_unavailable` when no keys can be had.
+ * required claim; `provider_unavailable` when no keys can be had.
  */
 export async function verifyAssertion(assertion: string, rules: AssertionRules): Promise<VerifiedAssertion> {
   const { settings, keys, now } = rules;

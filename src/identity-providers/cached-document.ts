@@ -1,12 +1,15 @@
 /** A document of the provider that this process keeps a copy of. */
 export interface CachedDocument<T> {
   /**
-   * The copy; loaded first when there is none that may still be used. An ageing one is renewed in the background.
-   * Rejects with what `load` rejected with, also for a short while after.
+   * The copy while it is fresh, otherwise a new one; when that can't be had, an aged copy that may still be used. Rejects
+   * with what `load` rejected with, also for a short while after.
    */
   get(): Promise<T>;
-  /** The newest that can be had, for who missed something in the copy: loaded anew unless that was tried a moment ago. */
-  renew(): Promise<T>;
+  /**
+   * A newer one than `seen`, for who missed something in it: loaded anew, unless that was done a moment ago for others
+   * who missed something. Rejects with what `load` rejected with.
+   */
+  renew(seen: T): Promise<T>;
 }
 
 /** Durations in milliseconds. */
@@ -16,13 +19,13 @@ export interface CachedDocumentOptions<T> {
   readonly now: () => number;
   /** Told of every failed load. */
   readonly onFailure: (error: unknown) => void;
-  /** Age from which a copy is renewed; default 1 h. */
+  /** Age from which a copy is renewed before it is used; default 1 h. */
   readonly freshMs?: number;
   /** Age from which it is no longer used, though nothing newer can be had; default 24 h. */
   readonly usableMs?: number;
-  /** Least time between two loads while there is a copy: the bound on what strangers can cause; default 30 s. */
+  /** Least time between two renewals, and between two failed loads while a copy can be used; default 30 s. */
   readonly pauseMs?: number;
-  /** The same while there is none, and nobody can sign in; default 5 s. */
+  /** Least time between two failed loads while there is no copy, and nobody can sign in; default 0.5 s. */
   readonly emptyPauseMs?: number;
 }
 
@@ -32,10 +35,11 @@ const hour = 3_600 * second;
 /** Keeps one document, loaded by at most one call at a time. */
 export function createCachedDocument<T>(options: CachedDocumentOptions<T>): CachedDocument<T> {
   const { load, now, onFailure } = options;
-  const { freshMs = hour, usableMs = 24 * hour, pauseMs = 30 * second, emptyPauseMs = 5 * second } = options;
+  const { freshMs = hour, usableMs = 24 * hour, pauseMs = 30 * second, emptyPauseMs = second / 2 } = options;
   let copy: { readonly document: T; readonly loaded: number } | undefined;
-  let failure: { readonly error: unknown } | undefined;
-  let lastTried = Number.NEGATIVE_INFINITY;
+  /** Of the last load, if it failed. */
+  let failure: { readonly error: unknown; readonly at: number } | undefined;
+  let lastRenewed = Number.NEGATIVE_INFINITY;
   let loading: Promise<T> | undefined;
 
   /** A clock that was set back is no reason to wait. */
@@ -52,35 +56,44 @@ export function createCachedDocument<T>(options: CachedDocumentOptions<T>): Cach
   }
 
   async function attempt(): Promise<T> {
-    lastTried = now();
     try {
       const document = await load();
       copy = { document, loaded: now() };
       failure = undefined;
       return document;
     } catch (error) {
-      failure = { error };
+      // From its end: a pause that runs during a timeout would be over with it.
+      failure = { error, at: now() };
       onFailure(error);
       throw error;
-    } finally {
-      // From its end: a pause that runs during a time-out would be over with it.
-      lastTried = now();
     }
   }
 
   async function get(): Promise<T> {
-    if (copy !== undefined && isWithin(usableMs, copy.loaded)) {
-      if (!isWithin(freshMs, copy.loaded) && !isWithin(pauseMs, lastTried)) loadOnce().catch(() => {});
-      return copy.document;
+    if (copy !== undefined && isWithin(freshMs, copy.loaded)) return copy.document;
+    const usable = copy !== undefined && isWithin(usableMs, copy.loaded) ? copy : undefined;
+    if (loading === undefined && failure !== undefined) {
+      if (usable !== undefined && isWithin(pauseMs, failure.at)) return usable.document;
+      if (usable === undefined && isWithin(emptyPauseMs, failure.at)) throw failure.error;
     }
-    if (loading === undefined && failure !== undefined && isWithin(emptyPauseMs, lastTried))
-      throw failure.error;
-    return loadOnce();
+    return loadOnce().catch((error: unknown) => {
+      if (usable === undefined) throw error;
+      return usable.document;
+    });
   }
 
-  async function renew(): Promise<T> {
-    if (loading === undefined && isWithin(pauseMs, lastTried)) return get();
-    return loadOnce().catch(get);
+  async function renew(seen: T): Promise<T> {
+    // Somebody else was faster.
+    if (copy !== undefined && copy.document !== seen) return copy.document;
+    if (loading !== undefined) return loading;
+    if (isWithin(pauseMs, lastRenewed)) {
+      if (failure !== undefined) throw failure.error;
+      return seen;
+    }
+    lastRenewed = now();
+    return loadOnce().finally(() => {
+      lastRenewed = now();
+    });
   }
 
   return { get, renew };

@@ -3,28 +3,24 @@ import type { IdentityProviderConfig } from '../config/schema.ts';
 import { Refusal } from '../errors.ts';
 import type { CachedDocument } from './cached-document.ts';
 import type { ProviderMetadata } from './discovery.ts';
-import { type ProviderCall, type ProviderNetwork, providerUnavailable } from './provider-network.ts';
+import { parseJsonObject } from './json-object.ts';
+import { type ProviderCall, type ProviderNetwork, ProviderUnavailable } from './provider-network.ts';
 import type { SignInStart } from './sign-in-start.ts';
 
 /**
- * Turns an authorization code into the provider's ID token; whatever else the provider gives is dropped here. Its
- * signature and nonce are the caller's to judge.
+ * Turns an authorization code into the provider's ID token; whatever else the provider gives is dropped here. Nothing of
+ * the ID token is judged: that is the caller's, as for one that came by the browser.
  *
- * Rejects with {@link Refusal} `invalid_assertion` when the provider refuses the code, `store_unavailable` when it can't
- * be asked or refuses us, `overloaded` when too many codes are waiting for it.
+ * Rejects with {@link Refusal} `invalid_assertion` when the provider refuses the code, {@link ProviderUnavailable} when
+ * it can't be asked or refuses us, `overloaded` when too many codes are waiting for it.
  */
 export type CodeExchange = (code: string, start: SignInStart) => Promise<string>;
 
 /** What the exchange is made of. */
 export interface CodeExchangeOptions {
-  readonly settings: Pick<
-    IdentityProviderConfig,
-    'issuer' | 'client_id' | 'client_secret' | 'redirect_uri' | 'leeway' | 'algorithms'
-  >;
+  readonly settings: Pick<IdentityProviderConfig, 'issuer' | 'client_id' | 'client_secret' | 'redirect_uri'>;
   readonly discovery: Pick<CachedDocument<ProviderMetadata>, 'get'>;
   readonly network: Pick<ProviderNetwork, 'fetch'>;
-  /** The clock, epoch ms. */
-  readonly now: () => number;
 }
 
 /** Anybody can begin a sign-in and send codes: what waits for a slow provider must be bounded. */
@@ -34,8 +30,9 @@ const notAboutTheCode = ['invalid_client', 'unauthorized_client', 'server_error'
 
 /** Creates the exchange of one provider (RFC 6749 §4.1.3, with PKCE; OpenID Connect Core §3.1.3). */
 export function createCodeExchange(options: CodeExchangeOptions): CodeExchange {
-  const { settings, discovery, network, now } = options;
-  const { issuer, client_id, client_secret, redirect_uri, leeway } = settings;
+  const { settings, discovery, network } = options;
+  const { issuer, client_id, client_secret, redirect_uri } = settings;
+  const client: oauth.Client = { client_id };
   const requestOptions = {
     [oauth.customFetch]: (url: string, call: ProviderCall) => network.fetch(url, call),
     // Discovery has judged the endpoints already: http only where the issuer is http.
@@ -44,14 +41,7 @@ export function createCodeExchange(options: CodeExchangeOptions): CodeExchange {
   let waiting = 0;
 
   async function redeem(code: string, start: SignInStart): Promise<string> {
-    const metadata = await discovery.get();
-    // What is configured counts, not what the provider could do as well.
-    const provider = { ...metadata, id_token_signing_alg_values_supported: settings.algorithms };
-    const client: oauth.Client = {
-      client_id,
-      [oauth.clockSkew]: Math.round((now() - Date.now()) / 1000),
-      [oauth.clockTolerance]: Math.ceil(leeway / 1000),
-    };
+    const provider = await discovery.get();
     const response = await oauth.genericTokenEndpointRequest(
       provider,
       client,
@@ -60,9 +50,11 @@ export function createCodeExchange(options: CodeExchangeOptions): CodeExchange {
       { code, redirect_uri, code_verifier: start.codeVerifier },
       requestOptions,
     );
-    const answer = await oauth.processGenericTokenEndpointResponse(provider, client, response);
-    if (answer.id_token === undefined) throw providerUnavailable('token endpoint: no ID token');
-    return answer.id_token;
+    if (response.status !== 200) {
+      await oauth.processGenericTokenEndpointResponse(provider, client, response);
+      throw new ProviderUnavailable(`token endpoint: status ${response.status}`);
+    }
+    return idTokenOf(await response.bytes());
   }
 
   return async (code, start) => {
@@ -87,21 +79,27 @@ function clientAuthentication(secret: string | undefined, provider: ProviderMeta
     : oauth.ClientSecretBasic(secret);
 }
 
-/** Only codes are kept: the library's errors carry answers, with the tokens in them. */
+/** The ID token of a 200 (OpenID Connect Core §3.1.3.3). One that is no text is wrong, one that is missing is a fault. */
+function idTokenOf(bytes: Uint8Array): string {
+  const tokens = parseJsonObject(bytes);
+  if (tokens === undefined) throw new ProviderUnavailable('token endpoint: no JSON object');
+  const { id_token: idToken } = tokens;
+  if (idToken === undefined) throw new ProviderUnavailable('token endpoint: no ID token');
+  if (typeof idToken !== 'string') throw invalidAssertion('token endpoint: ID token is no text');
+  return idToken;
+}
+
+/** Only codes are kept: the library's errors carry responses, which may hold tokens. */
 function refusalFor(error: unknown): unknown {
   if (error instanceof Refusal) return error;
   if (error instanceof oauth.ResponseBodyError) {
     const cause = `token endpoint: ${error.error.slice(0, 64)}`;
-    return notAboutTheCode.includes(error.error) ? providerUnavailable(cause) : invalidAssertion(cause);
+    return notAboutTheCode.includes(error.error) ? new ProviderUnavailable(cause) : invalidAssertion(cause);
   }
   if (error instanceof oauth.WWWAuthenticateChallengeError)
-    return providerUnavailable('token endpoint: client refused');
-  if (error instanceof oauth.OperationProcessingError || error instanceof oauth.UnsupportedOperationError) {
-    const cause = `token endpoint: ${error.code}`;
-    const isAboutToken =
-      error.code === oauth.JWT_CLAIM_COMPARISON || error.code === oauth.JWT_TIMESTAMP_CHECK;
-    return isAboutToken ? invalidAssertion(cause) : providerUnavailable(cause);
-  }
+    return new ProviderUnavailable('token endpoint: client refused');
+  if (error instanceof oauth.OperationProcessingError || error instanceof oauth.UnsupportedOperationError)
+    return new ProviderUnavailable(`token endpoint: ${error.code}`);
   return error;
 }
 

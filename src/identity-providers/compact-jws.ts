@@ -8,8 +8,8 @@ export interface CompactJws {
   readonly signingInput: string;
 }
 
-/** Longer than any assertion; with the groups of a large directory they reach 16 KiB. */
-const maxLength = 32 * 1024;
+/** As long as a target of the exchange may be; with the groups of a large directory they reach 16 KiB. */
+const maxLength = 64 * 1024;
 
 /**
  * Takes a compact JWS (RFC 7515 §7.1) apart: three parts in canonical base64url, the first two of them JSON objects

@@ -1,7 +1,8 @@
 import type { AuthorizationServer } from 'oauth4webapi';
+import { isLoopbackHost } from '../config/addresses.ts';
 import { type CachedDocument, createCachedDocument } from './cached-document.ts';
 import type { JsonObject } from './json-object.ts';
-import { type ProviderNetwork, providerUnavailable } from './provider-network.ts';
+import { type ProviderNetwork, ProviderUnavailable } from './provider-network.ts';
 
 /** What discovery says of a provider, as far as it is used here; every endpoint is a good URL. */
 export interface ProviderMetadata extends AuthorizationServer {
@@ -25,7 +26,7 @@ export interface DiscoveryOptions {
 
 /**
  * The discovery document of one provider (OpenID Connect Discovery §4): renewed after an hour, and while the provider
- * is away the last good one is used for a day. Rejects with `store_unavailable` when there is none.
+ * is unavailable the last good one is used for a day. Rejects with `provider_unavailable` when there is none.
  */
 export function createDiscovery(options: DiscoveryOptions): CachedDocument<ProviderMetadata> {
   const { issuer, response, network, now, onFailure } = options;
@@ -39,20 +40,21 @@ export function createDiscovery(options: DiscoveryOptions): CachedDocument<Provi
   async function load(): Promise<ProviderMetadata> {
     const document = await network.getObject(url);
     // Byte for byte: a document that names another issuer makes its assertions good here (Discovery §4.3).
-    if (document.issuer !== issuer) throw providerUnavailable('discovery: another issuer');
+    if (document.issuer !== issuer) throw new ProviderUnavailable('discovery: another issuer');
     const bad = endpoints.find((name) => !isEndpoint(document[name], issuer));
-    if (bad !== undefined) throw providerUnavailable(`discovery: ${bad}`);
+    if (bad !== undefined) throw new ProviderUnavailable(`discovery: ${bad}`);
     return asMetadata(document);
   }
 
   return createCachedDocument({ load, now, onFailure });
 }
 
-/** https, unless the issuer itself is http, as in development. */
+/** https, unless issuer and endpoint are on loopback, as in development. */
 function isEndpoint(value: unknown, issuer: string): boolean {
   const url = typeof value === 'string' ? URL.parse(value) : null;
   if (url === null || url.username !== '' || url.password !== '' || url.hash !== '') return false;
-  return url.protocol === 'https:' || (url.protocol === 'http:' && new URL(issuer).protocol === 'http:');
+  if (url.protocol === 'https:') return true;
+  return url.protocol === 'http:' && issuer.startsWith('http:') && isLoopbackHost(url.hostname);
 }
 
 function asMetadata(document: JsonObject): ProviderMetadata {
@@ -65,5 +67,7 @@ function asMetadata(document: JsonObject): ProviderMetadata {
     token_endpoint_auth_methods_supported: Array.isArray(methods)
       ? methods.filter((method) => typeof method === 'string')
       : undefined,
+    authorization_response_iss_parameter_supported:
+      document.authorization_response_iss_parameter_supported === true,
   };
 }

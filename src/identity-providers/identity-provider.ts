@@ -1,15 +1,16 @@
-import { LRUCache } from 'lru-cache';
 import type { IdentityProviderConfig } from '../config/schema.ts';
 import { Refusal } from '../errors.ts';
 import type { Log } from '../log.ts';
+import { within } from '../stores/patience.ts';
+import type { SingleUse } from '../stores/single-use.ts';
 import { type VerifiedAssertion, verifyAssertion } from './assertion.ts';
 import { authorizationUrl } from './authorization-url.ts';
 import { type Granted, grantsOf, type Profile, profileOf } from './claims.ts';
 import { createCodeExchange } from './code-exchange.ts';
 import { createDiscovery } from './discovery.ts';
 import { createProviderKeys } from './provider-keys.ts';
-import type { ProviderNetwork } from './provider-network.ts';
-import { isStartOf, type SignInStart, type SignInStarts } from './sign-in-start.ts';
+import { type ProviderNetwork, ProviderUnavailable } from './provider-network.ts';
+import { isBoundTo, type SignInStart, type SignInStarts } from './sign-in-start.ts';
 
 /** Who the provider says it is. The account is (issuer, subject), never anything of the profile. */
 export interface VerifiedIdentity {
@@ -17,37 +18,44 @@ export interface VerifiedIdentity {
   readonly subject: string;
   readonly profile: Profile;
   readonly grants: Granted;
-  /** As the start was given it; null without one. */
-  readonly returnTo: string | null;
+  /** What began the sign-in; null without one. */
+  readonly start: SignInStart | null;
 }
 
-/** What the front end got from the provider: the one or the other, by `response`. */
+/** What the front end got from the provider: the one or the other, by `response`; `issuer` is the `iss` of RFC 9207. */
 export type Presented =
-  | { readonly assertion: string }
-  | {
-      readonly code: string;
-      readonly state: string;
-      /** `iss` of RFC 9207, if the front end passes it on. */
-      readonly issuer?: string;
-    };
+  | { readonly assertion: string; readonly issuer?: string | undefined }
+  | { readonly code: string; readonly state: string; readonly issuer?: string | undefined };
 
-/** An outside provider that people sign in with. Bindings are what `sign-in-start.ts` makes of the browser's cookie. */
+/** Who brings what the provider returned. */
+export interface Sender {
+  /** The values of the cookie that a browser which began this start has. */
+  bindings(start: SignInStart): readonly string[];
+  /** Whether no page but one of ours can have sent it. */
+  isOwnPage(): boolean;
+}
+
+/** An outside provider that people sign in with. */
 export interface IdentityProvider {
   /** As in its paths. */
   readonly name: string;
   readonly response: 'id_token' | 'code';
-  /** The address to send the browser to. Rejects with {@link Refusal} `store_unavailable`. */
+  /** The address to send the browser to. Rejects with {@link Refusal} `provider_unavailable`. */
   start(from: {
-    readonly binding: string;
     readonly returnTo: string | null;
-  }): Promise<{ readonly url: string }>;
+  }): Promise<{ readonly url: string; readonly start: SignInStart }>;
+  /**
+   * Whether what it returns must name it: it announces that, and nothing that is signed says so (RFC 9207 §2.4).
+   * Rejects with {@link Refusal} `provider_unavailable`.
+   */
+  requiresIssuer(): Promise<boolean>;
   /**
    * Who signed in: once, and in the browser that began it.
    *
-   * Rejects with {@link Refusal} `invalid_assertion`, `user_not_provisioned` (a required claim is missing),
-   * `store_unavailable` (provider or store away), `overloaded`.
+   * Rejects within 10 s, with {@link Refusal} `invalid_assertion`, `user_not_provisioned` (a required claim is missing),
+   * `provider_unavailable`, `store_unavailable`, `overloaded`.
    */
-  redeem(presented: Presented, binding: string | undefined): Promise<VerifiedIdentity>;
+  redeem(presented: Presented, sender: Sender): Promise<VerifiedIdentity>;
 }
 
 /** What a provider is made of. */
@@ -57,23 +65,21 @@ export interface IdentityProviderOptions {
   /** The provider's own; closed by whoever made it. */
   readonly network: ProviderNetwork;
   readonly starts: SignInStarts;
-  /** True the first time `id` is used before `expires` (epoch ms), false ever after; shared by all replicas. */
-  readonly burn: (id: string, expires: number) => Promise<boolean>;
+  /** Shared by all replicas. */
+  readonly singleUse: SingleUse;
   /** The clock, epoch ms. */
   readonly now: () => number;
   readonly log: Pick<Log, 'warn'>;
 }
 
-/** How much longer an id stays burnt than it is accepted: for the clocks of replicas, and a slow provider in between. */
-const burnMarginMs = 60_000;
-
-/** How many codes one start may try, and how many starts are counted. */
-const codesOfStart = 5;
-const countedStarts = 10_000;
+/** How much longer an id stays used than it is accepted: for the clocks of replicas, and a slow provider in between. */
+const usedMarginMs = 60_000;
+/** For all calls to the provider together: its token endpoint and its documents may each be slow. */
+const redeemTimeoutMs = 9_000;
 
 /** Creates one OpenID Connect provider; nothing is fetched before it is needed. */
 export function createIdentityProvider(options: IdentityProviderOptions): IdentityProvider {
-  const { name, settings, network, starts, burn, now, log } = options;
+  const { name, settings, network, starts, singleUse, now, log } = options;
   const { issuer, response } = settings;
   const onFailure = (error: unknown) =>
     log.warn('identity provider unavailable', {
@@ -82,82 +88,115 @@ export function createIdentityProvider(options: IdentityProviderOptions): Identi
     });
   const discovery = createDiscovery({ issuer, response, network, now, onFailure });
   const keys = createProviderKeys({ discovery, network, now, onFailure });
-  const exchangeCode = createCodeExchange({ settings, discovery, network, now });
-  const codesOf = new LRUCache<string, number>({ max: countedStarts });
+  const exchangeCode = createCodeExchange({ settings, discovery, network });
   const verify = (assertion: string) => verifyAssertion(assertion, { settings, keys, now });
 
-  async function redeemAssertion(assertion: string, binding: string | undefined): Promise<VerifiedIdentity> {
+  async function redeemAssertion(assertion: string, sender: Sender): Promise<VerifiedIdentity> {
     const verified = await verify(assertion);
     const start = verified.nonce === undefined ? undefined : starts.open(verified.nonce);
     if (start === undefined) {
       // A nonce that is none of ours was for whoever sent the browser here: as good as none.
-      if (!settings.unsolicited) throw refusal('no start');
-      await burnOnce(`assertion:${verified.replayId}`, verified.acceptedUntil);
+      if (settings.unsolicited !== true) throw refusal('no start');
+      await useOnce(`assertion:${verified.replayId}`, verified.acceptedUntil);
       return identityOf(verified, null);
     }
-    // One of ours, but another browser's, stays refused even then: somebody carried it here.
-    requireStartOf(binding, start);
-    await burnOnce(`start:${start.id}`, start.expires);
-    return identityOf(verified, start.returnTo);
+    // One of ours, but another browser's, stays refused even where unsolicited ones pass: somebody carried it here.
+    requireOpen(start);
+    const isFromAnywhere = settings.unsolicited === 'started' && sender.isOwnPage();
+    if (!isFromAnywhere) requireBinding(start, sender);
+    // The last step: a start that was used is lost, so nothing that can still be refused comes after.
+    await useOnce(idOf(start), start.expires);
+    return identityOf(verified, start);
   }
 
-  async function redeemCode(
-    { code, state, issuer: from }: Extract<Presented, { code: string }>,
-    binding: string | undefined,
-  ): Promise<VerifiedIdentity> {
-    // Mix-up (RFC 9207 §2.4): another provider's code must not be shown to this one.
-    if (from !== undefined && from !== issuer) throw refusal('iss of the answer');
+  async function redeemCode(code: string, state: string, sender: Sender): Promise<VerifiedIdentity> {
     const start = starts.open(state);
     if (start === undefined) throw refusal('no start');
-    requireStartOf(binding, start);
-    requireFewCodes(start.id);
-    const verified = await verify(await exchangeCode(code, start));
+    requireOpen(start);
+    requireBinding(start, sender);
+    const verified = await verify(await redeemOnce(code, start));
     if (verified.nonce !== start.companion) throw refusal('nonce');
-    await burnOnce(`start:${start.id}`, start.expires);
-    return identityOf(verified, start.returnTo);
+    return identityOf(verified, start);
   }
 
-  /** A start, which costs nothing, pays for a few calls to the provider and not for any number. */
-  function requireFewCodes(startId: string): void {
-    const tried = (codesOf.get(startId) ?? 0) + 1;
-    codesOf.set(startId, tried);
-    if (tried > codesOfStart) throw refusal('too many codes for one start');
+  /**
+   * The ID token for a code, which a provider that sees it twice may take for stolen (RFC 6749 §4.1.2): its start is used
+   * up before the code is sent, and comes back where it surely was not redeemed.
+   */
+  async function redeemOnce(code: string, start: SignInStart): Promise<string> {
+    // Without its addresses nothing can be sent.
+    await discovery.get();
+    await useOnce(idOf(start), start.expires);
+    try {
+      return await exchangeCode(code, start);
+    } catch (error) {
+      if (error instanceof ProviderUnavailable) onFailure(error);
+      // When the store can't take it back, the start is lost, and what the client is told is the same.
+      if (isUndone(error)) await singleUse.release(idOf(start)).catch(() => {});
+      throw error;
+    }
   }
 
-  function requireStartOf(binding: string | undefined, start: SignInStart): void {
-    if (!isStartOf(start, { provider: name, binding, now: now() })) throw refusal('start of another or over');
+  function requireOpen(start: SignInStart): void {
+    if (start.provider !== name || now() >= start.expires) throw refusal('start of another or over');
   }
 
-  /** The last step: a burnt start is lost, so nothing that can still be refused comes after. */
-  async function burnOnce(id: string, acceptedUntil: number): Promise<void> {
-    if (!(await burn(id, acceptedUntil + burnMarginMs))) throw refusal('used before');
+  function requireBinding(start: SignInStart, sender: Sender): void {
+    if (!isBoundTo(start, sender.bindings(start))) throw refusal('start of another or over');
   }
 
-  function identityOf({ claims, subject }: VerifiedAssertion, returnTo: string | null): VerifiedIdentity {
+  async function useOnce(id: string, acceptedUntil: number): Promise<void> {
+    if (!(await singleUse.burn(id, acceptedUntil + usedMarginMs))) throw refusal('used before');
+  }
+
+  function identityOf({ claims, subject }: VerifiedAssertion, start: SignInStart | null): VerifiedIdentity {
     const profile = profileOf(claims, subject, settings.claims);
-    return { issuer, subject, profile, grants: grantsOf(claims, settings.grants), returnTo };
+    return { issuer, subject, profile, grants: grantsOf(claims, settings.grants), start };
+  }
+
+  async function redeem(presented: Presented, sender: Sender): Promise<VerifiedIdentity> {
+    // Mix-up (RFC 9207 §2.4): another provider's code must not be shown to this one.
+    if (presented.issuer !== undefined && presented.issuer !== issuer) throw refusal('iss of the response');
+    if ('assertion' in presented) {
+      if (response !== 'id_token') throw refusal('an assertion instead of a code');
+      return redeemAssertion(presented.assertion, sender);
+    }
+    if (response !== 'code') throw refusal('a code instead of an assertion');
+    return redeemCode(presented.code, presented.state, sender);
   }
 
   return {
     name,
     response,
 
-    async start({ binding, returnTo }) {
+    async start({ returnTo }) {
       const { authorization_endpoint: endpoint } = await discovery.get();
       const expires = now() + settings.start_lifetime;
-      const start = starts.begin({ provider: name, binding, returnTo, expires });
-      return { url: authorizationUrl({ endpoint, settings, start }) };
+      const start = starts.begin({ provider: name, returnTo, expires });
+      return { url: authorizationUrl({ endpoint, settings, start }), start };
     },
 
-    async redeem(presented, binding) {
-      if ('assertion' in presented) {
-        if (response !== 'id_token') throw refusal('an assertion instead of a code');
-        return redeemAssertion(presented.assertion, binding);
-      }
-      if (response !== 'code') throw refusal('a code instead of an assertion');
-      return redeemCode(presented, binding);
+    async requiresIssuer() {
+      // An ID token names its issuer itself, signed.
+      if (response === 'id_token') return false;
+      const metadata = await discovery.get();
+      return metadata.authorization_response_iss_parameter_supported === true;
     },
+
+    redeem: (presented, sender) =>
+      within(redeemTimeoutMs, redeem(presented, sender), () => new ProviderUnavailable('too slow in all')),
   };
+}
+
+/** Whether the code can be sent again: it never was, or the provider asked for it to be sent later. */
+function isUndone(error: unknown): boolean {
+  return error instanceof ProviderUnavailable
+    ? error.isUndone
+    : (error as Partial<Refusal>).code === 'overloaded';
+}
+
+function idOf(start: SignInStart): string {
+  return `start:${start.id}`;
 }
 
 function refusal(cause: string): Refusal {

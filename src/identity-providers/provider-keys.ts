@@ -3,15 +3,16 @@ import { Refusal } from '../errors.ts';
 import { type CachedDocument, createCachedDocument } from './cached-document.ts';
 import type { ProviderMetadata } from './discovery.ts';
 import { chooseKey, parseKeySet } from './key-set.ts';
-import { type ProviderNetwork, providerUnavailable } from './provider-network.ts';
+import { type ProviderNetwork, ProviderUnavailable } from './provider-network.ts';
 
 /** The keys of one provider. */
 export interface ProviderKeys {
   /**
-   * The key that a header names. One that is not known is looked for anew, once in 30 s whoever asks.
+   * The key that a header names. For one that is not known the keys are fetched again at once, then once in 30 s at most
+   * whoever asks.
    *
-   * Rejects with {@link Refusal} `invalid_assertion` when the provider has no such key, `store_unavailable` when no key
-   * of the provider can be had at all.
+   * Rejects with {@link Refusal} `invalid_assertion` when the provider has no such key, `provider_unavailable` when that
+   * can't be told because its keys can't be fetched.
    */
   find(header: { readonly alg: string; readonly kid?: string }): Promise<KeyObject>;
 }
@@ -26,7 +27,10 @@ export interface ProviderKeysOptions {
   readonly onFailure: (error: unknown) => void;
 }
 
-/** Keeps the key set (JWKS) of one provider: renewed after an hour, used for a day while the provider is away. */
+/** From then on a key may have been withdrawn: what it signed is not believed before the keys are fetched anew. */
+const longestUseMs = 10 * 60_000;
+
+/** Keeps the key set (JWKS) of one provider for ten minutes. */
 export function createProviderKeys(options: ProviderKeysOptions): ProviderKeys {
   const { discovery, network, now, onFailure } = options;
 
@@ -34,15 +38,22 @@ export function createProviderKeys(options: ProviderKeysOptions): ProviderKeys {
     const { jwks_uri } = await discovery.get();
     const keys = parseKeySet(await network.getObject(jwks_uri));
     // A set without keys is no rotation, it is a fault: the last good one is worth more.
-    if (keys.length === 0) throw providerUnavailable('keys: none usable');
+    if (keys.length === 0) throw new ProviderUnavailable('keys: none usable');
     return keys;
   }
 
-  const keySet = createCachedDocument({ load, now, onFailure });
+  const keySet = createCachedDocument({
+    load,
+    now,
+    onFailure,
+    freshMs: longestUseMs,
+    usableMs: longestUseMs,
+  });
 
   return {
     async find(header) {
-      const found = chooseKey(await keySet.get(), header) ?? chooseKey(await keySet.renew(), header);
+      const known = await keySet.get();
+      const found = chooseKey(known, header) ?? chooseKey(await keySet.renew(known), header);
       if (found === undefined) throw new Refusal('invalid_assertion', { cause: 'no such key' });
       return found.key;
     },

@@ -11,7 +11,7 @@ export interface ProviderCall {
 
 /**
  * Calls one provider over connections of its own, within bounds: no redirects, no compression, a limit on time and size.
- * What can't be had within them is {@link Refusal} `store_unavailable`.
+ * What can't be had within them is {@link Refusal} `provider_unavailable`.
  */
 export interface ProviderNetwork {
   /** The JSON object of a 200; any other answer is a refusal. */
@@ -24,31 +24,49 @@ export interface ProviderNetwork {
 
 /** Bounds of one call. */
 export interface ProviderNetworkOptions {
-  /** From the call to the last byte; default 5 s. */
-  readonly timeoutMs?: number;
+  /** Of {@link ProviderNetwork.getObject}, from the call to the last byte; default 4 s. */
+  readonly documentTimeoutMs?: number;
+  /** Of {@link ProviderNetwork.fetch}, likewise; default 5 s. */
+  readonly fetchTimeoutMs?: number;
   /** Of the body; default 1 MiB. */
   readonly maxResponseBytes?: number;
 }
 
 const retryAfterSeconds = 5;
+/** Without a connection nothing was sent. */
+const unreached: ReadonlySet<string> = new Set([
+  'ECONNREFUSED',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'UND_ERR_CONNECT_TIMEOUT',
+]);
+const asDocument: ProviderCall = { method: 'GET', headers: { accept: 'application/json' } };
 
 /** A refusal because the provider does not answer as it must; `cause` is for the log and holds no credential. */
-export function providerUnavailable(cause: string): Refusal {
-  return new Refusal('store_unavailable', { cause, retryAfterSeconds });
+export class ProviderUnavailable extends Refusal {
+  /** The provider has surely not done what it was asked: the same call may be made again. */
+  readonly isUndone: boolean;
+
+  constructor(cause: string, { isUndone = false }: { readonly isUndone?: boolean } = {}) {
+    super('provider_unavailable', { cause, retryAfterSeconds });
+    this.isUndone = isUndone;
+  }
 }
 
 /** Creates the network of one provider: they share nothing, so that a slow one holds up no other. */
 export function createProviderNetwork(options: ProviderNetworkOptions = {}): ProviderNetwork {
-  const { timeoutMs = 5_000, maxResponseBytes = 1024 * 1024 } = options;
+  const { documentTimeoutMs = 4_000, fetchTimeoutMs = 5_000, maxResponseBytes = 1024 * 1024 } = options;
   const agent = new Agent({
     allowH2: false,
-    connect: { timeout: timeoutMs },
+    connect: { timeout: Math.max(documentTimeoutMs, fetchTimeoutMs) },
     maxResponseSize: maxResponseBytes,
     // A connection a call: on one that the provider closes at that moment, a code would be lost for good.
     pipelining: 0,
   });
 
-  async function call(url: string, { method, headers, body }: ProviderCall) {
+  async function call(url: string, { method, headers, body }: ProviderCall, timeoutMs: number) {
     try {
       const answer = await request(url, {
         dispatcher: agent,
@@ -59,23 +77,27 @@ export function createProviderNetwork(options: ProviderNetworkOptions = {}): Pro
       });
       return { status: answer.statusCode, headers: answer.headers, bytes: await answer.body.bytes() };
     } catch (error) {
-      throw providerUnavailable(`${nameOf(method, url)}: ${codeOf(error)}`);
+      const code = codeOf(error);
+      throw new ProviderUnavailable(`${nameOf(method, url)}: ${code}`, { isUndone: unreached.has(code) });
     }
   }
 
   async function getObject(url: string): Promise<JsonObject> {
-    const { status, bytes } = await call(url, { method: 'GET', headers: { accept: 'application/json' } });
-    if (status !== 200) throw providerUnavailable(`${nameOf('GET', url)}: status ${status}`);
+    const { status, bytes } = await call(url, asDocument, documentTimeoutMs);
+    if (status !== 200) throw new ProviderUnavailable(`${nameOf('GET', url)}: status ${status}`);
     // The content type is not judged: providers send keys as text/plain and octet-stream too.
     const object = parseJsonObject(bytes);
-    if (object === undefined) throw providerUnavailable(`${nameOf('GET', url)}: no JSON object`);
+    if (object === undefined) throw new ProviderUnavailable(`${nameOf('GET', url)}: no JSON object`);
     return object;
   }
 
   async function fetch(url: string, sent: ProviderCall): Promise<Response> {
-    const { status, headers, bytes } = await call(url, sent);
-    if ((status >= 300 && status < 400) || status === 429 || status >= 500)
-      throw providerUnavailable(`${nameOf(sent.method, url)}: status ${status}`);
+    const { status, headers, bytes } = await call(url, sent, fetchTimeoutMs);
+    if ((status >= 300 && status < 400) || status === 429 || status >= 500) {
+      // Both say that it is for later (RFC 6585 §4, RFC 9110 §15.6.4); any other may come after the fact.
+      const isUndone = status === 429 || status === 503;
+      throw new ProviderUnavailable(`${nameOf(sent.method, url)}: status ${status}`, { isUndone });
+    }
     const kept = ['content-type', 'www-authenticate'].flatMap((name) =>
       headers[name] === undefined ? [] : [[name, String(headers[name])] as [string, string]],
     );

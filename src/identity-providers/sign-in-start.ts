@@ -1,24 +1,26 @@
 import {
   createCipheriv,
   createDecipheriv,
-  createHash,
   createHmac,
   hkdfSync,
   randomBytes as nodeRandomBytes,
+  timingSafeEqual,
 } from 'node:crypto';
 
 /** A sign-in that a browser began. Nothing of it is stored: all of it is in its ticket, or follows from its id. */
 export interface SignInStart {
   /** 128 random bits in base64url. */
   readonly id: string;
+  /** Its first six characters, which the browser's cookie is named after. */
+  readonly label: string;
   /** The provider's name. */
   readonly provider: string;
   /** Epoch ms. */
   readonly expires: number;
   /** Where the front end goes afterwards. */
   readonly returnTo: string | null;
-  /** SHA-256 of the browser's binding value, in base64url. */
-  readonly bindingHash: string;
+  /** What the browser that began it has in its cookie, and nobody else: in base64url. */
+  readonly binding: string;
   /** The start itself, sealed: it travels through the provider as `nonce` or `state`, whichever comes back to us. */
   readonly ticket: string;
   /** A value that belongs to this start alone, for the other of the two. */
@@ -31,19 +33,16 @@ export interface SignInStart {
 export interface SignInStarts {
   begin(start: {
     readonly provider: string;
-    /** As {@link bindingOf} or `newBinding` gave it. */
-    readonly binding: string;
     readonly returnTo: string | null;
     /** Epoch ms. */
     readonly expires: number;
   }): SignInStart;
   /** The start whose ticket it is, over or not, whoever's it is; undefined for any other text. */
   open(ticket: string): SignInStart | undefined;
-  /** A value that binds starts to one browser, for its cookie: 256 random bits in base64url. */
-  newBinding(): string;
 }
 
 const idBytes = 16;
+const labelLength = 6;
 const tagBytes = 16;
 const maxTicketLength = 16 * 1024;
 // Each ticket has a key of its own, made from its random id: the nonce of AES-GCM need not differ as well.
@@ -58,9 +57,9 @@ export function createSignInStarts(options: {
 }): SignInStarts {
   const { secret, randomBytes = nodeRandomBytes } = options;
   if (secret.byteLength < 32) throw new RangeError('a secret for sign-in starts has at least 32 bytes');
-  const key = Buffer.from(hkdfSync('sha256', secret, '', 'postern sign-in start 1', 32));
+  const key = Buffer.from(hkdfSync('sha256', secret, '', 'postern sign-in start 2', 32));
 
-  function derive(purpose: 'ticket' | 'companion' | 'code verifier', id: string): Buffer {
+  function derive(purpose: 'ticket' | 'binding' | 'companion' | 'code verifier', id: string): Buffer {
     return createHmac('sha256', key).update(`${purpose}:${id}`).digest();
   }
 
@@ -74,30 +73,30 @@ export function createSignInStarts(options: {
     const opening = createDecipheriv(cipher, derive('ticket', id), onlyNonce, { authTagLength: tagBytes });
     opening.setAuthTag(bytes.subarray(-tagBytes));
     const text = Buffer.concat([opening.update(bytes.subarray(idBytes, -tagBytes)), opening.final()]);
-    return JSON.parse(text.toString()) as [string, number, string, string | null];
+    return JSON.parse(text.toString()) as [string, number, string | null];
   }
 
   function complete(
     id: string,
     ticket: string,
-    start: Pick<SignInStart, 'provider' | 'expires' | 'bindingHash' | 'returnTo'>,
+    start: Pick<SignInStart, 'provider' | 'expires' | 'returnTo'>,
   ): SignInStart {
-    const companion = derive('companion', id).toString('base64url');
     return {
       id,
+      label: id.slice(0, labelLength),
       ticket,
       ...start,
-      companion,
+      binding: derive('binding', id).toString('base64url'),
+      companion: derive('companion', id).toString('base64url'),
       codeVerifier: derive('code verifier', id).toString('base64url'),
     };
   }
 
   return {
-    begin({ provider, binding, returnTo, expires }) {
+    begin({ provider, returnTo, expires }) {
       const id = randomBytes(idBytes).toString('base64url');
-      const bindingHash = hashOf(binding);
-      const ticket = seal(id, [provider, expires, bindingHash, returnTo]);
-      return complete(id, ticket, { provider, expires, bindingHash, returnTo });
+      const ticket = seal(id, [provider, expires, returnTo]);
+      return complete(id, ticket, { provider, expires, returnTo });
     },
 
     open(ticket) {
@@ -106,40 +105,23 @@ export function createSignInStarts(options: {
       if (bytes.length <= idBytes + tagBytes || bytes.toString('base64url') !== ticket) return undefined;
       const id = bytes.subarray(0, idBytes).toString('base64url');
       try {
-        const [provider, expires, bindingHash, returnTo] = unseal(bytes, id);
-        return complete(id, ticket, { provider, expires, bindingHash, returnTo });
+        const [provider, expires, returnTo] = unseal(bytes, id);
+        return complete(id, ticket, { provider, expires, returnTo });
       } catch {
         return undefined;
       }
     },
-
-    newBinding: () => randomBytes(32).toString('base64url'),
   };
 }
 
 /**
- * The browser's binding value from the cookies of that name; undefined when there is none in the form of `newBinding`.
- * Two different ones are none: one of them could have been planted by a neighbouring host.
+ * Whether a browser with those values in its cookie began the start. One that fits is enough: what a neighbouring host
+ * planted beside it must not end a sign-in.
  */
-export function bindingOf(cookieValues: readonly string[]): string | undefined {
-  const [value, ...others] = new Set(cookieValues);
-  return value !== undefined && others.length === 0 && /^[A-Za-z0-9_-]{43}$/.test(value) ? value : undefined;
-}
-
-/** Whether that browser began the start, at that provider, and it is not over. */
-export function isStartOf(
-  start: SignInStart,
-  by: { readonly provider: string; readonly binding: string | undefined; readonly now: number },
-): boolean {
-  return (
-    start.provider === by.provider &&
-    by.binding !== undefined &&
-    // Plain comparison: both sides are hashes, of which time tells nothing worth knowing.
-    start.bindingHash === hashOf(by.binding) &&
-    by.now < start.expires
-  );
-}
-
-function hashOf(binding: string): string {
-  return createHash('sha256').update(binding).digest('base64url');
+export function isBoundTo(start: SignInStart, values: readonly string[]): boolean {
+  const binding = Buffer.from(start.binding);
+  return values.some((value) => {
+    const bytes = Buffer.from(value);
+    return bytes.length === binding.length && timingSafeEqual(bytes, binding);
+  });
 }

@@ -1,5 +1,5 @@
 import { randomFillSync } from 'node:crypto';
-import { withoutCookies } from '../http/cookies.ts';
+import { type OwnCookies, withoutCookies } from '../http/cookies.ts';
 import { type Meaning, meaning, type PassedMeaning } from '../http/header-names.ts';
 import type { RequestHead } from '../http/request-head.ts';
 import { withoutOwnProtocols } from '../http/websocket-protocols.ts';
@@ -20,8 +20,8 @@ export interface Forwarding {
   readonly fromTrustedProxy: boolean;
   /** What of the client's headers passes, by the configuration. */
   readonly passedMeaning: PassedMeaning;
-  /** Names of Postern's own cookies. */
-  readonly ownCookies: readonly string[];
+  /** Postern's own cookies, which go to no upstream. */
+  readonly ownCookies: OwnCookies;
   /** A preflight that goes through unauthenticated carries no credential of any kind. */
   readonly withoutCredentials: boolean;
   /** The protocol that the upstream is asked to switch to; null: none. */

@@ -1,11 +1,11 @@
-import { setCookieName } from '../http/cookies.ts';
+import { isOwnCookie, type OwnCookies, setCookieName } from '../http/cookies.ts';
 import { hopByHopOfAnswers } from '../http/header-names.ts';
 import { normalisedName } from '../readings/known-headers.ts';
 
 /** What decides which headers of an upstream's answer reach the client. */
 export interface AnswerRules {
-  /** Names of Postern's own cookies: an upstream can't set them. */
-  readonly ownCookies: readonly string[];
+  /** Postern's own cookies: an upstream can't set them. */
+  readonly ownCookies: OwnCookies;
   /** Postern owns `Access-Control-*`. */
   readonly ownsCors: boolean;
 }
@@ -64,7 +64,7 @@ export function answerFields(
         if (value !== 'keep-alive' && value !== 'close') listed = [...(listed ?? []), ...value.split(',')];
         continue;
       case kind.setCookie:
-        if (rules.ownCookies.includes(setCookieName(value))) continue;
+        if (isOwnCookie(setCookieName(value), rules.ownCookies)) continue;
         break;
       case kind.cors:
         if (rules.ownsCors) continue;

@@ -16,8 +16,9 @@ t.test('an assertion is answered with a session, once', async (t) => {
   t.same(Object.keys(answer.json), ['access_token', 'token_type', 'expires_in', 'scope']);
   t.match(answer.json, { token_type: 'bearer', expires_in: 600, scope: '' });
   t.match(answer.headers, { 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' });
-  t.match(answer.setCookies, [/^service_refresh_cookie=[0-9a-f-]{36}\.1\.[\w-]{43}; /]);
-  t.equal(answer.setCookies.length, 1, 'the other starts of this browser go on');
+  const cleared = `${browser.cookie!.split('=')[0]}=; Max-Age=0; Path=/api/login; HttpOnly; Secure; SameSite=Lax`;
+  t.match(answer.setCookies, [/^service_refresh_cookie=[0-9a-f-]{36}\.1\.[\w-]{43}; /, cleared]);
+  t.equal(answer.setCookies.length, 2);
 
   await api.send({ path: '/api/asset', bearer: answer.json.access_token });
   t.same(upstream.seen[0]!.values('x-auth-username'), ['alice']);
@@ -116,12 +117,17 @@ t.test('only the browser that began can end it, at the provider it began at', as
   const refused = { status: 401, json: { code: 'invalid_assertion' }, setCookies: [] };
   t.match(await exchange(victim, made), refused, 'another browser');
   t.match(await exchange({}, made), refused, 'a browser without a start');
-  const both = { cookie: `${attacker.cookie}; ${victim.cookie}` };
-  t.match(await exchange(both, made), refused, 'a cookie planted beside its own');
+  const swapped = `${attacker.cookie!.split('=')[0]}=${victim.cookie!.split('=')[1]}`;
+  t.match(await exchange({ cookie: swapped }, made), refused, 'the value of another start');
   t.match(await exchange(attacker, made, 'other'), refused, 'another provider');
   t.match(await exchange(attacker, assertion({})), refused, 'no nonce');
   t.match(await exchange(attacker, assertion({ nonce }, foreign)), refused, 'another key');
-  t.equal((await exchange(attacker, made)).status, 200, 'none of that used it up');
+  const planted = { cookie: `${swapped}; ${attacker.cookie}` };
+  t.equal(
+    (await exchange(planted, made)).status,
+    200,
+    'none of that used it up, nor what was planted beside it',
+  );
   const late = await begin(attacker);
   advance(601_000);
   const seconds = Math.floor(Date.now() / 1000) + 601;

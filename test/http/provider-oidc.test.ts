@@ -145,17 +145,21 @@ t.test('a code is good once, and only with the state it was given for', async (t
   const browser = createHttpBrowser();
   const first = await visit(browser, await begin(browser, 'public'), 'alice');
   const second = await visit(browser, await begin(browser, 'public'), 'alice');
-  const crossed = await exchange(browser, 'public', { ...first, state: second.state! });
-  t.equal(crossed.status, 401, 'PKCE and nonce belong to the state');
   t.equal((await exchange(browser, 'public', second)).status, 200);
   t.equal((await exchange(browser, 'public', second)).status, 401);
+  const third = await visit(browser, await begin(browser, 'public'), 'alice');
+  const crossed = await exchange(browser, 'public', { ...first, state: third.state! });
+  t.equal(crossed.status, 401, 'PKCE and nonce belong to the state');
+  t.equal((await exchange(browser, 'public', third)).status, 401, 'which is used up');
 });
 
 t.test('a new key of the provider is picked up, and so is that it was restarted', async (t) => {
   const { gateway, signIn } = await setUp(t);
   t.equal((await signIn(createHttpBrowser(), 'idp', 'alice')).status, 200);
   await provider.rotateKey();
-  // Keys were loaded a moment ago: before the pause is over nobody can make the gateway load them again.
+  t.equal((await signIn(createHttpBrowser(), 'idp', 'alice')).status, 200, 'right after the last fetch');
+  await provider.rotateKey();
+  // Before the pause is over nobody can make the gateway fetch them again.
   t.equal((await signIn(createHttpBrowser(), 'idp', 'alice')).status, 401);
   gateway.advance(30_000);
   t.equal((await signIn(createHttpBrowser(), 'idp', 'alice')).status, 200);
@@ -177,7 +181,7 @@ t.test(
     t.equal((await exchange(browser, 'idp', assertion)).status, 200);
     const refused = await exchange(browser, 'public', code);
     t.equal(refused.status, 503, 'a code is nothing without the provider');
-    t.equal(refused.json.code, 'store_unavailable');
+    t.equal(refused.json.code, 'provider_unavailable');
     t.match(refused.headers.get('retry-after'), /^\d+$/);
     t.ok(await begin(browser, 'idp'), 'its addresses are known too');
     await provider.start();

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { type Browser, startProviderGateway } from '../support/provider-gateway.ts';
+import { type Begun, type Browser, keepCookies, startProviderGateway } from '../support/provider-gateway.ts';
 import { json } from '../support/stub-provider.ts';
 
 const path = '/api/login/idp/start';
@@ -24,7 +24,7 @@ t.test('a start tells the address of the provider and binds the sign-in to the b
     'content-type': 'application/json',
   });
   t.match(answer.setCookies, [
-    /^service_refresh_cookie_login=[\w-]{43}; Max-Age=600; Path=\/api\/login; HttpOnly; Secure; SameSite=Lax$/,
+    /^service_refresh_cookie_login_[\w-]{6}=[0-9a-z]+\.[\w-]{43}; Max-Age=600; Path=\/api\/login; HttpOnly; Secure; SameSite=Lax$/,
   ]);
   t.equal(answer.setCookies.length, 1);
 });
@@ -40,7 +40,7 @@ t.test('with a code the address has PKCE, and nothing secret but its hash', asyn
   });
 });
 
-t.test('the cookie takes after the refresh cookie, and lives as long as the longest start', async (t) => {
+t.test('the cookie takes after the refresh cookie, and lives as long as its start', async (t) => {
   const cookie = { name: 'mine', same_site: 'none', domain: 'example.com' };
   const { begin } = await startProviderGateway(
     t,
@@ -50,30 +50,72 @@ t.test('the cookie takes after the refresh cookie, and lives as long as the long
   const { answer } = await begin({});
   t.match(
     answer.setCookies[0],
-    /^mine_login=[\w-]{43}; Max-Age=150; Path=\/api\/login; HttpOnly; Secure; SameSite=None$/,
+    /^mine_login_[\w-]{6}=[0-9a-z]+\.[\w-]{43}; Max-Age=120; Path=\/api\/login; HttpOnly; Secure; SameSite=None$/,
   );
   const host = await startProviderGateway(
     t,
     { idp: {} },
     { sessions: { cookie: { name: '__Host-it', path: '/' } } },
   );
-  t.match((await host.begin({})).answer.setCookies[0], /^__Host-it_login=\S+; Max-Age=600; Path=\/;/);
+  t.match(
+    (await host.begin({})).answer.setCookies[0],
+    /^__Host-it_login_[\w-]{6}=\S+; Max-Age=600; Path=\/;/,
+  );
 });
 
-t.test('a browser keeps one value, however many sign-ins it begins', async (t) => {
+t.test('each start has a cookie of its own, and a browser keeps eight', async (t) => {
+  const { begin, assertion, exchange, advance } = await startProviderGateway(t, { idp: {}, other: {} });
+  const browser: Browser = { cookie: 'a=1; service_refresh_cookie_login_x=2; service_refresh_cookie=3' };
+  const begun: Begun[] = [];
+  for (let count = 0; count < 10; count += 1) {
+    begun.push(await begin(browser, { provider: count % 2 === 0 ? 'idp' : 'other' }));
+    advance(1_000);
+  }
+  const names = begun.map(({ answer }) => nameOf(answer.setCookies[0]!));
+  t.equal(new Set(names).size, 10);
+  const cleared = begun.map(({ answer }) => answer.setCookies.slice(1));
+  t.same(cleared.slice(0, 8).flat(), [], 'eight are kept');
+  t.match(cleared.slice(8), [
+    [/; Max-Age=0; Path=\/api\/login; HttpOnly; Secure; SameSite=Lax$/],
+    [/Max-Age=0/],
+  ]);
+  t.same(cleared.slice(8).flat().map(nameOf), names.slice(0, 2), 'the oldest go');
+  t.match(
+    browser.cookie,
+    /^a=1; service_refresh_cookie_login_x=2; service_refresh_cookie=3; /,
+    'nothing else goes',
+  );
+  const [first, , third] = begun;
+  t.equal((await exchange(browser, assertion({ nonce: first!.nonce }))).status, 401);
+  t.equal((await exchange(browser, assertion({ nonce: third!.nonce }))).status, 200);
+});
+
+t.test('the order of cookies says nothing of their age, and what is none of ours is oldest', async (t) => {
   const { begin, api } = await startProviderGateway(t);
   const browser: Browser = {};
-  const first = await begin(browser);
-  const cookie = browser.cookie;
-  const second = await begin(browser);
-  t.equal(browser.cookie, cookie);
-  t.not(first.nonce, second.nonce);
-  const strange = await api.send({ path, cookie: 'service_refresh_cookie_login=of-my-own-making' });
-  t.match(strange.setCookies[0], /_login=[\w-]{43};/, 'what is none of ours is replaced');
+  for (let count = 0; count < 8; count += 1) await begin(browser);
+  const planted = 'service_refresh_cookie_login_AAAAAA=planted; service_refresh_cookie_login_BBBBBB=z.z';
+  const cookie = `${browser.cookie!.split('; ').reverse().join('; ')}; ${planted}`;
+  const cleared = (await api.send({ path, cookie })).setCookies.slice(1).map(nameOf);
+  t.equal(cleared.length, 3);
+  t.same(cleared.slice(0, 2), planted.split('; ').map(nameOf));
 });
 
+t.test('twenty first starts at once are twenty sign-ins', async (t) => {
+  const { api, assertion, exchange, stub } = await startProviderGateway(t);
+  const answers = await Promise.all(Array.from({ length: 20 }, () => api.send({ path })));
+  t.equal(stub.count('/.well-known/openid-configuration'), 1);
+  const browser: Browser = {};
+  for (const answer of answers) keepCookies(browser, answer);
+  for (const { json } of answers) {
+    const nonce = new URL(json.url).searchParams.get('nonce');
+    t.equal((await exchange(browser, assertion({ nonce }))).status, 200);
+  }
+});
+
+const nameOf = (cookie: string) => cookie.split('=')[0]!;
 const pathPattern =
-  '^\\/([^/\\\\\\u0000-\\u001f\\u007f-\\u009f]+(\\/[^/\\\\\\u0000-\\u001f\\u007f-\\u009f]+)*\\/?)?$';
+  '^\\/([^/?\\\\\\u0000-\\u001f\\u007f-\\u009f]+(\\/[^/?\\\\\\u0000-\\u001f\\u007f-\\u009f]+)*\\/?)?(\\?[^\\\\\\u0000-\\u001f\\u007f-\\u009f]*)?$';
 const mismatch = (input: string) => ({
   type: 'string_pattern_mismatch',
   loc: ['query', 'return_to'],
@@ -85,11 +127,15 @@ const mismatch = (input: string) => ({
 t.test('return_to is a path of this origin', async (t) => {
   const { api } = await startProviderGateway(t);
   const good = [
+    '',
     '/',
     '/a',
     '/a/',
     '/a/b?c=d&e#f',
     '/ä/ö',
+    '/?next=//evil.example',
+    '/a?b=c//d?e//f',
+    '/?',
     '/a%2f%2fb',
     `/${'x'.repeat(2047)}`,
     '/:80',
@@ -100,13 +146,16 @@ t.test('return_to is a path of this origin', async (t) => {
     t.equal(answer.status, 200, value);
   }
   const bad = [
-    '',
     'a',
     '//evil.example',
     '/\\evil.example',
     '\\/evil.example',
     '/a//b',
-    '/?next=//evil.example',
+    '/a//?b',
+    '/a#//b',
+    '/?a=\\b',
+    '/?a=b\nc',
+    '?a=b',
     'https://evil.example/',
     '/\t/evil.example',
     '/a\n',
@@ -157,7 +206,7 @@ t.test('a provider without discovery is 503 for its start alone', async (t) => {
   const { api, stub } = await startProviderGateway(t);
   stub.answers.set('/.well-known/openid-configuration', json({ issuer: 'https://evil.example' }));
   const answer = await api.send({ path });
-  t.match(answer, { status: 503, json: { code: 'store_unavailable' }, setCookies: [] });
+  t.match(answer, { status: 503, json: { code: 'provider_unavailable' }, setCookies: [] });
   t.equal(answer.headers['retry-after'], '5');
   t.equal((await api.send({ path: '/.well-known/jwks.json' })).status, 200);
 });

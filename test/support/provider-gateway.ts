@@ -6,7 +6,7 @@ import { json, publish, type StubProvider, startStubProvider } from './stub-prov
 
 /** A browser on its way through a sign-in: what it keeps of the start. */
 export interface Browser {
-  /** `name=value` of the cookie that binds starts to it. */
+  /** Its cookies, as it sends them. */
   cookie?: string;
 }
 
@@ -61,7 +61,7 @@ export async function startProviderGateway(
   ): Promise<Begun> {
     const answer = await api.send({ path: `/api/login/${provider}/start${query}`, cookie: browser.cookie });
     if (answer.status !== 200) throw new Error(`start was answered ${answer.status} ${answer.text}`);
-    browser.cookie = answer.setCookies[0]!.split(';', 1)[0]!;
+    keepCookies(browser, answer);
     const { nonce = '', state = '' } = Object.fromEntries(new URL(answer.json.url).searchParams);
     return { answer, nonce, state };
   }
@@ -96,6 +96,19 @@ export async function startProviderGateway(
     },
     auditLines: () => gateway.logLines().filter(({ audit }) => audit === true),
   };
+}
+
+/** Does what a browser does with the cookies of a response: those cleared go, new ones come last. */
+export function keepCookies(browser: Browser, { setCookies }: ApiAnswer): void {
+  const kept = new Map((browser.cookie ?? '').split('; ').map((pair) => [pair.split('=')[0]!, pair]));
+  kept.delete('');
+  for (const line of setCookies) {
+    const pair = line.split(';', 1)[0]!;
+    const name = pair.split('=')[0]!;
+    kept.delete(name);
+    if (!line.includes('; Max-Age=0;')) kept.set(name, pair);
+  }
+  browser.cookie = [...kept.values()].join('; ');
 }
 
 /** `name=value` of the refresh cookie that an answer sets. */

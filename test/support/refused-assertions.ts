@@ -56,7 +56,7 @@ export function refusedAtOnce(claims: GoodClaims): Record<string, string> {
     'the JSON serialization': JSON.stringify({ protected: goodHeader, payload: goodPayload }),
     'a space before': ` ${good}`,
     'a line break behind': `${good}\n`,
-    'an assertion too long': withClaims({ note: 'x'.repeat(25_000) }),
+    'an assertion too long': withClaims({ note: 'x'.repeat(50_000) }),
     'a megabyte of dots': '.'.repeat(1024 * 1024),
     // Encoding.
     'padding behind the signature': `${good}==`,

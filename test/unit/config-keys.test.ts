@@ -77,11 +77,40 @@ const providersAndUpstreams: Row[] = [
     `identity_providers: { »access-token: { issuer: https://i.example, client_id: a, redirect_uri: https://a.example/ } }`,
     'identity_providers.access-token: is a name of Postern’s own',
   ],
+  ...['refresh-token', 'invitation', 'token', 'revoke'].map(
+    (name): Row => [
+      `a provider with the name of the own path ${name}`,
+      `identity_providers: { »${name}: { issuer: https://i.example, client_id: a, redirect_uri: https://a.example/ } }`,
+      `identity_providers.${name}: is a name of Postern’s own`,
+    ],
+  ),
+  [
+    'a provider whose name is too long',
+    `identity_providers: { »${'a'.repeat(33)}: { issuer: https://i.example, client_id: a, redirect_uri: https://a.example/ } }`,
+    `identity_providers.${'a'.repeat(33)}: must be a name of 1 to 32 of a-z, 0-9 and -`,
+  ],
+  ...[
+    'http://i.example',
+    'http://127.0.0.1.example',
+    'http://localhost.example/',
+    'http://10.0.0.1:8080',
+  ].map(
+    (issuer): Row => [
+      `an issuer that is reached over http: ${issuer}`,
+      `identity_providers: { idp: { issuer: »'${issuer}', client_id: a, redirect_uri: https://a.example/ } }`,
+      `identity_providers.idp.issuer: must be https:// unless on loopback (${issuer})`,
+    ],
+  ),
+  [
+    'unsolicited that is none of its values',
+    providerOf('unsolicited: »start'),
+    'identity_providers.idp.unsolicited: must be true, false or started (start)',
+  ],
   [
     'a provider in capitals, and what is wrong below it',
     `identity_providers: { »»IdP: { issuer: »i.example, client_id: a } }`,
     'identity_providers.IdP.redirect_uri: is required',
-    'identity_providers.IdP: must be a name of 1 to 63 of a-z, 0-9 and -',
+    'identity_providers.IdP: must be a name of 1 to 32 of a-z, 0-9 and -',
     'identity_providers.IdP.issuer: must be an http:// or https:// URL without user, query and fragment (i.example)',
   ],
   [

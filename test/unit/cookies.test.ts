@@ -1,14 +1,29 @@
 import t from 'tap';
-import { cookieValues, setCookie, setCookieName, withoutCookies } from '../../src/http/cookies.ts';
+import {
+  cookiesWithPrefix,
+  cookieValues,
+  isOwnCookie,
+  setCookie,
+  setCookieName,
+  withoutCookies,
+} from '../../src/http/cookies.ts';
 
-const own = ['refresh', 'refresh_login'];
+const own = { names: ['refresh'], prefixes: ['refresh_login_'] };
 
 t.test('own cookies go, the others stay byte for byte', (t) => {
   const rows: [string, string, string][] = [
     ['nothing of ours', 'a=1; b=2', 'a=1; b=2'],
     ['odd bytes of others', 'a="x y";b= \xe9 ;c', 'a="x y";b= \xe9 ;c'],
     ['ours alone', 'refresh=x', ''],
-    ['both of ours', 'refresh=x; refresh_login=y', ''],
+    ['both of ours', 'refresh=x; refresh_login_abc-_9=y', ''],
+    ['those of several starts', 'refresh_login_aaaaaa=x; a=1;refresh_login_bbbbbb =y', 'a=1'],
+    ['one of a start alone', 'refresh_login_aaaaaa=x', ''],
+    ['one of a start where a name is missing', '=refresh_login_aaaaaa=x; a=1', 'a=1'],
+    [
+      'a name that a start’s begins with',
+      'refresh_login=x; xrefresh_login_a=y',
+      'refresh_login=x; xrefresh_login_a=y',
+    ],
     ['ours first', 'refresh=x; a=1;b=2', 'a=1;b=2'],
     ['ours last', 'a=1;  b=2; refresh=x', 'a=1;  b=2'],
     ['ours in the middle', 'a=1; refresh=x;b=2', 'a=1;b=2'],
@@ -30,6 +45,28 @@ t.test('own cookies go, the others stay byte for byte', (t) => {
 t.test('values are taken as they stand', (t) => {
   t.same(cookieValues('a=1; refresh=x=y; refresh="q" ;refresh=', 'refresh'), ['x=y', '"q"', '']);
   t.same(cookieValues('xrefresh=1; refreshx=2; refresh', 'refresh'), []);
+  t.end();
+});
+
+t.test('cookies whose name begins so, each once', (t) => {
+  const sent = 'p_a=1; x=2; p_b=; p_a=3; p_; =p_c=4; xp_d=5;p_e=6=7';
+  t.same(
+    [...cookiesWithPrefix(sent, 'p_')],
+    [
+      ['p_a', '1'],
+      ['p_b', ''],
+      ['p_e', '6=7'],
+    ],
+  );
+  t.equal(cookiesWithPrefix('a=1', 'p_').size, 0);
+  t.end();
+});
+
+t.test('own names are judged as a whole, prefixes as beginnings', (t) => {
+  t.equal(isOwnCookie('refresh', own), true);
+  t.equal(isOwnCookie('refresh_login_x', own), true);
+  t.equal(isOwnCookie('refresh_more', own), false);
+  t.equal(isOwnCookie('Refresh', own), false);
   t.end();
 });
 

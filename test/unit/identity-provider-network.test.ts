@@ -5,7 +5,7 @@ import { json, type StubAnswer, startStubProvider } from '../support/stub-provid
 
 async function setUp(t: Test, answer: StubAnswer) {
   const provider = await startStubProvider(t);
-  const network = createProviderNetwork({ timeoutMs: 250 });
+  const network = createProviderNetwork({ documentTimeoutMs: 250, fetchTimeoutMs: 250 });
   t.teardown(() => network.close());
   provider.answers.set('/doc', answer);
   return { provider, network, url: `${provider.origin}/doc` };
@@ -85,7 +85,7 @@ for (const [name, answer] of Object.entries(refused)) {
     const asked = performance.now();
     const error = await network.getObject(url).catch((caught: unknown) => caught);
     t.match(error, {
-      code: 'store_unavailable',
+      code: 'provider_unavailable',
       options: { cause: causes[name] ?? 'no JSON object' },
     });
     t.ok(performance.now() - asked < 2_000, 'in bounded time');
@@ -95,13 +95,27 @@ for (const [name, answer] of Object.entries(refused)) {
 }
 
 t.test('a provider that is not there is refused', async (t) => {
-  const network = createProviderNetwork({ timeoutMs: 250 });
+  const network = createProviderNetwork({ documentTimeoutMs: 250, fetchTimeoutMs: 250 });
   t.teardown(() => network.close());
   const error = await network.getObject('http://127.0.0.1:1/doc').catch((caught: unknown) => caught);
   t.match(error, {
-    code: 'store_unavailable',
+    code: 'provider_unavailable',
     options: { cause: 'GET http://127.0.0.1:1/doc: ECONNREFUSED' },
   });
+});
+
+t.test('what was never sent is undone, what may have been is not', async (t) => {
+  const network = createProviderNetwork({ documentTimeoutMs: 250, fetchTimeoutMs: 250 });
+  t.teardown(() => network.close());
+  const call = { method: 'POST', headers: {} } as const;
+  await t.rejects(network.fetch('http://127.0.0.1:1/doc', call), {
+    code: 'provider_unavailable',
+    isUndone: true,
+  });
+  for (const answer of [() => {}, refused['what is no HTTP']!, refused['a body that breaks off']!]) {
+    const { url } = await setUp(t, answer);
+    await t.rejects(network.fetch(url, call), { code: 'provider_unavailable', isUndone: false });
+  }
 });
 
 t.test('the cause of a refusal has no query in it', async (t) => {
@@ -131,6 +145,9 @@ t.test('fetch posts a form and gives refusals of the provider as they are', asyn
 for (const status of [302, 307, 429, 500, 503]) {
   t.test(`fetch refuses ${status}`, async (t) => {
     const { network, url } = await setUp(t, json({ error: 'invalid_grant' }, status));
-    await t.rejects(network.fetch(url, { method: 'POST', headers: {} }), { code: 'store_unavailable' });
+    await t.rejects(network.fetch(url, { method: 'POST', headers: {} }), {
+      code: 'provider_unavailable',
+      isUndone: status === 429 || status === 503,
+    });
   });
 }

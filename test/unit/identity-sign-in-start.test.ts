@@ -1,10 +1,9 @@
 import t from 'tap';
-import { bindingOf, createSignInStarts, isStartOf } from '../../src/identity-providers/sign-in-start.ts';
+import { createSignInStarts, isBoundTo } from '../../src/identity-providers/sign-in-start.ts';
 
 const secret = Buffer.alloc(32, 7);
 const starts = createSignInStarts({ secret });
-const binding = starts.newBinding();
-const begun = { provider: 'idp', binding, returnTo: '/inbox?a=ä', expires: 1_000 };
+const begun = { provider: 'idp', returnTo: '/inbox?a=ä', expires: 1_000 };
 const start = starts.begin(begun);
 
 t.test('a start is known again by its ticket, also in another process', (t) => {
@@ -16,14 +15,17 @@ t.test('a start is known again by its ticket, also in another process', (t) => {
 });
 
 t.test('its values are made for their places', (t) => {
-  t.match(start.ticket, /^[\w-]{100,300}$/);
+  t.match(start.ticket, /^[\w-]{70,200}$/);
+  t.match(start.binding, /^[\w-]{43}$/);
+  t.equal(start.label, start.id.slice(0, 6));
   t.match(start.companion, /^[\w-]{43}$/);
   t.match(start.codeVerifier, /^[\w-]{43}$/, 'RFC 7636 §4.1: 43 to 128 characters');
   const other = starts.begin(begun);
-  for (const name of ['id', 'ticket', 'companion', 'codeVerifier'] as const) t.not(start[name], other[name]);
+  for (const name of ['id', 'label', 'ticket', 'binding', 'companion', 'codeVerifier'] as const)
+    t.not(start[name], other[name]);
   t.equal(
-    new Set([start.id, start.companion, start.codeVerifier, start.ticket]).size,
-    4,
+    new Set([start.id, start.binding, start.companion, start.codeVerifier, start.ticket]).size,
+    5,
     'no value shows another',
   );
   t.notMatch(Buffer.from(start.ticket, 'base64url').toString('latin1'), /idp|inbox/, 'nobody reads it');
@@ -36,6 +38,7 @@ const refused: Record<string, string> = {
   'a text of somebody else': 'n-0S6_WzA2Mj',
   'its id alone': start.id,
   'its companion': start.companion,
+  'its binding': start.binding,
   'a ticket cut short': bytes.subarray(0, -1).toString('base64url'),
   'a ticket with a byte more': Buffer.concat([bytes, Buffer.alloc(1)]).toString('base64url'),
   'the id of another start': Buffer.concat([
@@ -63,24 +66,16 @@ t.test('one changed bit anywhere makes it none', (t) => {
   t.end();
 });
 
-t.test('a start belongs to one provider and browser, until it is over', (t) => {
-  const by = { provider: 'idp', binding, now: 999 };
-  t.equal(isStartOf(start, by), true);
-  t.equal(isStartOf(start, { ...by, now: 1_000 }), false);
-  t.equal(isStartOf(start, { ...by, provider: 'other' }), false);
-  t.equal(isStartOf(start, { ...by, binding: starts.newBinding() }), false);
-  t.equal(isStartOf(start, { ...by, binding: undefined }), false);
-  t.end();
-});
-
-t.test('the cookie’s value counts when there is one, in the right form', (t) => {
-  const other = starts.newBinding();
-  t.equal(bindingOf([binding]), binding);
-  t.equal(bindingOf([binding, binding]), binding, 'the same one twice');
-  t.equal(bindingOf([]), undefined);
-  t.equal(bindingOf([binding, other]), undefined, 'one of them may have been planted');
-  for (const bad of ['', 'x', `${binding}x`, `"${binding}"`, `${binding}\n`, binding.slice(1)])
-    t.equal(bindingOf([bad]), undefined);
+t.test('a start belongs to the browser that has its binding, whatever stands beside it', (t) => {
+  const { binding } = start;
+  const other = starts.begin(begun).binding;
+  t.equal(isBoundTo(start, [binding]), true);
+  t.equal(isBoundTo(start, [other, binding, '']), true, 'one of them was planted');
+  t.equal(isBoundTo(start, []), false);
+  for (const bad of [other, '', 'x', `${binding}x`, `"${binding}"`, ` ${binding}`, binding.slice(1)])
+    t.equal(isBoundTo(start, [bad]), false);
+  for (const public_ of [start.id, start.companion, start.ticket, start.codeVerifier])
+    t.equal(isBoundTo(start, [public_]), false);
   t.end();
 });
 

@@ -13,10 +13,9 @@ function setUp(isStillGood: () => Promise<boolean>) {
     provider: {
       name: 'idp',
       response: 'id_token',
-      redeem: async () => ({ issuer: 'i', subject: 's', returnTo: null }),
+      redeem: async () => ({ issuer: 'i', subject: 's', start: null }),
     },
     accounts: { accept: async () => ({ found: { user }, isNew: false }), isStillGood },
-    cookieName: 'c_login',
     signIn: {
       start: async () => ({
         session: { id: 'session-1', userId: user.id },

@@ -23,7 +23,7 @@ const forwarding: Forwarding = {
   encrypted: true,
   fromTrustedProxy: false,
   passedMeaning: createPassedMeaning({ passOddNames: false, passMethodOverride: false, dropped: [] }),
-  ownCookies: ['refresh'],
+  ownCookies: { names: ['refresh'], prefixes: [] },
   withoutCredentials: false,
   upgrade: null,
   traceparent: null,

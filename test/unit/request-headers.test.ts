@@ -11,7 +11,7 @@ const forwarding: Forwarding = {
   encrypted: false,
   fromTrustedProxy: false,
   passedMeaning: createPassedMeaning({ passOddNames: false, passMethodOverride: false, dropped: [] }),
-  ownCookies: ['refresh', 'refresh_login'],
+  ownCookies: { names: ['refresh'], prefixes: ['refresh_login_'] },
   withoutCredentials: false,
   upgrade: null,
   traceparent: null,

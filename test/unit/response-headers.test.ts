@@ -1,7 +1,7 @@
 import t from 'tap';
 import { answerFields, trailerFields } from '../../src/proxy/response-headers.ts';
 
-const rules = { ownCookies: ['refresh', 'refresh_login'], ownsCors: false };
+const rules = { ownCookies: { names: ['refresh'], prefixes: ['refresh_login_'] }, ownsCors: false };
 const cleaned = (raw: string[], more: Partial<typeof rules> = {}, authenticated = false) =>
   answerFields(raw, 'id-1', authenticated, { ...rules, ...more });
 
@@ -38,7 +38,7 @@ t.test('cookies of Postern’s own names go, the others stay apart', (t) => {
   const kept = ['a=1; Path=/', 'b=2', 'c=3; HttpOnly', 'Refresh=4', 'refresh_more=5'];
   const own = [
     'refresh=x',
-    'refresh_login=y; Path=/',
+    'refresh_login_abc-_9=y; Path=/',
     ' refresh =z',
     'refresh',
     '=refresh=x',

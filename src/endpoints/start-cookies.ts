@@ -1,0 +1,67 @@
+import { type CookieAttributes, cookiesWithPrefix, cookieValues, setCookie } from '../http/cookies.ts';
+import type { SignInStart } from '../identity-providers/sign-in-start.ts';
+
+/** What the names of those cookies begin with; the label of a start follows. */
+export function startCookiePrefix(refreshCookieName: string): string {
+  return `${refreshCookieName}_login_`;
+}
+
+/** The cookies that bind sign-ins through a provider to the browser that began them: one for each start. */
+export interface StartCookies {
+  /**
+   * Flat header list that gives the browser the cookie of a start, and takes from it the oldest others beyond eight in
+   * all. `now` is epoch ms.
+   */
+  set(cookieHeader: string, start: SignInStart, now: number): string[];
+  /** The values of the cookie of a start. */
+  bindings(cookieHeader: string, start: SignInStart): readonly string[];
+  /** Flat header list that takes the cookie of a start away, if the browser has it. */
+  clear(cookieHeader: string, start: SignInStart): string[];
+}
+
+/** Sign-ins that a browser may have begun at once: more are old ones that came to nothing. */
+const maxStarts = 8;
+const label = /_[\w-]{6}$/;
+
+/** Creates them beside the refresh cookie, whose attributes they take after; they never leave this host. */
+export function createStartCookies({ name, secure, sameSite }: CookieAttributes): StartCookies {
+  const prefix = startCookiePrefix(name);
+  // Browsers drop a __Host- cookie with another path (draft-ietf-httpbis-rfc6265bis §4.1.3.2).
+  const path = /^__host-/i.test(name) ? '/' : '/api/login';
+
+  function header(of: string, value: string, maxAgeSeconds: number): string[] {
+    return [
+      'Set-Cookie',
+      setCookie({ name: of, path, domain: null, secure, sameSite }, value, maxAgeSeconds),
+    ];
+  }
+
+  return {
+    set(cookieHeader, start, now) {
+      const others = [...cookiesWithPrefix(cookieHeader, prefix)].filter(
+        ([other]) => label.test(other) && other.length === prefix.length + start.label.length,
+      );
+      const tooMany = Math.max(0, others.length + 1 - maxStarts);
+      const oldest = others.sort(([, one], [, other]) => begunAt(one) - begunAt(other)).slice(0, tooMany);
+      const maxAgeSeconds = Math.ceil((start.expires - now) / 1000);
+      return [
+        ...header(prefix + start.label, `${now.toString(36)}.${start.binding}`, maxAgeSeconds),
+        ...oldest.flatMap(([other]) => header(other, '', 0)),
+      ];
+    },
+
+    bindings: (cookieHeader, start) =>
+      cookieValues(cookieHeader, prefix + start.label).map((value) => value.slice(value.indexOf('.') + 1)),
+
+    clear(cookieHeader, start) {
+      const held = cookieValues(cookieHeader, prefix + start.label).length > 0;
+      return held ? header(prefix + start.label, '', 0) : [];
+    },
+  };
+}
+
+/** When the start of a cookie began, epoch ms: it stands before the binding. What has none is none of ours, and oldest. */
+function begunAt(value: string): number {
+  const [, begun] = /^([0-9a-z]{1,10})\./.exec(value) ?? [];
+  return begun === undefined ? 0 : Number.parseInt(begun, 36);
+}
