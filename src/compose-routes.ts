@@ -35,6 +35,7 @@ export async function composeRoutes(config: Config): Promise<ComposedRoutes> {
       scopes: route.scopes,
       upgrades: new Set(route.upgrades),
       maxBodyBytes: route.max_body ?? Number.POSITIVE_INFINITY,
+      leastBodyBytesPerSecond: route.body_rate ?? config.limits.body_rate,
       connectTimeoutMs: route.connect_timeout ?? settings.connect_timeout,
       responseTimeoutMs: route.response_timeout ?? settings.response_timeout,
       idleTimeoutMs: route.idle_timeout ?? settings.idle_timeout,

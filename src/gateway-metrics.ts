@@ -16,6 +16,13 @@ export interface WatchedGateway {
   passwordHashes(): WorkLoad;
 }
 
+/** While there is none yet. */
+export const noGateway: WatchedGateway = {
+  upstreams: [],
+  activeSessions: () => 0,
+  passwordHashes: () => ({ running: 0, waiting: 0 }),
+};
+
 /** What sign-ins came to. */
 export type LoginOutcome = 'success' | 'failure';
 

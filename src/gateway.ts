@@ -60,6 +60,9 @@ export interface Gateway extends WatchedGateway {
   close(): Promise<void>;
 }
 
+/** How long the whole body of a request to an own endpoint may take. */
+const ownBodyTimeoutMs = 30_000;
+
 /** Builds every part that depends on the configuration. Throws when a file it names can't be used. */
 export async function composeGateway(config: Config, lasting: LastingParts): Promise<Gateway> {
   const { tenant } = config;
@@ -126,7 +129,14 @@ export async function composeGateway(config: Config, lasting: LastingParts): Pro
     passSemicolons: config.paths.semicolons === 'pass',
     passEncodedSlashes: config.paths.encoded_slashes === 'pass',
   };
-  const answerOwn = createAnswerOwn({ authenticate, replies, maxBodyBytes: config.limits.own_body });
+  const heldNow = createHeldNow({ records, sessions, holdings, tenant, now });
+  const answerOwn = createAnswerOwn({
+    authenticate,
+    heldNow,
+    openRequests: streams,
+    replies,
+    body: { maxBytes: config.limits.own_body, timeoutMs: ownBodyTimeoutMs },
+  });
   /** Exchanges that are not over. */
   let open = 0;
   let isRetired = false;
@@ -193,7 +203,7 @@ export async function composeGateway(config: Config, lasting: LastingParts): Pro
   return {
     handle,
     refuse: (exchange, error) => replies.refuse(exchange, error),
-    heldNow: createHeldNow({ records, sessions, holdings, tenant, now }),
+    heldNow,
     upstreams: routes.upstreams,
     activeSessions: verified.sessions,
     passwordHashes: own.passwordHashes,

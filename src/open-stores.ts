@@ -1,7 +1,6 @@
 import type { Config } from './config/schema.ts';
 import type { PoolLoad } from './metrics/pool-load.ts';
 import type { Attempts } from './stores/attempts.ts';
-import { createMemoryAttempts } from './stores/memory/attempts.ts';
 import { isPostgresAddress, parsePostgresAddress } from './stores/postgres/address.ts';
 import type { PostgresAccess } from './stores/postgres/client-config.ts';
 import type { Records } from './stores/records.ts';
@@ -17,7 +16,7 @@ import { createSqliteSessions } from './stores/sqlite/sessions.ts';
 export interface Stores {
   readonly records: Records;
   readonly sessions: Sessions;
-  /** Counters of failed attempts: of this process alone where sessions are in SQLite. */
+  /** Counters of failed attempts; where the sessions are. */
   readonly attempts: Attempts;
   readonly singleUse: SingleUse;
   /** Of the connections to the server that has the records; absent where a file does. */
@@ -37,7 +36,8 @@ type StoreName = 'records' | 'sessions';
 
 /** Told when a store that is a server of its own goes away and comes back. */
 export interface StoreEvents {
-  onAway(store: StoreName, reason: string): void;
+  /** `since`, as by `performance.now()`: when it was last heard, where that is known. */
+  onAway(store: StoreName, reason: string, since?: number): void;
   onBack(store: StoreName): void;
   /** It can be used, but does not tell of changes, for that reason: everything has to be asked anew at short intervals. */
   onDeaf(store: StoreName, reason: string): void;
@@ -54,12 +54,17 @@ const sessionsPatienceMs = 2_000;
 /**
  * Opens the configured stores, creating or migrating them; the only place that knows which kinds there are, and loads the
  * drivers of no other. A Redis that is away is no failure: it is tried again for as long as the stores are open. Records
- * have to be there.
+ * have to be there within `recordsPatienceMs`.
  *
  * Rejects with a `StoreOpenError` naming the file or address and the reason. `now` gives epoch ms.
  */
-export async function openStores(config: Config, now: () => number, events: StoreEvents): Promise<Stores> {
-  const place = await openRecords(config, now, events);
+export async function openStores(
+  config: Config,
+  now: () => number,
+  events: StoreEvents,
+  recordsPatienceMs: number,
+): Promise<Stores> {
+  const place = await openRecords(config, now, events, recordsPatienceMs);
   const { records } = place;
   try {
     const opened = await openSessionStores(config, now, events);
@@ -90,7 +95,12 @@ export async function openCopyTarget(place: RecordsPlace): Promise<CopyEnd> {
   return openPostgresCopyTarget(accessTo(place), place.key);
 }
 
-async function openRecords(config: Config, now: () => number, events: StoreEvents): Promise<RecordsStore> {
+async function openRecords(
+  config: Config,
+  now: () => number,
+  events: StoreEvents,
+  patienceMs: number,
+): Promise<RecordsStore> {
   const { stores, sessions, tenant } = config;
   const staleIfErrorMs = sessions.stale_if_error;
   if (!isPostgresAddress(stores.records)) {
@@ -109,8 +119,9 @@ async function openRecords(config: Config, now: () => number, events: StoreEvent
     timeoutMs: stores.records_statement_timeout,
     maxConnections: stores.records_connections,
     staleIfErrorMs,
+    patienceMs,
     events: {
-      onAway: (reason) => events.onAway('records', reason),
+      onAway: (reason, since) => events.onAway('records', reason, since),
       onBack: () => events.onBack('records'),
     },
   });
@@ -126,7 +137,7 @@ async function openSessionStores(
   if (!isRedisAddress(config.stores.sessions)) {
     const file = sqliteFile(config.stores.sessions);
     const sessions = createSqliteSessions(file, { now, asksOncePerTurn: true, staleIfErrorMs });
-    return { sessions, attempts: createMemoryAttempts(), singleUse: sessions };
+    return { sessions, attempts: sessions, singleUse: sessions };
   }
   return openInRedis(config, now, events);
 }

@@ -2,8 +2,9 @@ import type { AddressInfo } from 'node:net';
 import type { Config } from './config/schema.ts';
 import { createRecentUse } from './credentials/recent-use.ts';
 import { longExchangeTargets } from './endpoints/provider-paths.ts';
+import { Refusal } from './errors.ts';
 import { composeGateway, type Gateway } from './gateway.ts';
-import { createGatewayMetrics } from './gateway-metrics.ts';
+import { createGatewayMetrics, noGateway } from './gateway-metrics.ts';
 import { type CertificateFiles, watchCertificate } from './http/certificate-files.ts';
 import { createTrustedProxies } from './http/client-address.ts';
 import type { Exchange } from './http/exchange.ts';
@@ -12,7 +13,7 @@ import { createPublicServer, type ServerSettings } from './http/server.ts';
 import type { Log } from './log.ts';
 import { measureStores } from './measured-stores.ts';
 import { openBootstrap } from './open-bootstrap.ts';
-import { openStores } from './open-stores.ts';
+import { openStores, type StoreEvents, type Stores } from './open-stores.ts';
 import { createOpenStreams } from './proxy/open-streams.ts';
 import { rememberStart } from './restart-only.ts';
 import { traceStores } from './traced-parts.ts';
@@ -36,6 +37,10 @@ export interface RunningGateway {
   stop(): Promise<void>;
 }
 
+/** How long a start waits for the records store, ms. */
+const recordsPatienceMs = 30_000;
+/** A body's rate is an average, and says nothing of its first seconds. */
+const bodyJudgedAfterMs = 30_000;
 const flushIntervalMs = 60_000;
 const pruneIntervalMs = 600_000;
 
@@ -45,7 +50,15 @@ export async function startGateway(
   log: Log,
   now: () => number = Date.now,
 ): Promise<RunningGateway> {
-  const metrics = createGatewayMetrics({ openStreams: () => streams.size, gateway: () => gateway });
+  let composed: Gateway | null = null;
+  let reached: Stores | null = null;
+  let recordsAwaySince: number | null = null;
+  let draining = false;
+  const streams = createOpenStreams((principal) => gateway.heldNow(principal));
+  const metrics = createGatewayMetrics({
+    openStreams: () => streams.size,
+    gateway: () => composed ?? noGateway,
+  });
   const tracing = await loadTracing(
     process.env,
     { 'service.name': 'postern', 'postern.tenant': initial.tenant },
@@ -55,23 +68,58 @@ export async function startGateway(
       onBack: () => log.info('traces are exported again'),
     },
   );
-  const opened = await openStores(initial, now, {
-    onAway: (store, reason) => log.warn('store away', { store, reason }),
+  // The first thing that is open: whoever probes is told that it lives, and what it waits for.
+  const management = createManagementServer({
+    metrics: metrics.registry,
+    dependencies: [
+      {
+        name: 'records',
+        toleranceMs: initial.sessions.stale_if_error,
+        ping: async () => requireReached().records.ping(),
+        awaySince: () => (reached === null ? Number.NEGATIVE_INFINITY : recordsAwaySince),
+      },
+      {
+        name: 'sessions',
+        toleranceMs: Number.POSITIVE_INFINITY,
+        ping: async () => requireReached().sessions.ping(),
+      },
+    ],
+    isDraining: () => draining,
+  });
+  const managementAddress = await management.listen(initial.management.host, initial.management.port);
+  const storeEvents: StoreEvents = {
+    onAway(store, reason, since = performance.now()) {
+      if (store === 'records') recordsAwaySince = since;
+      log.warn('store away', { store, reason });
+    },
     onDeaf: (store, reason) => log.warn('store tells nothing', { store, reason }),
-    onBack: (store) => log.info('store reached', { store }),
+    onBack(store) {
+      if (store === 'records') recordsAwaySince = null;
+      log.info('store reached', { store });
+    },
+  };
+  const opened = await openStores(initial, now, storeEvents, recordsPatienceMs).catch(async (error) => {
+    await management.close();
+    throw error;
   });
   const stores = traceStores(measureStores(opened, metrics.registry), tracing, initial);
   const { records, sessions } = stores;
   const recentUse = createRecentUse(records);
-  const streams = createOpenStreams((principal) => gateway.heldNow(principal));
   const lasting = { stores, recentUse, streams, log, metrics, tracing, now };
   const whatNeedsRestart = rememberStart(initial);
   let config = initial;
   let gateway: Gateway = await composeGateway(config, lasting);
+  composed = gateway;
   sessions.onEnded((id, afterMs) => {
     streams.endOf(id);
     metrics.revocationSeen(afterMs);
   });
+
+  /** What is not open yet can't be reached. */
+  function requireReached(): Stores {
+    if (reached === null) throw new Refusal('store_unavailable');
+    return reached;
+  }
 
   function account(exchange: Exchange): void {
     exchange.onClose?.();
@@ -135,18 +183,9 @@ export async function startGateway(
     });
   }
 
-  let draining = false;
-  const management = createManagementServer({
-    metrics: metrics.registry,
-    dependencies: [
-      { name: 'records', required: true, ping: () => records.ping() },
-      { name: 'sessions', required: false, ping: () => sessions.ping() },
-    ],
-    isDraining: () => draining,
-  });
   const bootstrapToken = await openBootstrap(records, config);
   const address = await server.listen(config.listen.host, config.listen.port);
-  const managementAddress = await management.listen(config.management.host, config.management.port);
+  reached = stores;
   const timers = [
     setInterval(() => recentUse.flush().catch(logStoreError), flushIntervalMs),
     setInterval(() => sessions.prune().catch(logStoreError), pruneIntervalMs),
@@ -173,6 +212,7 @@ export async function startGateway(
     metrics.requests.forget(routesOnlyIn(config, next));
     config = next;
     gateway = nextGateway;
+    composed = nextGateway;
     certificate = nextCertificate;
     if (certificate !== null) server.renewCertificate(certificate.current);
     server.apply(serverSettings(next));
@@ -223,11 +263,13 @@ function serverSettings({ limits, identity_providers, trusted_proxies }: Config)
   return {
     limits: {
       connections: limits.connections,
+      connectionsPerAddress: limits.connections_per_address,
       targetBytes: limits.target_bytes,
       headerBytes: limits.header_bytes,
       headerCount: limits.header_count,
       headerTimeoutMs: limits.header_timeout,
       bodyIdleTimeoutMs: limits.body_idle_timeout,
+      bodyJudgedAfterMs,
       writeIdleTimeoutMs: limits.write_idle_timeout,
       keepAliveTimeoutMs: limits.keep_alive_timeout,
       requestsPerConnection: limits.requests_per_connection,

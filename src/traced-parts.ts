@@ -26,9 +26,7 @@ export function traceStores(stores: Stores, tracing: Tracing | null, { stores: a
     records: tracedStore(stores.records, 'records', systemOf(addresses.records), tracing),
     sessions: tracedStore(stores.sessions, 'sessions', sessions, tracing),
     singleUse: tracedStore(stores.singleUse, 'single_use', sessions, tracing),
-    // In this process' memory otherwise.
-    attempts:
-      sessions === 'redis' ? tracedStore(stores.attempts, 'attempts', sessions, tracing) : stores.attempts,
+    attempts: tracedStore(stores.attempts, 'attempts', sessions, tracing),
     close: () => stores.close(),
   };
 }

@@ -21,17 +21,21 @@ export interface Workplace {
   readonly now: () => number;
 }
 
+/** How long a command waits for its records store, ms. */
+const recordsPatienceMs = 5_000;
+
 /** Opens the stores for one piece of work and closes them whatever comes of it. */
 export async function withStores(call: Call, work: (workplace: Workplace) => Promise<void>): Promise<void> {
   const config = requireConfig(readConfig(call));
   const now = Date.now;
   const catalogue = new Set(catalogueOf(config));
   const log = createLogOn(call.terminal.stderr, 'info');
-  const stores = await openStores(config, now, {
-    onAway: (store, reason) => log.warn('store away', { store, reason }),
+  const events = {
+    onAway: (store: string, reason: string) => log.warn('store away', { store, reason }),
     onDeaf: () => {},
     onBack: () => {},
-  });
+  };
+  const stores = await openStores(config, now, events, recordsPatienceMs);
   try {
     await work({
       config,

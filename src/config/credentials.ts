@@ -52,11 +52,13 @@ export const sessions = z
       .prefault('90d')
       .describe('How long a session lives at most, whatever its use.'),
     reuse_grace: duration({ min: '0s' })
-      .prefault('10s')
-      .describe('How long a rotated refresh cookie is still answered, for parallel tabs and lost answers.'),
+      .prefault('30s')
+      .describe('How long a rotated refresh cookie is still answered, for parallel tabs and lost responses.'),
     stale_if_error: duration({ min: '0s' })
       .prefault('30s')
-      .describe('How long a credential seen alive by this process counts while its store is away.'),
+      .describe(
+        'How long a credential seen alive by this process counts while its store is away; at least stores.sessions_liveness_age.',
+      ),
     cookie,
   })
   .prefault({})

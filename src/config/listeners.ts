@@ -34,6 +34,11 @@ export const management = listener({ host: '127.0.0.1', port: 9090 })
 export const limits = z
   .strictObject({
     connections: whole().prefault(10_000).describe('Open client connections; beyond it none is accepted.'),
+    connections_per_address: whole({ min: 0 })
+      .prefault(0)
+      .describe(
+        'Open connections of one client address (IPv6: one /64), beyond it closed; 0: no bound, for behind a proxy all come from one.',
+      ),
     target_bytes: size().prefault('8KiB').describe('Size of a request target; beyond it 414.'),
     header_bytes: size().prefault('16KiB').describe('Size of a whole request head; beyond it 431.'),
     header_count: whole().prefault(100).describe('Header fields of a request; beyond it 431.'),
@@ -43,6 +48,11 @@ export const limits = z
     body_idle_timeout: timeOut()
       .prefault('30s')
       .describe('Time between two reads of a request body; beyond it 408.'),
+    body_rate: size({ min: 0 })
+      .prefault('1KiB')
+      .describe(
+        'Bytes a second of a forwarded request body, averaged, judged after 30 s; slower is 408; 0: no bound.',
+      ),
     write_idle_timeout: timeOut()
       .prefault('60s')
       .describe('Time a client may leave an answer unread before its connection is closed.'),

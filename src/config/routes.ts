@@ -96,6 +96,9 @@ const route = z.strictObject({
   max_body: size({ min: 0 })
     .optional()
     .describe('Size of a request body, beyond it 413; left out: no bound.'),
+  body_rate: size({ min: 0 })
+    .optional()
+    .describe('In place of limits.body_rate; 0 for a route whose clients stream.'),
   upgrades: z
     .array(upgrade)
     .prefault([])

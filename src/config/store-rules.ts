@@ -1,4 +1,5 @@
-import type { Rule } from './rule.ts';
+import { parseDuration } from './durations-and-sizes.ts';
+import { given, type Rule } from './rule.ts';
 
 const accessKeys = ['sessions_username', 'sessions_password'] as const;
 
@@ -24,5 +25,16 @@ const sessionsAccess: Rule = ({ stores }, report) => {
     report(['stores', 'sessions_sentinel_password'], 'needs a redis+sentinel:// session store', 'key');
 };
 
+/** A session that counts for that long without a look can't be refused any sooner while the store is away. */
+const staleCoversLiveness: Rule = ({ sessions, stores }, report) => {
+  const stale = given(sessions, 'stale_if_error', '30s');
+  const liveness = given(stores, 'sessions_liveness_age', '5s');
+  if (stale === undefined || liveness === undefined || parseDuration(stale) >= parseDuration(liveness))
+    return;
+  if (sessions?.stale_if_error === undefined)
+    report(['stores', 'sessions_liveness_age'], `must be at most sessions.stale_if_error, ${stale}`);
+  else report(['sessions', 'stale_if_error'], `must be at least stores.sessions_liveness_age, ${liveness}`);
+};
+
 /** Keys that go with one kind of store only with that kind. */
-export const storeRules: readonly Rule[] = [recordsAccess, sessionsAccess];
+export const storeRules: readonly Rule[] = [recordsAccess, sessionsAccess, staleCoversLiveness];

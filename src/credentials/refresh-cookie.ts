@@ -15,8 +15,8 @@ export interface RefreshCookies {
   write(sessionId: string, generation: number): string;
   /** Undefined unless it is, byte for byte, a value that `write` gives. */
   read(value: string): RefreshCookie | undefined;
-  /** Of several cookies of the name, the newest valid one; undefined when the valid ones name more than one session. */
-  newestOf(values: readonly string[]): RefreshCookie | undefined;
+  /** Of several cookies of the name, the newest valid one of each session. */
+  newestOf(values: readonly string[]): readonly RefreshCookie[];
   /** All valid ones, in the order given: a sign-out ends each of their sessions. */
   validOf(values: readonly string[]): readonly RefreshCookie[];
 }
@@ -56,10 +56,13 @@ export function createRefreshCookies(options: {
     return values.map(read).filter((cookie) => cookie !== undefined);
   }
 
-  function newestOf(values: readonly string[]): RefreshCookie | undefined {
-    const [first, ...others] = validOf(values);
-    if (first === undefined || others.some((other) => other.sessionId !== first.sessionId)) return undefined;
-    return others.reduce((newest, other) => (other.generation > newest.generation ? other : newest), first);
+  function newestOf(values: readonly string[]): readonly RefreshCookie[] {
+    const newest = new Map<string, RefreshCookie>();
+    for (const cookie of validOf(values)) {
+      const known = newest.get(cookie.sessionId);
+      if (known === undefined || cookie.generation > known.generation) newest.set(cookie.sessionId, cookie);
+    }
+    return [...newest.values()];
   }
 
   return { write, read, newestOf, validOf };

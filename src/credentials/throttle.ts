@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
-import ipaddr from 'ipaddr.js';
 import { Refusal } from '../errors.ts';
 import type { AttemptLimit, Attempts } from '../stores/attempts.ts';
+import { addressKey } from './address-key.ts';
 
 /** An attempt that has been counted. */
 export interface CountedAttempt {
@@ -86,14 +86,4 @@ async function count(
 
 function ignoreAway(error: unknown): void {
   if (!(error instanceof Refusal && error.code === 'store_unavailable')) throw error;
-}
-
-/** Who an address stands for: IPv4 (mapped ones, too) as it is, IPv6 by its /64, which one customer has whole. */
-function addressKey(address: string): string {
-  // Peers of a unix socket have no address; they share one count.
-  if (!ipaddr.isValid(address)) return 'unknown';
-  const parsed = ipaddr.process(address);
-  if (parsed.kind() === 'ipv4') return parsed.toString();
-  const network = (parsed as ipaddr.IPv6).parts.slice(0, 4);
-  return `${network.map((part) => part.toString(16)).join(':')}::/64`;
 }

@@ -2,24 +2,33 @@ import { type Principal, requireScopes } from '../credentials/principal.ts';
 import { Refusal } from '../errors.ts';
 import type { Exchange } from '../http/exchange.ts';
 import type { Replies } from '../http/reply.ts';
-import { assertDeclaredSize, readBody } from '../http/request-body.ts';
+import { assertDeclaredSize, WholeBody } from '../http/request-body.ts';
 import type { RequestHead } from '../http/request-head.ts';
 import type { Awaitable } from '../stores/records.ts';
-import type { Guard } from './endpoint.ts';
+import type { Endpoint, Guard } from './endpoint.ts';
+import { createOpenRequest, type OpenRequests } from './own-request.ts';
 import { isExchangePath } from './provider-paths.ts';
 import type { OwnMatch } from './routes.ts';
 
 /** Answers an exchange on a path that is Postern's. Never rejects. */
 export type AnswerOwn = (exchange: Exchange, match: OwnMatch) => Promise<void>;
 
-/** Builds the way of an own request: method, declared body size, guard, body, answer; each refuses in that order. */
+/**
+ * Builds the way of an own request: method, declared body size, guard, body, answer; each refuses in that order. What a
+ * credential may do is judged when the request is complete: after a body that was waited for the guard comes again, and
+ * what was read is given to nobody whose credential has ended meanwhile.
+ */
 export function createAnswerOwn(options: {
   readonly authenticate: (head: RequestHead, otherSchemesPass: boolean) => Awaitable<Principal | null>;
+  /** What the holder of a credential holds now; null once it is no good. */
+  readonly heldNow: (principal: Principal) => Promise<ReadonlySet<string> | null>;
+  /** Told of requests whose body is on its way. */
+  readonly openRequests: OpenRequests;
   readonly replies: Replies;
-  /** Largest request body, in bytes. */
-  readonly maxBodyBytes: number;
+  /** Bounds of a request body. */
+  readonly body: { readonly maxBytes: number; readonly timeoutMs: number };
 }): AnswerOwn {
-  const { authenticate, replies, maxBodyBytes } = options;
+  const { authenticate, heldNow, openRequests, replies } = options;
 
   async function passGuard(head: RequestHead, guard: Guard): Promise<Principal | null> {
     if (guard === 'open') return null;
@@ -42,6 +51,33 @@ export function createAnswerOwn(options: {
     }
   }
 
+  /** Passes the guard, reads the body, and passes the guard again when the body had to be waited for. */
+  async function complete(
+    exchange: Exchange,
+    guard: Guard,
+  ): Promise<{ readonly principal: Principal | null; readonly body: Buffer }> {
+    const principal = await passGuard(exchange.head, guard);
+    exchange.caller = principal;
+    const body = new WholeBody(exchange, options.body);
+    const whole = body.read();
+    if (!(whole instanceof Promise)) return { principal, body: whole };
+    const again = () => passGuard(exchange.head, guard);
+    if (principal === null || typeof guard === 'string')
+      return { body: await whole, principal: await again() };
+    const request = createOpenRequest(principal, guard.scopes, body, again);
+    openRequests.add(request);
+    const remove = () => openRequests.remove(request);
+    exchange.onClose = remove;
+    return { body: await whole.finally(remove), principal: await again() };
+  }
+
+  /** A read is for who may read when it is answered; a change has been made by then, and looked at what counts for it. */
+  async function mayStillRead({ method, guard }: Endpoint, principal: Principal): Promise<boolean> {
+    if (method !== 'GET' || typeof guard === 'string') return true;
+    const held = await heldNow(principal);
+    return held !== null && guard.scopes.every((scope) => held.has(scope));
+  }
+
   return async (exchange, { resource, id }) => {
     try {
       if (resource === null) throw new Refusal('not_found');
@@ -53,11 +89,13 @@ export function createAnswerOwn(options: {
       }
       const endpoint = resource.endpoints.get(exchange.method);
       if (endpoint === undefined) throw new Refusal('method_not_allowed', { allow });
-      assertDeclaredSize(exchange, maxBodyBytes);
-      const principal = await passGuard(exchange.head, endpoint.guard);
+      assertDeclaredSize(exchange, options.body.maxBytes);
+      const { principal, body } = await complete(exchange, endpoint.guard);
       exchange.caller = principal;
-      const body = await readBody(exchange, maxBodyBytes);
-      replies.send(exchange, await endpoint.answer({ exchange, principal, id, body }));
+      const judgeAgain = () => passGuard(exchange.head, endpoint.guard);
+      const answer = await endpoint.answer({ exchange, principal, id, body, judgeAgain });
+      if (principal !== null && !(await mayStillRead(endpoint, principal))) await judgeAgain();
+      replies.send(exchange, answer);
     } catch (error) {
       // An unknown provider has no resource, and its clients read the same errors.
       replies.refuse(exchange, error, { oauth: resource?.oauth ?? isExchangePath(exchange.path) });

@@ -67,12 +67,15 @@ export function createBootstrap(options: {
       if (!(await records.bootstrap()).open) throw new Refusal('already_activated');
       const username = parseUsername(form.username) as string;
       const password = parsePassword(form.password, options.minPasswordLength) as string;
+      const passwordHash = await passwords.hash(password);
+      // A reset may have made another token while the password was hashed.
+      await assertToken(exchange, form.token);
       const user: User = {
         id: uuidv7(),
         username,
         displayName: null,
         email: null,
-        passwordHash: await passwords.hash(password),
+        passwordHash,
         scopes: [],
         scopeSets: [administratorSetId],
         disabled: false,

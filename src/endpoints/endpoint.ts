@@ -11,6 +11,11 @@ export interface Call {
   readonly id: string;
   /** The whole request body, bounded by `limits.own_body`. */
   readonly body: Buffer;
+  /**
+   * Judges the caller once more, as of now, and gives who it is now; null on endpoints without authentication. An endpoint
+   * that gives access asks after its commit, and takes back what it gave when this rejects. Rejects as the guard does.
+   */
+  judgeAgain(): Promise<Principal | null>;
 }
 
 /**

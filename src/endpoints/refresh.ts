@@ -17,7 +17,7 @@ type Presented = Extract<Presentation, { outcome: 'current' }>;
 
 /** `POST /api/login/refresh-token`: a new access token for the refresh cookie (RFC 6749 §6, RFC 9700 §4.14). */
 export function createRefresh(options: {
-  readonly sessions: Pick<Sessions, 'present' | 'revoke'>;
+  readonly sessions: Pick<Sessions, 'find' | 'present' | 'revoke'>;
   readonly records: Pick<Records, 'findUser'>;
   readonly cookies: RefreshCookies;
   readonly cookie: CookieAttributes;
@@ -46,10 +46,22 @@ export function createRefresh(options: {
     if (head.originCount > 1 || !isKnownOrigin(head.origin)) throw refused('refused', 'cross_site');
   }
 
-  function requireCookie({ head }: Exchange): RefreshCookie {
+  function requireCookies({ head }: Exchange): readonly RefreshCookie[] {
     const presented = cookies.newestOf(cookieValues(head.cookie, cookie.name));
-    if (presented === undefined) throw refused();
+    if (presented.length === 0) throw refused();
     return presented;
+  }
+
+  /**
+   * Of cookies of several sessions, that of the one which lives: what is left of a session that ended, under another path
+   * or domain, or planted by a neighbouring host, must not keep this one from refreshing.
+   */
+  async function requireOne(presented: readonly RefreshCookie[]): Promise<RefreshCookie> {
+    if (presented.length === 1) return presented[0]!;
+    const found = await Promise.all(presented.map(({ sessionId }) => sessions.find(sessionId)));
+    const [one, ...others] = presented.filter((_, index) => found[index] !== undefined);
+    if (one === undefined || others.length > 0) throw refused();
+    return one;
   }
 
   async function present(exchange: Exchange, presented: RefreshCookie): Promise<Presented> {
@@ -90,9 +102,9 @@ export function createRefresh(options: {
     guard: 'open',
     oauth: true,
     async answer({ exchange }) {
-      const presented = requireCookie(exchange);
+      const presented = requireCookies(exchange);
       assertKnownOrigin(exchange);
-      const { session, rotated, now } = await present(exchange, presented);
+      const { session, rotated, now } = await present(exchange, await requireOne(presented));
       const found = await requireEnabledUser(exchange, session);
       refreshes[rotated ? 'rotated' : 'current']++;
       return signIn.answer(session, found, now);

@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import { Refusal } from '../errors.ts';
 import type { RequestHeadText } from '../wire/message-head.ts';
 import { AnswerWriter } from './answer-writer.ts';
+import { BodyPace } from './body-pace.ts';
 import { canonicalAddress, type TrustedProxies } from './client-address.ts';
 import { ConnectionClock, phase } from './connection-clock.ts';
 import type { ConnectionOptions } from './connection-options.ts';
@@ -102,17 +103,20 @@ export class ClientConnection implements RequestEvents {
       return;
     }
     body.reader = reader;
+    body.pace = new BodyPace(reader, this.#options.bodyJudgedAfterMs, performance.now());
     this.resume();
   }
 
   /** Lets the client wait before it sends more of the body. */
   pause(): void {
+    this.#reader.body.pace?.pause(performance.now());
     this.socket.pause();
   }
 
   /** Reads on. */
   resume(): void {
-    this.#clock.moved();
+    const now = this.#clock.moved();
+    this.#reader.body.pace?.resume(now);
     this.#reader.readKept();
     if (this.socket.isPaused()) this.socket.resume();
   }
@@ -199,7 +203,9 @@ export class ClientConnection implements RequestEvents {
 
   /** Closes the connection if it has been too long where it stands; `now` as by `performance.now()`. */
   checkTime(now: number): void {
-    switch (this.#clock.late(now, this.#reader.body.reader !== null)) {
+    const { reader, pace } = this.#reader.body;
+    const isSlow = reader !== null && pace?.isTooSlow(now) === true;
+    switch (isSlow ? 'body' : this.#clock.late(now, reader !== null)) {
       case 'request':
         // One that never sent a byte is closed without a word: nobody waits for an answer there.
         this.socket.destroy();

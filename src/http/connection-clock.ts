@@ -44,9 +44,10 @@ export class ConnectionClock {
     else if (next === phase.exchange) this.#servedAny = true;
   }
 
-  /** Something moved. */
-  moved(): void {
+  /** Something moved; gives the instant. */
+  moved(): number {
     this.#since = performance.now();
+    return this.#since;
   }
 
   /** Bytes came. */

@@ -10,6 +10,8 @@ export interface ConnectionOptions {
   readonly headerTimeoutMs: number;
   readonly keepAliveTimeoutMs: number;
   readonly bodyIdleTimeoutMs: number;
+  /** How long a body is read before its rate is judged. */
+  readonly bodyJudgedAfterMs: number;
   readonly writeIdleTimeoutMs: number;
   /** 0: no bound. */
   readonly requestsPerConnection: number;

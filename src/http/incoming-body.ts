@@ -1,13 +1,14 @@
 import { Refusal } from '../errors.ts';
 import { ChunkedDecoder } from '../wire/chunked-decoder.ts';
 import { MalformedMessage } from '../wire/message-head.ts';
+import type { BodyPace, PaceLimits } from './body-pace.ts';
 import type { RequestHead } from './request-head.ts';
 
 /**
  * Reads a request body as it comes. One of `onBodyEnd` and `onBodyError` is called, once, unless the reader lets go or
  * the client does: then the exchange is over.
  */
-export interface BodyReader {
+export interface BodyReader extends PaceLimits {
   onBodyChunk(chunk: Buffer): void;
   onBodyEnd(): void;
   onBodyError(refusal: Refusal): void;
@@ -18,6 +19,8 @@ export class IncomingBody {
   /** All of it has come, or there is none. */
   done: boolean;
   reader: BodyReader | null = null;
+  /** How fast it comes, once somebody reads it. */
+  pace: BodyPace | null = null;
   readonly #chunked: ChunkedDecoder | null;
   #left: number;
 
@@ -36,8 +39,8 @@ export class IncomingBody {
     if (this.#chunked !== null) return this.#feedChunked(this.#chunked, bytes, start);
     const end = Math.min(bytes.length, start + this.#left);
     this.#left -= end - start;
-    this.onChunk(start === 0 && end === bytes.length ? bytes : bytes.subarray(start, end));
     this.done = this.#left === 0;
+    this.onChunk(start === 0 && end === bytes.length ? bytes : bytes.subarray(start, end));
     return end;
   }
 
@@ -54,6 +57,7 @@ export class IncomingBody {
 
   /** One piece of the body, decoded. */
   onChunk(chunk: Buffer): void {
+    this.pace?.count(chunk.length);
     this.reader?.onBodyChunk(chunk);
   }
 }

@@ -5,10 +5,19 @@ import type { MetricsRegistry } from '../metrics/registry.ts';
 /** One dependency that `/readyz` tells of. */
 export interface Dependency {
   readonly name: string;
-  /** Not ready without it. */
-  readonly required: boolean;
+  /** For how long it may be away while the gateway stays ready, ms; infinity: something always works without it. */
+  readonly toleranceMs: number;
   /** Resolves when it answers. */
   readonly ping: () => Promise<void>;
+  /** Since when it has been away, as by `performance.now()`; null or left out: that shows only when it is pinged. */
+  readonly awaySince?: () => number | null;
+}
+
+/** What a probe found of a dependency. */
+interface State {
+  readonly name: string;
+  readonly ok: boolean;
+  readonly isTolerable: boolean;
 }
 
 /** The management listener: unauthenticated, meant for loopback or the pod network. */
@@ -36,17 +45,11 @@ export function createManagementServer(options: {
 }): ManagementServer {
   const { metrics, dependencies, isDraining } = options;
 
+  const looks = dependencies.map(createLook);
+
   async function readiness(): Promise<{ status: number; body: object }> {
-    const states = await Promise.all(
-      dependencies.map(async ({ name, required, ping }) => {
-        const ok = await ping().then(
-          () => true,
-          () => false,
-        );
-        return { name, required, ok };
-      }),
-    );
-    const ready = states.every(({ required, ok }) => ok || !required);
+    const states = await Promise.all(looks.map((look) => look()));
+    const ready = states.every(({ isTolerable }) => isTolerable);
     const status = isDraining() ? 'draining' : ready ? 'ready' : 'not_ready';
     return {
       status: status === 'ready' ? 200 : 503,
@@ -108,6 +111,23 @@ export function createManagementServer(options: {
         server.close(() => resolve());
         server.closeAllConnections();
       }),
+  };
+}
+
+function createLook({ name, toleranceMs, ping, awaySince }: Dependency): () => Promise<State> {
+  let failingSince: number | null = null;
+
+  return async () => {
+    const at = performance.now();
+    try {
+      await ping();
+      failingSince = null;
+      return { name, ok: true, isTolerable: true };
+    } catch {
+      failingSince ??= at;
+      const since = Math.min(failingSince, awaySince?.() ?? failingSince);
+      return { name, ok: false, isTolerable: performance.now() - since < toleranceMs };
+    }
   };
 }
 

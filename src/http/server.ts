@@ -4,6 +4,7 @@ import { Refusal } from '../errors.ts';
 import type { Certificate } from './certificate-files.ts';
 import type { TrustedProxies } from './client-address.ts';
 import { ClientConnection } from './client-connection.ts';
+import { ConnectionsByAddress } from './connections-by-address.ts';
 import type { Exchange } from './exchange.ts';
 import { unreadableAnswer } from './reply.ts';
 import { createTargetLimits, type LongTargets } from './target-limits.ts';
@@ -11,12 +12,16 @@ import { createTargetLimits, type LongTargets } from './target-limits.ts';
 /** Bounds of the public listener; durations in milliseconds. */
 export interface ServerLimits {
   readonly connections: number;
+  /** Of one client address, an IPv6 network of 64 bits being one; 0: no bound. */
+  readonly connectionsPerAddress: number;
   readonly targetBytes: number;
   /** Of a head; a long target in it doesn't count. */
   readonly headerBytes: number;
   readonly headerCount: number;
   readonly headerTimeoutMs: number;
   readonly bodyIdleTimeoutMs: number;
+  /** How long a body is read before its rate is judged. */
+  readonly bodyJudgedAfterMs: number;
   readonly writeIdleTimeoutMs: number;
   readonly keepAliveTimeoutMs: number;
   /** 0: no bound. */
@@ -66,6 +71,7 @@ export function createPublicServer(options: ServerOptions): PublicServer {
   const connections = new Set<ClientConnection>();
   /** Every socket accepted, those amid a TLS handshake too. */
   const sockets = new Set<Socket>();
+  const byAddress = new ConnectionsByAddress();
   let closing = false;
   let onLastGone = () => {};
 
@@ -88,6 +94,7 @@ export function createPublicServer(options: ServerOptions): PublicServer {
   };
 
   function accept(socket: Socket): void {
+    if (socket.destroyed) return;
     const connection = new ClientConnection(socket, shared);
     connections.add(connection);
     socket.on('close', () => {
@@ -113,7 +120,12 @@ export function createPublicServer(options: ServerOptions): PublicServer {
   tlsServer?.on('tlsClientError', (_error, socket) => socket.destroy());
   const server: Server = tlsServer ?? createServer(socketOptions, accept);
   server.maxConnections = options.limits.connections;
-  server.on('connection', (socket: Socket) => {
+  // Before whoever else is told of it, TLS included: what is one too many costs nothing more.
+  server.prependListener('connection', (socket: Socket) => {
+    if (!byAddress.admit(socket, shared.connectionsPerAddress)) {
+      socket.destroy();
+      return;
+    }
     sockets.add(socket);
     socket.on('close', () => sockets.delete(socket));
   });
@@ -182,6 +194,13 @@ function connectionSettings({ limits, longTargets, proxies }: ServerSettings) {
 }
 
 function shortestOf(limits: ServerLimits): number {
-  const { headerTimeoutMs, bodyIdleTimeoutMs, writeIdleTimeoutMs, keepAliveTimeoutMs } = limits;
-  return Math.min(headerTimeoutMs, bodyIdleTimeoutMs, writeIdleTimeoutMs, keepAliveTimeoutMs);
+  const { headerTimeoutMs, bodyIdleTimeoutMs, bodyJudgedAfterMs } = limits;
+  const { writeIdleTimeoutMs, keepAliveTimeoutMs } = limits;
+  return Math.min(
+    headerTimeoutMs,
+    bodyIdleTimeoutMs,
+    bodyJudgedAfterMs,
+    writeIdleTimeoutMs,
+    keepAliveTimeoutMs,
+  );
 }

@@ -1,21 +1,18 @@
 import type { Socket } from 'node:net';
 import type { Principal } from '../credentials/principal.ts';
-import { Refusal } from '../errors.ts';
+import type { Refusal } from '../errors.ts';
 import type { Exchange } from '../http/exchange.ts';
 import type { PassedMeaning } from '../http/header-names.ts';
-import type { BodyReader } from '../http/incoming-body.ts';
-import {
-  asksToUpgrade,
-  isWebSocketRequest,
-  offersOwnProtocol,
-  ownProtocol,
-} from '../http/websocket-protocols.ts';
+import { offersOwnProtocol, ownProtocol } from '../http/websocket-protocols.ts';
 import { freeSpentPiece } from '../wire/spent-piece.ts';
+import { type BodyOwner, ForwardedBody } from './forwarded-body.ts';
+import { HeldBack } from './held-back.ts';
 import type { OpenStream, OpenStreams } from './open-streams.ts';
 import { requestHeadText } from './request-headers.ts';
 import { type AnswerRules, answerFields, trailerFields } from './response-headers.ts';
 import type { Route } from './route-table.ts';
 import { Tunnel } from './tunnel.ts';
+import { chosenProtocol, upgradeOf } from './upgrade.ts';
 import type { UpstreamError } from './upstream-error.ts';
 import type { RequestConnection, UpstreamRequest } from './upstream-request.ts';
 
@@ -41,8 +38,9 @@ export type Forward = (
 
 /** Builds the last step of the request path. */
 export function createForward(options: ForwardOptions): Forward {
+  const heldBack = new HeldBack();
   return (exchange, route, principal, preflight = false) =>
-    new ForwardedRequest(exchange, route, principal, preflight, options).start();
+    new ForwardedRequest(exchange, route, principal, preflight, options).start(heldBack);
 }
 
 const none: readonly string[] = [];
@@ -50,8 +48,8 @@ const none: readonly string[] = [];
 /** Methods that may be sent once more when the connection turns out to have been dead (RFC 9110 §9.2.2). */
 const retried: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
-/** One request on its way through: the upstream's counterpart, the reader of the client's body, the registry's stream. */
-class ForwardedRequest implements UpstreamRequest, BodyReader, OpenStream {
+/** One request on its way through: the upstream's counterpart, the owner of the client's body, the registry's stream. */
+class ForwardedRequest implements UpstreamRequest, BodyOwner, OpenStream {
   readonly principal: Principal;
   readonly neededScopes: readonly string[];
   readonly method: string;
@@ -62,6 +60,7 @@ class ForwardedRequest implements UpstreamRequest, BodyReader, OpenStream {
   readonly connectTimeoutMs: number;
   readonly responseTimeoutMs: number;
   readonly idleTimeoutMs: number;
+  bodyOnItsWay: boolean;
   waitingSince = 0;
   takenAt = 0;
   readonly #exchange: Exchange;
@@ -70,6 +69,7 @@ class ForwardedRequest implements UpstreamRequest, BodyReader, OpenStream {
   readonly #authenticated: boolean;
   connection: RequestConnection | null = null;
   #mayRetry: boolean;
+  #body: ForwardedBody | null = null;
   /** Bytes of the answer's body still to come, or -1 when that isn't known. */
   #remaining = -1;
   #last: Buffer | undefined = undefined;
@@ -93,6 +93,7 @@ class ForwardedRequest implements UpstreamRequest, BodyReader, OpenStream {
     const target = preflight ? exchange.path : exchange.target;
     this.method = method;
     this.hasBody = head.hasBody;
+    this.bodyOnItsWay = head.hasBody;
     this.upgrade = upgradeOf(exchange, route);
     this.chunked = head.transferEncodingCount > 0;
     this.connectTimeoutMs = route.connectTimeoutMs;
@@ -115,44 +116,44 @@ class ForwardedRequest implements UpstreamRequest, BodyReader, OpenStream {
     });
   }
 
-  start(): void {
+  start(heldBack: HeldBack): void {
+    const exchange = this.#exchange;
     // The client may have gone while its credential was looked at: nothing would ever end what is begun for it.
-    if (this.#exchange.isGone) return;
-    try {
-      this.#route.upstream.send(this);
-    } catch (error) {
-      this.#over = true;
-      this.#options.refuse(this.#exchange, error);
-      return;
-    }
-    if (this.#over) return;
+    if (exchange.isGone) return;
     if (this.#authenticated) this.#options.streams.add(this);
-    this.#exchange.onClose = () => this.#clientGone();
+    exchange.onClose = () => this.#clientGone();
+    if (this.hasBody) {
+      this.#body = new ForwardedBody(exchange, this.#route, this, heldBack);
+      this.#body.start();
+    } else this.onBodyReady();
   }
 
   onSent(): void {
-    if (this.hasBody) this.#exchange.readBody(this);
+    this.#body?.send();
   }
 
   // The client's body, on its way up.
 
-  onBodyChunk(chunk: Buffer): void {
-    const exchange = this.#exchange;
-    exchange.bytesIn += chunk.length;
-    if (exchange.bytesIn > this.#route.maxBodyBytes) this.#stop(new Refusal('body_too_large'));
-    else if (this.connection?.write(chunk) === false) exchange.connection.pause();
+  onBodyReady(): void {
+    this.bodyOnItsWay = this.hasBody && !this.#exchange.bodyDone;
+    try {
+      this.#route.upstream.send(this);
+    } catch (error) {
+      this.#fail(error, 'upstream_overloaded');
+    }
   }
 
-  onBodyEnd(): void {
-    this.connection?.endBody();
+  onBodyCame(): void {
+    this.bodyOnItsWay = false;
+    this.#route.upstream.bodyCame(this);
   }
 
-  onBodyError(refusal: Refusal): void {
+  onBodyRefused(refusal: Refusal): void {
     this.#stop(refusal);
   }
 
   onDrain(): void {
-    if (!this.#over) this.#exchange.connection.resume();
+    if (!this.#over) this.#body?.resume();
   }
 
   // The upstream's answer, on its way down.
@@ -276,28 +277,21 @@ class ForwardedRequest implements UpstreamRequest, BodyReader, OpenStream {
 
   /** The upstream connection goes with its request: its answer is wanted no more, and its place is free at once. */
   #abandon(): void {
-    if (this.connection === null) this.#route.upstream.cancel(this);
+    if (this.connection === null) this.#route.upstream.forget(this);
     else this.connection.destroy();
   }
 
   #finish(): void {
     this.#over = true;
     this.#exchange.takenAt = this.takenAt;
-    this.#exchange.connection.release(this);
+    if (this.#body !== null) {
+      // The client's time, not ours.
+      if (this.takenAt > 0) this.#exchange.takenAt -= this.#body.heldMs;
+      this.#body.drop();
+      this.#route.upstream.forget(this);
+    }
     if (this.#authenticated) this.#options.streams.remove(this);
   }
-}
-
-/** The protocol to switch to, in lower case: WebSocket, or what the route names; never anything else. */
-function upgradeOf({ head, minor }: Exchange, route: Route): string | null {
-  if (minor === 0 || !asksToUpgrade(head)) return null;
-  if (isWebSocketRequest(head)) return 'websocket';
-  const name = head.upgrade.toLowerCase();
-  return name !== 'websocket' && route.upgrades.has(name) ? name : null;
-}
-
-function chosenProtocol(fields: readonly string[]): boolean {
-  return fields.some((name, i) => i % 2 === 0 && name.toLowerCase() === 'sec-websocket-protocol');
 }
 
 function flushAnswer(exchange: Exchange): void {

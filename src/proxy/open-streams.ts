@@ -1,16 +1,16 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Principal } from '../credentials/principal.ts';
 
-/** A forwarded request in flight under a credential. */
+/** A request in flight under a credential: a forwarded one, or an own one whose body is on its way. */
 export interface OpenStream {
   readonly principal: Principal;
-  /** The scopes its route needs. */
+  /** The scopes it needs. */
   readonly neededScopes: readonly string[];
   /** Ends it on the client's side and the upstream's. */
   end(reason: string): void;
 }
 
-/** Every forwarded request in flight, by the credential it came with: they end when the credential does. */
+/** Every request in flight, by the credential it came with: they end when the credential does. */
 export interface OpenStreams {
   add(stream: OpenStream): void;
   remove(stream: OpenStream): void;

@@ -26,6 +26,8 @@ export interface RouteOptions {
   /** Protocols that a request may switch to beside `websocket`, in lower case. */
   readonly upgrades: ReadonlySet<string>;
   readonly maxBodyBytes: number;
+  /** Averaged; slower bodies are refused; 0: no bound. */
+  readonly leastBodyBytesPerSecond: number;
   readonly connectTimeoutMs: number;
   readonly responseTimeoutMs: number;
   readonly idleTimeoutMs: number;

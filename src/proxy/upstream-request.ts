@@ -26,6 +26,8 @@ export interface UpstreamRequest {
   readonly headText: string;
   readonly chunked: boolean;
   readonly hasBody: boolean;
+  /** Some of the body has yet to come from the client. */
+  readonly bodyOnItsWay: boolean;
   /** The protocol asked for in lower case; null: none. */
   readonly upgrade: string | null;
   readonly connectTimeoutMs: number;

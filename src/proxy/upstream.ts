@@ -36,12 +36,17 @@ export interface Upstream {
   readonly name: string;
   readonly authority: string;
   readonly host: string | null;
-  /** Sends the request, now or when a connection is free. Throws `upstream_overloaded` when the queue is full. */
+  /**
+   * Sends the request, now or when a connection is free. Requests whose body is on its way get half of the connections
+   * at most, and wait in a queue of their own. Throws `upstream_overloaded` when the queue is full.
+   */
   send(request: UpstreamRequest): void;
   /** Sends once more what a connection that had been thought alive lost. Throws as `send` does. */
   sendAgain(request: UpstreamRequest): void;
-  /** Forgets a request that still waits for a connection. */
-  cancel(request: UpstreamRequest): void;
+  /** All of the body of a request has come, wherever the request is now. */
+  bodyCame(request: UpstreamRequest): void;
+  /** A request is over: it waits no more, and takes no place of those with a body on its way. */
+  forget(request: UpstreamRequest): void;
   load(): PoolLoad;
   /** Closes every connection at once. */
   close(): void;
@@ -64,6 +69,11 @@ class UpstreamPool implements Upstream, ConnectionOwner {
   readonly #free: UpstreamConnection[] = [];
   /** In order of arrival. */
   readonly #queue = new Set<UpstreamRequest>();
+  /** Likewise, those whose body is on its way. */
+  readonly #uploadQueue = new Set<UpstreamRequest>();
+  /** Those that a connection carries while their body is on its way. */
+  readonly #uploads = new Set<UpstreamRequest>();
+  readonly #maxUploads: number;
   readonly #timer: NodeJS.Timeout;
 
   constructor(options: UpstreamOptions) {
@@ -71,29 +81,48 @@ class UpstreamPool implements Upstream, ConnectionOwner {
     this.authority = options.authority;
     this.host = options.host;
     this.#options = options;
+    this.#maxUploads = Math.max(1, Math.floor(options.maxConnections / 2));
     const interval = Math.min(1_000, Math.max(10, options.shortestTimeoutMs / 4));
     this.#timer = setInterval(() => {
       const now = performance.now();
       for (const connection of this.#all) connection.checkTime(now);
-      for (const request of this.#queue)
-        if (now - request.waitingSince > request.responseTimeoutMs) this.#giveUp(request);
+      for (const queue of [this.#queue, this.#uploadQueue])
+        for (const request of queue)
+          if (now - request.waitingSince > request.responseTimeoutMs) this.#giveUp(request);
     }, interval);
     this.#timer.unref();
   }
 
   load(): PoolLoad {
     const free = this.#free.length;
-    return { busy: this.#all.size - free, free, waiting: this.#queue.size };
+    return { busy: this.#all.size - free, free, waiting: this.#queue.size + this.#uploadQueue.size };
   }
 
   send(request: UpstreamRequest): void {
-    const free = this.#takeFree();
-    if (free !== undefined) free.send(request);
-    else if (this.#all.size < this.#options.maxConnections) this.#connect(request);
-    else if (this.#queue.size < this.#options.maxWaiting) {
-      request.waitingSince = performance.now();
-      this.#queue.add(request);
-    } else throw new Refusal('upstream_overloaded');
+    if (this.#mayStart(request)) {
+      const free = this.#takeFree();
+      if (free !== undefined) {
+        this.#carry(free, request);
+        return;
+      }
+      if (this.#all.size < this.#options.maxConnections) {
+        this.#connect(request);
+        return;
+      }
+    }
+    const queue = request.bodyOnItsWay ? this.#uploadQueue : this.#queue;
+    if (queue.size >= this.#options.maxWaiting) throw new Refusal('upstream_overloaded');
+    request.waitingSince = performance.now();
+    queue.add(request);
+  }
+
+  #mayStart(request: UpstreamRequest): boolean {
+    return !request.bodyOnItsWay || this.#uploads.size < this.#maxUploads;
+  }
+
+  #carry(connection: UpstreamConnection, request: UpstreamRequest): void {
+    if (request.bodyOnItsWay) this.#uploads.add(request);
+    connection.send(request);
   }
 
   sendAgain(request: UpstreamRequest): void {
@@ -103,8 +132,31 @@ class UpstreamPool implements Upstream, ConnectionOwner {
     else this.send(request);
   }
 
-  cancel(request: UpstreamRequest): void {
+  bodyCame(request: UpstreamRequest): void {
+    if (this.#uploadQueue.delete(request)) this.#queue.add(request);
+    else if (!this.#uploads.delete(request)) return;
+    this.#startWaiting();
+  }
+
+  forget(request: UpstreamRequest): void {
     this.#queue.delete(request);
+    this.#uploadQueue.delete(request);
+    if (this.#uploads.delete(request)) this.#startWaiting();
+  }
+
+  /** Gives what waits the connections there are for it. */
+  #startWaiting(): void {
+    while (this.#queue.size + this.#uploadQueue.size > 0) {
+      const free = this.#takeFree();
+      if (free === undefined && this.#all.size >= this.#options.maxConnections) return;
+      const next = this.#takeWaiting();
+      if (next === undefined) {
+        if (free !== undefined) this.#free.push(free);
+        return;
+      }
+      if (free !== undefined) this.#carry(free, next);
+      else this.#connect(next);
+    }
   }
 
   close(): void {
@@ -114,6 +166,7 @@ class UpstreamPool implements Upstream, ConnectionOwner {
 
   #giveUp(request: UpstreamRequest): void {
     this.#queue.delete(request);
+    this.#uploadQueue.delete(request);
     request.onError(new UpstreamError('response_timeout'));
   }
 
@@ -126,7 +179,7 @@ class UpstreamPool implements Upstream, ConnectionOwner {
       defaultKeepAliveMs,
     );
     this.#all.add(connection);
-    connection.send(request);
+    this.#carry(connection, request);
   }
 
   #openSocket(): Socket {
@@ -147,7 +200,7 @@ class UpstreamPool implements Upstream, ConnectionOwner {
   onFree(connection: UpstreamConnection): void {
     const next = this.#takeWaiting();
     if (next === undefined) this.#free.push(connection);
-    else connection.send(next);
+    else this.#carry(connection, next);
   }
 
   onGone(connection: UpstreamConnection): void {
@@ -166,9 +219,15 @@ class UpstreamPool implements Upstream, ConnectionOwner {
     return undefined;
   }
 
+  /** Whoever has waited longest of those that may start. */
   #takeWaiting(): UpstreamRequest | undefined {
-    const [next] = this.#queue;
-    if (next !== undefined) this.#queue.delete(next);
+    if (this.#queue.size + this.#uploadQueue.size === 0) return undefined;
+    const [first] = this.#queue;
+    const [upload] = this.#uploads.size < this.#maxUploads ? this.#uploadQueue : [];
+    const isUpload =
+      upload !== undefined && (first === undefined || upload.waitingSince < first.waitingSince);
+    const next = isUpload ? upload : first;
+    if (next !== undefined) (isUpload ? this.#uploadQueue : this.#queue).delete(next);
     return next;
   }
 }

@@ -6,14 +6,14 @@ import { type Call, wrapCalls } from './wrap-calls.ts';
 
 /** Told when the store goes away and comes back. */
 export interface RemoteEvents {
-  /** `reason` holds no credential. */
-  onAway(reason: string): void;
+  /** `reason` holds no credential; `since`, as by `performance.now()`, is when it was last heard. */
+  onAway(reason: string, since: number): void;
   onBack(): void;
 }
 
 export interface AnnouncedRemoteOptions {
   readonly remote: RemoteRecords;
-  readonly feed: Pick<ChangeFeed, 'onBeat'>;
+  readonly feed: Pick<ChangeFeed, 'onBeat' | 'heardUntil'>;
   readonly events: RemoteEvents;
   /** A clock as `performance.now()`, which is the default. */
   readonly elapsed?: () => number;
@@ -54,7 +54,9 @@ export function announceRemote({ remote, feed, events, elapsed }: AnnouncedRemot
     // Somebody who asked before it came back may hear of it only now.
     if (isAway || isClosed || at < thereAt || !isUnavailable(error)) return;
     isAway = true;
-    events.onAway(error.cause instanceof Error ? error.cause.message : error.code);
+    // It may be heard well and be of no use: then it has been away since it was asked.
+    const since = feed.heardUntil === 0 ? at : Math.min(feed.heardUntil, at);
+    events.onAway(error.cause instanceof Error ? error.cause.message : error.code, since);
   }
 
   function pinged(at: number): void {

@@ -1,7 +1,9 @@
-/** What a session knows of its refresh cookie. Instants are epoch milliseconds by the store's clock. */
+/** What a session knows of its refresh cookies. Instants are epoch milliseconds by the session's clock. */
 export interface RotationState {
   /** The generation of the current cookie; sign-in issues 1. */
   readonly generation: number;
+  /** The generation that the current cookie was made from; 0: none. */
+  readonly previous: number;
   /** When the current cookie was made. */
   readonly issued: number;
   /** When the current cookie was first presented; null: not yet. Sign-in counts as a presentation. */
@@ -21,40 +23,49 @@ export type RotationDecision =
 
 /** The rotation state of a session that has just signed in. */
 export function initialRotation(now: number): RotationState {
-  return { generation: 1, issued: now, presented: now };
+  return { generation: 1, previous: 0, issued: now, presented: now };
 }
 
 /**
- * Decides what presenting the cookie of generation `presented` does to a live session (RFC 9700 §4.14).
- * `graceMs` is how long the current cookie stays unrotated and the previous one is still answered.
+ * The session's clock: the store's, unless that has been set back since the session was last used. `now` and `lastUsed`
+ * in epoch ms.
+ */
+export function sessionClock(now: number, lastUsed: number): number {
+  return Math.max(now, lastUsed);
+}
+
+/**
+ * Decides what presenting the cookie of generation `offered` does to a live session (RFC 9700 §4.14). `now` is the
+ * session's clock; `graceMs` is how long the current cookie stays unrotated and the previous one is still answered.
  */
 export function decideRotation(
   state: RotationState,
-  presented: number,
+  offered: number,
   now: number,
   graceMs: number,
 ): RotationDecision {
-  if (!Number.isSafeInteger(presented) || presented <= 0) return { outcome: 'gone' };
-  if (presented === state.generation) return presentCurrent(state, now, graceMs);
+  if (!Number.isSafeInteger(offered) || offered <= 0) return { outcome: 'gone' };
   // The MAC has vouched for it: the store lost the write that issued this cookie.
-  if (presented > state.generation) return current({ generation: presented, issued: now, presented: now });
-  const isPrevious = presented === state.generation - 1;
-  return isPrevious && isWithinGrace(state, now, graceMs) ? current(state) : { outcome: 'reused' };
+  if (offered > state.generation)
+    return current({ generation: offered, previous: offered - 1, issued: now, presented: now });
+  const isWithinGrace = now - Math.max(state.issued, state.presented ?? state.issued) < graceMs;
+  if (offered === state.generation) {
+    if (state.presented === null) return current({ ...state, presented: now });
+    return isWithinGrace ? current(state) : successorOf(state, offered, now);
+  }
+  if (offered !== state.previous) return { outcome: 'reused' };
+  if (isWithinGrace) return current(state);
+  // Never presented: its response was lost. Another one is made rather than the same sent again, or a thief and the
+  // owner who refresh in step would each confirm what the other was given, and never be seen.
+  return state.presented === null ? successorOf(state, offered, now) : { outcome: 'reused' };
 }
 
-function presentCurrent(state: RotationState, now: number, graceMs: number): RotationDecision {
-  if (state.presented === null) return current({ ...state, presented: now });
-  if (isWithinGrace(state, now, graceMs)) return current(state);
+function successorOf({ generation }: RotationState, offered: number, now: number): RotationDecision {
   return {
     outcome: 'current',
-    state: { generation: state.generation + 1, issued: now, presented: null },
+    state: { generation: generation + 1, previous: offered, issued: now, presented: null },
     rotated: true,
   };
-}
-
-/** An unpresented cookie may never have arrived: its grace hasn't begun to run out. */
-function isWithinGrace(state: RotationState, now: number, graceMs: number): boolean {
-  return state.presented === null || now - Math.max(state.issued, state.presented) < graceMs;
 }
 
 function current(state: RotationState): RotationDecision {

@@ -4,6 +4,8 @@ import type { Attempts } from '../../src/stores/attempts.ts';
 /** Counters of attempts with the clock in the test's hand. */
 export interface AttemptsUnderTest {
   readonly store: Attempts;
+  /** Another connection to the same counters, as another process has it. */
+  openSecond(): Attempts | Promise<Attempts>;
   advance(ms: number): void | Promise<void>;
 }
 
@@ -63,6 +65,18 @@ export function runAttemptsSuite({ name, create }: AttemptsFactory): void {
     const answers = [];
     for (let index = 0; index < 4; index += 1) answers.push((await store.count([account], windowMs)).allowed);
     t.strictSame(answers, [true, true, true, false]);
+  });
+
+  t.test(`${name}: every process counts on, and gives back, what another counted`, async (t) => {
+    const { store, openSecond } = await create(t);
+    const second = await openSecond();
+    for (const each of [store, second, store])
+      t.match(await each.count([address, account], windowMs), { allowed: true });
+    for (const each of [store, second])
+      t.match(await each.count([address, account], windowMs), { allowed: false });
+    await second.giveBack([address, account], windowMs);
+    t.match(await store.count([address, account], windowMs), { allowed: true });
+    t.match(await second.count([account], windowMs), { allowed: false });
   });
 
   t.test(`${name}: parallel attempts don't slip through together`, async (t) => {

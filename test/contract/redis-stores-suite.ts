@@ -31,8 +31,8 @@ export function runRedisStoresSuite({ name, url, everywhere }: RedisPlace): void
     name,
     async create(t) {
       const tenant = newTenant();
-      const { attempts } = await openRedisStoresUnderTest(t, url, { tenant });
-      return { store: attempts, advance: (ms) => shortenLives(tenant, ms) };
+      const open = async () => (await openRedisStoresUnderTest(t, url, { tenant })).attempts;
+      return { store: await open(), openSecond: open, advance: (ms) => shortenLives(tenant, ms) };
     },
   });
 

@@ -97,6 +97,26 @@ export function runSessionsSuite({ name, create }: SessionsFactory): void {
     t.ok(await isGone(second, 's', seesAtOnce));
   });
 
+  t.test(`${name}: a clock set back stands still for a session until it has caught up`, async (t) => {
+    const { store, advance } = await create(t);
+    await store.create(newSession('s'), sessionTimes);
+    await advance(reuseGraceMs);
+    t.equal(generationOf(await store.present('s', 1, sessionTimes)), 2);
+    await advance(1_000 - absoluteLifetimeMs);
+    const confirmed = await store.present('s', 2, sessionTimes);
+    t.match(confirmed, {
+      now: startOfTime + reuseGraceMs,
+      session: { lastUsed: startOfTime + reuseGraceMs, expires: startOfTime + reuseGraceMs + idleLifetimeMs },
+    });
+    t.ok(await store.findLive('s'));
+    await advance(absoluteLifetimeMs + reuseGraceMs - 1_000);
+    t.equal(
+      generationOf(await store.present('s', 1, sessionTimes)),
+      'reused',
+      'the grace ended when it should',
+    );
+  });
+
   t.test(`${name}: a malformed generation does nothing`, async (t) => {
     const { store } = await create(t);
     await store.create(newSession('s'), sessionTimes);

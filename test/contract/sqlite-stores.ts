@@ -5,11 +5,10 @@ import Database from 'better-sqlite3';
 import type { Test } from 'tap';
 import type { Records, ScopeSet } from '../../src/stores/records.ts';
 import { createSqliteRecords } from '../../src/stores/sqlite/records.ts';
-import { createSqliteSessions } from '../../src/stores/sqlite/sessions.ts';
+import { createSqliteSessions, type SqliteSessions } from '../../src/stores/sqlite/sessions.ts';
 import { startOfTime } from './fixtures.ts';
 import type { RecordsUnderTest } from './records-suite.ts';
 import type { SessionsUnderTest } from './sessions-under-test.ts';
-import type { SingleUseUnderTest } from './single-use-suite.ts';
 
 /** A folder of its own, gone after the test. */
 export function temporaryFolder(t: Test): string {
@@ -55,8 +54,14 @@ export function createSqliteRecordsUnderTest(t: Test): SqliteRecordsUnderTest {
   return { file, store: open(), openSecond: open, advance, addScopeSet };
 }
 
-/** The SQLite session store on a new file; it also remembers what has been used. */
-export function createSqliteSessionsUnderTest(t: Test): SessionsUnderTest & SingleUseUnderTest {
+/** The file of the sessions, which also remembers what has been used and counts attempts. */
+export interface SqliteSessionsUnderTest extends SessionsUnderTest {
+  readonly store: SqliteSessions;
+  openSecond(): SqliteSessions;
+}
+
+/** The SQLite session store on a new file. */
+export function createSqliteSessionsUnderTest(t: Test): SqliteSessionsUnderTest {
   const file = join(temporaryFolder(t), 'sessions.db');
   const { now, advance } = createManualClock();
   const open = () => {

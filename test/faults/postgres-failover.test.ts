@@ -26,7 +26,7 @@ if (requirePostgres(t)) {
       await sleep(50);
     }
     await judgeRefused(t, stage, 'a creation', requests.creation(bearer, 'meanwhile'));
-    await judgeReadiness(t, stage, false);
+    await judgeReadiness(t, stage, { status: 503, isThere: false });
     t.equal((await gateway.api.send(requests.use(unseenKey))).status, 200, 'a key that was never seen');
     t.equal((await gateway.api.send(requests.login)).status, 200, 'a sign-in');
     await server.makeWritable();

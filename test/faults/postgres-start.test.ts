@@ -1,51 +1,73 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
-import { createCommandFolder, runPostern } from '../support/command.ts';
+import { createCommandFolder, runPostern, startPostern } from '../support/command.ts';
+import { eventually } from '../support/eventually.ts';
 import { bootstrapToken } from '../support/gateway.ts';
 import { startGatewayProcess } from '../support/gateway-process.ts';
+import { guessPort } from '../support/loopback-port.ts';
 import { requirePostgres } from '../support/postgres-programs.ts';
 import { activate } from '../support/postgres-replicas.ts';
 import { startPostgres } from '../support/postgres-server.ts';
 import { leeway } from '../support/replicas.ts';
+import { timed } from '../support/timed.ts';
 
-/** How long a start waits, and what it may take beyond that, ms. */
-const patienceMs = 5_000;
+/** How long a gateway waits, and a command, and what either may take beyond that, ms. */
+const gatewayPatienceMs = 30_000;
+const commandPatienceMs = 5_000;
 const slackMs = 3_000;
 
 if (requirePostgres(t)) {
-  t.test('a gateway waits for a PostgreSQL that is about to be there, or gives up', async (t) => {
-    const server = await startPostgres(t);
-    const first = await startGatewayProcess(t, { config: { stores: storesOn(server.url) } });
-    await activate(first);
-    await server.kill();
-
-    const address = `postgres://127.0.0.1:${server.port}/postern?schema=postern`;
-    const reason = `connect ECONNREFUSED 127.0.0.1:${server.port}`;
-    const sentence = `postern: stores.records ${address}: can't be reached (${reason})\n`;
-    const sinceMs = performance.now();
-    const arguments_ = ['serve', '--config', first.configFile];
-    const [given] = await Promise.all([
-      runPostern(['user', 'list', '--config', first.configFile]),
-      runPostern(arguments_).then((result) => {
-        const tookMs = performance.now() - sinceMs;
-        t.equal(result.code, 1);
-        t.equal(result.stderr, sentence);
-        t.ok(tookMs > patienceMs && tookMs < patienceMs + slackMs * leeway, `after ${Math.round(tookMs)} ms`);
-      }),
-    ]);
-    t.match(given, { code: 1, stderr: sentence }, 'so does a command');
-
-    const started = startGatewayProcess(t, { config: { stores: storesOn(server.url) } });
-    await sleep(1_000);
-    await server.restart();
-    const { api } = await started;
-    const again = await api.activate('eve', 'correct horse battery staple', bootstrapToken);
-    t.match(
-      again,
-      { status: 409, json: { code: 'already_activated' } },
-      'it has the records that were there',
-    );
+  t.test('who probes a gateway that waits is told that it lives and is not ready', async (t) => {
+    const nowhere = 'postgres://postern:secret@127.0.0.1:1/postern';
+    const port = guessPort();
+    const config = { stores: storesOn(nowhere), management: { port } };
+    const { configFile } = createCommandFolder(t, config);
+    const { child, ended } = startPostern(['serve', '--config', configFile]);
+    t.teardown(() => child.kill('SIGKILL'));
+    const ask = (path: string) => fetch(`http://127.0.0.1:${port}${path}`);
+    await eventually('it answers', async () => (await ask('/healthz').catch(() => null))?.status === 200);
+    const answer = await ask('/readyz');
+    t.equal(answer.status, 503);
+    t.match(await answer.json(), { status: 'not_ready', dependencies: { records: { ok: false } } });
+    t.equal((await ask('/metrics')).status, 200);
+    child.kill('SIGTERM');
+    t.match(await ended, { code: 0 }, 'and it ends when it is asked to');
   });
+
+  t.test(
+    'a gateway waits for a PostgreSQL that is about to be there, or gives up',
+    { timeout: 90_000 },
+    async (t) => {
+      const server = await startPostgres(t);
+      const first = await startGatewayProcess(t, { config: { stores: storesOn(server.url) } });
+      await activate(first);
+      await server.kill();
+
+      const address = `postgres://127.0.0.1:${server.port}/postern?schema=postern`;
+      const reason = `connect ECONNREFUSED 127.0.0.1:${server.port}`;
+      const sentence = `postern: stores.records ${address}: can't be reached (${reason})\n`;
+      const judgeGivenUp = async (args: readonly string[], patienceMs: number) => {
+        const { came, tookMs } = await timed(runPostern([...args, '--config', first.configFile]));
+        t.match(came, { code: 1, stderr: sentence }, args.join(' '));
+        t.ok(tookMs > patienceMs && tookMs < patienceMs + slackMs * leeway, `after ${Math.round(tookMs)} ms`);
+      };
+      await Promise.all([
+        judgeGivenUp(['serve'], gatewayPatienceMs),
+        judgeGivenUp(['user', 'list'], commandPatienceMs),
+      ]);
+
+      const started = startGatewayProcess(t, { config: { stores: storesOn(server.url) } });
+      await sleep(1_000);
+      await server.restart();
+      const { api } = await started;
+      const again = await api.activate('eve', 'correct horse battery staple', bootstrapToken);
+      t.match(
+        again,
+        { status: 409, json: { code: 'already_activated' } },
+        'it has the records that were there',
+      );
+    },
+  );
 
   t.test(
     'a start that can not have its PostgreSQL says which one, and why',
@@ -55,7 +77,7 @@ if (requirePostgres(t)) {
       const place = `postern: stores.records postgres://127.0.0.1:${server.port}/postern?schema=postern: `;
       const start = async (records: string) => {
         const { run } = createCommandFolder(t, { stores: storesOn(records) });
-        const results = await Promise.all([run(['serve']), run(['key', 'list'])]);
+        const results = await Promise.all([run(['key', 'list']), run(['user', 'list'])]);
         for (const { code, stderr } of results) {
           t.equal(code, 1);
           t.equal(stderr.slice(0, place.length), place);

@@ -7,8 +7,8 @@ import { eventually } from '../support/eventually.ts';
 import { administrator, bootstrapToken, startTestGateway, type TestScope } from '../support/gateway.ts';
 import { parsePrometheusText } from '../support/prometheus-text.ts';
 
-async function startManaged(t: TestScope) {
-  const gateway = await startTestGateway(t);
+async function startManaged(t: TestScope, config: object = {}) {
+  const gateway = await startTestGateway(t, { config });
   const manage = (path: string, method = 'GET') =>
     fetch(`http://127.0.0.1:${gateway.managementPort}${path}`, { method, headers: { connection: 'close' } });
   /** Takes a table away from under the running gateway, and gives it back. */
@@ -30,7 +30,10 @@ t.test('it tells that it lives, and nobody need sign in for it', async (t) => {
 });
 
 t.test('it is ready while the records store answers', async (t) => {
-  const { takeAway, manage } = await startManaged(t);
+  const { takeAway, manage } = await startManaged(t, {
+    sessions: { stale_if_error: '0s' },
+    stores: { records: 'sqlite:records.db', sessions: 'sqlite:sessions.db', sessions_liveness_age: '0s' },
+  });
   const ready = await manage('/readyz');
   t.equal(ready.status, 200);
   t.same(await ready.json(), {
@@ -47,6 +50,20 @@ t.test('it is ready while the records store answers', async (t) => {
   t.equal((await manage('/healthz')).status, 200, 'it lives all the same');
   giveBack();
   t.equal((await manage('/readyz')).status, 200);
+});
+
+t.test('it stays ready without the records store for stale_if_error, and says so', async (t) => {
+  const { takeAway, manage } = await startManaged(t);
+  const giveBack = takeAway('records.db', 'bootstrap');
+  for (let probe = 0; probe < 2; probe++) {
+    const answer = await manage('/readyz');
+    t.equal(answer.status, 200);
+    t.same(await answer.json(), {
+      status: 'ready',
+      dependencies: { records: { ok: false }, sessions: { ok: true } },
+    });
+  }
+  giveBack();
 });
 
 t.test('it stays ready without the session store, for API keys still pass', async (t) => {

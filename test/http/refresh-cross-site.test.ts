@@ -25,7 +25,7 @@ const foreign = [
 
 t.test('with SameSite=None only known origins may send the cookie', async (t) => {
   const { api, cookie, from, advance } = await startSignedIn(t, 'none');
-  advance(10_000);
+  advance(30_000);
   for (const origin of foreign) {
     const refused = await from(origin);
     t.match(refused, { status: 403, json: { code: 'cross_site', error: 'access_denied' } }, origin);

@@ -6,7 +6,7 @@ import { startTestGateway, type TestScope } from '../support/gateway.ts';
 
 const username = 'grace';
 const password = 'nanoseconds are this long';
-const graceMs = 10_000;
+const graceMs = 30_000;
 
 async function startSignedIn(t: TestScope) {
   const gateway = await startTestGateway(t);

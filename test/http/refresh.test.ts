@@ -97,6 +97,23 @@ t.test('of several cookies of the name, those that are none of ours do not count
     t.equal((await api.refresh(sent)).status, 200, sent.replaceAll(/=[^;]*/g, ''));
 });
 
+t.test('of cookies of several sessions, those of sessions that ended do not count', async (t) => {
+  const { api, cookie, advance } = await startSignedIn(t);
+  const others = [await api.signIn(username, password), await api.signIn(username, password)];
+  const all = [others[0]!.cookie, cookie, others[1]!.cookie].join('; ');
+  assertRefused(t, await api.refresh(all), 'three live ones');
+  advance(60_000);
+  const rotated = (await api.refresh(cookie)).setCookies[0]!.split(';', 1)[0]!;
+  await api.send({ path: '/api/logout', cookie: others[0]!.cookie });
+  assertRefused(t, await api.refresh(`${all}; ${rotated}`), 'two live ones');
+  await api.send({ path: '/api/logout', cookie: others[1]!.cookie });
+  const answer = await api.refresh(`${all}; ${rotated}`);
+  t.equal(answer.status, 200);
+  t.ok(answer.setCookies[0]!.startsWith(`${rotated};`), 'the newest of the one that lives');
+  await api.send({ path: '/api/logout', cookie: rotated });
+  assertRefused(t, await api.refresh(all), 'none that lives');
+});
+
 t.test('a cookie of another tenant or another records store is refused', async (t) => {
   const { api } = await startSignedIn(t);
   const other = await startSignedIn(t);

@@ -42,7 +42,7 @@ t.test('what needs a restart is counted until it is taken back', async (t) => {
   const gateway = await startGatewayProcess(t, { config: {} });
   const waiting = async () => (await scrape(gateway.managementPort)).value('config_restart_needed');
   t.equal(await waiting(), 0);
-  gateway.configure({ tenant: 'another', sessions: { stale_if_error: '1s' } });
+  gateway.configure({ tenant: 'another', sessions: { stale_if_error: '31s' } });
   process.kill(gateway.pid!, 'SIGHUP');
   await eventually('two keys wait', async () => (await waiting()) === 2);
   gateway.configure({});

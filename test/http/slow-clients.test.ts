@@ -14,11 +14,13 @@ async function listen(t: Test, writeIdleTimeoutMs: number, onExchange: (exchange
   const server = createPublicServer({
     limits: {
       connections: 10,
+      connectionsPerAddress: 0,
       targetBytes: 8_192,
       headerBytes: 16_384,
       headerCount: 100,
       headerTimeoutMs: seconds(10),
       bodyIdleTimeoutMs: seconds(10),
+      bodyJudgedAfterMs: seconds(30),
       keepAliveTimeoutMs: 300,
       writeIdleTimeoutMs,
       requestsPerConnection: 0,

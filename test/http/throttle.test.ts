@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { addUser } from '../support/accounts.ts';
+import type { ApiClient } from '../support/api-client.ts';
 import { startTestGateway, type TestScope } from '../support/gateway.ts';
 
 const path = '/api/login/access-token';
@@ -124,4 +125,23 @@ t.test('a full window is refused without hashing, and lets in again when it ends
   t.equal(await slow, 200);
   await sleep(1000);
   t.equal(await succeed('grace'), 200);
+});
+
+t.test('counters in the file of the sessions outlive a restart, and are one for all processes', async (t) => {
+  const config = { login_throttle: { ...wide, per_account_and_address: 2 } };
+  const one = await startTestGateway(t, { config });
+  await addUser(one.folder, { username: 'grace', password });
+  const other = await startTestGateway(t, { config, folder: one.folder });
+  const login = async ({ api }: { readonly api: ApiClient }, tried: string) =>
+    (await api.send({ method: 'POST', path, form: { username: 'grace', password: tried } })).status;
+  t.equal(await login(one, 'wrong'), 401);
+  t.equal(await login(other, password), 200, 'given back');
+  t.equal(await login(other, 'wrong'), 401);
+  t.same([await login(one, password), await login(other, password)], [429, 429]);
+  await one.stop();
+  await other.stop();
+  const restarted = await startTestGateway(t, { config, folder: one.folder });
+  t.equal(await login(restarted, password), 429);
+  restarted.advance(900_000);
+  t.equal(await login(restarted, password), 200);
 });

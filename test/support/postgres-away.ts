@@ -14,7 +14,7 @@ const { username, password } = administrator;
 const scopes = ['store:read'];
 
 /** How long what was seen alive counts while PostgreSQL is away, ms. */
-export const staleIfErrorMs = isLong ? 5_000 : 1_200;
+export const staleIfErrorMs = isLong ? 5_000 : 2_500;
 
 /** By then every change has been told, or missed and noticed, ms. */
 const toldMs = 400;
@@ -50,7 +50,11 @@ export const recordsWays: Readonly<Record<string, RecordsWay>> = {
 export async function startRecordsStage(t: TestScope): Promise<RecordsStage> {
   const server = await startPostgres(t);
   const relay = await startTcpRelay(t, server);
-  const config = { ...(await startStreaming(t)), sessions: { stale_if_error: `${staleIfErrorMs}ms` } };
+  const config = {
+    ...(await startStreaming(t)),
+    sessions: { stale_if_error: `${staleIfErrorMs}ms` },
+    stores: { sessions_liveness_age: '1s' },
+  };
   const [gateway, elsewhere] = await startPostgresReplicas(t, [relay.url, server.url], config);
   const bearer = await activate(gateway);
   const { key } = await gateway.api.mintKey(bearer, { label: 'in use', scopes });

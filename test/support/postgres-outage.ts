@@ -38,12 +38,19 @@ export async function judgeRefused(
   judgeWithin(t, what, tookMs, answerLimitMs);
 }
 
-/** Judges that `/readyz` says so. */
-export async function judgeReadiness(t: Test, { gateway }: RecordsStage, isReady: boolean): Promise<void> {
+/** Judges that `/readyz` says so: with the store away it is ready for as long as credentials seen alive count. */
+export async function judgeReadiness(
+  t: Test,
+  { gateway }: RecordsStage,
+  { status: wanted, isThere }: { readonly status: 200 | 503; readonly isThere: boolean },
+): Promise<void> {
   const sinceMs = performance.now();
   const { status, body } = await readiness(gateway);
-  t.equal(status, isReady ? 200 : 503, '/readyz');
-  t.match(body, { dependencies: { records: { ok: isReady } } });
+  t.equal(status, wanted, '/readyz');
+  t.match(body, {
+    status: wanted === 200 ? 'ready' : 'not_ready',
+    dependencies: { records: { ok: isThere } },
+  });
   judgeWithin(t, '/readyz answers', performance.now() - sinceMs, answerLimitMs);
 }
 
@@ -66,7 +73,7 @@ export async function judgeBack(
     judgeWithin(t, `${what} works again`, performance.now() - sinceMs, backLimitMs);
   });
   await Promise.all(good);
-  await judgeReadiness(t, stage, true);
+  await judgeReadiness(t, stage, { status: 200, isThere: true });
 }
 
 /** A key that was seen alive is let in for as long as it should be, and then refused; gives the slowest answer, ms. */
@@ -135,11 +142,12 @@ export async function judgeOutage(
     sleep(600).then(writes),
     judgeRefused(t, stage, 'a sign-in', requests.login),
     judgeRefused(t, stage, 'a key that was never seen', requests.use(unseenKey)),
-    judgeReadiness(t, stage, false),
+    judgeReadiness(t, stage, { status: 200, isThere: false }),
   ]);
   const streamedMs = (await stream.endedAtMs) - wentAtMs;
   t.ok(streamedMs > staleIfErrorMs - heardAgoMs, `a stream goes on for ${Math.round(streamedMs)} ms`);
   judgeWithin(t, 'and then ends', streamedMs, staleIfErrorMs + askingMs + sweepMs);
+  await judgeReadiness(t, stage, { status: 503, isThere: false });
   await judgeFlood(t, stage, unseenKey);
 
   await way.comeBack(stage);

@@ -13,6 +13,7 @@ class Remote {
   gate: Promise<void> | undefined;
   pings = 0;
   now = 1_000;
+  awaySince: number | null = null;
   readonly states: string[] = [];
   readonly records: RemoteRecords;
   #beat: (isWell: boolean) => void = () => {};
@@ -39,11 +40,18 @@ class Remote {
     this.records = announceRemote({
       remote: remote as RemoteRecords,
       feed: {
+        heardUntil: 700,
         onBeat: (listener) => {
           this.#beat = listener;
         },
       },
-      events: { onAway: (reason) => this.states.push(reason), onBack: () => this.states.push('back') },
+      events: {
+        onAway: (reason, since) => {
+          this.states.push(reason);
+          this.awaySince = since;
+        },
+        onBack: () => this.states.push('back'),
+      },
       elapsed: () => this.now,
     });
   }
@@ -95,6 +103,14 @@ t.test('any call tells that it is away, and a ping that it is back', async (t) =
     await remote.records.ping();
     t.strictSame(remote.states, ['gone', 'back'], call);
   }
+});
+
+t.test('it has been away since it was last heard', async (t) => {
+  const remote = new Remote();
+  remote.now = 2_000;
+  remote.reason = 'gone';
+  await remote.beat(false);
+  t.equal(remote.awaySince, 700);
 });
 
 t.test('another refusal is an answer', async (t) => {

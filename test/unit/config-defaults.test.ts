@@ -22,7 +22,7 @@ t.test('defaults are those of the contract, durations in milliseconds and sizes 
     sessions: {
       idle_lifetime: 14 * 86_400_000,
       absolute_lifetime: 90 * 86_400_000,
-      reuse_grace: 10_000,
+      reuse_grace: 30_000,
       stale_if_error: 30_000,
       cookie: { name: 'service_refresh_cookie', path: '/api', same_site: 'lax', secure: 'auto' },
     },
@@ -42,11 +42,13 @@ t.test('defaults are those of the contract, durations in milliseconds and sizes 
     headers: { odd_names: 'drop', method_override: 'drop', drop: [] },
     limits: {
       connections: 10_000,
+      connections_per_address: 0,
       target_bytes: 8192,
       header_bytes: 16_384,
       header_count: 100,
       header_timeout: 10_000,
       body_idle_timeout: 30_000,
+      body_rate: 1024,
       write_idle_timeout: 60_000,
       keep_alive_timeout: 65_000,
       requests_per_connection: 0,

@@ -353,6 +353,20 @@ const stores: Row[] = [
     'passwords: { memory: »31KiB, parallelism: 4 }',
     'passwords.memory: memory must be at least 8KiB for each of parallelism (31KiB)',
   ],
+  [
+    'a time without a store below the age of a look',
+    'sessions: { stale_if_error: »4999ms }',
+    'sessions.stale_if_error: must be at least stores.sessions_liveness_age, 5s (4999ms)',
+  ],
+  [
+    'an age of a look beyond the time without a store',
+    'stores: { sessions_liveness_age: »31s }',
+    'stores.sessions_liveness_age: must be at most sessions.stale_if_error, 30s (31s)',
+  ],
+  [
+    'a time without a store that is the age of a look',
+    'sessions: { stale_if_error: 1m }\nstores: { sessions_liveness_age: 60s }',
+  ],
   ['enough memory for the lanes', 'passwords: { memory: 32KiB, parallelism: 4 }'],
   [
     'both listeners on one port',

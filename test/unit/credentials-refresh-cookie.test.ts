@@ -76,15 +76,18 @@ t.test('one changed character anywhere is refused', (t) => {
   t.end();
 });
 
-t.test('of several cookies the newest of one session counts', (t) => {
+t.test('of several cookies the newest of each session counts', (t) => {
   const newest = (...values: string[]) => cookies.newestOf(values);
   const write = cookies.write;
-  t.equal(newest(), undefined);
-  t.equal(newest('x'), undefined);
-  t.strictSame(newest(write(id, 3)), { sessionId: id, generation: 3 });
-  t.strictSame(newest(write(id, 3), write(id, 12), 'x', write(id, 4)), { sessionId: id, generation: 12 });
-  t.strictSame(newest('', write(id, 3), `${write(otherId, 9)}x`), { sessionId: id, generation: 3 });
-  t.equal(newest(write(id, 3), write(otherId, 4)), undefined, 'two sessions: none');
+  t.strictSame(newest(), []);
+  t.strictSame(newest('x'), []);
+  t.strictSame(newest(write(id, 3)), [{ sessionId: id, generation: 3 }]);
+  t.strictSame(newest(write(id, 3), write(id, 12), 'x', write(id, 4)), [{ sessionId: id, generation: 12 }]);
+  t.strictSame(newest('', write(id, 3), `${write(otherId, 9)}x`), [{ sessionId: id, generation: 3 }]);
+  t.strictSame(newest(write(id, 3), write(otherId, 4), write(id, 2), write(otherId, 5)), [
+    { sessionId: id, generation: 3 },
+    { sessionId: otherId, generation: 5 },
+  ]);
   t.end();
 });
 

@@ -11,6 +11,7 @@ const options: RouteOptions = {
   acceptsSession: true,
   acceptsApiKey: true,
   scopes: [],
+  leastBodyBytesPerSecond: 0,
   maxBodyBytes: Number.POSITIVE_INFINITY,
   upgrades: new Set(),
   connectTimeoutMs: 1_000,

@@ -1,16 +1,26 @@
 import t from 'tap';
-import { decideRotation, initialRotation, type RotationState } from '../../src/stores/session-rotation.ts';
+import {
+  decideRotation,
+  initialRotation,
+  type RotationState,
+  sessionClock,
+} from '../../src/stores/session-rotation.ts';
 
 const graceMs = 10;
-const confirmed: RotationState = { generation: 5, issued: 100, presented: 103 };
-const unconfirmed: RotationState = { generation: 5, issued: 100, presented: null };
-const rotatedAt = (now: number): RotationState => ({ generation: 6, issued: now, presented: null });
+/** Made from 3, for the response with 4 was lost. */
+const confirmed: RotationState = { generation: 5, previous: 3, issued: 100, presented: 103 };
+const unconfirmed: RotationState = { generation: 5, previous: 3, issued: 100, presented: null };
 
-const current = (state: RotationState, rotated = false) => ({ outcome: 'current', state, rotated });
+const current = (state: RotationState) => ({ outcome: 'current', state, rotated: false });
+const rotated = (previous: number, issued: number, generation = 6) => ({
+  outcome: 'current',
+  state: { generation, previous, issued, presented: null },
+  rotated: true,
+});
 const reused = { outcome: 'reused' };
 const gone = { outcome: 'gone' };
 
-const rows: [string, RotationState, presented: number, now: number, expected: object][] = [
+const rows: [string, RotationState, offered: number, now: number, expected: object][] = [
   ['the first presentation confirms', unconfirmed, 5, 104, current({ ...unconfirmed, presented: 104 })],
   [
     'a late first presentation only confirms',
@@ -20,32 +30,39 @@ const rows: [string, RotationState, presented: number, now: number, expected: ob
     current({ ...unconfirmed, presented: 999 }),
   ],
   ['a second one within the grace changes nothing', confirmed, 5, 112, current(confirmed)],
-  ['one at the end of the grace rotates', confirmed, 5, 113, current(rotatedAt(113), true)],
+  ['one at the end of the grace rotates', confirmed, 5, 113, rotated(5, 113)],
   ['a sign-in counts as presented', initialRotation(100), 1, 109, current(initialRotation(100))],
+  ['a sign-in rotates after the grace', initialRotation(100), 1, 110, rotated(1, 110, 2)],
+  ['the previous one is answered while the current is unseen', unconfirmed, 3, 109, current(unconfirmed)],
+  ['after the grace it is given another successor', unconfirmed, 3, 110, rotated(3, 110)],
+  ['however late', unconfirmed, 3, 9_999, rotated(3, 9_999)],
+  ['the previous one is answered within the grace', confirmed, 3, 112, current(confirmed)],
+  ['the previous one after the grace is reuse', confirmed, 3, 113, reused],
+  ['the one that never arrived is reuse', unconfirmed, 4, 104, reused],
+  ['it is reuse once the current is seen, too', confirmed, 4, 104, reused],
+  ['an older one is reuse within the grace too', confirmed, 2, 104, reused],
+  ['an older one is reuse before the current is seen', unconfirmed, 2, 104, reused],
   [
-    'a sign-in rotates after the grace',
-    initialRotation(100),
-    1,
-    110,
-    current({ generation: 2, issued: 110, presented: null }, true),
+    'a newer one becomes current, and the one before it the previous',
+    confirmed,
+    9,
+    104,
+    current({ generation: 9, previous: 8, issued: 104, presented: 104 }),
   ],
-  ['the previous one is answered until the current is seen', unconfirmed, 4, 9_999, current(unconfirmed)],
-  ['the previous one is answered within the grace', confirmed, 4, 112, current(confirmed)],
-  ['the previous one after the grace is reuse', confirmed, 4, 113, reused],
-  ['an older one is reuse within the grace too', confirmed, 3, 104, reused],
-  ['an older one is reuse before the current is seen', unconfirmed, 3, 104, reused],
-  ['a newer one becomes current', confirmed, 9, 104, current({ generation: 9, issued: 104, presented: 104 })],
-  ['a clock set back rotates nothing', confirmed, 5, 50, current(confirmed)],
-  ['a clock set back accuses nobody', confirmed, 4, 50, current(confirmed)],
-  ['generation 0 is none', initialRotation(100), 0, 104, gone],
+  ['a sign-in has no previous one', initialRotation(100), 0, 104, gone],
   ['a negative generation is none', confirmed, -1, 104, gone],
   ['a fraction is none', confirmed, 4.5, 104, gone],
   ['an unsafe integer is none', confirmed, 2 ** 53, 104, gone],
   ['not a number is none', confirmed, Number.NaN, 104, gone],
 ];
 
-for (const [name, state, presented, now, expected] of rows) {
+for (const [name, state, offered, now, expected] of rows) {
   t.test(name, async (t) => {
-    t.strictSame(decideRotation(state, presented, now, graceMs), expected);
+    t.strictSame(decideRotation(state, offered, now, graceMs), expected);
   });
 }
+
+t.test('a clock set back stands still for a session until it has caught up', async (t) => {
+  t.equal(sessionClock(100, 90), 100);
+  t.equal(sessionClock(50, 90), 90);
+});

@@ -31,6 +31,7 @@ function ask(connection: UpstreamConnection, onData: (chunk: Buffer) => void = (
       headText: 'GET / HTTP/1.1\r\nHost: a\r\n\r\n',
       chunked: false,
       hasBody: false,
+      bodyOnItsWay: false,
       connectTimeoutMs: 1_000,
       responseTimeoutMs: 1_000,
       idleTimeoutMs: 1_000,

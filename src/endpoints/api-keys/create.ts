@@ -9,7 +9,7 @@ import { readJson } from '../../http/json-body.ts';
 import { readQuery } from '../../http/query.ts';
 import { type ApiKey, administratorSetId, type Records, type ScopeSet } from '../../stores/records.ts';
 import { type Audit, actorOf } from '../audit.ts';
-import type { Endpoint } from '../endpoint.ts';
+import type { Call, Endpoint } from '../endpoint.ts';
 import { apiKeyWriteCreate, hydrateQuery } from './api-key-schemas.ts';
 import { presentApiKey } from './present-api-key.ts';
 
@@ -19,7 +19,7 @@ type NewKey = z.output<ReturnType<typeof apiKeyWriteCreate>>;
 
 /** `POST /api/admin/api-keys/`: mints a key; nobody mints beyond what their own credential holds. */
 export function createApiKeyCreate(options: {
-  readonly records: Pick<Records, 'createApiKey' | 'findScopeSets' | 'findUser'>;
+  readonly records: Pick<Records, 'createApiKey' | 'deleteApiKey' | 'findScopeSets' | 'findUser'>;
   readonly catalogue: ReadonlySet<string>;
   readonly prefix: string;
   /** Milliseconds; null: a key may live for ever. */
@@ -67,10 +67,16 @@ export function createApiKeyCreate(options: {
       });
   }
 
-  async function mint(form: NewKey, sets: readonly ScopeSet[], caller: Principal) {
+  async function mint(
+    form: NewKey,
+    sets: readonly ScopeSet[],
+    caller: Principal,
+    judgeAgain: Call['judgeAgain'],
+  ) {
     const instant = now();
     const expires = expiryOf(form.expires, caller, instant);
-    assertWithinOwn(form, heldScopes(form.scopes, sets, catalogue), caller);
+    const granted = heldScopes(form.scopes, sets, catalogue);
+    assertWithinOwn(form, granted, caller);
     const minted = mintApiKey(prefix, random);
     const key: ApiKey = {
       id: uuidv7(),
@@ -86,6 +92,13 @@ export function createApiKeyCreate(options: {
       lastUsed: null,
     };
     await records.createApiKey(key, minted.hash);
+    try {
+      assertWithinOwn(form, granted, (await judgeAgain())!);
+    } catch (error) {
+      // The caller lost the right while the key was written; nobody has been given it yet.
+      await records.deleteApiKey(key.id, { children: false });
+      throw error;
+    }
     return { key, raw: minted.raw };
   }
 
@@ -93,7 +106,7 @@ export function createApiKeyCreate(options: {
     method: 'POST',
     path: '/api/admin/api-keys',
     guard: { scopes: [neededScope] },
-    async answer({ exchange, principal, body }) {
+    async answer({ exchange, principal, body, judgeAgain }) {
       const caller = principal!;
       const [{ hydrate }, form] = everyProblem(
         () => readQuery(exchange.query, hydrateQuery),
@@ -101,7 +114,7 @@ export function createApiKeyCreate(options: {
       );
       const sets = await requireSets(form.scope_sets);
       const about = { actor: actorOf(caller), subject: caller.userId };
-      const { key, raw } = await mint(form, sets, caller).catch((error) => {
+      const { key, raw } = await mint(form, sets, caller, judgeAgain).catch((error) => {
         if (error instanceof Refusal && error.status < 500)
           audit(exchange, { event: 'api_key_refused', outcome: 'failure', ...about, reason: error.code });
         throw error;

@@ -19,6 +19,8 @@ export interface SharedRecordsOptions extends PostgresRecordsOptions {
   readonly tenant: string;
   /** How long what was seen counts while PostgreSQL is away, ms. */
   readonly staleIfErrorMs: number;
+  /** How long a PostgreSQL that can't be reached is waited for, ms. */
+  readonly patienceMs: number;
   readonly events: RemoteEvents;
 }
 
@@ -28,8 +30,7 @@ export interface SharedRecords {
   poolLoad(): PoolLoad;
 }
 
-/** How long a start waits for a PostgreSQL, and how often it asks whether it is there, ms. */
-const patienceMs = 5_000;
+/** How often a start asks whether the PostgreSQL is there, ms. */
 const retryDelayMs = 250;
 
 const configurationKey = 'stores.records';
@@ -40,14 +41,16 @@ const configurationKey = 'stores.records';
  */
 export async function openSharedRecords(options: SharedRecordsOptions): Promise<SharedRecords> {
   const { access, timeoutMs, tenant, staleIfErrorMs, events } = options;
-  const { opened, from } = await namingStore(configurationKey, access.address, async () => {
-    const records = await openPatiently(options);
-    const prepare = async () => {
-      await requireSameTenant(records, tenant);
-      return { opened: records, from: await records.readPlace() };
-    };
-    return prepare().catch((error) => closeAfter(error, records));
-  });
+  const { opened, from } = await namingStore(configurationKey, access.address, () =>
+    patiently(options.patienceMs, async () => {
+      const records = await openPostgresRecords(options);
+      const prepare = async () => {
+        await requireSameTenant(records, tenant);
+        return { opened: records, from: await records.readPlace() };
+      };
+      return prepare().catch((error) => closeAfter(error, records));
+    }),
+  );
   const { poolLoad, readPlace: _, ...remote } = opened;
   const feed = listenForChanges({
     open: () => createPostgresClient(access, timeoutMs),
@@ -59,11 +62,11 @@ export async function openSharedRecords(options: SharedRecordsOptions): Promise<
 }
 
 /** A server that is just being started, or failing over, is waited for. */
-async function openPatiently(options: PostgresRecordsOptions): Promise<PostgresRecords> {
+async function patiently<T>(patienceMs: number, open: () => Promise<T>): Promise<T> {
   const deadline = performance.now() + patienceMs;
   for (;;) {
     try {
-      return await openPostgresRecords(options);
+      return await open();
     } catch (error) {
       if (!isUnavailable(error) || performance.now() > deadline) throw error;
       await sleep(retryDelayMs);

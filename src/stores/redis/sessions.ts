@@ -96,7 +96,7 @@ export function createRedisSessions(options: RedisSessionsOptions): Sessions {
     for (;;) {
       const sentAt = performance.now();
       const args = [generation, idleLifetimeMs, absoluteLifetimeMs, reuseGraceMs, until, keys.endings, id];
-      const [outcome, now, fields, rotated] = await link.run(scripts.present, keys.session(id), args);
+      const [outcome, , fields, rotated] = await link.run(scripts.present, keys.session(id), args);
       if (outcome === 'reindex' && until === 0) {
         until = await note(id, String(fields), times);
         continue;
@@ -113,7 +113,7 @@ export function createRedisSessions(options: RedisSessionsOptions): Sessions {
         return { outcome, session };
       }
       memory.remember(liveSession(session), sentAt);
-      return { outcome: 'current', session, rotated: rotated === 1, now: now as number };
+      return { outcome: 'current', session, rotated: rotated === 1, now: session.lastUsed };
     }
   }
 

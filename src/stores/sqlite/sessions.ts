@@ -1,7 +1,9 @@
 import { LRUCache } from 'lru-cache';
-import { decideRotation, initialRotation, type RotationState } from '../session-rotation.ts';
+import type { Attempts } from '../attempts.ts';
+import { decideRotation, initialRotation, type RotationState, sessionClock } from '../session-rotation.ts';
 import type { LiveSession, Presentation, Session, Sessions } from '../sessions.ts';
 import type { SingleUse } from '../single-use.ts';
+import { createSqliteAttempts } from './attempts.ts';
 import { createConnection } from './connection.ts';
 import { openDatabase } from './open.ts';
 import type { SqliteStoreOptions } from './records.ts';
@@ -15,13 +17,17 @@ const memoSize = 20_000;
 const pruneBatch = 500;
 
 const columns = `id, user_id AS userId, method, scope, address, user_agent AS userAgent, created,
-  last_used AS lastUsed, expires, generation, issued, presented`;
+  last_used AS lastUsed, expires, generation, issued, presented,
+  CASE WHEN previous_of = generation THEN previous ELSE generation - 1 END AS previous`;
+
+/** What is in the file of the sessions, over one connection; `close` closes all of it. */
+export type SqliteSessions = Sessions & SingleUse & Attempts;
 
 /**
  * Opens the session store in a SQLite file, made and migrated as needed; `now` is the store's clock.
  * Throws {@link ../store-open-error.ts StoreOpenError} when the file can't be used.
  */
-export function createSqliteSessions(file: string, options: SqliteStoreOptions): Sessions & SingleUse {
+export function createSqliteSessions(file: string, options: SqliteStoreOptions): SqliteSessions {
   const { now, asksOncePerTurn, staleIfErrorMs = 0 } = options;
   const connection = createConnection(openDatabase(file, 'sessions'), asksOncePerTurn);
   const { db, read, write } = connection;
@@ -31,13 +37,13 @@ export function createSqliteSessions(file: string, options: SqliteStoreOptions):
   );
   const insert = db.prepare<[SessionRow]>(
     `INSERT INTO sessions (id, user_id, method, scope, address, user_agent, created, last_used, expires,
-      generation, issued, presented)
+      generation, issued, presented, previous, previous_of)
     VALUES (@id, @userId, @method, @scope, @address, @userAgent, @created, @lastUsed, @expires,
-      @generation, @issued, @presented)`,
+      @generation, @issued, @presented, @previous, @generation)`,
   );
   const update = db.prepare<[SessionRow]>(
     `UPDATE sessions SET last_used = @lastUsed, expires = @expires, generation = @generation, issued = @issued,
-      presented = @presented WHERE id = @id`,
+      presented = @presented, previous = @previous, previous_of = @generation WHERE id = @id`,
   );
   const remove = db.prepare<[string], SessionRow>(`DELETE FROM sessions WHERE id = ? RETURNING ${columns}`);
   const removeOfUser = db.prepare<[string, string | null], LiveSession>(
@@ -47,6 +53,7 @@ export function createSqliteSessions(file: string, options: SqliteStoreOptions):
     'DELETE FROM sessions WHERE id IN (SELECT id FROM sessions WHERE expires <= ? LIMIT ?)',
   );
 
+  const { count, giveBack, pruneAttempts } = createSqliteAttempts(connection, now);
   const use = db.prepare<[string, number]>('INSERT OR IGNORE INTO used_once (id, expires) VALUES (?, ?)');
   const release = db.prepare<[string]>('DELETE FROM used_once WHERE id = ?');
   const removeUsed = db.prepare<[number]>('DELETE FROM used_once WHERE expires <= ?');
@@ -90,9 +97,10 @@ export function createSqliteSessions(file: string, options: SqliteStoreOptions):
       }),
     present: (id, generation, times) =>
       write((): Presentation => {
-        const at = now();
         const row = byId.get(id);
-        if (row === undefined || row.expires <= at) return { outcome: 'gone' };
+        if (row === undefined) return { outcome: 'gone' };
+        const at = sessionClock(now(), row.lastUsed);
+        if (row.expires <= at) return { outcome: 'gone' };
         const decision = decideRotation(row, generation, at, times.reuseGraceMs);
         if (decision.outcome === 'gone') return decision;
         memo.delete(id);
@@ -137,8 +145,11 @@ export function createSqliteSessions(file: string, options: SqliteStoreOptions):
         if (changes < pruneBatch) break;
       }
       await write(() => removeUsed.run(now()));
+      await pruneAttempts();
       return pruned;
     },
+    count,
+    giveBack,
     burn: (id, expires) => write(() => expires > now() && use.run(id, expires).changes === 1),
 
     async release(id) {
@@ -150,6 +161,6 @@ export function createSqliteSessions(file: string, options: SqliteStoreOptions):
 }
 
 /** Leaves out what only the rotation knows. */
-function toSession({ issued: _, presented: __, ...session }: SessionRow): Session {
+function toSession({ issued: _, presented: __, previous: ___, ...session }: SessionRow): Session {
   return session;
 }

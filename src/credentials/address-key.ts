@@ -1,0 +1,11 @@
+import ipaddr from 'ipaddr.js';
+
+/** Who an address stands for: IPv4 (mapped ones, too) as it is, IPv6 by its /64, which one customer has whole. */
+export function addressKey(address: string): string {
+  // Peers of a unix socket have no address; they share one count.
+  if (!ipaddr.isValid(address)) return 'unknown';
+  const parsed = ipaddr.process(address);
+  if (parsed.kind() === 'ipv4') return parsed.toString();
+  const network = (parsed as ipaddr.IPv6).parts.slice(0, 4);
+  return `${network.map((part) => part.toString(16)).join(':')}::/64`;
+}

@@ -1,0 +1,24 @@
+import type { Socket } from 'node:net';
+import { addressKey } from '../credentials/address-key.ts';
+
+/** Counts the open connections of each client address. */
+export class ConnectionsByAddress {
+  readonly #counts = new Map<string, number>();
+
+  /** Counts the connection until it closes, unless its address has `max` of them already; 0: no bound. */
+  admit(socket: Socket, max: number): boolean {
+    if (max === 0) return true;
+    const key = addressKey(socket.remoteAddress ?? '');
+    const count = this.#counts.get(key) ?? 0;
+    if (count >= max) return false;
+    this.#counts.set(key, count + 1);
+    socket.once('close', () => this.#leave(key));
+    return true;
+  }
+
+  #leave(key: string): void {
+    const left = this.#counts.get(key)! - 1;
+    if (left === 0) this.#counts.delete(key);
+    else this.#counts.set(key, left);
+  }
+}

@@ -1,0 +1,69 @@
+import { randomBytes } from 'node:crypto';
+import t from 'tap';
+import { createPrincipal } from '../../src/credentials/principal.ts';
+import { createApiKeyCreate } from '../../src/endpoints/api-keys/create.ts';
+import type { Call } from '../../src/endpoints/endpoint.ts';
+import { Refusal } from '../../src/errors.ts';
+import type { Exchange } from '../../src/http/exchange.ts';
+
+const catalogue = new Set(['apikeys:write', 'store:read']);
+
+function callerWith(scopes: readonly string[]) {
+  return createPrincipal({
+    kind: 'session',
+    userId: 'u',
+    username: 'ada',
+    scopes,
+    scopeSets: [],
+    credentialId: 's',
+    expires: null,
+    tenant: 'acme',
+  });
+}
+
+/** Mints a key for a caller of whom `judgeAgain` says something else once it is written; what then is left. */
+async function mintAndLose(judgeAgain: Call['judgeAgain']) {
+  const keys = new Set<string>();
+  const events: string[] = [];
+  const endpoint = createApiKeyCreate({
+    records: {
+      createApiKey: async (key) => void keys.add(key.id),
+      deleteApiKey: async (id) => (keys.delete(id) ? [id] : []),
+      findScopeSets: () => [],
+      findUser: () => undefined,
+    },
+    catalogue,
+    prefix: 'pst',
+    maxLifetimeMs: null,
+    audit: (_exchange, { event }) => void events.push(event),
+    now: Date.now,
+    random: randomBytes,
+  });
+  const call: Call = {
+    exchange: { query: '', head: { contentType: 'application/json' } } as unknown as Exchange,
+    principal: callerWith([...catalogue]),
+    id: '',
+    body: Buffer.from(JSON.stringify({ label: 'late', scopes: ['store:read'] })),
+    judgeAgain,
+  };
+  const outcome = await endpoint.answer(call).then(
+    ({ status }) => status,
+    (error) => error.code,
+  );
+  return { outcome, keys: keys.size, events };
+}
+
+t.test('a key is taken back when its caller is signed out while it is written', async (t) => {
+  const left = await mintAndLose(() => Promise.reject(new Refusal('invalid_token')));
+  t.strictSame(left, { outcome: 'invalid_token', keys: 0, events: ['api_key_refused'] });
+});
+
+t.test('a key is taken back when its caller loses the scope while it is written', async (t) => {
+  const left = await mintAndLose(async () => callerWith(['apikeys:write']));
+  t.strictSame(left, { outcome: 'insufficient_scope', keys: 0, events: ['api_key_refused'] });
+});
+
+t.test('a key stays when its caller may still give it', async (t) => {
+  const left = await mintAndLose(async () => callerWith([...catalogue]));
+  t.strictSame(left, { outcome: 201, keys: 1, events: ['api_key_created'] });
+});
