@@ -72,7 +72,11 @@ export async function composeEndpoints(config: Config, parts: EndpointParts): Pr
     name: cookie.name,
   });
   const cursors = createCursors(await records.secret('cursor', randomBytes(secretBytes)));
-  const passwords = createPasswordHasher({ ...config.passwords, memoryBytes: config.passwords.memory });
+  const passwords = createPasswordHasher({
+    ...config.passwords,
+    memoryBytes: config.passwords.memory,
+    storedHashes: () => records.passwordHashKinds(),
+  });
   const limits = {
     perAccountAndAddress: config.login_throttle.per_account_and_address,
     perAccount: config.login_throttle.per_account,

@@ -24,6 +24,7 @@ const recordsOperations: Record<
 > = {
   findUser: 'read',
   findUserByName: 'read',
+  passwordHashKinds: 'read',
   listUsers: 'read',
   createUser: 'write',
   activate: 'write',

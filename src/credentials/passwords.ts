@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import argon2 from 'argon2';
+import type { Awaitable } from '../stores/records.ts';
+import { costOf, createPasswordCosts } from './password-costs.ts';
 import { createWorkQueue, type WorkLoad } from './work-queue.ts';
 
 /** Cost of a password hash and bounds on how much of it goes on at a time. */
@@ -12,6 +14,8 @@ export interface PasswordHasherOptions {
   readonly concurrency: number;
   /** How many more may wait. */
   readonly queue: number;
+  /** The beginnings of the hashes that are stored, for their costs; default none but those of now. */
+  readonly storedHashes?: () => Awaitable<readonly string[]>;
 }
 
 /** What checking a password came to; `rehash`: right, but kept with other parameters than are configured now. */
@@ -24,7 +28,10 @@ export interface PasswordVerdict {
 export interface PasswordHasher {
   /** argon2id in PHC form, of what {@link parsePassword} gave. */
   hash(password: string): Promise<string>;
-  /** Takes any text. `phc` null (no such account, no password): the same work, and the answer is no. */
+  /**
+   * Takes any text. `phc` null (no such account, no password): the answer is no. Every no costs the same: one check at
+   * each cost that hashes are stored at, or accounts whose hash is of an earlier cost could be told from others.
+   */
   verify(phc: string | null, password: string): Promise<PasswordVerdict>;
   /** How many hashes run and wait now. */
   load(): WorkLoad;
@@ -58,19 +65,35 @@ export function createPasswordHasher(options: PasswordHasherOptions): PasswordHa
     timeCost: options.iterations,
     parallelism: options.parallelism,
   } as const;
-  // In the place of a hash where there is none: it costs the same to check against, and cost nothing to make.
   const { memoryCost, timeCost, parallelism } = cost;
-  const standIn = `$argon2id$v=19$m=${memoryCost},t=${timeCost},p=${parallelism}$${random(16)}$${random(32)}`;
+  const costs = createPasswordCosts(
+    `$argon2id$v=19$m=${memoryCost},t=${timeCost},p=${parallelism}$`,
+    options.storedHashes ?? (() => []),
+  );
+  const standIns = new Map<string, string>();
+
+  /** In the place of a hash where there is none: it costs the same to check against, and cost nothing to make. */
+  function standInOf(cost: string): string {
+    let standIn = standIns.get(cost);
+    if (standIn === undefined) {
+      standIn = `${cost}${random(16)}$${random(32)}`;
+      standIns.set(cost, standIn);
+    }
+    return standIn;
+  }
+
+  async function judge(hash: string | null, password: string): Promise<PasswordVerdict> {
+    if (hash !== null && (await argon2.verify(hash, password)))
+      return { ok: true, rehash: !hash.startsWith('$argon2id$') || argon2.needsRehash(hash, cost) };
+    const own = hash === null ? undefined : costOf(hash);
+    for (const other of [...(await costs.all(hash))].filter((candidate) => candidate !== own))
+      await argon2.verify(standInOf(other), '');
+    return { ok: false, rehash: false };
+  }
 
   async function verify(phc: string | null, raw: string): Promise<PasswordVerdict> {
     const password = parsePassword(raw, 0);
-    if (phc === null || typeof password !== 'string') {
-      // Who is told no must not learn from the time it took that there was nothing to compare.
-      await queue.run(() => argon2.verify(standIn, ''));
-      return { ok: false, rehash: false };
-    }
-    const ok = await queue.run(() => argon2.verify(phc, password));
-    return { ok, rehash: ok && (!phc.startsWith('$argon2id$') || argon2.needsRehash(phc, cost)) };
+    return queue.run(() => (typeof password === 'string' ? judge(phc, password) : judge(null, '')));
   }
 
   return {

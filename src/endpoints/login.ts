@@ -47,9 +47,10 @@ export function createLogin(options: {
   /** One answer, after the same work, for unknown, disabled, over-long and wrong. */
   async function requireUser(username: string, password: string): Promise<UserWithSets> {
     const found = await records.findUserByName(canonicalAccountName(username));
-    const { ok, rehash } = await passwords.verify(found?.user.passwordHash ?? null, password);
-    if (found === undefined || !ok || found.user.disabled)
-      throw new Refusal('invalid_credentials', { cause: found?.user.id });
+    // A right password of somebody disabled takes as long as a wrong one.
+    const hash = found === undefined || found.user.disabled ? null : found.user.passwordHash;
+    const { ok, rehash } = await passwords.verify(hash, password);
+    if (found === undefined || !ok) throw new Refusal('invalid_credentials', { cause: found?.user.id });
     return rehash ? { ...found, user: await hashAnew(found.user, password) } : found;
   }
 

@@ -220,6 +220,11 @@ export interface Records {
   findUser(id: string): Awaitable<UserWithSets | undefined>;
   /** `canonicalName` as by credentials/account-name.ts. */
   findUserByName(canonicalName: string): Awaitable<UserWithSets | undefined>;
+  /**
+   * What the stored password hashes begin with, each once: kind and cost of those with 16 bytes of salt and 32 of hash,
+   * as all are that Postern makes; of others more or less than that.
+   */
+  passwordHashKinds(): Awaitable<readonly string[]>;
   /** All users by name. */
   listUsers(): Awaitable<readonly User[]>;
   /** Closes the bootstrap for good. Refuses `conflict` when the name is taken. */

@@ -27,6 +27,18 @@ export function runUsersSuite({ name, create }: RecordsFactory): void {
     t.equal(await store.findUserByName('U'), undefined);
   });
 
+  t.test(`${name}: what password hashes begin with is told once each`, async (t) => {
+    const { store } = await create(t);
+    t.strictSame(await store.passwordHashKinds(), []);
+    const kinds = ['$argon2id$v=19$m=64,p=1,t=1$', '$argon2id$v=19$m=19456,p=1,t=2$'];
+    for (let index = 0; index < 6; index += 1) {
+      const passwordHash = `${kinds[index % 2]}${`${index}`.repeat(22)}$${`${index}`.repeat(43)}`;
+      await store.createUser(newUser(`${index}`, { passwordHash }), `${index}`);
+    }
+    await store.createUser(newUser('none'), 'none');
+    t.strictSame([...(await store.passwordHashKinds())].sort(), kinds.sort());
+  });
+
   t.test(`${name}: users are listed by name`, async (t) => {
     const { store } = await create(t);
     for (const id of ['b', 'c', 'a']) await store.createUser(newUser(id), id);

@@ -1,6 +1,6 @@
 import argon2 from 'argon2';
 import t from 'tap';
-import { createPasswordHasher, parsePassword } from '../../src/credentials/passwords.ts';
+import { createPasswordHasher, type PasswordHasher, parsePassword } from '../../src/credentials/passwords.ts';
 
 const cheap = { memoryBytes: 64 * 1024, iterations: 2, parallelism: 1, concurrency: 1, queue: 8 };
 
@@ -69,29 +69,49 @@ t.test('nobody, over-long and malformed are answered no', async (t) => {
   t.strictSame(await hasher.verify(await hasher.hash('\ufffd'), '\ud800'), no);
 });
 
+/** CPU time of the cheapest of several checks, in µs. */
+async function leastCost(hasher: PasswordHasher, hash: string | null, password: string): Promise<number> {
+  let least = Number.POSITIVE_INFINITY;
+  for (let round = 0; round < 5; round++) {
+    const before = process.cpuUsage();
+    await hasher.verify(hash, password);
+    const used = process.cpuUsage(before);
+    least = Math.min(least, used.user + used.system);
+  }
+  return least;
+}
+
+const dear = { ...cheap, memoryBytes: 8 * 1024 * 1024, iterations: 3 };
+
 t.test('each of them costs as much as a wrong password', async (t) => {
-  const hasher = createPasswordHasher({ ...cheap, memoryBytes: 8 * 1024 * 1024, iterations: 3 });
+  const hasher = createPasswordHasher(dear);
   const phc = await hasher.hash('correct horse');
-  const cost = async (hash: string | null, password: string) => {
-    let least = Number.POSITIVE_INFINITY;
-    for (let round = 0; round < 5; round++) {
-      const before = process.cpuUsage();
-      await hasher.verify(hash, password);
-      const used = process.cpuUsage(before);
-      least = Math.min(least, used.user + used.system);
-    }
-    return least;
-  };
-  const wrong = await cost(phc, 'wrong');
+  const wrong = await leastCost(hasher, phc, 'wrong');
   for (const [hash, password] of [
     [null, 'wrong'],
     [phc, 'a'.repeat(1025)],
     [phc, '\ud800'],
   ] as const) {
-    const other = await cost(hash, password);
+    const other = await leastCost(hasher, hash, password);
     t.ok(other > wrong / 2 && other < wrong * 2, `${other} µs against ${wrong}`);
   }
 });
+
+for (const [name, before, now] of [
+  ['an earlier, cheaper cost', cheap, dear],
+  ['an earlier, dearer cost', dear, cheap],
+] as const)
+  t.test(`a wrong password of a hash at ${name} costs as much as nobody's`, async (t) => {
+    const early = await createPasswordHasher(before).hash('correct horse');
+    const hasher = createPasswordHasher({ ...now, storedHashes: () => [early.slice(0, -66)] });
+    const today = await hasher.hash('correct horse');
+    const nobodys = await leastCost(hasher, null, 'wrong');
+    for (const hash of [early, today]) {
+      const wrong = await leastCost(hasher, hash, 'wrong');
+      t.ok(wrong > nobodys / 2 && wrong < nobodys * 2, `${wrong} µs against ${nobodys}`);
+    }
+    t.ok((await hasher.verify(early, 'correct horse')).ok);
+  });
 
 t.test('a right password asks for a new hash when the cost has changed', async (t) => {
   const before = createPasswordHasher(cheap);

@@ -18,9 +18,19 @@ import {
 /** The part of the records store about users. */
 export type Users = Pick<
   Records,
-  'findUser' | 'findUserByName' | 'listUsers' | 'createUser' | 'activate' | 'updateUser' | 'removeUser'
+  | 'findUser'
+  | 'findUserByName'
+  | 'passwordHashKinds'
+  | 'listUsers'
+  | 'createUser'
+  | 'activate'
+  | 'updateUser'
+  | 'removeUser'
 >;
 
+/** Without salt, `$` and hash in base64: cut by length, for every row is looked at while others wait. */
+const hashKinds = `SELECT DISTINCT substr(password_hash, 1, length(password_hash) - 66) AS kind FROM users
+  WHERE length(password_hash) > 66`;
 const selectBootstrap = 'SELECT open FROM bootstrap';
 const idOfName = 'SELECT id FROM users WHERE canonical_name = ?';
 const canonicalNameOf = 'SELECT canonical_name AS "canonicalName" FROM users WHERE id = ?';
@@ -80,6 +90,8 @@ export function createUsers({ dialect, one, many, write }: SqlDatabase): Users {
   return {
     findUser: (id) => one(byId, [id], toUserWithSets),
     findUserByName: (canonicalName) => one(byName, [canonicalName], toUserWithSets),
+    passwordHashKinds: () =>
+      many(hashKinds, [], (rows: readonly { readonly kind: string }[]) => rows.map(({ kind }) => kind)),
     listUsers: () =>
       many(byNames, [], (rows: readonly UserRow[]) => rows.map((row) => toUserWithSets(row).user)),
     createUser: (user, canonicalName) => write(() => add(user, canonicalName)),

@@ -1,0 +1,48 @@
+import t from 'tap';
+import { costOf, createPasswordCosts } from '../../src/credentials/password-costs.ts';
+
+const rest = 'c2FsdHNhbHRzYWx0c2FsdA$aGFzaA';
+const today = '$argon2id$v=19$m=19456,t=2,p=1$';
+
+const rows: [string, phc: string, cost: string | undefined][] = [
+  ['as this library writes it', `$argon2id$v=19$m=64,p=1,t=2$${rest}`, '$argon2id$v=19$m=64,t=2,p=1$'],
+  ['as others write it', `$argon2id$v=19$m=64,t=2,p=1$${rest}`, '$argon2id$v=19$m=64,t=2,p=1$'],
+  ['another kind of argon2', `$argon2i$v=19$m=64,t=2,p=4$${rest}`, '$argon2i$v=19$m=64,t=2,p=4$'],
+  ['cut within the salt', '$argon2d$v=16$m=64,t=2,p=4$c2Fs', '$argon2d$v=16$m=64,t=2,p=4$'],
+  ['cut within the cost', '$argon2id$v=19$m=64,t=2,p', undefined],
+  ['another hash', '$2b$12$abcdefghijklmnopqrstuv', undefined],
+  ['nothing', '', undefined],
+];
+for (const [name, phc, cost] of rows)
+  t.test(`the cost of a hash: ${name}`, async (t) => {
+    t.equal(costOf(phc), cost);
+  });
+
+t.test('every cost that is stored counts, and the one that is configured', async (t) => {
+  const stored = ['$argon2id$v=19$m=64,p=1,t=1$', '$argon2id$v=19$m=64,t=1,p=1$', '$2b$12$'];
+  const costs = createPasswordCosts(today, async () => stored);
+  t.strictSame([...(await costs.all(null))].sort(), [today, '$argon2id$v=19$m=64,t=1,p=1$'].sort());
+});
+
+t.test('the store is asked once, however many want to know', async (t) => {
+  let asked = 0;
+  const costs = createPasswordCosts(today, async () => {
+    asked += 1;
+    return [];
+  });
+  await Promise.all([costs.all(null), costs.all(null)]);
+  await costs.all(null);
+  t.equal(asked, 1);
+});
+
+t.test('a cost that is met first in a hash counts for everybody from then on', async (t) => {
+  const costs = createPasswordCosts(today, () => []);
+  await costs.all(null);
+  const met = `$argon2id$v=19$m=128,t=1,p=1$${rest}`;
+  for (const hash of [met, null]) t.ok((await costs.all(hash)).has('$argon2id$v=19$m=128,t=1,p=1$'));
+});
+
+t.test('while the store is away what is configured counts', async (t) => {
+  const costs = createPasswordCosts(today, () => Promise.reject(new Error('away')));
+  t.strictSame([...(await costs.all(null))], [today]);
+});
