@@ -91,6 +91,7 @@ export async function composeGateway(config: Config, lasting: LastingParts): Pro
       verifications: metrics.keyVerifications,
       now,
     }),
+    takesBearerKeys: config.api_keys.bearer,
     isKnownOrigin,
   });
   const authenticate = traceAuthenticate(judge, tracing);

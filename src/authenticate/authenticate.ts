@@ -18,10 +18,12 @@ export type Authenticate = (head: RequestHead, otherSchemesPass: boolean) => Awa
 export function createAuthenticate(options: {
   readonly bearerToken: BearerTokenAuthenticator;
   readonly apiKey: ApiKeyAuthenticator;
+  /** Whether a key is taken as `Authorization: Bearer`, too. */
+  readonly takesBearerKeys: boolean;
   /** Whether pages of that origin may sign a WebSocket with a token: the own one, or one of `cors.origins`. */
   readonly isKnownOrigin: (origin: string) => boolean;
 }): Authenticate {
-  const { bearerToken, apiKey, isKnownOrigin } = options;
+  const { bearerToken, apiKey, takesBearerKeys, isKnownOrigin } = options;
 
   /** A browser's WebSocket: the token comes as a subprotocol, and the page's origin counts. */
   function ofSubprotocol(head: RequestHead): Awaitable<Principal | null> {
@@ -44,7 +46,8 @@ export function createAuthenticate(options: {
     if (token === undefined && otherSchemesPass) return apiKeyCount === 0 ? null : apiKey(head.apiKey);
     if (apiKeyCount === 1) throw new Refusal('ambiguous_credentials');
     if (token === undefined) throw new Refusal('not_authenticated');
-    return bearerToken(token);
+    // A token has two dots (RFC 7515 §3.1), a key has none.
+    return takesBearerKeys && !token.includes('.') ? apiKey(token) : bearerToken(token);
   };
 }
 

@@ -88,6 +88,12 @@ export const apiKeys = z
     prefix: matching(/^[a-z0-9]{1,16}$/, 'must be 1 to 16 of a-z and 0-9')
       .prefault('pst')
       .describe('What new keys begin with; keys of an earlier prefix keep working.'),
+    bearer: z
+      .boolean()
+      .prefault(false)
+      .describe(
+        'Accept an API key as Authorization: Bearer too, for SDKs that support nothing else; off, so that a key sent where a token belongs is refused.',
+      ),
     max_lifetime: duration({ min: '1s' })
       .optional()
       .describe('Longest life of a new key, and its life when none is asked for; left out: no bound.'),

@@ -46,7 +46,7 @@ export function createAnswerOwn(options: {
       if (principal?.kind === 'api_key') throw new Refusal('session_required');
       return principal;
     } catch (error) {
-      if (error instanceof Refusal && error.code === 'invalid_token') return null;
+      if (error instanceof Refusal && isBadBearer(error, head)) return null;
       throw error;
     }
   }
@@ -101,4 +101,9 @@ export function createAnswerOwn(options: {
       replies.refuse(exchange, error, { oauth: resource?.oauth ?? isExchangePath(exchange.path) });
     }
   };
+}
+
+/** With `api_keys.bearer` what stands behind `Bearer` may have been judged as a key. */
+function isBadBearer({ code }: Refusal, { apiKeyCount }: RequestHead): boolean {
+  return code === 'invalid_token' || (code === 'invalid_api_key' && apiKeyCount === 0);
 }

@@ -88,6 +88,50 @@ t.test('a key is taken from X-API-Key alone, once, and judged wherever it stands
   t.strictSame(upstream.seen.at(-1)!.values('x-auth-method'), ['api_key']);
 });
 
+t.test('with api_keys.bearer a key is taken as a bearer, too, and stays a key', async (t) => {
+  const { api, mint, upstream, asAdministrator } = await startKeyAdministration(t, {
+    config: { api_keys: { bearer: true } },
+  });
+  const { key } = await mint({ scopes: ['apikeys:read', 'store:read'] });
+  const path = '/api/store/asset';
+  t.equal((await api.send({ path, bearer: key })).status, 200);
+  const seen = upstream.seen.at(-1)!;
+  t.strictSame([seen.values('x-auth-method'), seen.values('authorization')], [['api_key'], []]);
+  t.equal((await api.send({ path, headers: { authorization: `bEaReR ${key}` } })).status, 200);
+  t.equal((await api.send({ path, apiKey: key })).status, 200);
+  t.equal((await api.send({ path, ...asAdministrator })).status, 200, 'and so is a token');
+  t.equal((await api.send({ path: '/api/admin/api-keys/', bearer: key })).status, 200);
+  t.match(await api.send({ path: '/api/logout', bearer: key }), {
+    status: 403,
+    json: { code: 'session_required' },
+  });
+  t.match(await api.send({ path: '/api/logout', bearer: flip(key) }), {
+    status: 401,
+    json: { code: 'not_authenticated' },
+  });
+  const protocol = { 'sec-websocket-protocol': `postern.bearer.${key}`, origin: 'https://acme.example.com' };
+  const upgrade = {
+    connection: 'upgrade',
+    upgrade: 'websocket',
+    'sec-websocket-version': '13',
+    'sec-websocket-key': 'x',
+  };
+  t.equal(
+    (await api.send({ path, headers: { ...upgrade, ...protocol } })).status,
+    401,
+    'not as a subprotocol',
+  );
+
+  const unknown = mintApiKey('pst', random).raw;
+  const challenge = 'Bearer realm="acme", error="invalid_token"';
+  const wrong: readonly [string, string][] = [['unknown', unknown], ...misspellings(key)];
+  for (const [name, text] of wrong) {
+    const { status, headers } = await api.send({ path, headers: { authorization: `Bearer ${text}` } });
+    t.strictSame([status, headers['www-authenticate']], [401, challenge], name);
+  }
+  t.equal((await api.send({ path, apiKey: key, bearer: key })).status, 400);
+});
+
 t.test('a route takes the kinds of credential it accepts', async (t) => {
   const routes = [
     { prefix: '/api/people', upstream: 'app', accept: ['session'] },

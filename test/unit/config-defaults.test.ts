@@ -35,7 +35,7 @@ t.test('defaults are those of the contract, durations in milliseconds and sizes 
       queue: 64,
     },
     login_throttle: { per_account_and_address: 10, per_account: 100, per_address: 100, window: 900_000 },
-    api_keys: { prefix: 'pst' },
+    api_keys: { prefix: 'pst', bearer: false },
     cors: { origins: [] },
     bootstrap: {},
     paths: { semicolons: 'refuse', encoded_slashes: 'refuse' },
