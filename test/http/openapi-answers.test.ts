@@ -39,6 +39,9 @@ t.test('real answers are as the document has them', async (t) => {
   await call('Authentication-Login', 405, { method: 'PUT', form });
   for (const status of [401, 401, 429])
     await call('Authentication-Login', status, { form: { username: 'nobody', password } });
+  const headers = { origin: 'https://evil.example' };
+  await call('Authentication-Login', 403, { form, headers });
+  await call('Authentication-ExchangeForm', 403, { id: 'idp', headers });
   const signedIn = await call('Authentication-Login', 200, { form });
   const bearer = signedIn.json.access_token;
   const cookie = signedIn.setCookies[0]!.split(';', 1)[0]!;
