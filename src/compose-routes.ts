@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Config, UpstreamConfig } from './config/schema.ts';
 import { type Echo, startEcho } from './proxy/echo.ts';
+import { createIdentityHeaders, type IdentityHeadersOf } from './proxy/identity-headers.ts';
 import { createRoute, createRouteTable, type RouteTable } from './proxy/route-table.ts';
 import { createUpstream, type Upstream, type UpstreamOptions } from './proxy/upstream.ts';
 
@@ -20,6 +21,10 @@ export async function composeRoutes(config: Config): Promise<ComposedRoutes> {
   for (const [name, settings] of Object.entries(config.upstreams))
     upstreams.set(name, openUpstream(name, settings, echo, shortestTimeoutOf(name, config)));
 
+  const identity = new Map<string, IdentityHeadersOf>();
+  for (const [name, settings] of Object.entries(config.upstreams))
+    identity.set(name, createIdentityHeaders(settings.identity_headers, config.tenant));
+
   const routes = config.routes.map((route) => {
     const settings = config.upstreams[route.upstream]!;
     const path = route.exact ?? route.prefix!;
@@ -28,6 +33,7 @@ export async function composeRoutes(config: Config): Promise<ComposedRoutes> {
       path,
       exact: route.exact !== undefined,
       upstream: upstreams.get(route.upstream)!,
+      identityHeadersOf: identity.get(route.upstream)!,
       isPublic: route.public,
       passesPreflights: route.preflight === 'upstream',
       acceptsSession: route.accept.includes('session'),

@@ -216,11 +216,13 @@ export async function composeGateway(config: Config, lasting: LastingParts): Pro
   };
 }
 
-function headerRules({ headers }: Config): HeaderRules {
+function headerRules({ headers, upstreams }: Config): HeaderRules {
+  // No client may say on any route what one upstream believes of Postern alone.
+  const identity = Object.values(upstreams).flatMap((upstream) => Object.keys(upstream.identity_headers));
   return {
     passOddNames: headers.odd_names === 'pass',
     passMethodOverride: headers.method_override === 'pass',
-    dropped: headers.drop,
+    dropped: [...headers.drop, ...identity],
   };
 }
 

@@ -33,6 +33,8 @@ export function principalOfApiKey(
     kind: 'api_key',
     userId: key.createdBy,
     username: owner?.username ?? null,
+    displayName: owner?.displayName ?? null,
+    email: owner?.email ?? null,
     ...options.holdings.ofKey(found),
     credentialId: key.id,
     expires: key.expires,

@@ -55,6 +55,8 @@ export function createBearerTokenAuthenticator(options: {
       kind: 'session',
       userId: user.id,
       username: user.username,
+      displayName: user.displayName,
+      email: user.email,
       scopes,
       // A set may grow beyond what a token was restricted to.
       scopeSets: scopes.length === held.scopes.length ? held.scopeSets : none,

@@ -1,5 +1,6 @@
 import { cookieRules } from './cookie-rules.ts';
 import { parseSize } from './durations-and-sizes.ts';
+import { identityHeaderRules } from './identity-header-rules.ts';
 import { lookUp } from './issues.ts';
 import type { Finding } from './problems.ts';
 import { routeRules } from './route-rules.ts';
@@ -37,6 +38,7 @@ const rules: readonly Rule[] = [
   ...cookieRules,
   ...scopeRules,
   ...routeRules,
+  ...identityHeaderRules,
 ];
 
 /** Applies every rule that spans keys to what is left of a configuration without what is `broken` already. */

@@ -4,6 +4,19 @@ import { clientTlsKeys } from './client-tls.ts';
 import { timeOut } from './durations-and-sizes.ts';
 import { mapByName, text, whole } from './scalars.ts';
 
+/** What an upstream may be told of the caller. */
+const identityFields = [
+  'subject',
+  'username',
+  'display_name',
+  'email',
+  'method',
+  'scopes',
+  'scopes_csv',
+  'credential_id',
+  'tenant',
+] as const;
+
 const upstream = z.strictObject({
   url: text(upstreamRule).describe('http(s)://HOST:PORT, unix:PATH or builtin:echo.'),
   connect_timeout: timeOut().prefault('2s').describe('Time to connect; beyond it 504.'),
@@ -22,6 +35,15 @@ const upstream = z.strictObject({
     })
     .optional()
     .describe('TLS towards an https:// upstream.'),
+  identity_headers: mapByName(
+    /^[A-Za-z0-9-]{1,64}$/,
+    'must be the name of a header, of letters, digits and -',
+    z.enum(identityFields),
+  )
+    .prefault({})
+    .describe(
+      'What it is told of the caller besides, in the names it reads already: subject, username, display_name, email, method, scopes, scopes_csv, credential_id or tenant. No client’s request brings such a name to any upstream.',
+    ),
   host: text(hostHeaderRule).optional().describe('Host header sent; left out: as received.'),
 });
 

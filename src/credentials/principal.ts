@@ -8,6 +8,9 @@ export interface Principal {
   readonly userId: string;
   /** Null once that user is removed. */
   readonly username: string | null;
+  /** Null where there is none, as the next. */
+  readonly displayName: string | null;
+  readonly email: string | null;
   /** What the credential may do now, sorted. */
   readonly scopes: readonly string[];
   /** The same scopes, for look-ups. */

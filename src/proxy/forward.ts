@@ -102,7 +102,7 @@ class ForwardedRequest implements UpstreamRequest, BodyOwner, OpenStream {
     this.#mayRetry = !head.hasBody && retried.has(method);
     const { upstream } = route;
     this.headText = requestHeadText(method, target, head, {
-      identityHeaders: principal === null ? none : principal.identityHeaders,
+      identityHeaders: principal === null ? none : route.identityHeadersOf(principal),
       host: upstream.host ?? (head.host === '' ? upstream.authority : head.host),
       requestId: exchange.id,
       peer: exchange.connection.peer,

@@ -1,5 +1,6 @@
 import { Refusal } from '../errors.ts';
 import { hasOtherReadings, laxReadings } from '../readings/lax-path.ts';
+import type { IdentityHeadersOf } from './identity-headers.ts';
 import type { Upstream } from './upstream.ts';
 
 /** The scopes a call needs, by method; as the configuration gives them. */
@@ -16,6 +17,8 @@ export interface RouteOptions {
   readonly path: string;
   readonly exact: boolean;
   readonly upstream: Upstream;
+  /** What the upstream is told of a caller. */
+  readonly identityHeadersOf: IdentityHeadersOf;
   readonly isPublic: boolean;
   /** The upstream answers preflights itself: they go there as nobody's. */
   readonly passesPreflights: boolean;

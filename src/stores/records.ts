@@ -63,7 +63,9 @@ export interface ListedApiKey {
 
 /** A key with what a principal needs beside it: what its owner holds bounds it. Read in one consistent step. */
 export interface ApiKeyWithOwner extends ListedApiKey {
-  readonly owner: (Pick<User, 'id' | 'username' | 'disabled'> & UserHoldings) | null;
+  readonly owner:
+    | (Pick<User, 'id' | 'username' | 'displayName' | 'email' | 'disabled'> & UserHoldings)
+    | null;
 }
 
 /**

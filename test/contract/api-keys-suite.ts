@@ -10,7 +10,10 @@ export function runApiKeysSuite({ name, create }: RecordsFactory): void {
     const { store, addScopeSet } = await create(t);
     const set = { id: 's', name: 'n', description: 'd', scopes: ['x', 'y'], created: 1, updated: 2 };
     await addScopeSet(set);
-    await store.createUser(newUser('owner', { scopes: ['a'], scopeSets: ['s'] }), 'owner');
+    await store.createUser(
+      newUser('owner', { displayName: 'Owner É', email: 'o@example.com', scopes: ['a'], scopeSets: ['s'] }),
+      'owner',
+    );
     await store.createApiKey(newKey('parent'), hashOf('parent'));
     const key = newKey('k', {
       label: 'schlüssel 🔑',
@@ -22,7 +25,8 @@ export function runApiKeysSuite({ name, create }: RecordsFactory): void {
     });
     await store.createApiKey(key, hashOf('k'));
     const holdings = { scopes: ['a'], scopeSets: ['s'], grants: [], sets: [set] };
-    const owner = { id: 'owner', username: 'OWNER', disabled: false, ...holdings };
+    const profile = { displayName: 'Owner É', email: 'o@example.com' };
+    const owner = { id: 'owner', username: 'OWNER', ...profile, disabled: false, ...holdings };
     const expected = { key, owner, sets: [administratorSet, set] };
     t.strictSame(await store.findApiKeyByHash(hashOf('k')), expected);
     t.strictSame(await store.findApiKey('k'), expected);

@@ -13,6 +13,8 @@ function callerWith(scopes: readonly string[]) {
     kind: 'session',
     userId: 'u',
     username: 'ada',
+    displayName: null,
+    email: null,
     scopes,
     scopeSets: [],
     credentialId: 's',

@@ -134,6 +134,48 @@ const routesByThemselves: Row[] = [
   ],
   ['no route at all', 'routes: »[]', 'routes: must have a route'],
   [
+    'headers for the caller that Postern judges, sets or frames with',
+    `upstreams:
+  app:
+    url: builtin:echo
+    identity_headers:
+      Remote-User: username
+      X-WEBAUTH-EMAIL: email
+      X-Forwarded-User: subject
+${[
+  ...['Host', 'content-length', 'Transfer-Encoding', 'Connection', 'Authorization', 'X-API-Key', 'Cookie'],
+  ...['X-Auth-User', 'X-Request-Id', 'X-Forwarded-For', 'X-Forwarded-Prefix', 'X-Real-IP', 'Forwarded', 'TE'],
+  ...['Script-Name', 'X-Original-URL', 'X-HTTP-Method-Override', 'traceparent', 'Origin', 'Content-Type'],
+]
+  .map((name) => `      »${name}: username\n`)
+  .join('')}routes: [{ prefix: /, upstream: app }]`,
+    ...[
+      ...[
+        'Host',
+        'content-length',
+        'Transfer-Encoding',
+        'Connection',
+        'Authorization',
+        'X-API-Key',
+        'Cookie',
+      ],
+      ...['X-Auth-User', 'X-Request-Id', 'X-Forwarded-For', 'X-Forwarded-Prefix', 'X-Real-IP', 'Forwarded'],
+      ...['TE', 'Script-Name', 'X-Original-URL', 'X-HTTP-Method-Override', 'traceparent', 'Origin'],
+      'Content-Type',
+    ].map((name) => `upstreams.app.identity_headers.${name}: is a name that Postern judges, sets or drops`),
+  ],
+  [
+    'headers for the caller with odd names, names given twice and values that nobody knows',
+    `upstreams:
+  app:
+    url: builtin:echo
+    identity_headers: { »Remote_User: username, X-A: email, »x-a: email, X-B: »name }
+routes: [{ prefix: /, upstream: app }]`,
+    'upstreams.app.identity_headers.Remote_User: must be the name of a header, of letters, digits and -',
+    'upstreams.app.identity_headers.x-a: is there in another spelling',
+    'upstreams.app.identity_headers.X-B: must be one of subject, username, display_name, email, method, scopes, scopes_csv, credential_id, tenant (name)',
+  ],
+  [
     'headers that can not be dropped',
     'headers: { drop: [X-Custom, »Host, »content_length, »"a b", X_Y] }',
     'headers.drop[1]: is written anew on every request: it can’t be dropped (Host)',

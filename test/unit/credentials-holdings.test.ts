@@ -117,7 +117,7 @@ function keyOf(
   sets: ApiKeyWithOwner['sets'],
   owner: Partial<UserHoldings> | null,
 ): ApiKeyWithOwner {
-  const who = { id: 'owner', username: 'OWNER', disabled: false };
+  const who = { id: 'owner', username: 'OWNER', displayName: null, email: null, disabled: false };
   const holdings = { scopes: [], scopeSets: [], grants: [], sets: [] };
   return { key: newKey('k', key), sets, owner: owner && { ...who, ...holdings, ...owner } };
 }

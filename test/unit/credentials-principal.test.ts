@@ -6,6 +6,8 @@ const session = {
   kind: 'session' as const,
   userId: 'user-1',
   username: 'ada',
+  displayName: null,
+  email: null,
   scopes: ['a:read', 'b'],
   scopeSets: [],
   credentialId: 'session-1',

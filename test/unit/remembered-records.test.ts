@@ -14,6 +14,8 @@ class Remote {
     owner: {
       id: 'owner',
       username: 'OWNER',
+      displayName: null,
+      email: null,
       disabled: false,
       scopes: [],
       scopeSets: [],

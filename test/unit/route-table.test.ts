@@ -6,6 +6,7 @@ const options: RouteOptions = {
   path: '/',
   exact: false,
   upstream: null as never,
+  identityHeadersOf: (principal) => principal.identityHeaders,
   isPublic: false,
   passesPreflights: false,
   acceptsSession: true,

@@ -12,7 +12,10 @@ export interface ApiKeyRow extends Omit<ApiKey, 'scopes' | 'scopeSets'> {
 }
 
 /** What {@link selectApiKeyWithOwner} gives for a key. */
-export interface ApiKeyOwnerRow extends ApiKeyRow, HoldingsRow {}
+export interface ApiKeyOwnerRow extends ApiKeyRow, HoldingsRow {
+  readonly ownerDisplayName: string | null;
+  readonly ownerEmail: string | null;
+}
 
 /** SQL that reads keys with sets and the name of their owner in one step; `k` is the key. */
 export function selectApiKey(dialect: Dialect): string {
@@ -21,7 +24,8 @@ export function selectApiKey(dialect: Dialect): string {
 
 /** SQL that reads keys with sets and with all that their owner holds in one step; `k` is the key. */
 export function selectApiKeyWithOwner(dialect: Dialect): string {
-  return select(dialect, `, ${selectHoldings(dialect)}`);
+  const profile = 'u.display_name AS "ownerDisplayName", u.email AS "ownerEmail"';
+  return select(dialect, `, ${profile}, ${selectHoldings(dialect)}`);
 }
 
 function select(dialect: Dialect, more: string): string {
@@ -35,7 +39,8 @@ function select(dialect: Dialect, more: string): string {
 export function toApiKeyWithOwner(row: ApiKeyOwnerRow | undefined): ApiKeyWithOwner | undefined {
   if (row === undefined) return undefined;
   const { key, owner, sets } = toApiKey(row);
-  return { key, owner: owner && { ...owner, ...toHoldings(row) }, sets };
+  const profile = { displayName: row.ownerDisplayName, email: row.ownerEmail };
+  return { key, owner: owner && { ...owner, ...profile, ...toHoldings(row) }, sets };
 }
 
 /** The key of a row of {@link selectApiKey}. */

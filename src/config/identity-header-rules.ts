@@ -1,0 +1,28 @@
+import { isReservedName, normalisedName } from '../readings/known-headers.ts';
+import type { Rule } from './rule.ts';
+
+// A name that decides about framing, target or credentials can't say who is calling as well.
+const namesAreFree: Rule = ({ upstreams = {} }, report) => {
+  for (const [upstream, settings] of Object.entries(upstreams))
+    for (const name of Object.keys(settings?.identity_headers ?? {}))
+      if (isReservedName(name))
+        report(
+          ['upstreams', upstream, 'identity_headers', name],
+          'is a name that Postern judges, sets or drops',
+          'key',
+        );
+};
+
+const namesDiffer: Rule = ({ upstreams = {} }, report) => {
+  for (const [upstream, settings] of Object.entries(upstreams)) {
+    const seen = new Set<string>();
+    for (const name of Object.keys(settings?.identity_headers ?? {})) {
+      if (seen.has(normalisedName(name)))
+        report(['upstreams', upstream, 'identity_headers', name], 'is there in another spelling', 'key');
+      seen.add(normalisedName(name));
+    }
+  }
+};
+
+/** What the names of `identity_headers` must be beside their spelling. */
+export const identityHeaderRules: readonly Rule[] = [namesAreFree, namesDiffer];
