@@ -11,6 +11,7 @@ import type { CopyEnd } from './stores/sql/copy-end.ts';
 import { openSqliteCopySource, openSqliteCopyTarget } from './stores/sqlite/copy-end.ts';
 import { createSqliteRecords } from './stores/sqlite/records.ts';
 import { createSqliteSessions } from './stores/sqlite/sessions.ts';
+import { createSteadyClock } from './stores/steady-clock.ts';
 
 /** The stores of a configuration, open. */
 export interface Stores {
@@ -136,7 +137,8 @@ async function openSessionStores(
   const staleIfErrorMs = config.sessions.stale_if_error;
   if (!isRedisAddress(config.stores.sessions)) {
     const file = sqliteFile(config.stores.sessions);
-    const sessions = createSqliteSessions(file, { now, asksOncePerTurn: true, staleIfErrorMs });
+    const clock = createSteadyClock(now);
+    const sessions = createSqliteSessions(file, { now: clock, asksOncePerTurn: true, staleIfErrorMs });
     return { sessions, attempts: sessions, singleUse: sessions };
   }
   return openInRedis(config, now, events);

@@ -111,9 +111,9 @@ t.test('every spelling of a name is the same account, whether or not it exists',
 });
 
 t.test('a full window is refused without hashing, and lets in again when it ends', async (t) => {
-  const { login, fail, succeed } = await startThrottled(
+  const { login, fail, succeed, advance } = await startThrottled(
     t,
-    { ...wide, per_account_and_address: 1, window: '1s' },
+    { ...wide, per_account_and_address: 1, window: '1m' },
     // Nothing may wait: whatever wants to hash while another hash is worked out is 503.
     { passwords: { memory: '64MiB', iterations: 5, queue: 0 } },
   );
@@ -121,9 +121,9 @@ t.test('a full window is refused without hashing, and lets in again when it ends
   const slow = succeed('ada', '192.0.2.9');
   await sleep(20);
   const refused = await login({ username: 'grace', password });
-  t.match(refused, { status: 429, headers: { 'retry-after': '1' } });
+  t.match(refused, { status: 429, headers: { 'retry-after': /^[1-6]\d?$/ } });
   t.equal(await slow, 200);
-  await sleep(1000);
+  advance(60_000);
   t.equal(await succeed('grace'), 200);
 });
 
