@@ -1,4 +1,5 @@
 import type { Exchange } from './http/exchange.ts';
+import { keptText } from './kept-text.ts';
 import { traceparentOf } from './proxy/request-headers.ts';
 import { RequestTrace } from './tracing/request-trace.ts';
 import type { Tracing } from './tracing/tracing.ts';
@@ -15,12 +16,16 @@ export function traceExchange(tracing: Tracing, exchange: Exchange, answer: () =
   const attributes = {
     'http.request.method': method,
     'url.scheme': connection.encrypted ? 'https' : 'http',
-    'url.path': path,
+    'url.path': keptText(path),
     'network.protocol.version': `1.${minor}`,
-    'client.address': address,
-    'postern.request_id': exchange.id,
+    'client.address': keptText(address),
+    'postern.request_id': keptText(exchange.id),
   };
-  const span = tracing.begin({ name: method, kind: 'server', attributes }, traceparentOf(exchange.head));
+  const parent = traceparentOf(exchange.head);
+  const span = tracing.begin(
+    { name: method, kind: 'server', attributes },
+    parent === null ? null : keptText(parent),
+  );
   if (span !== null) exchange.trace = new RequestTrace(span);
   tracing.run(span, answer);
 }

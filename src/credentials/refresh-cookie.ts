@@ -1,4 +1,5 @@
 import { timingSafeEqual } from 'node:crypto';
+import { keptText } from '../kept-text.ts';
 import { createMac } from './mac.ts';
 
 /** What a refresh cookie with a valid MAC says. */
@@ -48,7 +49,7 @@ export function createRefreshCookies(options: {
     const expected = Buffer.from(write(sessionId, generation), 'latin1');
     const given = Buffer.from(value, 'latin1');
     return given.length === expected.length && timingSafeEqual(given, expected)
-      ? { sessionId, generation }
+      ? { sessionId: keptText(sessionId), generation }
       : undefined;
   }
 

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { keptText } from '../kept-text.ts';
 import type { AccessClaims, AccessTokens } from './access-token.ts';
 
 /**
@@ -51,7 +52,7 @@ export function createVerifiedTokens<P>(
       .then((claims) => {
         // Only a success is remembered: made-up tokens must not push out real ones.
         const entry = new Remembered<P>(claims);
-        remembered.set(token, entry);
+        remembered.set(keptText(token), entry);
         return entry;
       })
       .finally(() => underway.delete(token));

@@ -1,5 +1,6 @@
 import ipaddr from 'ipaddr.js';
 import { LRUCache } from 'lru-cache';
+import { keptText } from '../kept-text.ts';
 
 const rememberedAddresses = 1_000;
 
@@ -31,7 +32,7 @@ export function createTrustedProxies(ranges: readonly string[]): TrustedProxies 
       let isTrusted = known.get(address);
       if (isTrusted === undefined) {
         isTrusted = isWithin(address);
-        known.set(address, isTrusted);
+        known.set(keptText(address), isTrusted);
       }
       return isTrusted;
     },

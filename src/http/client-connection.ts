@@ -193,6 +193,7 @@ export class ClientConnection implements RequestEvents {
   /** Turns to the next request, part of which may be here already. */
   #next(): void {
     this.#clock.enter(phase.idle);
+    this.#reader.forgetBody();
     if (this.#reader.keeps) process.nextTick(this.#resumeLater);
     else if (this.socket.isPaused()) this.socket.resume();
   }

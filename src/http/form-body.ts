@@ -17,7 +17,10 @@ export function readForm<S extends z.ZodObject>(
   options: SecretOptions = {},
 ): z.output<S> {
   const isForm = utf8MediaType(contentType) === 'application/x-www-form-urlencoded';
-  const { values, names, repeated } = parseUrlEncoded(isForm ? Buffer.from(bytes).toString('latin1') : '');
+  const { values, names, repeated } = parseUrlEncoded(
+    isForm ? Buffer.from(bytes).toString('latin1') : '',
+    'body',
+  );
   for (const name of names) if (values[name] === '') delete values[name];
   return validate(schema, values, { loc: 'body', memberNames: names, repeated, ...options });
 }

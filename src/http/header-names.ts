@@ -1,3 +1,4 @@
+import { keptText } from '../kept-text.ts';
 import {
   droppedNames,
   droppedPrefixes,
@@ -106,14 +107,9 @@ function remember(judge: (name: string) => Meaning): (name: string) => Meaning {
     const seen = spellings.get(name);
     if (seen !== undefined) return seen;
     const found = judge(name);
-    if (spellings.size < rememberedSpellings && name.length <= 64) spellings.set(ownCopy(name), found);
+    if (spellings.size < rememberedSpellings && name.length <= 64) spellings.set(keptText(name), found);
     return found;
   };
-}
-
-/** A name as cut from a head would keep the whole head in memory. */
-function ownCopy(name: string): string {
-  return Buffer.from(name, 'latin1').toString('latin1');
 }
 
 /** What the header of that name means, whatever the configuration says. */

@@ -1,4 +1,5 @@
 import { ValidationError } from '../errors.ts';
+import { tooMany } from './pydantic-problems.ts';
 
 /** A parsed JSON text. Objects have no prototype, so a member named `__proto__` is a member like any other. */
 export interface ParsedJson {
@@ -9,13 +10,15 @@ export interface ParsedJson {
 
 /** Deeper is refused: no body of ours nests, and the reader recurses once a level. */
 const maxDepth = 64;
+/** Members and items in all that are read: no body of ours holds as many, and each costs. */
+const maxValues = 1_024;
 
 /**
  * Parses a JSON text as strictly as RFC 8259 allows: UTF-8 without BOM, no duplicate members, at most 64 levels.
  * Lone surrogates in escapes are kept, for the schema to refuse.
  *
  * Throws {@link ValidationError} with one `json_invalid`, whose offset (in code points) and wording are those of
- * Python's `json` wherever that has an opinion.
+ * Python's `json` wherever that has an opinion; with one `too_long` when it holds more than 1,024 values in all.
  */
 export function parseJson(bytes: Uint8Array): ParsedJson {
   const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);
@@ -51,6 +54,7 @@ const hexDigits = /^[0-9a-f]{4}$/i;
 class JsonReader {
   readonly #text: string;
   #at = 0;
+  #values = 0;
   #memberNames: readonly string[] = [];
 
   constructor(text: string) {
@@ -66,6 +70,8 @@ class JsonReader {
   }
 
   #value(depth: number): unknown {
+    if (++this.#values > maxValues)
+      throw new ValidationError([{ ...tooMany(maxValues), loc: ['body'], input: null }]);
     const first = this.#text[this.#at];
     if (first === '"') return this.#string();
     if (first === '{' || first === '[') {

@@ -46,6 +46,15 @@ export function asIssue(finding: Finding): { message: string; params: { finding:
   return { message: finding.msg, params: { finding } };
 }
 
+/** More fields, or values in all, than are looked at: `actual_length` is not counted. */
+export function tooMany(most: number): Finding {
+  return {
+    type: 'too_long',
+    msg: `Dictionary should have at most ${most} items after validation, not more`,
+    ctx: { field_type: 'Dictionary', max_length: most, actual_length: null },
+  };
+}
+
 /** A list that is too short or, when `actual` is more than the bound, too long. */
 export function listLength(bound: number, actual: number): Finding {
   const short = actual < bound;

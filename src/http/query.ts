@@ -13,7 +13,7 @@ export function readQuery<S extends z.ZodObject>(
   schema: S,
   options: SecretOptions = {},
 ): z.output<S> {
-  const { values, names, repeated } = parseUrlEncoded(rawQuery ?? '');
+  const { values, names, repeated } = parseUrlEncoded(rawQuery ?? '', 'query');
   for (const name of names) if (values[name] === '') delete values[name];
   return validate(schema, values, { loc: 'query', memberNames: names, repeated, ...options });
 }

@@ -1,6 +1,7 @@
 import { METHODS } from 'node:http';
 import type { Socket } from 'node:net';
 import { Refusal } from '../errors.ts';
+import { GrowingBytes, withoutSurroundings } from '../wire/growing-bytes.ts';
 import {
   headEnd,
   looksWrong,
@@ -49,6 +50,9 @@ export class RequestReader {
   readonly #targets: TargetLimits;
   readonly #events: RequestEvents;
   #kept: Buffer | null = null;
+  readonly #growing = new GrowingBytes();
+  /** How much of the head that is kept has been looked at. */
+  #seen = 0;
   #discarded = 0;
   #detached = false;
 
@@ -73,7 +77,7 @@ export class RequestReader {
   push(chunk: Buffer): void {
     if (this.#kept === null) this.#consume(chunk);
     else {
-      const bytes = Buffer.concat([this.#kept, chunk]);
+      const bytes = this.#growing.join(this.#kept, chunk);
       this.#kept = null;
       this.#consume(bytes);
     }
@@ -100,9 +104,15 @@ export class RequestReader {
     this.#clock.enter(phase.ending);
   }
 
+  /** The request is over, and its body with it. */
+  forgetBody(): void {
+    this.body = noBody;
+  }
+
   /** Lets go of everything: nothing will come. */
   clear(): void {
     this.#kept = null;
+    this.#growing.clear();
     this.body = noBody;
   }
 
@@ -144,10 +154,11 @@ export class RequestReader {
         return;
       }
     }
+    this.#growing.clear();
   }
 
   #keep(bytes: Buffer, from: number): void {
-    this.#kept = from === 0 ? bytes : bytes.subarray(from);
+    this.#kept = from === 0 ? bytes : withoutSurroundings(bytes.subarray(from));
     // Nobody reads on: the client shall wait, and not fill our memory.
     if (this.#clock.phase === phase.exchange && (!this.body.done || this.#kept.length > pipelinedBytes))
       this.#socket.pause();
@@ -164,13 +175,16 @@ export class RequestReader {
     // An empty line before a request is a client's slip of old (RFC 9112 §2.2).
     if (bytes[from] === cr && bytes.length - from >= 2 && bytes[from + 1] === lf) from += 2;
     if (from === bytes.length) return start;
-    const end = bytes.indexOf(headEnd, from);
-    const length = (end < 0 ? bytes.length : end) - from;
-    if (this.#isTooLong(length, bytes, from)) return this.#refuse(bytes, new Refusal('headers_too_large'));
+    // In one byte after the other, too, a head costs no more than its bytes: each is looked at once.
+    const seen = start + this.#seen;
+    const end = bytes.indexOf(headEnd, Math.max(from, seen - (headEnd.length - 1)));
+    if (this.#isTooLong(bytes, from, end)) return this.#refuse(bytes, new Refusal('headers_too_large'));
     if (end < 0) {
       if (this.#clock.phase !== phase.head) this.#clock.enter(phase.head);
-      return looksWrong(bytes, from) ? this.#refuse(bytes, new Refusal('bad_request')) : start;
+      this.#seen = bytes.length - start;
+      return looksWrong(bytes, from, seen) ? this.#refuse(bytes, new Refusal('bad_request')) : start;
     }
+    this.#seen = 0;
     let text: RequestHeadText;
     try {
       text = parseRequestHead(bytes.toString('latin1', from, end), methods);
@@ -184,9 +198,13 @@ export class RequestReader {
     return end + 4;
   }
 
-  #isTooLong(length: number, bytes: Buffer, from: number): boolean {
+  /** `end` is negative while the head is not all there. */
+  #isTooLong(bytes: Buffer, from: number, end: number): boolean {
     const max = this.#maxHeadBytes;
-    return length > max && length - this.#targets.uncounted(bytes, from) > max;
+    const length = (end < 0 ? bytes.length : end) - from;
+    if (length <= max) return false;
+    const targets = this.#targets;
+    return length - (end < 0 ? targets.mostUncounted(bytes, from) : targets.uncounted(bytes, from)) > max;
   }
 
   #refuse(bytes: Buffer, refusal: Refusal): number {

@@ -1,3 +1,6 @@
+import { ValidationError } from '../errors.ts';
+import { tooMany } from './pydantic-problems.ts';
+
 /** The fields of an `application/x-www-form-urlencoded` text or a query string. */
 export interface UrlEncodedFields {
   /** A string, or for a repeated name the list of them. Has no prototype. */
@@ -8,13 +11,18 @@ export interface UrlEncodedFields {
   readonly repeated: ReadonlySet<string>;
 }
 
+/** Fields that are looked at, repeated ones included: no endpoint knows as many, and each costs. */
+const maxFields = 256;
+
 /**
  * Parses as the WHATWG URL standard does (`+` is a space, a malformed escape stands for itself), with one difference:
  * what is not UTF-8 is not replaced by U+FFFD, but kept as lone surrogates, which {@link validate} refuses.
  *
- * `encoded` holds one byte a character (latin1).
+ * `encoded` holds one byte a character (latin1). Throws {@link ValidationError} with one `too_long` at `loc` for more than
+ * 256 fields.
  */
-export function parseUrlEncoded(encoded: string): UrlEncodedFields {
+export function parseUrlEncoded(encoded: string, loc: 'body' | 'query'): UrlEncodedFields {
+  if (holdsMore(encoded)) throw new ValidationError([{ ...tooMany(maxFields), loc: [loc], input: null }]);
   const fields = new Map<string, string[]>();
   for (const pair of encoded.split('&')) {
     if (pair === '') continue;
@@ -29,6 +37,13 @@ export function parseUrlEncoded(encoded: string): UrlEncodedFields {
   for (const [name, all] of fields) values[name] = all.length === 1 ? all[0] : all;
   const repeated = [...fields].filter(([, all]) => all.length > 1).map(([name]) => name);
   return { values, names: [...fields.keys()], repeated: new Set(repeated) };
+}
+
+function holdsMore(encoded: string): boolean {
+  let fields = 1;
+  for (let at = encoded.indexOf('&'); at >= 0; at = encoded.indexOf('&', at + 1))
+    if (++fields > maxFields) return true;
+  return false;
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });

@@ -23,6 +23,9 @@ export interface ValidateOptions extends SecretOptions {
   readonly repeated?: ReadonlySet<string>;
 }
 
+/** Problems told of: an answer shall not be many times what was asked. */
+const maxProblems = 256;
+
 type Path = readonly (string | number)[];
 
 /**
@@ -53,7 +56,7 @@ export function validate<S extends z.ZodObject>(
   ];
   const all = [...onePerValue(inFieldOrder(problems, fieldNames)), ...unknownFields(issues, input, options)];
   if (parsed.success && all.length === 0) return parsed.data;
-  throw new ValidationError(all.map((problem) => published(problem, options)));
+  throw new ValidationError(all.slice(0, maxProblems).map((problem) => published(problem, options)));
 }
 
 function problemOf(issue: z.core.$ZodIssue, input: object, options: ValidateOptions): ValidationProblem {

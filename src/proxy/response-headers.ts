@@ -1,5 +1,6 @@
 import { isOwnCookie, type OwnCookies, setCookieName } from '../http/cookies.ts';
 import { hopByHopOfAnswers } from '../http/header-names.ts';
+import { keptText } from '../kept-text.ts';
 import { normalisedName } from '../readings/known-headers.ts';
 
 /** What decides which headers of an upstream's answer reach the client. */
@@ -37,7 +38,7 @@ function kindOf(name: string): Kind {
   const seen = spellings.get(name);
   if (seen !== undefined) return seen;
   const found = classify(name);
-  if (spellings.size < rememberedSpellings) spellings.set(name, found);
+  if (spellings.size < rememberedSpellings && name.length <= 64) spellings.set(keptText(name), found);
   return found;
 }
 

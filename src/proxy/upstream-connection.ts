@@ -1,8 +1,10 @@
 import type { Socket } from 'node:net';
 import { ChunkedDecoder } from '../wire/chunked-decoder.ts';
+import { GrowingBytes } from '../wire/growing-bytes.ts';
 import { headEnd, MalformedMessage, parseResponseHead, type ResponseHeadText } from '../wire/message-head.ts';
 import { freeSpentPiece } from '../wire/spent-piece.ts';
 import { type AnswerFraming, framingOf } from './answer-framing.ts';
+import { upgradeIn } from './upgrade.ts';
 import { UpstreamError } from './upstream-error.ts';
 import type { RequestConnection, UpstreamRequest } from './upstream-request.ts';
 
@@ -15,13 +17,6 @@ export interface ConnectionOwner {
 const maxHeadBytes = 64 * 1024;
 /** Interim answers to one request; a flood of them is no service. */
 const maxInterim = 32;
-
-/** What a 101 says it switches to, in lower case. */
-function upgradeIn(fields: readonly string[]): string {
-  for (let i = 0; i < fields.length; i += 2)
-    if (fields[i]!.toLowerCase() === 'upgrade') return fields[i + 1]!.toLowerCase();
-  return '';
-}
 
 /** One connection to an upstream: carries one request at a time and reads its answer strictly. */
 export class UpstreamConnection implements RequestConnection {
@@ -37,6 +32,9 @@ export class UpstreamConnection implements RequestConnection {
   #connected = false;
   #sent = false;
   #kept: Buffer | null = null;
+  readonly #growing = new GrowingBytes();
+  /** How much of it has been looked at. */
+  #seen = 0;
   #headSeen = false;
   #interim = 0;
   #left = 0;
@@ -156,7 +154,7 @@ export class UpstreamConnection implements RequestConnection {
     // A head has to come in time as a whole: a byte now and then is no progress.
     if (this.#headSeen) this.since = performance.now();
     this.#gotBytes = true;
-    const bytes = this.#kept === null ? chunk : Buffer.concat([this.#kept, chunk]);
+    const bytes = this.#kept === null ? chunk : this.#growing.join(this.#kept, chunk);
     this.#kept = null;
     try {
       this.#read(bytes);
@@ -171,14 +169,16 @@ export class UpstreamConnection implements RequestConnection {
     const { length } = bytes;
     let at = 0;
     while (!this.#headSeen) {
-      const end = bytes.indexOf(headEnd, at);
+      const end = bytes.indexOf(headEnd, Math.max(at, at + this.#seen - (headEnd.length - 1)));
       if ((end < 0 ? bytes.length : end) - at > maxHeadBytes) throw new MalformedMessage('head too large');
       if (end < 0) {
         this.#kept = bytes.subarray(at);
+        this.#seen = bytes.length - at;
         return;
       }
       const head = parseResponseHead(bytes.toString('latin1', at, end));
       at = end + 4;
+      this.#seen = 0;
       if (head.status === 101) {
         this.#switch(head.fields, bytes.subarray(at));
         return;
@@ -189,7 +189,7 @@ export class UpstreamConnection implements RequestConnection {
     if (this.#framing!.kind === 'chunked') {
       at = this.#chunked!.decode(bytes, at, this);
       if (this.#dead) return;
-      if (this.#chunked!.done) this.#finish(length - at, this.#chunked!.trailers());
+      if (this.#chunked!.done) this.#finish(length - at, this.#chunked!.takeTrailers());
     } else if (this.#framing!.kind === 'length') {
       const end = Math.min(length, at + this.#left);
       this.#left -= end - at;
@@ -237,6 +237,7 @@ export class UpstreamConnection implements RequestConnection {
   /** The answer is complete; `beyond` bytes came after it that belong to nothing. */
   #finish(beyond: number, trailers: string[]): void {
     const request = this.#request!;
+    this.#growing.clear();
     const reusable = beyond === 0 && this.#framing!.reusable && this.#sent;
     this.#request = null;
     this.answers++;

@@ -44,9 +44,12 @@ export class ChunkedDecoder {
     this.#maxTrailerBytes = maxTrailerBytes;
   }
 
-  /** Names and values of the trailers in turn; once `done`. */
-  trailers(): string[] {
-    return this.#trailers;
+  /** Names and values of the trailers in turn, once `done`; it keeps them no longer. */
+  takeTrailers(): string[] {
+    const trailers = this.#trailers;
+    this.#trailers = [];
+    this.#trailerText = '';
+    return trailers;
   }
 
   /** Decodes from `start`; gives the index after the last byte that belongs to this body. */
@@ -112,10 +115,13 @@ export class ChunkedDecoder {
     const before = this.#trailerText.length;
     const room = this.#maxTrailerBytes + 4 - before;
     const text = this.#trailerText + bytes.toString('latin1', from, Math.min(bytes.length, from + room));
-    const end = text.startsWith('\r\n') ? 0 : text.indexOf('\r\n\r\n');
+    const end = text.startsWith('\r\n') ? 0 : text.indexOf('\r\n\r\n', Math.max(0, before - 3));
     if (end < 0) {
-      // Half a line end may stand last; whatever else is wrong is told at once, not after a time-out.
-      const settled = text.charCodeAt(text.length - 1) === cr ? text.slice(0, -1) : text;
+      // Half a line end may stand last; whatever else is wrong is told at once, not after a time-out. What was looked at
+      // is not looked at again.
+      const isHalf = text.charCodeAt(text.length - 1) === cr;
+      const unseen = before > 0 && text.charCodeAt(before - 1) === cr ? before - 1 : before;
+      const settled = text.slice(unseen, isHalf ? -1 : undefined);
       if (text.length >= this.#maxTrailerBytes + 4 || !isCleanText(settled))
         throw new MalformedMessage('trailers');
       this.#trailerText = text;

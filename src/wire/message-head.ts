@@ -1,3 +1,5 @@
+import { keptText } from '../kept-text.ts';
+
 /** Why bytes are no message head; `code` is what a server answers. */
 export class MalformedMessage extends Error {
   readonly code: 'bad_request' | 'not_implemented' | 'version_not_supported';
@@ -136,16 +138,19 @@ const rememberedNames = 4096;
 function isFieldName(name: string): boolean {
   if (goodNames.has(name)) return true;
   if (!token.test(name)) return false;
-  if (goodNames.size < rememberedNames && name.length <= 64) goodNames.add(name);
+  if (goodNames.size < rememberedNames && name.length <= 64) goodNames.add(keptText(name));
   return true;
 }
 
-/** Whether the beginning of a head that is not all there can't become one: told at once, not after a time-out. */
-export function looksWrong(bytes: Buffer, from: number): boolean {
+/**
+ * Whether the beginning of a head that is not all there can't become one: told at once, not after a time-out. What stands
+ * before `seen` has been looked at.
+ */
+export function looksWrong(bytes: Buffer, from: number, seen: number): boolean {
   const first = bytes[from]!;
   const isTokenStart = first > 0x20 && first < 0x7f;
   if (!isTokenStart && first !== cr) return true;
-  for (let at = bytes.indexOf(lf, from); at >= 0; at = bytes.indexOf(lf, at + 1))
+  for (let at = bytes.indexOf(lf, Math.max(from, seen)); at >= 0; at = bytes.indexOf(lf, at + 1))
     if (at === from || bytes[at - 1] !== cr) return true;
   return false;
 }
