@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import type { RedisAddress } from './address.ts';
+import { CheckedConnector, CheckedSentinelConnector } from './checked-connectors.ts';
 
 /** How to reach a Redis. */
 export interface RedisAccess {
@@ -71,6 +72,7 @@ function commonOptions(access: RedisAccess): RedisOptions {
   return {
     // Under RESP3 ioredis would read an answer in the place of what is told.
     protocol: 2,
+    Connector: CheckedConnector,
     db: address.db,
     ...(username === undefined ? {} : { username }),
     ...(password === undefined ? {} : { password }),
@@ -96,6 +98,7 @@ function placeOptions({ address, sentinelPassword, tls }: RedisAccess): RedisOpt
       return { path: address.path };
     case 'sentinel':
       return {
+        Connector: CheckedSentinelConnector,
         sentinels: [...address.sentinels],
         name: address.name,
         enableTLSForSentinelMode: tls !== undefined,

@@ -1,5 +1,6 @@
 import type { Redis } from 'ioredis';
 import type { Hearing } from './live-memory.ts';
+import { WrongAnswer } from './resp.ts';
 
 /** Listens to what is told of sessions that have ended, and knows how far it can be relied on. */
 export interface Endings {
@@ -48,7 +49,9 @@ export function listenForEndings({ open, channel, onEnded, onDeaf }: EndingsOpti
     const started = client;
     if (started === undefined) return;
     // The link for commands tells why the store is away.
-    started.on('error', () => {});
+    started.on('error', (error: Error) => {
+      if (error instanceof WrongAnswer) beDeaf(error);
+    });
     started.on('message', hear);
     started.on('close', () => {
       if (client === started) hearing.since = null;
@@ -64,17 +67,22 @@ export function listenForEndings({ open, channel, onEnded, onDeaf }: EndingsOpti
           hearing.until = lastAnswerAt;
         },
         (error: Error) => {
-          if (error.name !== 'ReplyError' || isDeaf) return;
-          isDeaf = true;
-          onDeaf(error.message);
+          if (error.name === 'ReplyError') beDeaf(error);
         },
       );
     });
   }
 
+  function beDeaf({ message }: Error): void {
+    if (isDeaf) return;
+    isDeaf = true;
+    onDeaf(message);
+  }
+
   function hear(_channel: string, message: string): void {
-    const [id = '', endedAt] = message.split(' ');
-    onEnded(id, Number(endedAt));
+    const [id = '', endedAt = ''] = message.split(' ');
+    // Whoever may publish there may write anything.
+    if (/^\d{1,15}$/.test(endedAt)) onEnded(id, Number(endedAt));
   }
 
   /** Answers and what is told share one connection: once a ping is answered, all that was told before has come. */

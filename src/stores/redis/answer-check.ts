@@ -1,0 +1,120 @@
+import { type RespValue, readResp, WrongAnswer } from './resp.ts';
+
+/** Watches one connection to a Redis, so that the driver is given only what it can take. */
+export interface AnswerCheck {
+  /** Takes note of commands that are sent. */
+  sent(bytes: Buffer): void;
+  /** As much of what came as is whole and makes sense. Throws {@link WrongAnswer}. */
+  received(bytes: Buffer): Buffer;
+}
+
+type Judge = (answer: RespValue) => boolean;
+
+const slots = 16_384;
+/** The driver follows these without a look at how they are written. */
+const redirection = /^(?:MOVED|ASK) /;
+const goodRedirection = /^(?:MOVED|ASK) (\d{1,5}) \S*:\d{1,5}$/;
+
+/** What the driver reads by itself. Anything else it hands on as it is, to be judged by whoever asked. */
+const judges: Readonly<Record<string, Judge>> = {
+  subscribe: (answer) => isTold(answer, 'subscribe') && itemsOf(answer)[2]?.code === ':',
+  info: ({ code }) => code === '$' || code === '+',
+  'cluster slots': (answer) => itemsOf(answer).length > 0 && itemsOf(answer).every(isSlotRange),
+  'sentinel sentinels': (answer) => answer.code === '*' && itemsOf(answer).every(isListOfTexts),
+};
+
+/**
+ * Creates it, for RESP2. An answer to a command that the driver reads itself has the right shape or is an error, nothing
+ * comes that was not asked for, and nothing is of another protocol, too large or nested too deep: over such things the
+ * driver throws where nobody can catch it, or never stops.
+ */
+export function createAnswerCheck(): AnswerCheck {
+  const asked: string[] = [];
+  const outgoing = createSplitter((command) => asked.push(nameOf(command)));
+  const incoming = createSplitter(judge);
+  let isSubscriber = false;
+
+  function judge(answer: RespValue): void {
+    if (isSubscriber && isTold(answer, 'message') && isListOfTexts(answer)) return;
+    const name = asked.shift();
+    if (name === undefined) throw new WrongAnswer('nobody asked for it');
+    if (answer.code === '-') {
+      requireRedirection(answer.text ?? '');
+      return;
+    }
+    const isRight = judges[name]?.(answer) ?? (!isSubscriber || isTold(answer, 'pong'));
+    if (!isRight) throw new WrongAnswer(`to ${name.toUpperCase()}`);
+    isSubscriber ||= name === 'subscribe';
+  }
+
+  return { sent: (bytes) => void outgoing(bytes), received: incoming };
+}
+
+/** Tells of every value that is whole, and gives its bytes. */
+function createSplitter(onValue: (value: RespValue) => void): (bytes: Buffer) => Buffer {
+  let parts: Buffer[] = [];
+  let length = 0;
+  let needed = 1;
+  return (bytes) => {
+    parts.push(bytes);
+    length += bytes.length;
+    if (length < needed) return Buffer.alloc(0);
+    const all = parts.length === 1 ? bytes : Buffer.concat(parts, length);
+    let end = 0;
+    needed = 1;
+    while (end < all.length) {
+      const read = readResp(all, end);
+      if (read.value === undefined) {
+        needed = read.needed - end;
+        break;
+      }
+      onValue(read.value);
+      end = read.end;
+    }
+    parts = end === all.length ? [] : [all.subarray(end)];
+    length = all.length - end;
+    return all.subarray(0, end);
+  };
+}
+
+/** In lower case, with the second word where the first says too little. */
+function nameOf(command: RespValue): string {
+  const [name = '', second = ''] = itemsOf(command).map((item) => textOf(item)?.toLowerCase() ?? '');
+  return name === 'cluster' || name === 'sentinel' ? `${name} ${second}` : name;
+}
+
+function requireRedirection(text: string): void {
+  if (!redirection.test(text)) return;
+  const slot = goodRedirection.exec(text)?.[1];
+  if (slot === undefined || Number(slot) >= slots) throw new WrongAnswer('a redirection to nowhere');
+}
+
+function isTold(answer: RespValue, kind: string): boolean {
+  const items = itemsOf(answer);
+  return items.length >= 2 && textOf(items[0]!) === kind && textOf(items[1]!) !== null;
+}
+
+function isListOfTexts(answer: RespValue): boolean {
+  return itemsOf(answer).every((item) => textOf(item) !== null);
+}
+
+function isSlotRange(range: RespValue): boolean {
+  const [from, to, ...nodes] = itemsOf(range);
+  const isRange = from?.code === ':' && to?.code === ':' && 0 <= from.number && from.number <= to.number;
+  return isRange && to.number < slots && nodes.length > 0 && nodes.every(isNode);
+}
+
+function isNode(node: RespValue): boolean {
+  const [host, port] = itemsOf(node);
+  // Without a host, which a node may not know, the driver passes it over.
+  if (host === undefined || (host.code !== '$' && host.code !== '+')) return false;
+  return port?.code === ':' && 0 < port.number && port.number < 65_536;
+}
+
+function itemsOf(answer: RespValue): readonly RespValue[] {
+  return answer.code === '*' ? (answer.items ?? []) : [];
+}
+
+function textOf(value: RespValue): string | null {
+  return value.code === '$' || value.code === '+' ? value.text : null;
+}

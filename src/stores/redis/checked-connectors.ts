@@ -1,0 +1,66 @@
+import { connect as connectPlain, type NetConnectOpts, type Socket } from 'node:net';
+import { type ConnectionOptions, connect as connectTls } from 'node:tls';
+import { AbstractConnector, type Redis, SentinelConnector } from 'ioredis';
+import { CheckedStream } from './checked-stream.ts';
+
+type Stream = Awaited<ReturnType<AbstractConnector['connect']>>;
+type Place = NetConnectOpts & { readonly disconnectTimeout: number; readonly tls?: ConnectionOptions };
+
+/** Connects to one server, and checks what it answers. */
+export class CheckedConnector extends AbstractConnector {
+  readonly #place: Place;
+
+  constructor(options: unknown) {
+    const place = options as Place;
+    super(place.disconnectTimeout);
+    this.#place = place;
+  }
+
+  async connect(): Promise<Stream> {
+    this.connecting = true;
+    // The driver sets itself up in this turn of the event loop.
+    await Promise.resolve();
+    if (!this.connecting) throw new Error('the connection is closed');
+    const { tls } = this.#place;
+    const at = placeOf(this.#place);
+    const socket = tls === undefined ? connectPlain(at) : connectTls({ ...at, ...tls } as ConnectionOptions);
+    this.stream = checked(socket);
+    this.stream.once('error', (error) => {
+      this.firstError = error;
+    });
+    return this.stream;
+  }
+}
+
+/** How the driver reaches a Sentinel: a step of its own that its types keep to themselves. */
+interface SentinelSteps {
+  stream: Stream;
+  connect(onError: (type: string, error: Error) => void): Promise<Stream>;
+  connectToSentinel(endpoint: object, options?: object): Redis;
+}
+
+const Sentinels = SentinelConnector as unknown as new (options: unknown) => SentinelSteps;
+
+class CheckedSentinels extends Sentinels {
+  override async connect(onError: (type: string, error: Error) => void): Promise<Stream> {
+    this.stream = checked(await super.connect(onError));
+    return this.stream;
+  }
+
+  override connectToSentinel(endpoint: object, options?: object): Redis {
+    return super.connectToSentinel(endpoint, { ...options, Connector: CheckedConnector });
+  }
+}
+
+/** Connects to the server that Sentinels name, and checks what it and they answer. */
+export const CheckedSentinelConnector = CheckedSentinels as unknown as typeof CheckedConnector;
+
+function placeOf(place: Place): NetConnectOpts {
+  if ('path' in place && typeof place.path === 'string') return { path: place.path };
+  const { host, port, family } = place as { host?: string; port: number; family?: number };
+  return { port, ...(host === undefined ? {} : { host }), ...(family == null ? {} : { family }) };
+}
+
+function checked(socket: Socket): Stream {
+  return new CheckedStream(socket) as unknown as Stream;
+}

@@ -1,0 +1,78 @@
+import type { TestScope } from './gateway.ts';
+import { startRelayListener } from './relay-listener.ts';
+import { createFrameReader } from './resp.ts';
+
+/** A server that answers as a Redis, a Sentinel and a node of a Cluster would, but for one command. */
+export interface ScriptedRedis {
+  readonly port: number;
+  /** From now on that command, `cluster slots` say, is given those bytes (latin1). Null: all are answered well. */
+  answerWrongly(wrong: { readonly command: string; readonly bytes: string } | null): void;
+  /** How many times the wrong answer was given since it was set. */
+  readonly struck: number;
+  /** Ends every connection. */
+  cut(): void;
+}
+
+const bulk = (text: string) => `$${Buffer.byteLength(text)}\r\n${text}\r\n`;
+const list = (...items: string[]) => `*${items.length}\r\n${items.join('')}`;
+const farAhead = () => Date.now() + 1_000_000;
+
+/** Starts it on a free loopback port. */
+export async function startScriptedRedis(t: TestScope): Promise<ScriptedRedis> {
+  let wrong: { readonly command: string; readonly bytes: string } | null = null;
+  let struck = 0;
+  const place = () => [bulk('127.0.0.1'), `:${listener.port}\r\n`] as const;
+
+  const script = () => list(bulk('ok'), `:${Date.now()}\r\n`, `:${farAhead()}\r\n`);
+  const answers: Record<string, (args: readonly string[], isSubscriber: boolean) => string> = {
+    info: () => bulk('role:master\r\nredis_version:7.2.0\r\nloading:0\r\n'),
+    ping: (_, isSubscriber) => (isSubscriber ? list(bulk('pong'), bulk('')) : '+PONG\r\n'),
+    time: () => list(bulk(String(Math.floor(Date.now() / 1000))), bulk('0')),
+    subscribe: ([channel]) => list(bulk('subscribe'), bulk(channel!), ':1\r\n'),
+    hmget: () => list(bulk('user'), bulk(String(farAhead()))),
+    hgetall: () => list(),
+    exists: (keys) => `:${keys.length}\r\n`,
+    zrange: () => list(bulk('a-session')),
+    zrem: () => ':1\r\n',
+    evalsha: () => (wrong?.command === 'eval' ? '-NOSCRIPT No matching script.\r\n' : script()),
+    eval: script,
+    'cluster slots': () => list(list(':0\r\n', ':16383\r\n', list(...place()))),
+    'cluster info': () => bulk('cluster_state:ok'),
+    'sentinel get-master-addr-by-name': () => list(bulk('127.0.0.1'), bulk(String(listener.port))),
+    'sentinel sentinels': () => list(),
+  };
+
+  const listener = await startRelayListener(t, (client) => {
+    const read = createFrameReader();
+    let isSubscriber = false;
+    client.on('error', () => {});
+    client.on('data', (chunk: Buffer) => {
+      for (const { value } of read(chunk)) {
+        const [first = '', ...rest] = (value as readonly unknown[]).map(String);
+        const short = first.toLowerCase();
+        const isLong = short === 'cluster' || short === 'sentinel';
+        const name = isLong ? `${short} ${rest.shift()?.toLowerCase()}` : short;
+        isSubscriber ||= name === 'subscribe';
+        if (name === wrong?.command) {
+          struck += 1;
+          client.write(wrong.bytes, 'latin1');
+        } else client.write(answers[name]?.(rest, isSubscriber) ?? '+OK\r\n');
+      }
+    });
+    return { cut: () => client.destroy() };
+  });
+  const cut = () => {
+    for (const connection of listener.connections) connection.cut();
+  };
+  return {
+    port: listener.port,
+    answerWrongly(next) {
+      wrong = next;
+      struck = 0;
+    },
+    get struck() {
+      return struck;
+    },
+    cut,
+  };
+}
