@@ -73,6 +73,7 @@ export async function composeGateway(config: Config, lasting: LastingParts): Pro
   const tokens = createAccessTokens({
     issuer: config.base_url,
     keys: await loadSigningKeys(records, config.tokens.algorithm, now()),
+    loadKeys: async () => records.signingKeys(),
     algorithm: config.tokens.algorithm,
     lifetimeMs: config.tokens.access_lifetime,
     now,

@@ -1,8 +1,8 @@
-import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import { errors, type JSONWebKeySet, type JWTPayload, jwtVerify, SignJWT } from 'jose';
 import { uuidv7 } from 'uuidv7';
 import { Refusal } from '../errors.ts';
 import type { SigningKey } from '../stores/records.ts';
+import { createKeyRing, headerOf, type TokenKey, tokenType } from './key-ring.ts';
 import { parseScope } from './scopes.ts';
 
 /** What a verified access token says. Instants are epoch milliseconds. */
@@ -29,10 +29,11 @@ export interface AccessGrant {
 export interface AccessTokens {
   /** Signs with the newest key of the configured algorithm. */
   sign(grant: AccessGrant): Promise<{ readonly token: string; readonly expiresInSeconds: number }>;
-  /** Accepts only what `sign` writes, under any of the keys; throws {@link Refusal} `invalid_token` otherwise. */
+  /** Accepts only what `sign` writes, under any of the keys; throws {@link Refusal} `invalid_token` otherwise,
+   * or `store_unavailable` where it can't be known whether there is such a key. */
   verify(token: string): Promise<AccessClaims>;
-  /** The public part of every key (RFC 7517). */
-  jwks(): JSONWebKeySet;
+  /** The public part of every key (RFC 7517), those of other replicas included. */
+  jwks(): Promise<JSONWebKeySet>;
 }
 
 /** What access tokens are made of. */
@@ -41,6 +42,8 @@ export interface AccessTokenOptions {
   readonly issuer: string;
   /** Newest first, at least one of `algorithm`; all verify and are published. */
   readonly keys: readonly SigningKey[];
+  /** Asks the store for all keys, newest first, for another replica may have made one; left out: there are no others. */
+  readonly loadKeys?: () => Promise<readonly SigningKey[]>;
   readonly algorithm: SigningKey['algorithm'];
   readonly lifetimeMs: number;
   /** The clock, epoch ms. */
@@ -49,16 +52,6 @@ export interface AccessTokenOptions {
   readonly newId?: () => string;
 }
 
-/** A key ready for use, with the one encoded header that tokens under it have. */
-interface TokenKey {
-  readonly kid: string;
-  readonly algorithm: SigningKey['algorithm'];
-  readonly privateKey: KeyObject;
-  readonly publicKey: KeyObject;
-  readonly encodedHeader: string;
-}
-
-const typ = 'at+jwt';
 const clientId = 'postern';
 /** As much as a whole request head takes by default. */
 const maxTokenLength = 16 * 1024;
@@ -66,10 +59,8 @@ const maxTokenLength = 16 * 1024;
 /** Creates the signer and verifier of one issuer; throws when no key is of `algorithm`, or a key can't be read. */
 export function createAccessTokens(options: AccessTokenOptions): AccessTokens {
   const { issuer, lifetimeMs, now, newId = uuidv7 } = options;
-  const keys = options.keys.map(toTokenKey);
-  const byHeader = new Map(keys.map((key) => [key.encodedHeader, key]));
-  const signingKey = requireKeyOf(options.algorithm, keys);
-  const published = { keys: keys.map(toPublicJwk) };
+  const ring = createKeyRing({ keys: options.keys, load: options.loadKeys });
+  const signingKey = requireKeyOf(options.algorithm, ring.keys);
 
   async function sign(grant: AccessGrant) {
     const instant = now();
@@ -97,7 +88,7 @@ export function createAccessTokens(options: AccessTokenOptions): AccessTokens {
     if (token.length > maxTokenLength) throw refusal('length');
     const [header = '', payload, signature = ''] = token.split('.');
     // The header is compared, never interpreted: no algorithm, key or extension is taken from a token.
-    const key = byHeader.get(header);
+    const key = await ring.find(header);
     if (key === undefined) throw refusal('header');
     if (!isCanonicalBase64url(signature)) throw refusal('signature encoding');
     const claims = await verifySigned(token, key);
@@ -111,7 +102,7 @@ export function createAccessTokens(options: AccessTokenOptions): AccessTokens {
     try {
       const { payload } = await jwtVerify(token, key.publicKey, {
         algorithms: [key.algorithm],
-        typ,
+        typ: tokenType,
         issuer,
         audience: issuer,
         clockTolerance: 0,
@@ -143,29 +134,13 @@ export function createAccessTokens(options: AccessTokenOptions): AccessTokens {
     };
   }
 
-  return { sign, verify, jwks: () => published };
+  return { sign, verify, jwks: ring.published };
 }
 
 function requireKeyOf(algorithm: SigningKey['algorithm'], keys: readonly TokenKey[]): TokenKey {
   const key = keys.find((candidate) => candidate.algorithm === algorithm);
   if (key === undefined) throw new Error(`no signing key for ${algorithm}`);
   return key;
-}
-
-function toTokenKey(key: SigningKey): TokenKey {
-  const { kid, algorithm } = key;
-  const privateKey = createPrivateKey({ key: JSON.parse(key.privateJwk), format: 'jwk' });
-  const encodedHeader = Buffer.from(JSON.stringify(headerOf(key))).toString('base64url');
-  return { kid, algorithm, privateKey, publicKey: createPublicKey(privateKey), encodedHeader };
-}
-
-function headerOf(key: Pick<SigningKey, 'algorithm' | 'kid'>) {
-  return { alg: key.algorithm, typ, kid: key.kid };
-}
-
-function toPublicJwk(key: TokenKey) {
-  // From the public key object: a private member can't get in.
-  return { ...key.publicKey.export({ format: 'jwk' }), use: 'sig', alg: key.algorithm, kid: key.kid };
 }
 
 function refusal(cause: string): Refusal {

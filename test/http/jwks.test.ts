@@ -102,3 +102,20 @@ t.test('another gateway has keys of its own', async (t) => {
   await t.rejects(verify(accessToken, await jwksOf(two)), errors.JWKSNoMatchingKey);
   t.equal((await two.api.send({ path: '/api/store/x', bearer: accessToken })).status, 401);
 });
+
+t.test('a key that another replica made since counts here, and is published', async (t) => {
+  const early = await startWithUser(t, { tokens: { algorithm: 'ES256' } });
+  const late = await startTestGateway(t, {
+    folder: early.folder,
+    config: { tokens: { algorithm: 'EdDSA' } },
+  });
+  const { accessToken } = await late.api.signIn(username, password);
+  const { status } = await early.api.send({ path: '/api/store/x', bearer: accessToken });
+  t.equal(status, 200);
+  const kids = async (gateway: Pick<TestGateway, 'api'>) =>
+    (await jwksOf(gateway)).keys.map(({ kid }) => kid).sort();
+  const published = await kids(early);
+  t.equal(published.length, 2);
+  t.same(published, await kids(late));
+  await verify(accessToken, await jwksOf(early));
+});
