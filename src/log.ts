@@ -53,6 +53,8 @@ export function actorOfSession(user: string, session: string): Actor {
 
 /** Something that changes or probes access. */
 export interface AuditEntry {
+  /** When it was, epoch ms; left out: now. */
+  readonly time?: number;
   readonly event: string;
   readonly outcome: 'success' | 'failure';
   readonly actor: Actor;
@@ -194,7 +196,7 @@ function accessLine(entry: AccessEntry, time: string): string {
 function auditLine(entry: AuditEntry): string {
   const { event, outcome, actor, subject, session, key, provider, providerSubject } = entry;
   const { reason, address, requestId } = entry;
-  const time = new Date().toISOString();
+  const time = new Date(entry.time ?? Date.now()).toISOString();
   const line = {
     level: 'info',
     time,

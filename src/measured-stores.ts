@@ -19,7 +19,10 @@ interface StoreMeasures {
 
 /** Every operation that is one step; not what is asked on each request (`version`), in the background or by probes. */
 const recordsOperations: Record<
-  Exclude<keyof Records, 'version' | 'noteUse' | 'ping' | 'backup' | 'close'>,
+  Exclude<
+    keyof Records,
+    'version' | 'noteUse' | 'keepCommandEvents' | 'takeCommandEvents' | 'ping' | 'backup' | 'close'
+  >,
   Operation
 > = {
   findUser: 'read',

@@ -1,4 +1,5 @@
 import type { AddressInfo } from 'node:net';
+import { tellCommandEvents } from './command-events.ts';
 import type { Config } from './config/schema.ts';
 import { createRecentUse } from './credentials/recent-use.ts';
 import { longExchangeTargets } from './endpoints/provider-paths.ts';
@@ -191,6 +192,7 @@ export async function startGateway(
     setInterval(() => sessions.prune().catch(logStoreError), pruneIntervalMs),
   ];
   for (const timer of timers) timer.unref();
+  const stopTelling = tellCommandEvents(records, log);
 
   function logStoreError(error: unknown): void {
     log.error('a store could not be written', { err: error });
@@ -238,6 +240,7 @@ export async function startGateway(
       await new Promise((resolve) => setTimeout(resolve, config.shutdown.delay));
       await server.drain(config.shutdown.timeout);
       for (const timer of timers) clearInterval(timer);
+      stopTelling();
       streams.close();
       certificate?.close();
       await gateway.close();

@@ -11,6 +11,7 @@ import type { Tracing } from './tracing/tracing.ts';
 const untraced: ReadonlySet<string> = new Set([
   'version',
   'noteUse',
+  'takeCommandEvents',
   'prune',
   'onEnded',
   'ping',

@@ -1,4 +1,5 @@
-import type { ApiKeyFilters, ApiKeyPosition, ListedApiKey } from '../stores/records.ts';
+import type { ApiKeyFilters, ApiKeyPosition } from '../stores/api-key-query.ts';
+import type { ListedApiKey } from '../stores/records.ts';
 import type { Workplace } from './with-stores.ts';
 
 const pageSize = 100;

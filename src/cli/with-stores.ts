@@ -5,6 +5,7 @@ import { type AuditEntry, commandLine, createLogOn } from '../log.ts';
 import { openStores, type Stores } from '../open-stores.ts';
 import type { Call } from './command.ts';
 import { readConfig, requireConfig } from './configuration.ts';
+import { Failure } from './failure.ts';
 
 /** What a command works with: the configured stores, which a gateway may be using at the same time. */
 export interface Workplace {
@@ -15,7 +16,7 @@ export interface Workplace {
   readonly catalogue: ReadonlySet<string>;
   /** What users and keys hold now, by this configuration. */
   readonly holdings: Holdings;
-  /** Writes an audit line to standard error, for standard output is the result's. */
+  /** Writes an audit line to standard error, for standard output is the result's, and into the log of a gateway. */
   readonly audit: (entry: Pick<AuditEntry, 'event' | 'subject' | 'session' | 'key' | 'provider'>) => void;
   /** Epoch ms. */
   readonly now: () => number;
@@ -36,6 +37,7 @@ export async function withStores(call: Call, work: (workplace: Workplace) => Pro
     onBack: () => {},
   };
   const stores = await openStores(config, now, events, recordsPatienceMs);
+  const audited: AuditEntry[] = [];
   try {
     await work({
       config,
@@ -43,17 +45,26 @@ export async function withStores(call: Call, work: (workplace: Workplace) => Pro
       sessions: stores.sessions,
       catalogue,
       holdings: createHoldings(catalogue, config.identity_providers),
-      audit: (entry) =>
-        log.audit({
-          outcome: 'success',
-          actor: commandLine,
-          address: null,
-          requestId: null,
-          ...entry,
-        }),
+      audit(about) {
+        const common = { outcome: 'success', actor: commandLine, address: null, requestId: null } as const;
+        const entry: AuditEntry = { time: now(), ...common, ...about };
+        log.audit(entry);
+        audited.push(entry);
+      },
       now,
     });
   } finally {
-    await stores.close();
+    // Also when it went wrong half-way: what was done was done.
+    await tellGateways(stores.records, audited).finally(() => stores.close());
+  }
+}
+
+/** Leaves audit lines for the log of a running gateway, or of the next one; throws Failure. */
+async function tellGateways(records: Stores['records'], audited: readonly AuditEntry[]): Promise<void> {
+  if (audited.length === 0) return;
+  try {
+    await records.keepCommandEvents(audited.map((entry) => JSON.stringify(entry)));
+  } catch (error) {
+    throw new Failure('failed', 'it is done, but no gateway could be told of it for its log', error);
   }
 }

@@ -6,6 +6,8 @@ export interface RecordsChange {
   readonly users: readonly string[];
   /** Ids of keys that were made, of which nobody can have remembered more than that there was none. */
   readonly newKeys?: readonly string[];
+  /** Whether a command did something for a gateway to tell of; nothing that is remembered rests on it. */
+  readonly hasCommandEvents?: boolean;
 }
 
 /** Tells what other processes change in a store, and how far that can be relied on. */

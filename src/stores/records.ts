@@ -1,3 +1,5 @@
+import type { ApiKeyQuery } from './api-key-query.ts';
+
 /** A value, or a promise of it: a store whose answer is already in this process gives it without a wait. */
 export type Awaitable<T> = T | Promise<T>;
 
@@ -121,51 +123,6 @@ export interface NewIdentityUser {
 export interface UserIdentity extends Identity {
   /** Whether the first sign-in made the user. */
   readonly madeUser: boolean;
-}
-
-export type ApiKeySortField = 'created' | 'label' | 'expires' | 'last_used';
-export type ApiKeyStatus = 'active' | 'expired' | 'suspended';
-export type Comparison = 'gt' | 'gte' | 'lt' | 'lte';
-
-/** Filters of the key list; all must hold. Instants are epoch milliseconds. */
-export interface ApiKeyFilters {
-  /** ASCII case-insensitive. */
-  readonly labelContains?: string;
-  readonly labelEq?: string;
-  /** A null `expires` is the far future, a null `last_used` the far past. */
-  readonly instants?: readonly {
-    readonly field: 'created' | 'expires' | 'last_used';
-    readonly comparison: Comparison;
-    readonly value: number;
-  }[];
-  readonly expiresIsNull?: boolean;
-  readonly lastUsedIsNull?: boolean;
-  /** The key's own scopes contain all of these. */
-  readonly scopesContain?: readonly string[];
-  readonly createdByEq?: string;
-  readonly statusEq?: ApiKeyStatus;
-}
-
-/** A place in the order of a list: the sort value and id of an item; the null of a field is its far end. */
-export interface ApiKeyPosition {
-  readonly value: number | string | null;
-  readonly id: string;
-}
-
-export interface ApiKeyQuery {
-  readonly sortBy: ApiKeySortField;
-  readonly sortOrder: 'asc' | 'desc';
-  readonly filters: ApiKeyFilters;
-  /** Items strictly after this place in the order (or before it, when `backwards`). Absent: from the end it starts at. */
-  readonly from?: ApiKeyPosition;
-  /** With `from`: the item at that place, if still there, counts too. */
-  readonly inclusive?: boolean;
-  /** Read towards the start; items are still given in list order. */
-  readonly backwards?: boolean;
-  /** How many at most. */
-  readonly size: number;
-  /** The instant against which `expired` is judged, epoch ms. */
-  readonly now: number;
 }
 
 export interface ApiKeyPage {
@@ -293,6 +250,11 @@ export interface Records {
   bootstrap(): Awaitable<BootstrapState>;
   /** Keeps `token` as the made one if the bootstrap is open and has none yet; with `reset` opens it anew. Gives the state after. */
   setBootstrapToken(token: string, options: { readonly reset: boolean }): Promise<BootstrapState>;
+
+  /** Keeps what a command did, as JSON, until a gateway takes it; changes `version`. */
+  keepCommandEvents(entries: readonly string[]): Promise<void>;
+  /** Takes what commands did, oldest first: each is given once, to one of the gateways on the store. */
+  takeCommandEvents(): Promise<readonly string[]>;
 
   /** Resolves when the store answers, rejects `store_unavailable` otherwise. */
   ping(): Promise<void>;

@@ -1,5 +1,6 @@
 import t from 'tap';
 import { administratorSet } from '../../src/stores/administrator-set.ts';
+import { eventually } from '../support/eventually.ts';
 import { hashOf, newKey, newUser, startOfTime } from './fixtures.ts';
 import type { RecordsFactory } from './records-suite.ts';
 
@@ -37,6 +38,23 @@ export function runUsersSuite({ name, create }: RecordsFactory): void {
     }
     await store.createUser(newUser('none'), 'none');
     t.strictSame([...(await store.passwordHashKinds())].sort(), kinds.sort());
+  });
+
+  t.test(`${name}: what commands did is given once, in order, and told of`, async (t) => {
+    const { store, openSecond } = await create(t);
+    const second = await openSecond();
+    t.strictSame(await store.takeCommandEvents(), []);
+    const before = store.version();
+    await second.keepCommandEvents(['"one"', '"two"']);
+    await second.keepCommandEvents(['"three"']);
+    await eventually('the store is told', () => store.version() !== before);
+    const taken = await Promise.all([store.takeCommandEvents(), second.takeCommandEvents()]);
+    t.strictSame(taken.flat(), ['"one"', '"two"', '"three"']);
+    t.ok(
+      taken.some((events) => events.length === 0),
+      'to one of those who ask',
+    );
+    t.strictSame(await store.takeCommandEvents(), []);
   });
 
   t.test(`${name}: users are listed by name`, async (t) => {

@@ -1,5 +1,6 @@
 import t from 'tap';
 import { type CommandFolder, createCommandFolder } from '../support/command.ts';
+import { eventually } from '../support/eventually.ts';
 
 const input = 'correct horse battery staple\n';
 const asset = { path: '/api/store/asset/1' };
@@ -49,6 +50,33 @@ t.test('a key is told to be of no use as far as its user does not hold its scope
   t.match(created, { code: 0, stderr: /^postern: "ada" does not hold store:read: /m });
   const { json } = await api.send({ path: '/api/else', apiKey: created.stdout.trimEnd() });
   t.equal(new Map(json.headers).get('X-Auth-Scopes'), 'store:write');
+});
+
+t.test('what commands do is in the log of the running gateway, each line once', async (t) => {
+  const folder = createCommandFolder(t);
+  const { printed } = await folder.serve();
+  const second = await folder.serve();
+  const ada = (
+    await folder.run(['user', 'add', 'ada', '--scopes', 'store:read'], { input })
+  ).stdout.trimEnd();
+  const created = await createKey(folder, '--json');
+  await folder.run(['user', 'disable', 'ada']);
+  const lines = () =>
+    [printed(), second.printed()]
+      .flatMap(({ stdout }) => stdout.split('\n'))
+      .filter((line) => line.includes('"audit":true'))
+      .map((line) => JSON.parse(line));
+  await eventually('all three are told', () => lines().length >= 3);
+  const actor = { user: null, kind: 'command_line' };
+  t.match(
+    lines().toSorted((one, other) => (one.time < other.time ? -1 : 1)),
+    [
+      { event: 'user_created', outcome: 'success', actor, subject: ada },
+      { event: 'api_key_created', actor, subject: ada, key: created.json.id, time: created.audit[0]!.time },
+      { event: 'user_disabled', actor, subject: ada },
+    ],
+  );
+  t.equal(lines().length, 3);
 });
 
 t.test('revoking with children takes all that were minted with it', async (t) => {

@@ -1,13 +1,8 @@
 import { z } from 'zod';
 import type { Cursors } from '../../credentials/cursor.ts';
 import { Refusal } from '../../errors.ts';
-import type {
-  ApiKeyFilters,
-  ApiKeyPage,
-  ApiKeyPosition,
-  ApiKeySortField,
-  ListedApiKey,
-} from '../../stores/records.ts';
+import type { ApiKeyFilters, ApiKeyPosition, ApiKeySortField } from '../../stores/api-key-query.ts';
+import type { ApiKeyPage, ListedApiKey } from '../../stores/records.ts';
 import type { ListQuery } from './api-key-schemas.ts';
 
 /** Where a page starts: after (or, inclusive, at) a position, forwards or backwards; without one, at the first end. */

@@ -1,5 +1,6 @@
 import { heldScopes } from '../../credentials/scopes.ts';
-import { type ApiKeyStatus, administratorSetId, type ListedApiKey } from '../../stores/records.ts';
+import type { ApiKeyStatus } from '../../stores/api-key-query.ts';
+import { administratorSetId, type ListedApiKey } from '../../stores/records.ts';
 
 /** How keys are shown: with what they point to (`hydrate`) or with bare ids. */
 export interface PresentOptions {

@@ -16,6 +16,7 @@ const maxNotifiedBytes = 7_000;
 const maxKeptBytes = 1_000_000;
 const maxChannelBytes = 63;
 const everything = '*';
+const commandEvents = 'command-events';
 
 /** The channel on which changes of the store in that schema are told. */
 export function changeChannel(schema: string): string {
@@ -28,11 +29,12 @@ export function changeChannel(schema: string): string {
  * What a change is about: `user:ID`, `key:ID` and `new-key:ID`, separated by spaces, or `*` for anything. By write:
  * `createUser`, `activate`, `updateUser`, `acceptIdentity`, `linkIdentity` and `unlinkIdentity` tell the user (whose keys
  * show its name and whether it is disabled), `removeUser` also the keys deleted with it, `createApiKey` the new key and
- * `deleteApiKey` the keys.
+ * `deleteApiKey` the keys; `keepCommandEvents` tells `command-events` alone.
  */
 export function formatHints(changes: readonly RecordsChange[]): string {
   const hints = new Set<string>();
-  for (const { users, keys, newKeys = [] } of changes) {
+  for (const { users, keys, newKeys = [], hasCommandEvents } of changes) {
+    if (hasCommandEvents) hints.add(commandEvents);
     for (const id of users) hints.add(`user:${id}`);
     for (const id of keys) hints.add(`key:${id}`);
     for (const id of newKeys) hints.add(`new-key:${id}`);
@@ -52,14 +54,16 @@ export function parseHints(hints: string): RecordsChange | null {
   const users: string[] = [];
   const keys: string[] = [];
   const newKeys: string[] = [];
+  let hasCommandEvents = false;
   for (const hint of hints.split(' ')) {
     if (hint.startsWith('user:')) users.push(hint.slice('user:'.length));
     else if (hint.startsWith('key:')) keys.push(hint.slice('key:'.length));
+    else if (hint === commandEvents) hasCommandEvents = true;
     else if (hint.startsWith('new-key:')) newKeys.push(hint.slice('new-key:'.length));
     // Everything, or something that a later version of this program tells.
     else return null;
   }
-  return { users, keys, newKeys };
+  return { users, keys, newKeys, ...(hasCommandEvents && { hasCommandEvents }) };
 }
 
 /** Reads a notification: the version, a space, and hints. Undefined when it is none of ours. */

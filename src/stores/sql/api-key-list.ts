@@ -1,11 +1,11 @@
 import type {
   ApiKeyFilters,
-  ApiKeyPage,
   ApiKeyQuery,
   ApiKeySortField,
   ApiKeyStatus,
   Comparison,
-} from '../records.ts';
+} from '../api-key-query.ts';
+import type { ApiKeyPage } from '../records.ts';
 import { type ApiKeyRow, selectApiKey, toApiKey } from './api-key-row.ts';
 import type { Condition, Dialect } from './dialect.ts';
 import { all, first, type Steps, type Value } from './steps.ts';

@@ -1,4 +1,5 @@
 import { type ApiKeys, createApiKeys } from './api-keys.ts';
+import { type CommandEvents, createCommandEvents } from './command-events.ts';
 import type { SqlDatabase } from './database.ts';
 import { createIdentities, type Identities } from './identities.ts';
 import { createScopeSets, type ScopeSets } from './scope-sets.ts';
@@ -6,7 +7,7 @@ import { createSecrets, type Secrets } from './secrets.ts';
 import { createUsers, type Users } from './users.ts';
 
 /** The records store as far as it is the same in every SQL database. */
-export type SqlRecords = Users & Identities & ScopeSets & ApiKeys & Secrets;
+export type SqlRecords = Users & Identities & ScopeSets & ApiKeys & Secrets & CommandEvents;
 
 /** The records store on that database; `now` is the clock, in epoch milliseconds. */
 export function createSqlRecords(database: SqlDatabase, now: () => number): SqlRecords {
@@ -16,5 +17,6 @@ export function createSqlRecords(database: SqlDatabase, now: () => number): SqlR
     ...createScopeSets(database),
     ...createApiKeys(database, now),
     ...createSecrets(database),
+    ...createCommandEvents(database),
   };
 }

@@ -45,3 +45,8 @@ export function* noteChange(users: readonly string[], keys: readonly string[] = 
 export function* noteNewKey(id: string): Steps<void> {
   yield { changed: { users: [], keys: [], newKeys: [id] } };
 }
+
+/** Counts that a command did something for a gateway to tell of. */
+export function* noteCommandEvents(): Steps<void> {
+  yield { changed: { users: [], keys: [], hasCommandEvents: true } };
+}

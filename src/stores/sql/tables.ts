@@ -47,5 +47,6 @@ export const recordsTables: readonly Table[] = [
   { name: 'removed_api_keys', columns: ['id', 'parent'], key: ['id'] },
   { name: 'signing_keys', columns: ['kid', 'algorithm', 'private_jwk', 'created'], key: ['kid'] },
   { name: 'secrets', columns: ['name', 'value'], key: ['name'] },
+  { name: 'command_events', columns: ['id', 'entry'], key: ['id'] },
   { name: 'bootstrap', columns: ['id', 'open', 'token'], key: ['id'], isSeeded: true },
 ];
