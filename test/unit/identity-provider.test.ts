@@ -1,80 +1,14 @@
-import t, { type Test } from 'tap';
-import { createIdentityProvider, type Sender } from '../../src/identity-providers/identity-provider.ts';
-import { createProviderNetwork } from '../../src/identity-providers/provider-network.ts';
-import { createSignInStarts } from '../../src/identity-providers/sign-in-start.ts';
+import t from 'tap';
+import type { Sender } from '../../src/identity-providers/identity-provider.ts';
+import { claims } from '../support/forged-assertions.ts';
 import {
-  claims,
-  es256,
-  forge,
-  header,
-  jwkOf,
-  settingsOf,
-  start as startInstant,
-} from '../support/forged-assertions.ts';
-import { json, publish, type StubAnswer, startStubProvider } from '../support/stub-provider.ts';
-
-const starts = createSignInStarts({ secret: Buffer.alloc(32, 7) });
-
-/** Who sends; `held` are the cookies of what was begun there. */
-interface TestSender extends Sender {
-  readonly held: string[];
-}
-
-function newSender(isOwnPage = false): TestSender {
-  const held: string[] = [];
-  return { held, bindings: () => held, isOwnPage: () => isOwnPage };
-}
-
-const mine = newSender();
-const theirs = newSender();
-const nobody = newSender();
-
-async function setUp(t: Test, changes: object = {}) {
-  const stub = await startStubProvider(t);
-  const network = createProviderNetwork({ documentTimeoutMs: 500, fetchTimeoutMs: 500 });
-  t.teardown(() => network.close());
-  publish(stub, [jwkOf(es256)]);
-  const clock = { now: startInstant };
-  const burnt = new Map<string, number>();
-  const warnings: unknown[] = [];
-  const settings = settingsOf({ issuer: stub.origin, ...changes });
-  const createProvider = (name: string) =>
-    createIdentityProvider({
-      name,
-      settings,
-      network,
-      starts,
-      singleUse: {
-        async burn(id, expires) {
-          if (burnt.has(id) || expires <= clock.now) return false;
-          burnt.set(id, expires);
-          return true;
-        },
-        async release(id) {
-          burnt.delete(id);
-        },
-      },
-      now: () => clock.now,
-      log: { warn: (message, fields) => warnings.push([message, fields]) },
-    });
-  const provider = createProvider('idp');
-  const assertion = (change: object = {}, key = es256) =>
-    forge(header, { ...claims, iss: stub.origin, ...change }, key);
-  /** Begins a sign-in and gives what its address says. */
-  async function begin(browser = mine, returnTo: string | null = null) {
-    const { url, start } = await provider.start({ returnTo });
-    browser.held.push(start.binding);
-    return Object.fromEntries(new URL(url).searchParams) as { nonce: string; state: string };
-  }
-  /** Makes the token endpoint answer with that nonce. */
-  const answerCode = (nonce: string, change: object = {}) => {
-    const tokens = { access_token: 'a', token_type: 'bearer', id_token: assertion({ nonce, ...change }) };
-    stub.answers.set('/token', json(tokens));
-  };
-  return { stub, provider, createProvider, clock, burnt, warnings, assertion, begin, answerCode };
-}
-
-const refused = { code: 'invalid_assertion' };
+  mine,
+  newSender,
+  nobody,
+  refused,
+  setUpRedeeming as setUp,
+  theirs,
+} from '../support/redeeming-provider.ts';
 
 t.test('an assertion with the nonce of a start of this browser is redeemed, once', async (t) => {
   const { stub, provider, begin, assertion, burnt } = await setUp(t, {
@@ -88,7 +22,7 @@ t.test('an assertion with the nonce of a start of this browser is redeemed, once
     issuer: stub.origin,
     subject: 'alice-1',
     profile: { username: 'alice', displayName: null, email: null },
-    grants: { scopes: [], scopeSets: ['administrator'] },
+    grants: { scopes: [], scopeSets: ['administrator'], grants: ['["groups","admins"]'] },
   });
   await t.rejects(provider.redeem({ assertion: signed }, mine), refused);
   await t.rejects(
@@ -181,118 +115,6 @@ t.test('unsolicited ones are accepted when that is switched on, and burnt', asyn
   );
 });
 
-t.test('a code is redeemed with the state of a start of this browser, once', async (t) => {
-  const { provider, begin, answerCode } = await setUp(t, { response: 'code' });
-  const { state, nonce } = await begin(mine, '/inbox');
-  answerCode(nonce);
-  const presented = { code: 'c', state };
-  await t.rejects(provider.redeem(presented, theirs), refused);
-  await t.rejects(provider.redeem({ code: 'c', state: nonce }, mine), refused);
-  await t.rejects(provider.redeem({ ...presented, issuer: 'https://other.example' }, mine), refused);
-  t.match(await provider.redeem(presented, mine), { subject: 'alice-1', start: { returnTo: '/inbox' } });
-  await t.rejects(provider.redeem(presented, mine), refused);
-});
-
-t.test('a code of another start is refused', async (t) => {
-  const { provider, begin, answerCode, burnt } = await setUp(t, { response: 'code' });
-  const victim = await begin(theirs);
-  const { state } = await begin(mine);
-  answerCode(victim.nonce);
-  await t.rejects(provider.redeem({ code: 'c', state }, mine), refused);
-  t.equal(burnt.size, 1, 'a code is sent once, whatever comes of it');
-  answerCode(victim.nonce, { nonce: undefined });
-  const again = await begin(mine);
-  await t.rejects(provider.redeem({ code: 'c', state: again.state }, mine), refused, 'nor one without nonce');
-});
-
-t.test('a code’s ID token has its signature verified', async (t) => {
-  const { stub, provider, begin, answerCode } = await setUp(t, { response: 'code' });
-  const { state, nonce } = await begin();
-  answerCode(nonce);
-  publish(stub, [jwkOf(es256, { kid: 'other' })]);
-  await t.rejects(provider.redeem({ code: 'c', state }, mine), refused);
-});
-
-t.test('of twenty in parallel with one code one is redeemed, and the code is sent once', async (t) => {
-  const { stub, provider, begin, answerCode } = await setUp(t, { response: 'code' });
-  const { state, nonce } = await begin();
-  answerCode(nonce);
-  const results = await Promise.allSettled(
-    Array.from({ length: 20 }, () => provider.redeem({ code: 'c', state }, mine)),
-  );
-  t.equal(results.filter(({ status }) => status === 'fulfilled').length, 1);
-  for (const result of results) if (result.status === 'rejected') t.match(result.reason, refused);
-  t.equal(stub.count('/token'), 1);
-});
-
-t.test('a code that surely was not redeemed can be brought again', async (t) => {
-  const { stub, provider, begin, answerCode, burnt, warnings } = await setUp(t, { response: 'code' });
-  const { state, nonce } = await begin();
-  const redeem = () => provider.redeem({ code: 'c', state }, mine);
-  const unavailable = { code: 'provider_unavailable' };
-  for (const status of [429, 503]) {
-    publish(stub, [jwkOf(es256)]);
-    stub.answers.set('/token', json({}, status));
-    await t.rejects(redeem(), unavailable);
-    t.equal(burnt.size, 0, `after ${status}`);
-  }
-  t.match(warnings, [
-    ['identity provider unavailable', { cause: /token: status 429/ }],
-    [/./, { cause: /503/ }],
-  ]);
-  answerCode(nonce);
-  t.ok(await redeem());
-});
-
-t.test('one of which that is not known is lost', async (t) => {
-  const failures: Record<string, StubAnswer> = {
-    'a 500': json({}, 500),
-    'a redirect': (_request, response) => void response.writeHead(302, { location: '/other' }).end(),
-    'a connection that breaks': (_request, response) => void response.socket?.destroy(),
-    silence: () => {},
-    'a refused client': json({ error: 'invalid_client' }, 401),
-    'no ID token': json({ access_token: 'a', token_type: 'bearer' }),
-  };
-  for (const [name, answer] of Object.entries(failures)) {
-    const { stub, provider, begin, answerCode } = await setUp(t, { response: 'code' });
-    const { state, nonce } = await begin();
-    stub.answers.set('/token', answer);
-    const redeem = () => provider.redeem({ code: 'c', state }, mine);
-    await t.rejects(redeem(), { code: 'provider_unavailable' }, name);
-    answerCode(nonce);
-    await t.rejects(redeem(), refused, name);
-    t.equal(stub.count('/token'), 1, name);
-  }
-});
-
-t.test('what began elsewhere neither uses up a start nor sends its code', async (t) => {
-  const { stub, provider, createProvider, begin, answerCode, burnt } = await setUp(t, { response: 'code' });
-  const { state, nonce } = await begin();
-  answerCode(nonce);
-  for (const sender of [theirs, nobody, newSender(true)])
-    await t.rejects(provider.redeem({ code: 'c', state }, sender), refused);
-  await t.rejects(createProvider('other').redeem({ code: 'c', state }, mine), refused);
-  t.equal(burnt.size, 0);
-  t.equal(stub.count('/token'), 0);
-});
-
-t.test('the issuer beside it is compared, and required of a code where it is announced', async (t) => {
-  for (const response of ['id_token', 'code']) {
-    const { stub, provider, begin, assertion, answerCode, burnt } = await setUp(t, { response });
-    publish(stub, [jwkOf(es256)], { authorization_response_iss_parameter_supported: true });
-    const { state, nonce } = await begin();
-    answerCode(nonce);
-    const presented = response === 'code' ? { code: 'c', state } : { assertion: assertion({ nonce }) };
-    t.equal(await provider.requiresIssuer(), response === 'code');
-    for (const issuer of ['', 'https://other.example', `${stub.origin}/`, stub.origin.toUpperCase()])
-      await t.rejects(provider.redeem({ ...presented, issuer }, mine), refused);
-    t.equal(burnt.size, 0);
-    t.ok(await provider.redeem({ ...presented, issuer: stub.origin }, mine));
-  }
-  const { provider } = await setUp(t, { response: 'code' });
-  t.equal(await provider.requiresIssuer(), false, 'not announced');
-});
-
 t.test('started ones pass without the cookie, from pages of ours alone', async (t) => {
   const { provider, createProvider, begin, assertion, clock, burnt } = await setUp(t, {
     unsolicited: 'started',
@@ -317,16 +139,6 @@ t.test('started ones pass without the cookie, from pages of ours alone', async (
   const begun = await strict.begin();
   const made = strict.assertion({ nonce: begun.nonce });
   await t.rejects(strict.provider.redeem({ assertion: made }, own), refused, 'unless configured');
-});
-
-t.test('what is redeemed is what the provider is configured for', async (t) => {
-  const byToken = await setUp(t);
-  const { nonce: ticket } = await byToken.begin();
-  byToken.answerCode(starts.open(ticket)!.companion);
-  await t.rejects(byToken.provider.redeem({ code: 'c', state: ticket }, mine), refused);
-  t.equal(byToken.stub.count('/token'), 0);
-  const byCode = await setUp(t, { response: 'code', unsolicited: true });
-  await t.rejects(byCode.provider.redeem({ assertion: byCode.assertion() }, mine), refused);
 });
 
 t.test('while the provider is away there is no start, and the log says so once', async (t) => {
