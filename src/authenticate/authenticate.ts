@@ -53,18 +53,17 @@ export function createAuthenticate(options: {
 
 const scheme = 'bearer';
 const space = 0x20;
+const tab = 0x09;
 
-/** What follows `Bearer` (in any case) and its blanks, perhaps nothing; undefined for another scheme. */
+/**
+ * What follows `Bearer` (in any case) and one space, perhaps nothing; undefined for another scheme. What other blanks
+ * stand between is part of the token, which is then none (RFC 6750 §2.1).
+ */
 function bearerTokenOf(authorization: string): string | undefined {
-  if (authorization.startsWith('Bearer ')) return withoutLeadingSpaces(authorization, 7);
+  if (authorization.startsWith('Bearer ')) return authorization.slice(7);
   if (authorization.slice(0, scheme.length).toLowerCase() !== scheme) return undefined;
-  const isWhole = authorization.length === scheme.length || authorization.charCodeAt(scheme.length) === space;
-  return isWhole ? withoutLeadingSpaces(authorization, scheme.length) : undefined;
-}
-
-/** Spaces alone stand between scheme and token, no tab and nothing else that looks like one (RFC 9110 §11.4). */
-function withoutLeadingSpaces(text: string, from: number): string {
-  let start = from;
-  while (text.charCodeAt(start) === space) start++;
-  return text.slice(start);
+  if (authorization.length === scheme.length) return '';
+  const after = authorization.charCodeAt(scheme.length);
+  if (after === space) return authorization.slice(scheme.length + 1);
+  return after === tab ? authorization.slice(scheme.length) : undefined;
 }

@@ -1,3 +1,4 @@
+import { type ExtensionState, extension, mayEndExtension, nextExtensionState } from './chunk-extension.ts';
 import { isCleanText, MalformedMessage, parseFields } from './message-head.ts';
 
 /** Who is given the bytes of a body as they are decoded. */
@@ -37,6 +38,7 @@ export class ChunkedDecoder {
   #digits = 0;
   #left = 0;
   #extensionBytes = 0;
+  #extension: ExtensionState = extension.nameStart;
   #trailerText = '';
   #trailers: string[] = [];
 
@@ -80,18 +82,19 @@ export class ChunkedDecoder {
           this.#left = this.#left * 16 + digit;
         } else if (this.#digits === 0) throw new MalformedMessage('chunk size');
         else if (byte === cr) this.#state = state.sizeEnd;
-        else if (byte === 0x3b) this.#state = state.extension;
-        else throw new MalformedMessage('chunk size');
+        else if (byte === 0x3b) {
+          this.#state = state.extension;
+          this.#extension = extension.nameStart;
+        } else throw new MalformedMessage('chunk size');
         return;
       }
       case state.extension:
-        if (byte === cr) this.#state = state.sizeEnd;
-        else if (
-          (byte < 0x20 && byte !== 0x09) ||
-          byte === 0x7f ||
-          ++this.#extensionBytes > maxExtensionBytes
-        )
-          throw new MalformedMessage('chunk extension');
+        if (byte === cr && mayEndExtension(this.#extension)) this.#state = state.sizeEnd;
+        else {
+          this.#extension = nextExtensionState(this.#extension, byte);
+          if (this.#extension === extension.malformed || ++this.#extensionBytes > maxExtensionBytes)
+            throw new MalformedMessage('chunk extension');
+        }
         return;
       case state.sizeEnd:
         if (byte !== lf) throw new MalformedMessage('chunk size');

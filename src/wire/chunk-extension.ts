@@ -1,0 +1,62 @@
+/** Where in a chunk's extensions a byte stands (RFC 9112 §7.1.1). */
+export const extension = {
+  nameStart: 0,
+  name: 1,
+  valueStart: 2,
+  value: 3,
+  quoted: 4,
+  escaped: 5,
+  quotedEnd: 6,
+  malformed: 7,
+} as const;
+export type ExtensionState = (typeof extension)[keyof typeof extension];
+
+const semicolon = 0x3b;
+const equals = 0x3d;
+const quote = 0x22;
+const backslash = 0x5c;
+
+/** Per byte: 1 for what a token may hold (RFC 9110 §5.6.2). */
+const tokenBytes = new Uint8Array(256);
+for (const character of "!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
+  tokenBytes[character.charCodeAt(0)] = 1;
+
+/** Where the byte leads; `token[=token|quoted-string]` and nothing else, no blanks, may stand behind each `;`. */
+export function nextExtensionState(state: ExtensionState, byte: number): ExtensionState {
+  switch (state) {
+    case extension.nameStart:
+      return tokenBytes[byte] === 1 ? extension.name : extension.malformed;
+    case extension.name:
+      if (byte === equals) return extension.valueStart;
+      return inToken(state, byte);
+    case extension.valueStart:
+      if (byte === quote) return extension.quoted;
+      return tokenBytes[byte] === 1 ? extension.value : extension.malformed;
+    case extension.value:
+      return inToken(state, byte);
+    case extension.quoted:
+      if (byte === quote) return extension.quotedEnd;
+      if (byte === backslash) return extension.escaped;
+      return isText(byte) ? extension.quoted : extension.malformed;
+    case extension.escaped:
+      return isText(byte) ? extension.quoted : extension.malformed;
+    case extension.quotedEnd:
+      return byte === semicolon ? extension.nameStart : extension.malformed;
+    default:
+      return extension.malformed;
+  }
+}
+
+/** Whether the line may end there. */
+export function mayEndExtension(state: ExtensionState): boolean {
+  return state === extension.name || state === extension.value || state === extension.quotedEnd;
+}
+
+function inToken(state: ExtensionState, byte: number): ExtensionState {
+  if (byte === semicolon) return extension.nameStart;
+  return tokenBytes[byte] === 1 ? state : extension.malformed;
+}
+
+function isText(byte: number): boolean {
+  return byte === 0x09 || (byte >= 0x20 && byte !== 0x7f);
+}
