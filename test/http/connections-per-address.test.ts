@@ -1,0 +1,44 @@
+import t from 'tap';
+import { eventually, startForwarding } from '../support/forwarding.ts';
+import { connectRaw } from '../support/raw-client.ts';
+
+const request = 'GET /zz HTTP/1.1\r\nHost: a\r\n\r\n';
+
+t.test('beyond connections_per_address a connection is closed, until another one goes', async (t) => {
+  const { port } = await startForwarding(t, { limits: { connections_per_address: 2 } });
+  const first = await connectRaw(port);
+  const second = await connectRaw(port);
+  for (const connection of [first, second]) {
+    connection.write(request);
+    t.equal((await connection.answer()).status, 404);
+  }
+  const third = await connectRaw(port);
+  await third.closed;
+  t.pass('the third is closed');
+
+  first.reset();
+  await first.closed;
+  let admitted = false;
+  const tryAgain = async () => {
+    const connection = await connectRaw(port);
+    connection.write(request);
+    const answer = await connection.answer().catch(() => undefined);
+    admitted ||= answer?.status === 404;
+    connection.reset();
+  };
+  const trying = setInterval(() => tryAgain().catch(() => {}), 20);
+  await eventually(() => admitted).finally(() => clearInterval(trying));
+  second.write(request);
+  t.equal((await second.answer()).status, 404, 'who was there first stays');
+  second.reset();
+});
+
+t.test('no bound is the default', async (t) => {
+  const { port } = await startForwarding(t);
+  const all = await Promise.all(Array.from({ length: 50 }, () => connectRaw(port)));
+  for (const connection of all) {
+    connection.write(request);
+    t.equal((await connection.answer()).status, 404);
+    connection.reset();
+  }
+});
