@@ -70,16 +70,16 @@ export interface IdentityProviderOptions {
   /** The clock, epoch ms. */
   readonly now: () => number;
   readonly log: Pick<Log, 'warn'>;
+  /** For all calls to the provider together, each of which may be slow; default 9 s. */
+  readonly redeemTimeoutMs?: number;
 }
 
 /** How much longer an id stays used than it is accepted: for the clocks of replicas, and a slow provider in between. */
 const usedMarginMs = 60_000;
-/** For all calls to the provider together: its token endpoint and its documents may each be slow. */
-const redeemTimeoutMs = 9_000;
 
 /** Creates one OpenID Connect provider; nothing is fetched before it is needed. */
 export function createIdentityProvider(options: IdentityProviderOptions): IdentityProvider {
-  const { name, settings, network, starts, singleUse, now, log } = options;
+  const { name, settings, network, starts, singleUse, now, log, redeemTimeoutMs = 9_000 } = options;
   const { issuer, response } = settings;
   const onFailure = (error: unknown) =>
     log.warn('identity provider unavailable', {

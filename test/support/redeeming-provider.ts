@@ -1,5 +1,9 @@
 import type { Test } from 'tap';
-import { createIdentityProvider, type Sender } from '../../src/identity-providers/identity-provider.ts';
+import {
+  createIdentityProvider,
+  type IdentityProviderOptions,
+  type Sender,
+} from '../../src/identity-providers/identity-provider.ts';
 import { createProviderNetwork } from '../../src/identity-providers/provider-network.ts';
 import { createSignInStarts } from '../../src/identity-providers/sign-in-start.ts';
 import {
@@ -37,7 +41,11 @@ export const nobody = newSender();
 export const refused = { code: 'invalid_assertion' };
 
 /** A provider over a stub that is called for real; what it burnt stands in `burnt`. */
-export async function setUpRedeeming(t: Test, changes: object = {}) {
+export async function setUpRedeeming(
+  t: Test,
+  changes: object = {},
+  options: Pick<IdentityProviderOptions, 'redeemTimeoutMs'> = {},
+) {
   const stub = await startStubProvider(t);
   const network = createProviderNetwork({ documentTimeoutMs: 500, fetchTimeoutMs: 500 });
   t.teardown(() => network.close());
@@ -63,6 +71,7 @@ export async function setUpRedeeming(t: Test, changes: object = {}) {
         },
       },
       now: () => clock.now,
+      ...options,
       log: { warn: (message, fields) => warnings.push([message, fields]) },
     });
   const provider = createProvider('idp');

@@ -95,6 +95,20 @@ t.test('one of which that is not known is lost', async (t) => {
   }
 });
 
+t.test('calls that are each in time are not waited for beyond what they have in all', async (t) => {
+  const { stub, provider, begin, assertion } = await setUp(t, { response: 'code' }, { redeemTimeoutMs: 300 });
+  const { state, nonce } = await begin();
+  const late =
+    (answer: StubAnswer): StubAnswer =>
+    (request, response) =>
+      void setTimeout(() => answer(request, response), 250);
+  const tokens = { access_token: 'a', token_type: 'bearer', id_token: assertion({ nonce }) };
+  stub.answers.set('/token', late(json(tokens)));
+  stub.answers.set('/jwks', late(json({ keys: [jwkOf(es256)] })));
+  const refusal = { code: 'provider_unavailable', options: { cause: 'too slow in all' } };
+  await t.rejects(provider.redeem({ code: 'c', state }, mine), refusal);
+});
+
 t.test('what began elsewhere neither uses up a start nor sends its code', async (t) => {
   const { stub, provider, createProvider, begin, answerCode, burnt } = await setUp(t, { response: 'code' });
   const { state, nonce } = await begin();
