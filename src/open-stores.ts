@@ -40,6 +40,8 @@ export interface StoreEvents {
   /** `since`, as by `performance.now()`: when it was last heard, where that is known. */
   onAway(store: StoreName, reason: string, since?: number): void;
   onBack(store: StoreName): void;
+  /** A file of it could be read by others, by that mode, and can't be any more. */
+  onNarrowed(file: string, mode: string): void;
   /** It can be used, but does not tell of changes, for that reason: everything has to be asked anew at short intervals. */
   onDeaf(store: StoreName, reason: string): void;
 }
@@ -90,8 +92,11 @@ export async function openCopySource(place: RecordsPlace): Promise<CopyEnd> {
 }
 
 /** Opens the place that records are copied to, made and migrated as needed; rejects as {@link openStores} does. */
-export async function openCopyTarget(place: RecordsPlace): Promise<CopyEnd> {
-  if (!isPostgresAddress(place.address)) return openSqliteCopyTarget(sqliteFile(place.address));
+export async function openCopyTarget(
+  place: RecordsPlace,
+  onNarrowed: StoreEvents['onNarrowed'],
+): Promise<CopyEnd> {
+  if (!isPostgresAddress(place.address)) return openSqliteCopyTarget(sqliteFile(place.address), onNarrowed);
   const { openPostgresCopyTarget } = await import('./stores/postgres/copy-end.ts');
   return openPostgresCopyTarget(accessTo(place), place.key);
 }
@@ -106,7 +111,14 @@ async function openRecords(
   const staleIfErrorMs = sessions.stale_if_error;
   if (!isPostgresAddress(stores.records)) {
     const file = sqliteFile(stores.records);
-    return { records: createSqliteRecords(file, { now, asksOncePerTurn: true, staleIfErrorMs }) };
+    return {
+      records: createSqliteRecords(file, {
+        now,
+        asksOncePerTurn: true,
+        staleIfErrorMs,
+        onNarrowed: events.onNarrowed,
+      }),
+    };
   }
   const { openSharedRecords } = await import('./stores/postgres/open.ts');
   const { records, poolLoad } = await openSharedRecords({
@@ -138,7 +150,12 @@ async function openSessionStores(
   if (!isRedisAddress(config.stores.sessions)) {
     const file = sqliteFile(config.stores.sessions);
     const clock = createSteadyClock(now);
-    const sessions = createSqliteSessions(file, { now: clock, asksOncePerTurn: true, staleIfErrorMs });
+    const sessions = createSqliteSessions(file, {
+      now: clock,
+      asksOncePerTurn: true,
+      staleIfErrorMs,
+      onNarrowed: events.onNarrowed,
+    });
     return { sessions, attempts: sessions, singleUse: sessions };
   }
   return openInRedis(config, now, events);

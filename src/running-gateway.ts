@@ -94,6 +94,7 @@ export async function startGateway(
       log.warn('store away', { store, reason });
     },
     onDeaf: (store, reason) => log.warn('store tells nothing', { store, reason }),
+    onNarrowed: (file, mode) => log.warn('store file was open to others', { file, mode }),
     onBack(store) {
       if (store === 'records') recordsAwaySince = null;
       log.info('store reached', { store });

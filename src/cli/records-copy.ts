@@ -27,7 +27,9 @@ export async function copyAllRecords(call: Call): Promise<void> {
   // First, so that a wrong source leaves no new target behind.
   const source = await openCopySource(from);
   try {
-    const target = await openCopyTarget(to);
+    const target = await openCopyTarget(to, (file, mode) =>
+      call.terminal.stderr.write(`postern: ${file} was open to others (mode ${mode}), now it is 0600\n`),
+    );
     try {
       await copyBetween(call, source, target);
     } finally {

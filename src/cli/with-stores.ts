@@ -35,6 +35,7 @@ export async function withStores(call: Call, work: (workplace: Workplace) => Pro
     onAway: (store: string, reason: string) => log.warn('store away', { store, reason }),
     onDeaf: () => {},
     onBack: () => {},
+    onNarrowed: (file: string, mode: string) => log.warn('store file was open to others', { file, mode }),
   };
   const stores = await openStores(config, now, events, recordsPatienceMs);
   const audited: AuditEntry[] = [];

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { getuid } from 'node:process';
 import Database from 'better-sqlite3';
@@ -174,3 +174,69 @@ t.test('processes that start at once on a new file all get the same store', asyn
   t.equal(new Set(answers).size, 1);
   t.match(answers[0], /^\d+,\d+$/);
 });
+
+for (const [what, open] of Object.entries({
+  records: createSqliteRecords,
+  sessions: createSqliteSessions,
+})) {
+  t.test(`files of ${what} that others can read are narrowed, and told of`, async (t) => {
+    const file = join(temporaryFolder(t), `${what}.db`);
+    const inUse = open(file, options);
+    const files = [file, `${file}-wal`, `${file}-shm`];
+    for (const each of files) chmodSync(each, 0o664);
+    const told: string[] = [];
+    const again = open(file, { ...options, onNarrowed: (name, mode) => told.push(`${name} ${mode}`) });
+    t.strictSame(
+      told,
+      files.map((name) => `${name} 0664`),
+    );
+    for (const each of files) t.equal(statSync(each).mode & 0o777, 0o600, each);
+    await again.close();
+    await inUse.close();
+  });
+
+  t.test(
+    `an empty file for ${what} that others can read gets no secrets before it is narrowed`,
+    async (t) => {
+      const file = join(temporaryFolder(t), `${what}.db`);
+      writeFileSync(file, '', { mode: 0o644 });
+      chmodSync(file, 0o644);
+      const store = open(file, options);
+      for (const each of [file, `${file}-wal`, `${file}-shm`])
+        t.equal(statSync(each).mode & 0o777, 0o600, each);
+      await store.close();
+    },
+  );
+}
+
+t.test('a file of somebody else that others can read is left as it is', async (t) => {
+  const file = join(temporaryFolder(t), 'records.db');
+  const db = new Database(file);
+  db.exec('CREATE TABLE theirs (x)');
+  db.close();
+  chmodSync(file, 0o644);
+  refusalOf(() => createSqliteRecords(file, options));
+  t.equal(statSync(file).mode & 0o777, 0o644);
+});
+
+t.test(
+  'a file that can not be narrowed is refused',
+  { skip: getuid?.() !== 0 && 'only root makes files of somebody else' },
+  async (t) => {
+    const folder = temporaryFolder(t);
+    const file = join(folder, 'records.db');
+    await createSqliteRecords(file, options).close();
+    chmodSync(folder, 0o777);
+    chmodSync(file, 0o666);
+    const script = `import { createSqliteRecords } from ${JSON.stringify(new URL('../../src/stores/sqlite/records.ts', import.meta.url).href)};
+      process.setuid(65534);
+      try { createSqliteRecords(${JSON.stringify(file)}, { now: Date.now }); } catch (error) { console.log(error.message); }`;
+    const child = spawn(process.execPath, ['--input-type=module', '-e', script]);
+    let said = '';
+    child.stdout.on('data', (text) => {
+      said += text;
+    });
+    await once(child, 'close');
+    t.equal(said, `${file}: is open to others (mode 0666), and that can't be changed (EPERM)\n`);
+  },
+);

@@ -17,7 +17,7 @@ async function copyWith(t: Test, tamper: Tamper) {
   const files = { source: join(folder, 'source.db'), target: join(folder, 'target.db') };
   await fillRecords(files.source);
   const source = openSqliteCopySource(files.source);
-  const target = openSqliteCopyTarget(files.target);
+  const target = openSqliteCopyTarget(files.target, () => {});
   const tampered: CopyEnd = {
     ...target,
     transaction: (work) =>

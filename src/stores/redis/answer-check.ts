@@ -18,7 +18,7 @@ const goodRedirection = /^(?:MOVED|ASK) (\d{1,5}) \S*:\d{1,5}$/;
 /** What the driver reads by itself. Anything else it hands on as it is, to be judged by whoever asked. */
 const judges: Readonly<Record<string, Judge>> = {
   subscribe: (answer) => isTold(answer, 'subscribe') && itemsOf(answer)[2]?.code === ':',
-  info: ({ code }) => code === '$' || code === '+',
+  info: (answer) => textOf(answer) !== null,
   'cluster slots': (answer) => itemsOf(answer).length > 0 && itemsOf(answer).every(isSlotRange),
   'sentinel sentinels': (answer) => answer.code === '*' && itemsOf(answer).every(isListOfTexts),
 };

@@ -2,6 +2,7 @@ import type Database from 'better-sqlite3';
 import type { Ask, CopyEnd, Row } from '../sql/copy-end.ts';
 import type { Value } from '../sql/steps.ts';
 import { createConnection } from './connection.ts';
+import type { OnNarrowed } from './file-modes.ts';
 import { openDatabase, openDatabaseToRead } from './open.ts';
 
 /** Nothing else is done meanwhile, so another process' lock may hold up the event loop. */
@@ -13,8 +14,8 @@ export function openSqliteCopySource(file: string): CopyEnd {
 }
 
 /** Opens records in a file to copy others there; made and migrated as needed. Throws {@link ../store-open-error.ts StoreOpenError}. */
-export function openSqliteCopyTarget(file: string): CopyEnd {
-  return createCopyEnd(openDatabase(file, 'records'), file, 'BEGIN IMMEDIATE');
+export function openSqliteCopyTarget(file: string, onNarrowed: OnNarrowed): CopyEnd {
+  return createCopyEnd(openDatabase(file, 'records', onNarrowed), file, 'BEGIN IMMEDIATE');
 }
 
 function createCopyEnd(db: Database.Database, file: string, begin: string): CopyEnd {

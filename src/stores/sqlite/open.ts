@@ -2,6 +2,7 @@ import { accessSync, closeSync, constants, mkdirSync, openSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import Database from 'better-sqlite3';
 import { StoreOpenError } from '../store-open-error.ts';
+import { narrowModes, type OnNarrowed } from './file-modes.ts';
 import { migrate, requireMigrated } from './migrate.ts';
 
 /** What a file holds; it also names the folder of its migrations. */
@@ -20,12 +21,19 @@ const openTimeoutMs = 5_000;
 const busyTimeoutMs = 10;
 
 /**
- * Opens the SQLite file of a store, made private (file 0600, folder 0700) and migrated when it is new or old.
+ * Opens the SQLite file of a store, made private (file 0600, a new folder 0700) and migrated when it is new or old;
+ * `onNarrowed` is told where others could read it.
  * Throws {@link StoreOpenError} when it can't be read and written, is damaged, of another kind or of a newer schema.
  */
-export function openDatabase(file: string, kind: StoreKind): Database.Database {
+export function openDatabase(
+  file: string,
+  kind: StoreKind,
+  onNarrowed: OnNarrowed = () => {},
+): Database.Database {
   return openWith(file, { fileMustExist: true, timeout: openTimeoutMs }, preparePath, (db) => {
     assertKind(db, file, kind);
+    // Before anything is written: what SQLite makes beside it then has the same mode.
+    narrowModes(db.name, file, onNarrowed);
     useWriteAheadLog(db, file);
     db.pragma(`synchronous = ${synchronous[kind]}`);
     db.pragma('foreign_keys = ON');

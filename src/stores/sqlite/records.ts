@@ -4,6 +4,7 @@ import { createSqlRecords } from '../sql/records.ts';
 import { backupDatabase } from './backup.ts';
 import { type Connection, createConnection } from './connection.ts';
 import { createSqliteDatabase } from './database.ts';
+import type { OnNarrowed } from './file-modes.ts';
 import { openDatabase } from './open.ts';
 
 /** What a SQLite store is given beside its file. */
@@ -14,6 +15,8 @@ export interface SqliteStoreOptions {
   readonly asksOncePerTurn?: boolean;
   /** How long what was remembered counts while the file can't be read, ms. Default 0. */
   readonly staleIfErrorMs?: number;
+  /** Told of files that others could read. */
+  readonly onNarrowed?: OnNarrowed;
 }
 
 /**
@@ -22,7 +25,7 @@ export interface SqliteStoreOptions {
  */
 export function createSqliteRecords(file: string, options: SqliteStoreOptions): Records {
   const { now, asksOncePerTurn, staleIfErrorMs = 0 } = options;
-  const connection = createConnection(openDatabase(file, 'records'), asksOncePerTurn);
+  const connection = createConnection(openDatabase(file, 'records', options.onNarrowed), asksOncePerTurn);
   return {
     version: createVersion(connection, staleIfErrorMs),
     ...createSqlRecords(createSqliteDatabase(connection), now),

@@ -29,7 +29,7 @@ export type SqliteSessions = Sessions & SingleUse & Attempts;
  */
 export function createSqliteSessions(file: string, options: SqliteStoreOptions): SqliteSessions {
   const { now, asksOncePerTurn, staleIfErrorMs = 0 } = options;
-  const connection = createConnection(openDatabase(file, 'sessions'), asksOncePerTurn);
+  const connection = createConnection(openDatabase(file, 'sessions', options.onNarrowed), asksOncePerTurn);
   const { db, read, write } = connection;
   const byId = db.prepare<[string], SessionRow>(`SELECT ${columns} FROM sessions WHERE id = ?`);
   const liveById = db.prepare<[string], LiveSession>(
