@@ -48,7 +48,7 @@ t.test('PostgreSQL', async (t) => {
     t.equal(there.code, 0, there.stderr);
     t.match(there.json, { from: records, to: address.replace('postern@', '') });
     t.notMatch(there.stderr + there.stdout, /secret(?!s)/);
-    t.match(there.stderr, `postern: api_keys: ${manyKeys + 3}\n`);
+    t.match(there.stderr, `postern: api_keys: ${manyKeys + 4}\n`);
     t.match(there.audit, [{ event: 'records_copied', outcome: 'success', actor: { kind: 'command_line' } }]);
 
     const copy = join(folder, 'back.db');
@@ -129,7 +129,7 @@ t.test('PostgreSQL', async (t) => {
     t.equal(await countIn(server, address, 'bootstrap'), 1);
     const again = await run(['records', 'copy', '--to', address], { env });
     t.equal(again.code, 0, again.stderr);
-    t.equal(await countIn(server, address, 'api_keys'), manyKeys + 3);
+    t.equal(await countIn(server, address, 'api_keys'), manyKeys + 4);
   });
 
   t.test('records can be rescued from a server that takes no writes', async (t) => {
