@@ -38,6 +38,8 @@ import type { Tracing } from './tracing/tracing.ts';
 export interface LastingParts {
   readonly stores: Stores;
   readonly recentUse: RecentUse;
+  /** Every name that the refresh cookie has had since the start: browsers still send the earlier ones. */
+  readonly cookieNames: Set<string>;
   readonly streams: OpenStreams;
   readonly log: Log;
   readonly metrics: GatewayMetrics;
@@ -80,6 +82,7 @@ export async function composeGateway(config: Config, lasting: LastingParts): Pro
   });
   const verified = createVerifiedTokens<Principal>(tokens, { now });
   const cookie = refreshCookie(config);
+  const cookieNames = [...lasting.cookieNames.add(cookie.name)];
   const cors = createCors(config.cors.origins);
   const isKnownOrigin = createKnownOrigins(config.base_url, cors);
   const judge = createAuthenticate({
@@ -121,7 +124,7 @@ export async function composeGateway(config: Config, lasting: LastingParts): Pro
   const send = createForward({
     streams,
     passedMeaning: createPassedMeaning(headerRules(config)),
-    ownCookies: { names: [cookie.name], prefixes: [startCookiePrefix(cookie.name)] },
+    ownCookies: { names: cookieNames, prefixes: cookieNames.map(startCookiePrefix) },
     ownsCors: cors.enabled,
     corsHeaders: (exchange) => cors.answerHeaders(exchange.head),
     refuse: (exchange, error) => replies.refuse(exchange, error),
@@ -152,6 +155,7 @@ export async function composeGateway(config: Config, lasting: LastingParts): Pro
       assertMethodIsServed(exchange.method);
       assertKnownExpectation(exchange.head, exchange.minor);
       assertUnambiguousTarget(exchange.target, exchange.pathEnd, targetRules);
+      exchange.targetIsGood = true;
       const preflight = isPreflight(exchange.method, exchange.head);
       const match = own.routes.find(exchange.path);
       if (preflight && (cors.enabled || match !== undefined)) answerPreflight(exchange);

@@ -4,7 +4,7 @@ import { createLineWriter } from './line-writer.ts';
 /** One finished request, as the access line tells it. Nothing in here may hold a query string or a credential. */
 export interface AccessEntry {
   readonly method: string;
-  /** The path without the query. */
+  /** The path without the query; empty for a target that was refused as malformed, or before it was judged. */
   readonly path: string;
   /** The configured path of the route, or the pattern of the own endpoint; empty when none was found. */
   readonly route: string;

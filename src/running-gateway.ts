@@ -107,7 +107,7 @@ export async function startGateway(
   const stores = traceStores(measureStores(opened, metrics.registry), tracing, initial);
   const { records, sessions } = stores;
   const recentUse = createRecentUse(records);
-  const lasting = { stores, recentUse, streams, log, metrics, tracing, now };
+  const lasting = { stores, recentUse, cookieNames: new Set<string>(), streams, log, metrics, tracing, now };
   const whatNeedsRestart = rememberStart(initial);
   let config = initial;
   let gateway: Gateway = await composeGateway(config, lasting);
@@ -133,7 +133,7 @@ export async function startGateway(
     metrics.requests.done(route, method, status, outcome, durationMs, ownMs);
     log.access({
       method,
-      path,
+      path: exchange.targetIsGood ? path : '',
       route,
       status,
       durationMs,

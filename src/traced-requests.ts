@@ -12,11 +12,10 @@ const namedMethods: ReadonlySet<string> = new Set([
 /** Answers an exchange as part of a span, below the one that its `traceparent` names. */
 export function traceExchange(tracing: Tracing, exchange: Exchange, answer: () => void): void {
   const method = methodOf(exchange);
-  const { path, minor, address, connection } = exchange;
+  const { minor, address, connection } = exchange;
   const attributes = {
     'http.request.method': method,
     'url.scheme': connection.encrypted ? 'https' : 'http',
-    'url.path': keptText(path),
     'network.protocol.version': `1.${minor}`,
     'client.address': keptText(address),
     'postern.request_id': keptText(exchange.id),
@@ -43,6 +42,7 @@ export function endTrace(trace: RequestTrace, exchange: Exchange): void {
   if (route !== '') span.rename(`${methodOf(exchange)} ${route}`);
   span.tell({
     'postern.outcome': outcome,
+    ...(exchange.targetIsGood ? { 'url.path': keptText(exchange.path) } : {}),
     ...(route === '' ? {} : { 'http.route': route }),
     ...(status === 0 ? {} : { 'http.response.status_code': status }),
     ...(caller === null ? {} : { 'user.id': caller.userId }),

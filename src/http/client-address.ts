@@ -1,3 +1,4 @@
+import { isIP, isIPv4, isIPv6 } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { LRUCache } from 'lru-cache';
 import { keptText } from '../kept-text.ts';
@@ -53,10 +54,19 @@ export function clientAddress(peer: string, forwardedFor: string, proxies: Trust
   const hops = forwardedFor.split(',');
   let client = peer;
   for (let i = hops.length - 1; i >= 0; i--) {
-    const hop = canonicalAddress(hops[i]!.trim());
-    if (!ipaddr.isValid(hop)) return client;
+    const hop = addressOf(hops[i]!.trim());
+    if (hop === undefined) return client;
     client = hop;
     if (!proxies.isTrusted(hop)) return client;
   }
   return client;
+}
+
+/** The address of a hop, without the port that some proxies write; undefined when there is none to be read. */
+function addressOf(hop: string): string | undefined {
+  if (isIP(hop) !== 0) return canonicalAddress(hop);
+  const bracketed = /^\[([^\]]+)\](?::\d{1,5})?$/.exec(hop)?.[1];
+  if (bracketed !== undefined) return isIPv6(bracketed) ? canonicalAddress(bracketed) : undefined;
+  const withPort = /^([\d.]+):\d{1,5}$/.exec(hop)?.[1];
+  return withPort !== undefined && isIPv4(withPort) ? withPort : undefined;
 }

@@ -30,6 +30,8 @@ export class Exchange {
   readonly id: string;
   /** Address of the client: the right-most that is no trusted proxy. */
   readonly address: string;
+  /** The target has been judged and is none that was refused as malformed: what is not may hold anything, secrets too. */
+  targetIsGood = false;
   /** `performance.now()` when the head had been read. */
   readonly startedMs = performance.now();
   /** `performance.now()` when a connection to an upstream took it; 0: none did. Known once it is over. */

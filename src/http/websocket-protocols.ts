@@ -27,11 +27,11 @@ export function offeredTokens(protocols: string): string[] {
     .map((name) => name.slice(bearerPrefix.length));
 }
 
-/** The offer without Postern's own names; empty when nothing is left. */
+/** The offer without Postern's own names, and without a token in any case; empty when nothing is left. */
 export function withoutOwnProtocols(protocols: string): string {
-  if (!protocols.includes(ownProtocol)) return protocols;
+  if (!/postern/i.test(protocols)) return protocols;
   return listed(protocols)
-    .filter((name) => name !== ownProtocol && !name.startsWith(bearerPrefix))
+    .filter((name) => name !== ownProtocol && !name.toLowerCase().startsWith(bearerPrefix))
     .join(', ');
 }
 

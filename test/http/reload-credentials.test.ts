@@ -54,3 +54,12 @@ t.test('a scope that is added can be given, and one that is removed is held by n
   t.notOk(await hasNew(await signIn()));
   t.equal((await mint(bearer)).status, 422);
 });
+
+t.test('a refresh cookie of an earlier name goes to no upstream either', async (t) => {
+  const gateway = await startReloaded(t, { sessions: { cookie: { name: 'first' } } });
+  const cookies = 'a=1; first=x; first_login_abcdef=y; second=z; firsts=2';
+  const sent = async () => echoed(await gateway.ask('/api/x', { cookie: cookies }), 'cookie');
+  t.equal(await sent(), 'a=1; second=z; firsts=2');
+  gateway.reload({ sessions: { cookie: { name: 'second' } } });
+  await eventually('the new name counts', async () => (await sent()) === 'a=1; firsts=2');
+});

@@ -16,8 +16,9 @@ const offers: Record<string, [tokens: string[], left: string, offersOwn: boolean
   'posternal, my-postern': [[], 'posternal, my-postern', false],
   'postern.other': [[], 'postern.other', false],
   'x.postern.bearer.abc': [[], 'x.postern.bearer.abc', false],
-  // RFC 6455 §4.1: subprotocols are compared byte for byte.
-  'Postern, POSTERN.BEARER.abc': [[], 'Postern, POSTERN.BEARER.abc', false],
+  // RFC 6455 §4.1: subprotocols are compared byte for byte. What may be a token in it goes to nobody all the same.
+  'Postern, POSTERN.BEARER.abc': [[], 'Postern', false],
+  'chat, Postern.Bearer.abc': [[], 'chat', false],
 };
 
 for (const [offer, [tokens, left, offersOwn]] of Object.entries(offers))
