@@ -33,16 +33,21 @@ export const beginWrite = `BEGIN ISOLATION LEVEL READ COMMITTED;
 export function createPostgresDatabase(options: PostgresDatabaseOptions): SqlDatabase {
   const { readers, writers, channel } = options;
 
-  async function ask<Row>(sql: string, values: readonly Value[]): Promise<readonly Row[]> {
-    return readers.use(async (session) => (await session.query(sql, values)) as readonly Row[]);
+  /** Parsed while it is asked, for what can't be read is the store's failure. */
+  async function ask<Row, T>(
+    sql: string,
+    values: readonly Value[],
+    parse: (rows: readonly Row[]) => T,
+  ): Promise<T> {
+    return readers.use(async (session) => parse((await session.query(sql, values)) as readonly Row[]));
   }
 
   return {
     dialect: postgresDialect,
     one: async <Row, T>(sql: string, values: readonly Value[], parse: (row: Row | undefined) => T) =>
-      parse((await ask<Row>(sql, values))[0]),
+      ask<Row, T>(sql, values, (rows) => parse(rows[0])),
     many: async <Row, T>(sql: string, values: readonly Value[], parse: (rows: readonly Row[]) => T) =>
-      parse(await ask<Row>(sql, values)),
+      ask(sql, values, parse),
     snapshot: (steps) =>
       readers.use((session) =>
         inTransaction(session, beginSnapshot, async () => {

@@ -51,6 +51,9 @@ export function toFailure(error: unknown): PostgresFailure {
 
 /** What callers of the store are given: `store_unavailable`, unless the mistake was ours. */
 export function asRefusal(error: unknown): unknown {
+  // What it answered could not be read.
+  if (error instanceof TypeError || error instanceof SyntaxError)
+    return unavailable(`a wrong answer: ${error.message}`);
   if (!(error instanceof PostgresFailure) || error.kind === 'mistake') return error;
   return unavailable(error.message);
 }

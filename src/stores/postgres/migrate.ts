@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
-import { Client } from 'pg';
+import type { Client } from 'pg';
 import { loadMigrations, type Migration } from '../sql/migrations.ts';
 import { StoreOpenError } from '../store-open-error.ts';
 import { describeAddress } from './address.ts';
+import { CheckedClient } from './checked-client.ts';
 import { createClientConfig, type PostgresAccess } from './client-config.ts';
 import { toFailure, unavailable } from './failures.ts';
 
@@ -39,7 +40,7 @@ async function requireOf(
   findMore: (client: Client) => Promise<string | undefined>,
 ): Promise<void> {
   const place = describeAddress(access.address);
-  const client = new Client({
+  const client = new CheckedClient({
     ...createClientConfig(access, { timeoutMs: migrationTimeoutMs }),
     connectionTimeoutMillis: connectTimeoutMs,
   });

@@ -2,6 +2,7 @@ import { type ClientConfig, Pool, type PoolClient, type QueryConfig } from 'pg';
 import type { PoolLoad } from '../../metrics/pool-load.ts';
 import { notInTime, within } from '../patience.ts';
 import type { Value } from '../sql/steps.ts';
+import { CheckedClient } from './checked-client.ts';
 import { asRefusal, PostgresFailure, toFailure, unavailable } from './failures.ts';
 
 /** One connection, for the time of one call. All methods reject with a {@link PostgresFailure}. */
@@ -60,7 +61,7 @@ export function openSessionPool({
   epoch,
   repeats = false,
 }: SessionPoolOptions): SessionPool {
-  const pool = new Pool({ ...config, max, idleTimeoutMillis: idleTimeoutMs });
+  const pool = new Pool({ ...config, Client: CheckedClient, max, idleTimeoutMillis: idleTimeoutMs });
   const born = new WeakMap<PoolClient, number>();
   pool.on('error', ignore);
   pool.on('connect', (client) => {

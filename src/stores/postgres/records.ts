@@ -1,9 +1,10 @@
-import { Client } from 'pg';
+import type { Client } from 'pg';
 import type { PoolLoad } from '../../metrics/pool-load.ts';
 import type { Records } from '../records.ts';
 import { createSqlRecords } from '../sql/records.ts';
 import { type Place, readStoreState } from './change-log.ts';
 import { changeChannel, isReadOnly } from './changes.ts';
+import { CheckedClient } from './checked-client.ts';
 import { createClientConfig, type PostgresAccess } from './client-config.ts';
 import { createPostgresDatabase } from './database.ts';
 import { unavailable } from './failures.ts';
@@ -80,7 +81,7 @@ export function createPostgresRecords(options: PostgresRecordsOptions): Postgres
 
 /** A client of its own for who listens on {@link ./changes.ts changeChannel}; not connected yet. */
 export function createPostgresClient(access: PostgresAccess, timeoutMs = defaultTimeoutMs): Client {
-  return new Client({ ...createClientConfig(access, { timeoutMs }), application_name: listenerName });
+  return new CheckedClient({ ...createClientConfig(access, { timeoutMs }), application_name: listenerName });
 }
 
 function sumOf(one: PoolLoad, other: PoolLoad): PoolLoad {
