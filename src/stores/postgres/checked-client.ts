@@ -24,7 +24,8 @@ interface Driver {
  */
 export class CheckedClient extends Client {
   constructor(config: ClientConfig = {}) {
-    super({ ...config, stream: () => new CheckedSocket() } as ClientConfig);
+    // The pool hides the password from whoever copies.
+    super({ ...config, password: config.password, stream: () => new CheckedSocket() } as ClientConfig);
     const { connection } = this as unknown as Driver;
     connection.on('sslconnect', () => {
       const { stream } = connection;
