@@ -36,11 +36,11 @@ export function tryToSignIn({ api }: GatewayProcess, secret: string = password):
   });
 }
 
-/** Lets the grace of the session's current cookie run out: what Redis keeps of it becomes 20 s older. */
+/** Lets the grace of the session's current cookie run out: what Redis keeps of it becomes 40 s older. */
 export async function passGrace(redis: RedisServer, cookie: string): Promise<void> {
   const key = sessionKey(cookie);
   for (const field of ['issued', 'presented']) {
     const instant = await redis.command('HGET', key, field);
-    if (instant !== '') await redis.command('HSET', key, field, Number(instant) - 20_000);
+    if (instant !== '') await redis.command('HSET', key, field, Number(instant) - 40_000);
   }
 }

@@ -27,7 +27,11 @@ const patienceMs = 1_000;
 export function listenForEndings({ open, channel, onEnded, onDeaf }: EndingsOptions): Endings {
   let client: Redis | undefined;
   // One object, for it is looked at on every request.
-  const hearing: { since: number | null; until: number } = { since: null, until: 0 };
+  const hearing: { since: number | null; lastSince: number; until: number } = {
+    since: null,
+    lastSince: Number.POSITIVE_INFINITY,
+    until: 0,
+  };
   let lastAnswerAt = performance.now();
   let isBeating = false;
   let isDeaf = false;
@@ -64,6 +68,7 @@ export function listenForEndings({ open, channel, onEnded, onDeaf }: EndingsOpti
           isDeaf = false;
           lastAnswerAt = performance.now();
           hearing.since = lastAnswerAt;
+          hearing.lastSince = lastAnswerAt;
           hearing.until = lastAnswerAt;
         },
         (error: Error) => {

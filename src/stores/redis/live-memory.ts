@@ -16,6 +16,8 @@ interface Seen {
 export interface Hearing {
   /** Since when nothing told was missed; null while not listening. */
   readonly since: number | null;
+  /** As `since`, of the last time it listened, whether it still does or not. */
+  readonly lastSince: number;
   /** Whatever was told before this instant has been heard. */
   readonly until: number;
 }
@@ -30,12 +32,15 @@ const unheardMs = 500;
 /** How many sessions are remembered (some 15 MB), and how many that have ended. */
 const memorySize = 50_000;
 const endedSize = 20_000;
+const vanishedSize = 100;
 
 /** Sessions seen alive by this process: what makes a request with a token need no look into the store. */
 export class LiveMemory {
   readonly #maxAgeMs: number;
   readonly #seen = new LRUCache<string, Seen>({ max: memorySize });
   // An ending may be heard before the answer to an older look arrives. Ids are never used again, so this stays true.
+  /** When sessions were found gone of which no end was told: what was seen before may be gone, too. */
+  readonly #vanished = new LRUCache<string, number>({ max: vanishedSize });
   readonly #ended = new LRUCache<string, true>({ max: endedSize });
 
   /** `maxAgeMs`: how long a session seen alive needs no new look while endings are heard. */
@@ -63,10 +68,30 @@ export class LiveMemory {
     return now - seen.seenAt < maxAge ? seen.session : undefined;
   }
 
-  /** The session if it was seen alive within `maxAgeMs`: good enough while the store is away. */
-  seenWithin(id: string, maxAgeMs: number, now: number): LiveSession | undefined {
+  /**
+   * The session if it was alive within `maxAgeMs`, as far as it was seen or its end would have been heard: good enough while
+   * the store is away.
+   */
+  aliveWithin(id: string, maxAgeMs: number, now: number, hearing: Hearing): LiveSession | undefined {
     const seen = this.#seen.peek(id);
-    return seen !== undefined && now - seen.seenAt < maxAgeMs ? seen.session : undefined;
+    if (seen === undefined) return undefined;
+    const { seenAt, doubtful } = seen;
+    const isHeard = !doubtful && seenAt >= hearing.lastSince && this.#isFromAfterLosses(seenAt);
+    const aliveAt = isHeard ? Math.max(seenAt, hearing.until) : seenAt;
+    return now - aliveAt < maxAgeMs ? seen.session : undefined;
+  }
+
+  /** It was found gone at `now`, by the store's clock `storeNow`; its end may still be told. */
+  vanish(id: string, now: number, storeNow: number): void {
+    const seen = this.#seen.peek(id);
+    if (seen === undefined) return;
+    this.#seen.delete(id);
+    if (seen.session.expires > storeNow) this.#vanished.set(id, now);
+  }
+
+  #isFromAfterLosses(seenAt: number): boolean {
+    for (const lostAt of this.#vanished.values()) if (lostAt >= seenAt) return false;
+    return true;
   }
 
   /** Sessions in use whose age is coming to its end, `ahead` ms from now. */
@@ -101,6 +126,7 @@ export class LiveMemory {
 
   end(id: string): void {
     this.#seen.delete(id);
+    this.#vanished.delete(id);
     this.#ended.set(id, true);
   }
 }

@@ -139,7 +139,7 @@ export function createRedisSessions(options: RedisSessionsOptions): Sessions {
     }
     if (memory.hasEnded(id)) return undefined;
     if (session === undefined || session.expires <= clock.now()) {
-      memory.forget(id);
+      memory.vanish(id, performance.now(), clock.now());
       return undefined;
     }
     memory.remember(session, sentAt);
@@ -148,7 +148,7 @@ export function createRedisSessions(options: RedisSessionsOptions): Sessions {
 
   /** While the store is away, who was seen alive a short while ago goes on. */
   function seenBefore(id: string, error: unknown): LiveSession {
-    const session = memory.seenWithin(id, staleIfErrorMs, performance.now());
+    const session = memory.aliveWithin(id, staleIfErrorMs, performance.now(), endings.hearing);
     if (session === undefined || session.expires <= clock.now()) throw error;
     return session;
   }
