@@ -1,0 +1,5 @@
+import t from 'tap';
+import { judgeUpstream } from './judge-upstream.ts';
+
+t.setTimeout(1_800_000);
+t.test('nginx behind the gateway', (t) => judgeUpstream(t, 'nginx'));
