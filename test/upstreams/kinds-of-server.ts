@@ -5,6 +5,7 @@ import { fpmConfig, nginxConfig, nginxFpmConfig } from './nginx-config.ts';
 import {
   buildGoServer,
   findPhpFpm,
+  missingGo,
   missingProgram,
   missingPython,
   programs,
