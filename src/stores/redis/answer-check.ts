@@ -20,6 +20,8 @@ const judges: Readonly<Record<string, Judge>> = {
   subscribe: (answer) => isTold(answer, 'subscribe') && itemsOf(answer)[2]?.code === ':',
   info: (answer) => textOf(answer) !== null,
   'cluster slots': (answer) => itemsOf(answer).length > 0 && itemsOf(answer).every(isSlotRange),
+  'sentinel get-master-addr-by-name': (answer) =>
+    answer.code === '*' && (answer.items === null || isPlace(answer)),
   'sentinel sentinels': (answer) => answer.code === '*' && itemsOf(answer).every(isListOfTexts),
 };
 
@@ -109,6 +111,12 @@ function isNode(node: RespValue): boolean {
   // Without a host, which a node may not know, the driver passes it over.
   if (host === undefined || (host.code !== '$' && host.code !== '+')) return false;
   return port?.code === ':' && 0 < port.number && port.number < 65_536;
+}
+
+/** The driver leaves a socket behind for every port that is none. */
+function isPlace(answer: RespValue): boolean {
+  const [host, port] = itemsOf(answer).map(textOf);
+  return !!host && /^\d{1,5}$/.test(port ?? '') && 0 < Number(port) && Number(port) < 65_536;
 }
 
 function itemsOf(answer: RespValue): readonly RespValue[] {
