@@ -37,7 +37,10 @@ t.test('what the list can be filtered and sorted by is described, and true', asy
 });
 
 t.test('the scopes that can be granted are the whole catalogue, sorted', async (t) => {
-  const config = { scopes: { 'Z:last': 'a', 'a:first': 'b', 'apikeys:read': 'named anew' }, routes: [] };
+  const config = {
+    scopes: { 'Z:last': 'a', 'a:first': 'b', 'apikeys:read': 'named anew' },
+    routes: [{ prefix: '/api', upstream: 'app' }],
+  };
   const { call, mint } = await startKeyAdministration(t, { config });
   const { status, json } = await call('GET', 'scopes');
   t.equal(status, 200);

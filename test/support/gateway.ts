@@ -78,7 +78,13 @@ export async function startTestGateway(
     if (config !== undefined) return config;
     throw new Error(problems.map((problem) => formatProblem(configFile, problem)).join('\n'));
   };
-  const config = load(options.config);
+  let config: Config;
+  try {
+    config = load(options.config);
+  } catch (error) {
+    await upstream.close();
+    throw error;
+  }
   const log = createLog({ level: config.log.level, destination: logFile });
   let ahead = 0;
   const gateway: RunningGateway = await startGateway(config, log, () => Date.now() + ahead);

@@ -92,12 +92,13 @@ t.test('grants add up, sorted and once each', (t) => {
       { claim: 'hd', value: 'a.example', scopes: ['audit:read'] },
     ],
   });
-  const none = { scopes: [], scopeSets: [] };
+  const none = { scopes: [], scopeSets: [], grants: [] };
   t.strictSame(grantsOf({}, grants), none);
   t.strictSame(grantsOf({ groups: ['Admins', 'x'] }, grants), none);
   t.strictSame(grantsOf({ groups: ['staff', 'admins'], hd: 'a.example' }, grants), {
     scopes: ['audit:read', 'store:read', 'store:write'],
     scopeSets: ['administrator', 'ops'],
+    grants: ['["groups","admins"]', '["groups","staff"]', '["hd","a.example"]'],
   });
   t.end();
 });

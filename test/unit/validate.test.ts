@@ -226,12 +226,12 @@ t.test('good fields come back trimmed and with defaults', async (t) => {
   t.strictSame(validate(schema, good, { loc: 'body' }), { ...good, scope_sets: [] });
 });
 
-t.test('a body of thirty thousand unknown fields or bad items is answered in linear time', async (t) => {
+t.test('thirty thousand bad fields or items take linear time, and the first 256 are told', async (t) => {
   const many = Object.fromEntries(Array.from({ length: 30_000 }, (_, index) => [`f${index}`, 1]));
-  t.equal(problemsOf({ ...good, ...many }).length, 30_000);
+  t.equal(problemsOf({ ...good, ...many }).length, 256);
   const open = z.object({ list: z.array(z.string()) });
   const thrown = t.throws(() => validate(open, { list: Object.values(many) }, { loc: 'body' }));
-  t.equal((thrown as ValidationError).problems.length, 30_000);
+  t.equal((thrown as ValidationError).problems.length, 256);
 });
 
 t.test('a problem of the object as a whole comes after its fields, and shows no secret in it', async (t) => {
