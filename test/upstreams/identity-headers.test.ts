@@ -36,6 +36,8 @@ async function startStage(t: Test, kind: ServerKind, header: string): Promise<St
       upstreams: {
         app: { url: `http://127.0.0.1:${server.port}`, identity_headers: { [header]: 'username' } },
       },
+      // Whatever is no spelling of a name that counts.
+      headers: { odd_names: 'pass' },
       routes: [
         { prefix: '/', upstream: 'app' },
         { prefix: '/public', upstream: 'app', public: true },
@@ -96,6 +98,8 @@ for (const [name, header] of [
     t.equal(await userOf({ bearer: stage.bob }), 'bob', 'somebody else’s');
     t.equal(await userOf({ apiKey: stage.key }), 'ada', 'a key is its owner’s');
     t.equal(await userOf({ path: '/public' }), '', 'nobody on a public route');
+    const named = { connection: 'Remote-User, X-Auth-Subject' };
+    t.equal(await userOf({ bearer: stage.bob, headers: named }), 'bob', 'Connection takes nothing away');
     const believed: string[] = [];
     for (const headers of spoofed(userNames, 'eve')) {
       const nobody = await userOf({ path: '/public', headers });
