@@ -21,7 +21,8 @@ export function framingOf(
 ): AnswerFraming {
   let lengthText: string | null = null;
   let coding: string | null = null;
-  let closes = minor === 0;
+  let closes = false;
+  let keepsAlive = minor === 1;
   let keepAliveMs: number | null = null;
   for (let i = 0; i < fields.length; i += 2) {
     const name = fields[i]!;
@@ -38,32 +39,47 @@ export function framingOf(
         coding = value.toLowerCase();
         break;
       case 10:
-        if (name.toLowerCase() === 'connection') closes = closesAfter(value, closes);
-        else if (name.toLowerCase() === 'keep-alive') keepAliveMs = keepAliveOf(value);
+        if (name.toLowerCase() === 'connection') {
+          // Said once, it holds, whatever else is said.
+          closes ||= names(value, 'close');
+          keepsAlive ||= names(value, 'keep-alive');
+        } else if (name.toLowerCase() === 'keep-alive') keepAliveMs = keepAliveOf(value);
         break;
     }
   }
   const announced = lengthText === null ? -1 : lengthOf(lengthText);
-  const reusable = !closes;
+  const reusable = keepsAlive && !closes;
+  // Also where no body follows: whoever reads such a head otherwise waits for one.
+  if (coding !== null && (announced >= 0 || coding !== 'chunked' || minor === 0))
+    throw new MalformedMessage('transfer-encoding');
   if (method === 'HEAD' || status === 204 || status === 304) {
     // A body that comes all the same, late, would be read as the next answer: only a head that announces none is taken
     // at its word.
     const clean = method !== 'HEAD' && announced <= 0 && coding === null;
     return { kind: 'length', length: 0, announced, reusable: reusable && clean, keepAliveMs };
   }
-  if (coding !== null) {
-    if (announced >= 0 || coding !== 'chunked' || minor === 0)
-      throw new MalformedMessage('transfer-encoding');
-    return { kind: 'chunked', length: -1, announced, reusable, keepAliveMs };
-  }
+  if (coding !== null) return { kind: 'chunked', length: -1, announced, reusable, keepAliveMs };
   if (announced >= 0) return { kind: 'length', length: announced, announced, reusable, keepAliveMs };
   return { kind: 'close', length: -1, announced, reusable: false, keepAliveMs };
 }
 
-function closesAfter(value: string, otherwise: boolean): boolean {
-  const options = value.toLowerCase().split(',');
-  if (options.some((option) => option.trim() === 'close')) return true;
-  return options.some((option) => option.trim() === 'keep-alive') ? false : otherwise;
+/**
+ * Refuses an interim answer that announces a body: it has none (RFC 9110 §15.2), and what an upstream sends as one would
+ * be read as the answer itself. Throws {@link MalformedMessage}.
+ */
+export function assertNoInterimBody(fields: readonly string[]): void {
+  for (let i = 0; i < fields.length; i += 2) {
+    const name = fields[i]!.toLowerCase();
+    if (name === 'transfer-encoding' || (name === 'content-length' && fields[i + 1] !== '0'))
+      throw new MalformedMessage('body of an interim answer');
+  }
+}
+
+function names(connection: string, option: string): boolean {
+  return connection
+    .toLowerCase()
+    .split(',')
+    .some((each) => each.trim() === option);
 }
 
 function lengthOf(text: string): number {

@@ -3,7 +3,7 @@ import { ChunkedDecoder } from '../wire/chunked-decoder.ts';
 import { GrowingBytes } from '../wire/growing-bytes.ts';
 import { headEnd, MalformedMessage, parseResponseHead, type ResponseHeadText } from '../wire/message-head.ts';
 import { freeSpentPiece } from '../wire/spent-piece.ts';
-import { type AnswerFraming, framingOf } from './answer-framing.ts';
+import { type AnswerFraming, assertNoInterimBody, framingOf } from './answer-framing.ts';
 import { upgradeIn } from './upgrade.ts';
 import { UpstreamError } from './upstream-error.ts';
 import type { RequestConnection, UpstreamRequest } from './upstream-request.ts';
@@ -216,6 +216,7 @@ export class UpstreamConnection implements RequestConnection {
     const request = this.#request!;
     if (status < 200) {
       if (++this.#interim > maxInterim) throw new MalformedMessage('too many interim answers');
+      assertNoInterimBody(fields);
       this.since = performance.now();
       request.onInterim(status, fields);
       return;

@@ -2,6 +2,7 @@ import { isIP, connect as netConnect, type Socket } from 'node:net';
 import { connect as tlsConnect } from 'node:tls';
 import { Refusal } from '../errors.ts';
 import type { PoolLoad } from '../metrics/pool-load.ts';
+import { RestingConnections } from './resting-connections.ts';
 import { type ConnectionOwner, UpstreamConnection } from './upstream-connection.ts';
 import { UpstreamError } from './upstream-error.ts';
 import type { UpstreamRequest } from './upstream-request.ts';
@@ -67,6 +68,7 @@ class UpstreamPool implements Upstream, ConnectionOwner {
   readonly #options: UpstreamOptions;
   readonly #all = new Set<UpstreamConnection>();
   readonly #free: UpstreamConnection[] = [];
+  readonly #resting = new RestingConnections<UpstreamConnection>((connection) => this.#onRested(connection));
   /** In order of arrival. */
   readonly #queue = new Set<UpstreamRequest>();
   /** Likewise, those whose body is on its way. */
@@ -94,7 +96,7 @@ class UpstreamPool implements Upstream, ConnectionOwner {
   }
 
   load(): PoolLoad {
-    const free = this.#free.length;
+    const free = this.#free.length + this.#resting.size;
     return { busy: this.#all.size - free, free, waiting: this.#queue.size + this.#uploadQueue.size };
   }
 
@@ -105,13 +107,16 @@ class UpstreamPool implements Upstream, ConnectionOwner {
         this.#carry(free, request);
         return;
       }
-      if (this.#all.size < this.#options.maxConnections) {
+      // One that rests is there sooner than a new one.
+      const isAwaited = this.#resting.size > this.#queue.size + this.#uploadQueue.size;
+      if (!isAwaited && this.#all.size < this.#options.maxConnections) {
         this.#connect(request);
         return;
       }
     }
     const queue = request.bodyOnItsWay ? this.#uploadQueue : this.#queue;
-    if (queue.size >= this.#options.maxWaiting) throw new Refusal('upstream_overloaded');
+    // Who takes one that rests hardly waits.
+    if (queue.size >= this.#options.maxWaiting + this.#resting.size) throw new Refusal('upstream_overloaded');
     request.waitingSince = performance.now();
     queue.add(request);
   }
@@ -198,6 +203,11 @@ class UpstreamPool implements Upstream, ConnectionOwner {
   }
 
   onFree(connection: UpstreamConnection): void {
+    this.#resting.add(connection);
+  }
+
+  #onRested(connection: UpstreamConnection): void {
+    if (!this.#all.has(connection)) return;
     const next = this.#takeWaiting();
     if (next === undefined) this.#free.push(connection);
     else this.#carry(connection, next);

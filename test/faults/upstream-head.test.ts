@@ -73,6 +73,21 @@ t.test('the upstream says in two ways how long its body is', (t) =>
       '5\r\nhello\r\n0\r\n\r\n',
     ),
     'a coding that Postern did not ask for': framed('Transfer-Encoding: gzip, chunked', '0\r\n\r\n'),
+    'a length and chunks where no body follows': saying(
+      'HTTP/1.1 204 No Content\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n',
+    ),
+    'an unknown coding where no body follows': saying(
+      'HTTP/1.1 304 Not Modified\r\nTransfer-Encoding: identity\r\n\r\n',
+    ),
+    'an interim answer with a length': saying(
+      `HTTP/1.1 103 Early Hints\r\nContent-Length: ${good.length}\r\n\r\n${good}${good}`,
+    ),
+    'an interim answer with two lengths': saying(
+      `HTTP/1.1 103 Early Hints\r\nContent-Length: 0\r\nContent-Length: 5\r\n\r\n${good}`,
+    ),
+    'an interim answer with chunks': saying(
+      `HTTP/1.1 103 Early Hints\r\nTransfer-Encoding: chunked\r\n\r\n${good}`,
+    ),
     'chunks in HTTP/1.0': saying(
       'HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n',
     ),
