@@ -1,0 +1,89 @@
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import type { TestScope } from './gateway.ts';
+
+/** A request as a server of Node's own read it. */
+export interface ReadRequest {
+  readonly method: string;
+  readonly target: string;
+  readonly rawHeaders: readonly string[];
+  body: string;
+  /** Its body came to its end. */
+  whole: boolean;
+  /** By which the answer to it is known. */
+  readonly mark: string;
+}
+
+/** A server that notes what it reads, by who sent it. */
+export interface ReadingServer {
+  readonly port: number;
+  /** What it could not read, with its bytes, by the address of the peer. */
+  readonly errors: ReadonlyMap<string, string>;
+  /** In the order in which they came. */
+  requestsOf(sender: string): ReadRequest[];
+  readonly senders: ReadonlyMap<string, ReadRequest[]>;
+}
+
+/**
+ * Starts it on a free loopback port; `lenient`: with llhttp's forgiving mode, in which it takes whatever some upstream
+ * may. `senderOf` says who sent a request.
+ */
+export async function startReadingServer(
+  t: TestScope,
+  lenient: boolean,
+  senderOf: (request: IncomingMessage) => string,
+): Promise<ReadingServer> {
+  const senders = new Map<string, ReadRequest[]>();
+  const errors = new Map<string, string>();
+  const server: Server = createServer(
+    { insecureHTTPParser: lenient, maxHeaderSize: 256 * 1024, requireHostHeader: !lenient },
+    (request, response) => {
+      const sender = senderOf(request);
+      const all = senders.get(sender) ?? [];
+      senders.set(sender, all);
+      const mark = `${sender}/${all.length}`;
+      const read: ReadRequest = {
+        method: request.method!,
+        target: request.url!,
+        rawHeaders: request.rawHeaders,
+        body: '',
+        whole: false,
+        mark,
+      };
+      all.push(read);
+      request.setEncoding('latin1');
+      request.on('data', (text: string) => {
+        read.body += text;
+      });
+      request.on('error', () => {});
+      request.on('end', () => {
+        read.whole = true;
+        response.writeHead(200, { 'X-Mark': mark }).end('read');
+      });
+    },
+  );
+  server.on('clientError', (error: Error & { code?: string; rawPacket?: Buffer }, socket) => {
+    const peer = (socket as Socket).remoteAddress ?? '';
+    // Whoever was cut off in the middle said nothing wrong.
+    if (error.code !== 'ECONNRESET' && error.code !== 'HPE_INVALID_EOF_STATE')
+      errors.set(peer, `${error.code} ${JSON.stringify(error.rawPacket?.toString('latin1').slice(0, 600))}`);
+    if (socket.writable) socket.end('HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n');
+    else socket.destroy();
+  });
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  t.teardown(
+    () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  );
+  return {
+    port: (server.address() as AddressInfo).port,
+    errors,
+    senders,
+    requestsOf: (sender) => senders.get(sender) ?? [],
+  };
+}
