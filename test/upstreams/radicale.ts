@@ -5,7 +5,8 @@ import type { ServerKind } from './real-server.ts';
 
 /**
  * Radicale, a calendar server that takes the user of a header: `X-Remote-User` with `http_x_remote_user`. It records
- * nothing; whose calendars it gives and refuses is what tells whom it believes to be calling.
+ * nothing; whose calendars it gives and refuses is what tells whom it believes to be calling. It refuses at once: a
+ * delay would be a second each.
  */
 export const radicale: ServerKind = {
   name: 'Radicale',
@@ -21,6 +22,7 @@ export const radicale: ServerKind = {
 hosts = 127.0.0.1:${port}
 [auth]
 type = http_x_remote_user
+delay = 0
 [rights]
 type = owner_only
 [storage]
