@@ -58,6 +58,8 @@ export function createAnswerOwn(options: {
   ): Promise<{ readonly principal: Principal | null; readonly body: Buffer }> {
     const principal = await passGuard(exchange.head, guard);
     exchange.caller = principal;
+    // Its client went away while the credential was looked at, and what was still to come of the body never will.
+    if (exchange.head.hasBody && exchange.isGone) throw new Refusal('bad_request');
     const body = new WholeBody(exchange, options.body);
     const whole = body.read();
     if (!(whole instanceof Promise)) return { principal, body: whole };
