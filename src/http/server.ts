@@ -95,6 +95,8 @@ export function createPublicServer(options: ServerOptions): PublicServer {
 
   function accept(socket: Socket): void {
     if (socket.destroyed) return;
+    // A client's half-close is ours to judge from now on.
+    socket.allowHalfOpen = true;
     const connection = new ClientConnection(socket, shared);
     connections.add(connection);
     socket.on('close', () => {
@@ -103,8 +105,8 @@ export function createPublicServer(options: ServerOptions): PublicServer {
     });
   }
 
-  // A client's half-close is ours to judge.
-  const socketOptions = { allowHalfOpen: true, noDelay: true, pauseOnConnect: false };
+  // A client that half-closes during its TLS handshake can't finish it: it must not hold a place until the time-out.
+  const socketOptions = { allowHalfOpen: options.tls === null, noDelay: true, pauseOnConnect: false };
   const tlsServer =
     options.tls === null
       ? null

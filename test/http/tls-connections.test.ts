@@ -71,6 +71,22 @@ t.test('only HTTP/1.1 is agreed on', async (t) => {
   await t.rejects(once(offering('h2'), 'secureConnect'));
 });
 
+t.test('who half-closes amid the handshake is let go at once', async (t) => {
+  if (!requireProgram(t, 'openssl')) return;
+  const { certFile: cert, keyFile: key } = makeCertificate(t.testdir(), 'half', ['IP:127.0.0.1']);
+  const listen = { host: '127.0.0.1', port: 0, tls: { cert, key } };
+  const gateway = await startTestGateway(t, { config: { listen, limits: { header_timeout: '1h' } } });
+  for (const bytes of ['', '\x16\x03\x01\x02\x00']) {
+    const client = connect({ port: gateway.port, host: '127.0.0.1', allowHalfOpen: true });
+    client.on('error', () => {}).resume();
+    const over = new Promise((resolve) => client.once('end', resolve).once('close', resolve));
+    client.end(bytes, 'latin1');
+    await over;
+    client.destroy();
+  }
+  t.pass('before any time-out');
+});
+
 t.test('a handshake that never ends does not keep the gateway from stopping', async (t) => {
   if (!requireProgram(t, 'openssl')) return;
   const { gateway } = await start(t);
