@@ -1,6 +1,6 @@
 import { randomFillSync } from 'node:crypto';
 import { type OwnCookies, withoutCookies } from '../http/cookies.ts';
-import { type Meaning, meaning, type PassedMeaning } from '../http/header-names.ts';
+import { type Meaning, meaning, meaningOf, type PassedMeaning } from '../http/header-names.ts';
 import type { RequestHead } from '../http/request-head.ts';
 import { withoutOwnProtocols } from '../http/websocket-protocols.ts';
 import { normalisedName } from '../readings/known-headers.ts';
@@ -69,10 +69,12 @@ export function cleanedHeaders(
   rules: Pick<Forwarding, 'passedMeaning' | 'ownCookies' | 'withoutCredentials'>,
 ): string[] {
   const { raw, connectionNames } = head;
-  const { passedMeaning } = rules;
+  const { passedMeaning, withoutCredentials } = rules;
   const headers: string[] = [];
   for (let i = 0; i < raw.length; i += 2) {
     const name = raw[i]!;
+    // No browser's preflight has one, and under another method a handler would run for nobody.
+    if (withoutCredentials && meaningOf(name) === meaning.methodOverride) continue;
     const value = passedValue(passedMeaning(name), raw[i + 1]!, head, rules);
     if (value === undefined) continue;
     if (connectionNames === null || !connectionNames.has(normalisedName(name))) headers.push(name, value);

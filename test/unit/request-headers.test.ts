@@ -86,6 +86,15 @@ t.test('a preflight takes no credential of any kind along', (t) => {
   t.end();
 });
 
+t.test('a preflight asks for no other method, also where overrides pass', (t) => {
+  const passedMeaning = createPassedMeaning({ passOddNames: true, passMethodOverride: true, dropped: [] });
+  const raw = ['X-HTTP-Method-Override', 'DELETE', 'x-method-override', 'DELETE', 'X-HTTP-Method', 'DELETE'];
+  t.same(sent(raw, { passedMeaning }).slice(2, 2 + raw.length), raw, 'other requests do');
+  const flat = sent(raw, { passedMeaning, withoutCredentials: true, identityHeaders: [] });
+  t.notOk(flat.includes('DELETE'));
+  t.end();
+});
+
 t.test('where the request came from', (t) => {
   const raw = [
     ...['X-Forwarded-For', '198.51.100.1'],
