@@ -40,6 +40,7 @@ export class ForwardedBody implements BodyReader, HeldBackBody {
   #isReleased = false;
   #isWhole = false;
   #isSending = false;
+  #isDropped = false;
 
   constructor(exchange: Exchange, route: Route, owner: BodyOwner, heldBack: HeldBack) {
     this.#exchange = exchange;
@@ -64,7 +65,7 @@ export class ForwardedBody implements BodyReader, HeldBackBody {
     this.heldMs = performance.now() - this.#startedAt;
     this.#owner.onBodyReady();
     // Until there is a connection the client waits, and it is not the client who is slow.
-    if (!this.#isSending && !this.#isWhole) this.#exchange.connection.pause();
+    if (!this.#isSending && !this.#isWhole && !this.#isDropped) this.#exchange.connection.pause();
   }
 
   /** The head has been sent: what was held back goes after it, and the rest as it comes. */
@@ -85,6 +86,7 @@ export class ForwardedBody implements BodyReader, HeldBackBody {
 
   /** Nobody wants it any more. */
   drop(): void {
+    this.#isDropped = true;
     this.#isReleased = true;
     this.#heldBack.delete(this);
     this.#letGo();
