@@ -12,9 +12,9 @@ export interface TrustedProxies {
 
 /** An address in one spelling: IPv4-mapped IPv6 as IPv4, no zone; text that is no address as it stands. */
 export function canonicalAddress(address: string): string {
-  if (address.startsWith('::ffff:') && address.includes('.')) return address.slice(7);
   const zone = address.indexOf('%');
-  return zone < 0 ? address : address.slice(0, zone);
+  const whole = zone < 0 ? address : address.slice(0, zone);
+  return /^::ffff:[^:]*\./i.test(whole) ? whole.slice(7) : whole;
 }
 
 /** `ranges` are addresses or CIDR blocks, as checked by the configuration. */

@@ -3,6 +3,9 @@ import { canonicalAddress, clientAddress, createTrustedProxies } from '../../src
 
 t.test('an address has one spelling', (t) => {
   t.equal(canonicalAddress('::ffff:10.0.0.1'), '10.0.0.1');
+  t.equal(canonicalAddress('::FFFF:10.0.0.1'), '10.0.0.1');
+  t.equal(canonicalAddress('::ffff:10.0.0.1%eth0'), '10.0.0.1');
+  t.equal(canonicalAddress('::ffff:1:10.0.0.1'), '::ffff:1:10.0.0.1');
   t.equal(canonicalAddress('fe80::1%eth0'), 'fe80::1');
   t.equal(canonicalAddress('2001:db8::1'), '2001:db8::1');
   t.equal(canonicalAddress('10.0.0.1'), '10.0.0.1');
