@@ -119,6 +119,7 @@ class UpstreamPool implements Upstream, ConnectionOwner {
     if (queue.size >= this.#options.maxWaiting + this.#resting.size) throw new Refusal('upstream_overloaded');
     request.waitingSince = performance.now();
     queue.add(request);
+    this.#resting.hurry();
   }
 
   #mayStart(request: UpstreamRequest): boolean {
@@ -204,6 +205,7 @@ class UpstreamPool implements Upstream, ConnectionOwner {
 
   onFree(connection: UpstreamConnection): void {
     this.#resting.add(connection);
+    if (this.#queue.size + this.#uploadQueue.size > 0) this.#resting.hurry();
   }
 
   #onRested(connection: UpstreamConnection): void {
