@@ -65,7 +65,9 @@ const cors = z
     origins: z
       .array(text(corsOriginRule))
       .prefault([])
-      .describe('Exact origins whose pages may call with credentials; empty: CORS is the upstream’s.'),
+      .describe(
+        'Exact origins whose pages may call with credentials; empty: a preflight is a request like any other.',
+      ),
   })
   .prefault({})
   .describe('Cross-origin requests.');
