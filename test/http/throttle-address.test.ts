@@ -52,6 +52,16 @@ const rows: Record<string, { proxies: string[]; from: string[]; statuses: number
     statuses: [401, 401, 401, 429],
     address: '192.0.2.1',
   },
+  'a port behind an address does not make it the proxy’s, nor another': {
+    proxies: ['127.0.0.1'],
+    from: ['192.0.2.1:40001', '192.0.2.1:40002', '192.0.2.1', '192.0.2.1:40003', '192.0.2.2:40001'],
+    statuses: [401, 401, 401, 429, 401],
+  },
+  'nor does one behind an IPv6 address': {
+    proxies: ['127.0.0.1'],
+    from: ['[2001:db8::1]:1', '[2001:db8::2]:2', '2001:db8::3', '[2001:db8::4]', '[2001:db8:0:1::1]:1'],
+    statuses: [401, 401, 401, 429, 401],
+  },
   'IPv6 counts by its /64': {
     proxies: ['127.0.0.1'],
     from: [
