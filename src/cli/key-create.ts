@@ -5,7 +5,7 @@ import { heldScopes, missingScopes } from '../credentials/scopes.ts';
 import { apiKeyWriteCreate } from '../endpoints/api-keys/api-key-schemas.ts';
 import { presentApiKey } from '../endpoints/api-keys/present-api-key.ts';
 import { Refusal, ValidationError } from '../errors.ts';
-import { validate } from '../http/validate.ts';
+import { validate } from '../input/validate.ts';
 import type { ApiKey, User } from '../stores/records.ts';
 import { requireUser } from './accounts.ts';
 import type { Call } from './command.ts';

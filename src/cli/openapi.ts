@@ -1,4 +1,4 @@
-import { openApiDocument } from '../endpoints/openapi.ts';
+import { openApiDocument } from '../openapi/document.ts';
 import type { Call } from './command.ts';
 import { printResult } from './output.ts';
 

@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 import { recordsRule } from '../config/addresses.ts';
 import type { Config } from '../config/schema.ts';
-import { commandLine, createLogOn } from '../log.ts';
-import { openCopySource, openCopyTarget, type RecordsPlace } from '../open-stores.ts';
+import { openCopySource, openCopyTarget, type RecordsPlace } from '../gateway/stores.ts';
+import { commandLine, createLogOn } from '../log/log.ts';
 import { CopyRefusal, copyRecords, type TableSummary } from '../stores/sql/copy.ts';
 import type { CopyEnd } from '../stores/sql/copy-end.ts';
 import type { Call } from './command.ts';

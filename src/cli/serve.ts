@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import type { Config } from '../config/schema.ts';
-import { createLog, type Log } from '../log.ts';
-import { type RunningGateway, startGateway } from '../running-gateway.ts';
+import { type RunningGateway, startGateway } from '../gateway/start.ts';
+import { createLog, type Log } from '../log/log.ts';
 import type { Call } from './command.ts';
 import { readConfig, requireConfig } from './configuration.ts';
 import { Failure } from './failure.ts';

@@ -1,8 +1,8 @@
 import type { Config } from '../config/schema.ts';
 import { catalogueOf } from '../config/scope-names.ts';
 import { createHoldings, type Holdings } from '../credentials/holdings.ts';
-import { type AuditEntry, commandLine, createLogOn } from '../log.ts';
-import { openStores, type Stores } from '../open-stores.ts';
+import { openStores, type Stores } from '../gateway/stores.ts';
+import { type AuditEntry, commandLine, createLogOn } from '../log/log.ts';
 import type { Call } from './command.ts';
 import { readConfig, requireConfig } from './configuration.ts';
 import { Failure } from './failure.ts';

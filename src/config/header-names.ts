@@ -1,4 +1,4 @@
-import { framingNames, normalisedName } from '../readings/known-headers.ts';
+import { framingNames, normalisedName } from '../rules/known-headers.ts';
 import type { TextRule } from './scalars.ts';
 
 /** The name of a header that can be kept from upstreams (RFC 9110 §5.1). */

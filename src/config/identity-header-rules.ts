@@ -1,4 +1,4 @@
-import { isReservedName, normalisedName } from '../readings/known-headers.ts';
+import { isReservedName, normalisedName } from '../rules/known-headers.ts';
 import type { Rule } from './rule.ts';
 
 // A name that decides about framing, target or credentials can't say who is calling as well.

@@ -1,5 +1,5 @@
-import { laxReadings } from '../readings/lax-path.ts';
-import { areaOf, type OptionalEndpoint, ownAreas } from '../readings/own-areas.ts';
+import { laxReadings } from '../rules/lax-path.ts';
+import { areaOf, type OptionalEndpoint, ownAreas } from '../rules/own-areas.ts';
 import { keyOf } from './problems.ts';
 import { problemOfRoutePath, withoutTrailingSlash } from './route-path.ts';
 import { given, type Rule } from './rule.ts';

@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto';
-import { keptText } from '../kept-text.ts';
+import { keptText } from '../http1/copied-text.ts';
 import { createMac } from './mac.ts';
 
 /** What a refresh cookie with a valid MAC says. */

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { keptText } from '../kept-text.ts';
+import { keptText } from '../http1/copied-text.ts';
 import type { AccessClaims, AccessTokens } from './access-token.ts';
 
 /**

@@ -1,7 +1,7 @@
 import type { Principal } from '../credentials/principal.ts';
 import { Refusal } from '../errors.ts';
 import type { Exchange } from '../http/exchange.ts';
-import { type Actor, type AuditEntry, actorOfSession, anonymous, type Log } from '../log.ts';
+import { type Actor, type AuditEntry, actorOfSession, anonymous, type Log } from '../log/log.ts';
 
 /** Writes an audit line about what an exchange did or tried. */
 export type Audit = (exchange: Exchange, entry: Omit<AuditEntry, 'address' | 'requestId'>) => void;

@@ -6,8 +6,8 @@ import { type PasswordHasher, parsePassword } from '../credentials/passwords.ts'
 import type { BootstrapThrottle } from '../credentials/throttle.ts';
 import { Refusal, ValidationError } from '../errors.ts';
 import type { Exchange } from '../http/exchange.ts';
-import { readJson } from '../http/json-body.ts';
-import { anonymous } from '../log.ts';
+import { readJson } from '../input/json-body.ts';
+import { anonymous } from '../log/log.ts';
 import { administratorSetId, type Records, type User } from '../stores/records.ts';
 import { newPassword, newUsername } from './account-fields.ts';
 import { type Audit, auditingThrottle } from './audit.ts';

@@ -1,7 +1,7 @@
 import type { RefreshCookies } from '../credentials/refresh-cookie.ts';
 import { Refusal } from '../errors.ts';
 import { type CookieAttributes, cookieValues, setCookie } from '../http/cookies.ts';
-import { actorOfSession } from '../log.ts';
+import { actorOfSession } from '../log/log.ts';
 import type { Sessions } from '../stores/sessions.ts';
 import { type Audit, actorOf } from './audit.ts';
 import type { Call, Endpoint } from './endpoint.ts';

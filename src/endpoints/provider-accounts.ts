@@ -2,7 +2,7 @@ import { uuidv7 } from 'uuidv7';
 import type { IdentityProviderConfig } from '../config/schema.ts';
 import { canonicalAccountName, parseUsername } from '../credentials/account-name.ts';
 import type { VerifiedIdentity } from '../identity-providers/identity-provider.ts';
-import type { Log } from '../log.ts';
+import type { Log } from '../log/log.ts';
 import type { Identity, NewIdentityUser, Records, UserWithSets } from '../stores/records.ts';
 
 /** The accounts of those who sign in through one provider. */

@@ -3,8 +3,6 @@ import type { RecentUse } from '../credentials/recent-use.ts';
 import { Refusal } from '../errors.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { assertNotForeignPage, type IsKnownOrigin, isSurelyOwnPage } from '../http/foreign-page.ts';
-import { readForm } from '../http/form-body.ts';
-import { readQuery } from '../http/query.ts';
 import type { Answer } from '../http/reply.ts';
 import type {
   IdentityProvider,
@@ -13,7 +11,9 @@ import type {
   VerifiedIdentity,
 } from '../identity-providers/identity-provider.ts';
 import type { SignInStart } from '../identity-providers/sign-in-start.ts';
-import { type AuditEntry, actorOfSession, anonymous } from '../log.ts';
+import { readForm } from '../input/form-body.ts';
+import { readQuery } from '../input/query.ts';
+import { type AuditEntry, actorOfSession, anonymous } from '../log/log.ts';
 import type { UserWithSets } from '../stores/records.ts';
 import type { Audit } from './audit.ts';
 import type { Endpoint } from './endpoint.ts';

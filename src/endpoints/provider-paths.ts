@@ -1,4 +1,4 @@
-import type { LongTargets } from '../http/target-limits.ts';
+import type { LongTargets } from '../http1/target-limits.ts';
 
 /** Assertions with many groups are long; codes of some providers too. */
 const maxExchangeTargetBytes = 64 * 1024;

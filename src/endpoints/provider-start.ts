@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { readQuery } from '../http/query.ts';
 import type { IdentityProvider } from '../identity-providers/identity-provider.ts';
+import { readQuery } from '../input/query.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { StartCookies } from './start-cookies.ts';
 

@@ -3,7 +3,7 @@ import { Refusal } from '../errors.ts';
 import { type CookieAttributes, cookieValues } from '../http/cookies.ts';
 import type { Exchange } from '../http/exchange.ts';
 import type { IsKnownOrigin } from '../http/foreign-page.ts';
-import { anonymous, system } from '../log.ts';
+import { anonymous, system } from '../log/log.ts';
 import type { Records, UserWithSets } from '../stores/records.ts';
 import type { Presentation, Session, Sessions, SessionTimes } from '../stores/sessions.ts';
 import type { Audit } from './audit.ts';

@@ -1,5 +1,5 @@
-import { hasOtherReadings, laxReadings } from '../readings/lax-path.ts';
-import { areaOf, type OptionalEndpoint, ownAreas } from '../readings/own-areas.ts';
+import { hasOtherReadings, laxReadings } from '../rules/lax-path.ts';
+import { areaOf, type OptionalEndpoint, ownAreas } from '../rules/own-areas.ts';
 import type { Endpoint } from './endpoint.ts';
 
 /** What own paths there are at a path, by method. */

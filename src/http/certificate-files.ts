@@ -1,16 +1,11 @@
 import { readFileSync, unwatchFile, watchFile } from 'node:fs';
 import { createSecureContext } from 'node:tls';
-
-/** A certificate and its key as PEM. */
-export interface Certificate {
-  readonly cert: Buffer;
-  readonly key: Buffer;
-}
+import type { CertificatePair } from '../http1/server.ts';
 
 /** The files of a certificate, looked at again and again: a renewal needs no restart. */
 export interface CertificateFiles {
   /** What the files held when they last were a certificate and its key. */
-  readonly current: Certificate;
+  readonly current: CertificatePair;
   close(): void;
 }
 
@@ -23,7 +18,10 @@ const lookIntervalMs = 1_000;
  */
 export function watchCertificate(
   files: { readonly cert: string; readonly key: string },
-  on: { readonly onChange: (certificate: Certificate) => void; readonly onError: (error: unknown) => void },
+  on: {
+    readonly onChange: (certificate: CertificatePair) => void;
+    readonly onError: (error: unknown) => void;
+  },
 ): CertificateFiles {
   let current = readCertificate(files);
   let isUsable = true;
@@ -52,7 +50,7 @@ export function watchCertificate(
   };
 }
 
-function readCertificate(files: { readonly cert: string; readonly key: string }): Certificate {
+function readCertificate(files: { readonly cert: string; readonly key: string }): CertificatePair {
   const certificate = { cert: readFileSync(files.cert), key: readFileSync(files.key) };
   createSecureContext(certificate);
   return certificate;

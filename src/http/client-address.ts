@@ -1,20 +1,14 @@
 import { isIP, isIPv4, isIPv6 } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { LRUCache } from 'lru-cache';
-import { keptText } from '../kept-text.ts';
+import { keptText } from '../http1/copied-text.ts';
+import { canonicalAddress } from '../http1/peer-address.ts';
 
 const rememberedAddresses = 1_000;
 
 /** Tells peers whose `X-Forwarded-*` count from everybody else. */
 export interface TrustedProxies {
   isTrusted(address: string): boolean;
-}
-
-/** An address in one spelling: IPv4-mapped IPv6 as IPv4, no zone; text that is no address as it stands. */
-export function canonicalAddress(address: string): string {
-  const zone = address.indexOf('%');
-  const whole = zone < 0 ? address : address.slice(0, zone);
-  return /^::ffff:[^:]*\./i.test(whole) ? whole.slice(7) : whole;
 }
 
 /** `ranges` are addresses or CIDR blocks, as checked by the configuration. */

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
+import type { RequestChannel, ServerExchange } from '../http1/connection-options.ts';
+import type { BodyReader } from '../http1/incoming-body.ts';
+import type { RequestHeadText } from '../http1/message-head.ts';
+import type { AnswerWriter } from '../http1/response-writer.ts';
 import type { RequestTrace } from '../tracing/request-trace.ts';
-import type { AnswerWriter } from './answer-writer.ts';
-import { clientAddress } from './client-address.ts';
-import type { ClientConnection } from './client-connection.ts';
-import type { BodyReader } from './incoming-body.ts';
+import { clientAddress, type TrustedProxies } from './client-address.ts';
 import { isUsableRequestId, type RequestHead } from './request-head.ts';
 import { queryStart } from './request-target.ts';
 
@@ -15,8 +16,8 @@ export interface Caller {
 }
 
 /** One request and its answer on the public listener, with what is known of it so far. */
-export class Exchange {
-  readonly connection: ClientConnection;
+export class Exchange implements ServerExchange {
+  readonly connection: RequestChannel;
   readonly answer: AnswerWriter;
   readonly head: RequestHead;
   readonly method: string;
@@ -28,6 +29,8 @@ export class Exchange {
   readonly pathEnd: number;
   readonly path: string;
   readonly id: string;
+  /** Whether the peer's `X-Forwarded-*` count. */
+  readonly fromTrustedProxy: boolean;
   /** Address of the client: the right-most that is no trusted proxy. */
   readonly address: string;
   /** The target has been judged and is none that was refused as malformed: what is not may hold anything, secrets too. */
@@ -54,12 +57,11 @@ export class Exchange {
   onOver: (() => void) | null = null;
 
   constructor(
-    connection: ClientConnection,
+    connection: RequestChannel,
     answer: AnswerWriter,
     head: RequestHead,
-    method: string,
-    target: string,
-    minor: number,
+    { method, target, minor }: RequestHeadText,
+    proxies: TrustedProxies,
   ) {
     this.connection = connection;
     this.answer = answer;
@@ -71,8 +73,9 @@ export class Exchange {
     this.pathEnd = queryStart(target);
     this.path = this.pathEnd === target.length ? target : target.slice(0, this.pathEnd);
     this.id = isUsableRequestId(head) ? head.requestId : randomUUID();
-    const { peer, proxies } = connection;
-    this.address = connection.fromTrustedProxy ? clientAddress(peer, head.forwardedFor, proxies) : peer;
+    const { peer } = connection;
+    this.fromTrustedProxy = proxies.isTrusted(peer);
+    this.address = this.fromTrustedProxy ? clientAddress(peer, head.forwardedFor, proxies) : peer;
     this.expectsContinue = minor === 1 && head.expect.toLowerCase() === '100-continue';
   }
 

@@ -1,4 +1,4 @@
-import { keptText } from '../kept-text.ts';
+import { keptText } from '../http1/copied-text.ts';
 import {
   droppedNames,
   droppedPrefixes,
@@ -6,7 +6,7 @@ import {
   judgedNames,
   methodOverrideNames,
   normalisedName,
-} from '../readings/known-headers.ts';
+} from '../rules/known-headers.ts';
 
 /**
  * What a header's name means to Postern. Names are classified once per spelling: the request path then costs one

@@ -1,11 +1,10 @@
 import { Refusal } from '../errors.ts';
+import type { BodyReader } from '../http1/incoming-body.ts';
 import type { Exchange } from './exchange.ts';
-import type { BodyReader } from './incoming-body.ts';
 
 /** Refuses a body whose declared length is over the limit, before anything of it is read. Throws `body_too_large`. */
 export function assertDeclaredSize(exchange: Exchange, maxBytes: number): void {
-  if (exchange.head.contentLengthCount > 0 && Number(exchange.head.contentLength) > maxBytes)
-    throw new Refusal('body_too_large');
+  if (exchange.head.framing.length > maxBytes) throw new Refusal('body_too_large');
 }
 
 const empty = Buffer.alloc(0);

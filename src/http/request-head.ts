@@ -1,5 +1,6 @@
 import { Refusal } from '../errors.ts';
-import { normalisedName } from '../readings/known-headers.ts';
+import { hasBody, type RequestFraming, requestFraming } from '../http1/request-framing.ts';
+import { normalisedName } from '../rules/known-headers.ts';
 import { meaning, meaningOf } from './header-names.ts';
 
 /**
@@ -9,13 +10,13 @@ import { meaning, meaningOf } from './header-names.ts';
 export class RequestHead {
   /** Names and values in turn, as they came. */
   readonly raw: readonly string[];
+  /** Where its body ends. */
+  readonly framing: RequestFraming;
   host = '';
   authorization = '';
   authorizationCount = 0;
   apiKey = '';
   apiKeyCount = 0;
-  contentLength = '';
-  transferEncoding = '';
   contentType = '';
   contentTypeCount = 0;
   requestId = '';
@@ -44,17 +45,13 @@ export class RequestHead {
   forwardedHost = '';
   /** All `Cookie` values, joined with `; ` (RFC 9112 §5.2 has one; HTTP/2 front ends split it). */
   cookie = '';
-  /** `Connection: close`, `Connection: keep-alive`. */
-  closes = false;
-  keepsAlive = false;
   /** Normalised names that `Connection` lists beside `close` and `keep-alive`; null when there are none. */
   connectionNames: Set<string> | null = null;
   hostCount = 0;
-  contentLengthCount = 0;
-  transferEncodingCount = 0;
 
-  constructor(raw: readonly string[]) {
+  constructor(raw: readonly string[], framing: RequestFraming = requestFraming(1, raw)) {
     this.raw = raw;
+    this.framing = framing;
     for (let i = 0; i < raw.length; i += 2) {
       const what = meaningOf(raw[i]!);
       if (what !== meaning.plain && what < meaning.methodOverride) this.#read(what, raw[i + 1]!);
@@ -63,7 +60,7 @@ export class RequestHead {
 
   /** Whether a body follows the head (RFC 9112 §6.3). */
   get hasBody(): boolean {
-    return this.transferEncodingCount > 0 || (this.contentLengthCount > 0 && this.contentLength !== '0');
+    return hasBody(this.framing);
   }
 
   #read(what: number, value: string): void {
@@ -72,17 +69,8 @@ export class RequestHead {
         this.host = value;
         this.hostCount++;
         break;
-      case meaning.contentLength:
-        this.contentLength = value;
-        this.contentLengthCount++;
-        break;
-      case meaning.transferEncoding:
-        this.transferEncoding = value;
-        this.transferEncodingCount++;
-        break;
       case meaning.connection:
-        if (value === 'keep-alive') this.keepsAlive = true;
-        else this.#readConnection(value);
+        if (value !== 'keep-alive') this.#readConnection(value);
         break;
       case meaning.expect:
         this.expect = this.expect === '' ? value : `${this.expect}, ${value}`;
@@ -150,8 +138,6 @@ export class RequestHead {
   #readConnection(value: string): void {
     for (const part of value.split(',')) {
       const name = normalisedName(part.trim());
-      if (name === 'close') this.closes = true;
-      else if (name === 'keep-alive') this.keepsAlive = true;
       if (name === '' || name === 'close' || name === 'keep-alive') continue;
       this.connectionNames ??= new Set();
       this.connectionNames.add(name);
@@ -180,12 +166,7 @@ const hostValue =
  * Throws `bad_request`; the connection closes.
  */
 export function assertUnambiguousHead(head: RequestHead, httpMinor: number): void {
-  if (head.transferEncodingCount > 0) {
-    if (head.contentLengthCount > 0 || head.transferEncodingCount > 1 || httpMinor === 0) throw malformed();
-    if (head.transferEncoding.toLowerCase() !== 'chunked') throw malformed();
-  } else if (head.contentLengthCount > 0) {
-    if (head.contentLengthCount > 1 || !isLength(head.contentLength)) throw malformed();
-  }
+  if (head.framing.isAmbiguous) throw malformed();
   if (head.hostCount !== 1 && (httpMinor === 1 || head.hostCount > 1)) throw malformed();
   if (head.hostCount === 1 && (head.host.length > 255 || !hostValue.test(head.host))) throw malformed();
   if (head.connectionNames !== null)
@@ -194,15 +175,6 @@ export function assertUnambiguousHead(head: RequestHead, httpMinor: number): voi
 
 function malformed(): Refusal {
   return new Refusal('bad_request', { close: true });
-}
-
-function isLength(value: string): boolean {
-  if (value === '' || value.length > 15) return false;
-  for (let i = 0; i < value.length; i++) {
-    const code = value.charCodeAt(i);
-    if (code < 0x30 || code > 0x39) return false;
-  }
-  return true;
 }
 
 /** 1-128 of `[A-Za-z0-9._-]`, given once: an id that may be taken over into answers and logs. */

@@ -1,8 +1,8 @@
 import type { IdentityProviderConfig } from '../config/schema.ts';
 import { Refusal } from '../errors.ts';
-import type { Log } from '../log.ts';
-import { within } from '../stores/patience.ts';
+import type { Log } from '../log/log.ts';
 import type { SingleUse } from '../stores/single-use.ts';
+import { within } from '../stores/timeout.ts';
 import { type VerifiedAssertion, verifyAssertion } from './assertion.ts';
 import { authorizationUrl } from './authorization-url.ts';
 import { type Granted, grantsOf, type Profile, profileOf } from './claims.ts';

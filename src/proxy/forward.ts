@@ -4,7 +4,9 @@ import type { Refusal } from '../errors.ts';
 import type { Exchange } from '../http/exchange.ts';
 import type { PassedMeaning } from '../http/header-names.ts';
 import { offersOwnProtocol, ownProtocol } from '../http/websocket-protocols.ts';
-import { freeSpentPiece } from '../wire/spent-piece.ts';
+import type { RequestConnection, UpstreamRequest } from '../http1/client-request.ts';
+import { freeSpentPiece } from '../http1/release-buffer.ts';
+import type { UpstreamError } from '../http1/upstream-error.ts';
 import { type BodyOwner, ForwardedBody } from './forwarded-body.ts';
 import { HeldBack } from './held-back.ts';
 import type { OpenStream, OpenStreams } from './open-streams.ts';
@@ -13,8 +15,6 @@ import { type AnswerRules, answerFields, trailerFields } from './response-header
 import type { Route } from './route-table.ts';
 import { Tunnel } from './tunnel.ts';
 import { chosenProtocol, upgradeOf } from './upgrade.ts';
-import type { UpstreamError } from './upstream-error.ts';
-import type { RequestConnection, UpstreamRequest } from './upstream-request.ts';
 
 /** What forwarding needs beside the exchange, the same for all. */
 export interface ForwardOptions extends AnswerRules {
@@ -95,7 +95,7 @@ class ForwardedRequest implements UpstreamRequest, BodyOwner, OpenStream {
     this.hasBody = head.hasBody;
     this.bodyOnItsWay = head.hasBody;
     this.upgrade = upgradeOf(exchange, route);
-    this.chunked = head.transferEncodingCount > 0;
+    this.chunked = head.framing.isChunked;
     this.connectTimeoutMs = route.connectTimeoutMs;
     this.responseTimeoutMs = route.responseTimeoutMs;
     this.idleTimeoutMs = route.idleTimeoutMs;
@@ -107,7 +107,7 @@ class ForwardedRequest implements UpstreamRequest, BodyOwner, OpenStream {
       requestId: exchange.id,
       peer: exchange.connection.peer,
       encrypted: exchange.connection.encrypted,
-      fromTrustedProxy: exchange.connection.fromTrustedProxy,
+      fromTrustedProxy: exchange.fromTrustedProxy,
       passedMeaning: options.passedMeaning,
       ownCookies: options.ownCookies,
       withoutCredentials: preflight,

@@ -1,9 +1,9 @@
 import { Refusal } from '../errors.ts';
 import type { Exchange } from '../http/exchange.ts';
-import type { BodyReader } from '../http/incoming-body.ts';
+import type { RequestConnection } from '../http1/client-request.ts';
+import type { BodyReader } from '../http1/incoming-body.ts';
 import type { HeldBack, HeldBackBody } from './held-back.ts';
 import type { Route } from './route-table.ts';
-import type { RequestConnection } from './upstream-request.ts';
 
 /** The request that a body belongs to. */
 export interface BodyOwner {

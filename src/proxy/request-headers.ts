@@ -3,7 +3,7 @@ import { type OwnCookies, withoutCookies } from '../http/cookies.ts';
 import { type Meaning, meaning, meaningOf, type PassedMeaning } from '../http/header-names.ts';
 import type { RequestHead } from '../http/request-head.ts';
 import { withoutOwnProtocols } from '../http/websocket-protocols.ts';
-import { normalisedName } from '../readings/known-headers.ts';
+import { normalisedName } from '../rules/known-headers.ts';
 import { acceptTraceparent } from '../tracing/traceparent.ts';
 
 /** What the upstream is told beside the client's own headers. */
@@ -113,8 +113,9 @@ function passedValue(
 /** How the body is framed and which protocol is asked for, written anew. */
 function framingHeaders(head: RequestHead, upgrade: string | null): string[] {
   const headers: string[] = [];
-  if (head.transferEncodingCount > 0) headers.push('Transfer-Encoding', 'chunked');
-  else if (head.contentLengthCount > 0) headers.push('Content-Length', String(Number(head.contentLength)));
+  const { isChunked, length } = head.framing;
+  if (isChunked) headers.push('Transfer-Encoding', 'chunked');
+  else if (length >= 0) headers.push('Content-Length', String(length));
   if (upgrade !== null) headers.push('Connection', 'Upgrade', 'Upgrade', upgrade);
   return headers;
 }

@@ -1,7 +1,7 @@
 import { isOwnCookie, type OwnCookies, setCookieName } from '../http/cookies.ts';
 import { hopByHopOfAnswers } from '../http/header-names.ts';
-import { keptText } from '../kept-text.ts';
-import { normalisedName } from '../readings/known-headers.ts';
+import { keptText } from '../http1/copied-text.ts';
+import { normalisedName } from '../rules/known-headers.ts';
 
 /** What decides which headers of an upstream's answer reach the client. */
 export interface AnswerRules {

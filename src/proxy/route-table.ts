@@ -1,7 +1,7 @@
 import { Refusal } from '../errors.ts';
-import { hasOtherReadings, laxReadings } from '../readings/lax-path.ts';
+import type { Upstream } from '../http1/client-pool.ts';
+import { hasOtherReadings, laxReadings } from '../rules/lax-path.ts';
 import type { IdentityHeadersOf } from './identity-headers.ts';
-import type { Upstream } from './upstream.ts';
 
 /** The scopes a call needs, by method; as the configuration gives them. */
 export interface MethodScopes {

@@ -14,10 +14,3 @@ export function upgradeOf({ head, minor }: Exchange, route: Route): string | nul
 export function chosenProtocol(fields: readonly string[]): boolean {
   return fields.some((name, i) => i % 2 === 0 && name.toLowerCase() === 'sec-websocket-protocol');
 }
-
-/** What a 101 says it switches to, in lower case. */
-export function upgradeIn(fields: readonly string[]): string {
-  for (let i = 0; i < fields.length; i += 2)
-    if (fields[i]!.toLowerCase() === 'upgrade') return fields[i + 1]!.toLowerCase();
-  return '';
-}

@@ -1,7 +1,7 @@
 import { isUnavailable, tooLate } from './breaker.ts';
 import type { ChangeFeed } from './change-feed.ts';
-import { within } from './patience.ts';
 import type { RemoteRecords } from './remembered-records.ts';
+import { within } from './timeout.ts';
 import { type Call, wrapCalls } from './wrap-calls.ts';
 
 /** Told when the store goes away and comes back. */

@@ -1,5 +1,5 @@
 import { Refusal } from '../errors.ts';
-import { notInTime, within } from './patience.ts';
+import { notInTime, within } from './timeout.ts';
 
 /** Keeps questions from a store that is known to be away, but for one now and then. */
 export interface Breaker {

@@ -2,8 +2,8 @@ import { LRUCache } from 'lru-cache';
 import { Refusal } from '../errors.ts';
 import { createBreaker, isUnavailable } from './breaker.ts';
 import type { ChangeFeed, RecordsChange } from './change-feed.ts';
-import { answerOrKnown } from './patience.ts';
 import type { ApiKeyWithOwner, Awaitable, Records, UserWithSets } from './records.ts';
+import { answerOrKnown } from './timeout.ts';
 import { type Call, wrapCalls } from './wrap-calls.ts';
 
 /** A records store that has to be asked over the network, and remembers nothing. */

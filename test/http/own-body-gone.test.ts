@@ -6,8 +6,8 @@ import type { Endpoint } from '../../src/endpoints/endpoint.ts';
 import { createTrustedProxies } from '../../src/http/client-address.ts';
 import { createCors } from '../../src/http/cors.ts';
 import type { Exchange } from '../../src/http/exchange.ts';
+import { createPublicServer } from '../../src/http/public-server.ts';
 import { createReplies } from '../../src/http/reply.ts';
-import { createPublicServer } from '../../src/http/server.ts';
 import { connectRaw } from '../support/raw-client.ts';
 
 const hour = 3_600_000;

@@ -2,7 +2,7 @@ import { mkdtempSync, openSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
-import { createLog } from '../../src/log.ts';
+import { createLog } from '../../src/log/log.ts';
 import { administrator, bootstrapToken, startTestGateway } from '../support/gateway.ts';
 import { createSecretWatch } from '../support/secret-watch.ts';
 

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { createTrustedProxies } from '../../src/http/client-address.ts';
 import type { Exchange } from '../../src/http/exchange.ts';
-import { createPublicServer } from '../../src/http/server.ts';
+import { createPublicServer } from '../../src/http/public-server.ts';
 import { eventually, startForwarding } from '../support/forwarding.ts';
 import { connectRaw } from '../support/raw-client.ts';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { openApiDocument } from '../../src/endpoints/openapi.ts';
+import { openApiDocument } from '../../src/openapi/document.ts';
 import type { ApiAnswer } from './api-client.ts';
 
 interface Answer {

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { framingOf } from '../../src/proxy/answer-framing.ts';
+import { framingOf } from '../../src/http1/response-framing.ts';
 
 const reusable = (fields: string[], minor = 1) =>
   framingOf('GET', 200, minor, ['Content-Length', '0', ...fields]).reusable;

@@ -1,5 +1,6 @@
 import t from 'tap';
-import { canonicalAddress, clientAddress, createTrustedProxies } from '../../src/http/client-address.ts';
+import { clientAddress, createTrustedProxies } from '../../src/http/client-address.ts';
+import { canonicalAddress } from '../../src/http1/peer-address.ts';
 
 t.test('an address has one spelling', (t) => {
   t.equal(canonicalAddress('::ffff:10.0.0.1'), '10.0.0.1');

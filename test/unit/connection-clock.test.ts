@@ -1,9 +1,10 @@
 import t from 'tap';
-import { ConnectionClock, type Late, phase } from '../../src/http/connection-clock.ts';
+import { ConnectionClock, type Late, phase } from '../../src/http1/connection-clock.ts';
 
 const limits = {
   headerTimeoutMs: 10_000,
   keepAliveTimeoutMs: 20_000,
+  bodyJudgedAfterMs: 30_000,
   bodyIdleTimeoutMs: 30_000,
   writeIdleTimeoutMs: 40_000,
 };

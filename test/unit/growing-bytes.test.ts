@@ -1,5 +1,5 @@
 import t from 'tap';
-import { GrowingBytes, withoutSurroundings } from '../../src/wire/growing-bytes.ts';
+import { GrowingBytes, withoutSurroundings } from '../../src/http1/growing-bytes.ts';
 
 t.test('bytes that come one by one are moved to larger memory a few times', async (t) => {
   const growing = new GrowingBytes();

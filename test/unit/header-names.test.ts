@@ -1,6 +1,6 @@
 import t from 'tap';
 import { createPassedMeaning, type HeaderRules, meaning, meaningOf } from '../../src/http/header-names.ts';
-import { normalisedName } from '../../src/readings/known-headers.ts';
+import { normalisedName } from '../../src/rules/known-headers.ts';
 
 t.test('names are compared in lower case with every other byte read as a hyphen', (t) => {
   t.equal(normalisedName('X_Auth.Subject'), 'x-auth-subject');

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { ValidationError } from '../../src/errors.ts';
-import { parseJson } from '../../src/http/json-parser.ts';
+import { parseJson } from '../../src/input/json-parser.ts';
 
 /** The text or bytes, then the offset and the error that Python's `json` reports (3.11; the last group is ours alone). */
 const malformed: readonly (readonly [text: string | number[], offset: number, error: string])[] = [

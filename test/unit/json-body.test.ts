@@ -1,8 +1,8 @@
 import t from 'tap';
 import { z } from 'zod';
 import { ValidationError } from '../../src/errors.ts';
-import { readJson } from '../../src/http/json-body.ts';
-import { codePointString } from '../../src/http/pydantic-types.ts';
+import { readJson } from '../../src/input/json-body.ts';
+import { codePointString } from '../../src/input/pydantic-types.ts';
 
 const schema = z.strictObject({ name: codePointString() });
 const problemsOf = (body: string, contentType: string | undefined, secret?: string[]) => {

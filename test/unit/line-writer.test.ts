@@ -3,7 +3,7 @@ import { closeSync, constants, openSync, readFileSync, readSync } from 'node:fs'
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { createLineWriter } from '../../src/line-writer.ts';
+import { createLineWriter } from '../../src/log/line-writer.ts';
 import { eventually } from '../support/eventually.ts';
 
 const lines = Array.from({ length: 3_000 }, (_, i) => `${i} ${'ü'.repeat(i % 300)}\n`);

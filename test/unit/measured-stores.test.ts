@@ -1,8 +1,8 @@
 import t from 'tap';
 import { Refusal } from '../../src/errors.ts';
-import { measureStores } from '../../src/measured-stores.ts';
+import { measureStores } from '../../src/gateway/store-metrics.ts';
+import type { Stores } from '../../src/gateway/stores.ts';
 import { createMetricsRegistry } from '../../src/metrics/registry.ts';
-import type { Stores } from '../../src/open-stores.ts';
 import { parsePrometheusText } from '../support/prometheus-text.ts';
 
 /** Stores of which these operations answer with what `answer` gives; measured. */

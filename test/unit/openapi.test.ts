@@ -1,8 +1,8 @@
 import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import t from 'tap';
 import { z } from 'zod';
-import { openApiDocument } from '../../src/endpoints/openapi.ts';
 import { refusals } from '../../src/errors.ts';
+import { openApiDocument } from '../../src/openapi/document.ts';
 
 interface Media {
   schema: Record<string, unknown>;

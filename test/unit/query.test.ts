@@ -1,15 +1,15 @@
 import t from 'tap';
 import { z } from 'zod';
 import { ValidationError } from '../../src/errors.ts';
-import { rfc3339 } from '../../src/http/pydantic-datetime.ts';
+import { rfc3339 } from '../../src/input/pydantic-datetime.ts';
 import {
   booleanText,
   codePointString,
   distinctList,
   integerText,
   repeatable,
-} from '../../src/http/pydantic-types.ts';
-import { readQuery } from '../../src/http/query.ts';
+} from '../../src/input/pydantic-types.ts';
+import { readQuery } from '../../src/input/query.ts';
 
 const schema = z.strictObject({
   size: integerText({ ge: 1, le: 100 }).prefault(50),

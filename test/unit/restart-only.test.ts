@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { stringify } from 'yaml';
 import { loadConfig } from '../../src/config/load.ts';
-import { rememberStart } from '../../src/restart-only.ts';
+import { rememberStart } from '../../src/gateway/restart-only.ts';
 import { testConfig } from '../support/gateway.ts';
 
 t.test('what was in the files that a store was opened with counts, not their names', async (t) => {

@@ -1,7 +1,7 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import t from 'tap';
-import { UpstreamConnection } from '../../src/proxy/upstream-connection.ts';
-import type { UpstreamRequest } from '../../src/proxy/upstream-request.ts';
+import { UpstreamConnection } from '../../src/http1/client-connection.ts';
+import type { UpstreamRequest } from '../../src/http1/client-request.ts';
 import type { TestScope } from '../support/gateway.ts';
 
 /** A connection to a server that answers every request with those bytes, and how often it was free. */

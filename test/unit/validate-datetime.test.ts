@@ -1,8 +1,8 @@
 import t from 'tap';
 import { z } from 'zod';
 import { ValidationError } from '../../src/errors.ts';
-import { rfc3339 } from '../../src/http/pydantic-datetime.ts';
-import { validate } from '../../src/http/validate.ts';
+import { rfc3339 } from '../../src/input/pydantic-datetime.ts';
+import { validate } from '../../src/input/validate.ts';
 
 const now = Date.UTC(2026, 10, 21, 9, 30);
 const schema = z.object({

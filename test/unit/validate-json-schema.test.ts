@@ -1,6 +1,6 @@
 import t from 'tap';
 import { z } from 'zod';
-import { rfc3339 } from '../../src/http/pydantic-datetime.ts';
+import { rfc3339 } from '../../src/input/pydantic-datetime.ts';
 import {
   booleanText,
   codePointString,
@@ -8,7 +8,7 @@ import {
   integerText,
   repeatable,
   withoutControlCharacters,
-} from '../../src/http/pydantic-types.ts';
+} from '../../src/input/pydantic-types.ts';
 
 const rows: readonly (readonly [name: string, schema: z.ZodType, jsonSchema: object])[] = [
   [

@@ -6,8 +6,8 @@ import {
   distinctList,
   togetherAtLeastOne,
   withoutControlCharacters,
-} from '../../src/http/pydantic-types.ts';
-import { validate } from '../../src/http/validate.ts';
+} from '../../src/input/pydantic-types.ts';
+import { validate } from '../../src/input/validate.ts';
 
 const schema = togetherAtLeastOne(
   z.strictObject({

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { rfc3339 } from '../../http/pydantic-datetime.ts';
+import { rfc3339 } from '../../input/pydantic-datetime.ts';
 import {
   booleanText,
   codePointString,
@@ -8,7 +8,7 @@ import {
   repeatable,
   togetherAtLeastOne,
   withoutControlCharacters,
-} from '../../http/pydantic-types.ts';
+} from '../../input/pydantic-types.ts';
 
 /** Fields by which the list sorts; the first is the default. */
 export const sortFields = ['created', 'label', 'expires', 'last_used'] as const;

@@ -1,5 +1,5 @@
 import { Refusal } from '../../errors.ts';
-import { readQuery } from '../../http/query.ts';
+import { readQuery } from '../../input/query.ts';
 import type { Records } from '../../stores/records.ts';
 import { type Audit, actorOf } from '../audit.ts';
 import type { Endpoint } from '../endpoint.ts';

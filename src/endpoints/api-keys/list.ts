@@ -1,5 +1,5 @@
 import type { Cursors } from '../../credentials/cursor.ts';
-import { readQuery } from '../../http/query.ts';
+import { readQuery } from '../../input/query.ts';
 import type { Records } from '../../stores/records.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { listQuery } from './api-key-schemas.ts';

@@ -1,6 +1,6 @@
 import type { Client, Notification } from 'pg';
 import type { ChangeFeed, RecordsChange } from '../change-feed.ts';
-import { within } from '../patience.ts';
+import { within } from '../timeout.ts';
 import { type Place, readStoreState, type StoreState } from './change-log.ts';
 import { parseHints, parseNotification } from './changes.ts';
 

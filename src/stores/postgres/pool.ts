@@ -1,7 +1,7 @@
 import { type ClientConfig, Pool, type PoolClient, type QueryConfig } from 'pg';
 import type { PoolLoad } from '../../metrics/pool-load.ts';
-import { notInTime, within } from '../patience.ts';
 import type { Value } from '../sql/steps.ts';
+import { notInTime, within } from '../timeout.ts';
 import { CheckedClient } from './checked-client.ts';
 import { asRefusal, PostgresFailure, toFailure, unavailable } from './failures.ts';
 

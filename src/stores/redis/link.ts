@@ -1,6 +1,6 @@
 import { Cluster } from 'ioredis';
 import { Refusal } from '../../errors.ts';
-import { within } from '../patience.ts';
+import { within } from '../timeout.ts';
 import type { CommandClient } from './clients.ts';
 import type { Script } from './scripts.ts';
 import { createStoreClock, type StoreClock } from './store-clock.ts';

@@ -1,0 +1,18 @@
+import { randomBytes } from 'node:crypto';
+import type { Config } from '../config/schema.ts';
+import type { Records } from '../stores/records.ts';
+
+const tokenBytes = 24;
+
+/** Makes an activation token where one is needed: gives it while there is no user yet, null when there is none to show. */
+export async function openBootstrap(
+  records: Pick<Records, 'bootstrap' | 'setBootstrapToken'>,
+  { bootstrap, endpoints }: Config,
+): Promise<string | null> {
+  const state = await records.bootstrap();
+  const needsToken = state.open && state.token === null && bootstrap.token === undefined;
+  const { open, token } = needsToken
+    ? await records.setBootstrapToken(randomBytes(tokenBytes).toString('base64url'), { reset: false })
+    : state;
+  return open && endpoints.bootstrap === 'own' ? token : null;
+}

@@ -1,0 +1,72 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { isDeepStrictEqual } from 'node:util';
+import { clientTlsFiles } from '../config/client-tls.ts';
+import type { Config } from '../config/schema.ts';
+
+/** What of a wanted configuration a running gateway can't take over, and what it can. */
+export interface RestartOnly {
+  /** Keys that differ and need a restart. */
+  readonly keys: readonly string[];
+  /** The wanted configuration with the running values of those keys. */
+  readonly config: Config;
+}
+
+/**
+ * Tells what needs a restart: names of the instance, addresses and ports, stores and what they were opened with, down to
+ * what was in the files of `initial`.
+ */
+export function rememberStart(initial: Config): (running: Config, wanted: Config) => RestartOnly {
+  const opened = storeTlsKeys.map((key) => digestOf(clientTlsFiles(initial.stores[key])));
+  return (running, wanted) => {
+    const { keys, config } = compare(running, wanted);
+    const renewed = storeTlsKeys.filter(
+      (key, index) => digestOf(clientTlsFiles(running.stores[key])) !== opened[index],
+    );
+    return { keys: [...keys, ...renewed.map((key) => `stores.${key}`)], config };
+  };
+}
+
+const storeTlsKeys = ['records_tls', 'sessions_tls'] as const;
+
+/** Of what the files hold now; one that can't be read is as good as an empty one. */
+function digestOf(files: readonly string[]): string {
+  const digest = createHash('sha256');
+  for (const file of files) digest.update(contentOf(file)).update('\0');
+  return digest.digest('hex');
+}
+
+function contentOf(file: string): Buffer {
+  try {
+    return readFileSync(file);
+  } catch {
+    return Buffer.alloc(0);
+  }
+}
+
+function compare(running: Config, wanted: Config): RestartOnly {
+  const { listen, sessions } = wanted;
+  const kept = { ...running.listen, tls: listen.tls };
+  // Whether there is TLS at all is the listener's; which certificate is not.
+  const tls =
+    (running.listen.tls === undefined) === (listen.tls === undefined) ? listen.tls : running.listen.tls;
+  const config: Config = {
+    ...wanted,
+    tenant: running.tenant,
+    listen: { ...kept, tls },
+    management: running.management,
+    stores: running.stores,
+    sessions: { ...sessions, stale_if_error: running.sessions.stale_if_error },
+  };
+  const changed: [key: string, running: unknown, wanted: unknown][] = [
+    ['tenant', running.tenant, wanted.tenant],
+    ['listen.host', running.listen.host, listen.host],
+    ['listen.port', running.listen.port, listen.port],
+    ['listen.tls', tls, listen.tls],
+    ['management', running.management, wanted.management],
+    ['stores', running.stores, wanted.stores],
+    ['sessions.stale_if_error', running.sessions.stale_if_error, sessions.stale_if_error],
+  ];
+  const keys = changed.filter(([, was, is]) => !isDeepStrictEqual(was, is)).map(([key]) => key);
+  return { keys, config };
+}

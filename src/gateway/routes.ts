@@ -1,0 +1,99 @@
+import { readFileSync } from 'node:fs';
+import type { Config, UpstreamConfig } from '../config/schema.ts';
+import { createUpstream, type Upstream, type UpstreamOptions } from '../http1/client-pool.ts';
+import { type Echo, startEcho } from '../proxy/echo.ts';
+import { createIdentityHeaders, type IdentityHeadersOf } from '../proxy/identity-headers.ts';
+import { createRoute, createRouteTable, type RouteTable } from '../proxy/route-table.ts';
+
+/** The configured routes with the upstreams they lead to. */
+export interface ComposedRoutes {
+  readonly table: RouteTable;
+  readonly upstreams: readonly Upstream[];
+  /** Closes every connection to every upstream. */
+  close(): Promise<void>;
+}
+
+/** Builds upstreams and routes from the configuration; starts the echo where one is named. */
+export async function composeRoutes(config: Config): Promise<ComposedRoutes> {
+  const usesEcho = Object.values(config.upstreams).some(({ url }) => url === 'builtin:echo');
+  const echo = usesEcho ? await startEcho() : null;
+  const upstreams = new Map<string, Upstream>();
+  for (const [name, settings] of Object.entries(config.upstreams))
+    upstreams.set(name, openUpstream(name, settings, echo, shortestTimeoutOf(name, config)));
+
+  const identity = new Map<string, IdentityHeadersOf>();
+  for (const [name, settings] of Object.entries(config.upstreams))
+    identity.set(name, createIdentityHeaders(settings.identity_headers, config.tenant));
+
+  const routes = config.routes.map((route) => {
+    const settings = config.upstreams[route.upstream]!;
+    const path = route.exact ?? route.prefix!;
+    return createRoute({
+      label: path,
+      path,
+      exact: route.exact !== undefined,
+      upstream: upstreams.get(route.upstream)!,
+      identityHeadersOf: identity.get(route.upstream)!,
+      isPublic: route.public,
+      passesPreflights: route.preflight === 'upstream',
+      acceptsSession: route.accept.includes('session'),
+      acceptsApiKey: route.accept.includes('api_key'),
+      scopes: route.scopes,
+      upgrades: new Set(route.upgrades),
+      maxBodyBytes: route.max_body ?? Number.POSITIVE_INFINITY,
+      leastBodyBytesPerSecond: route.body_rate ?? config.limits.body_rate,
+      connectTimeoutMs: route.connect_timeout ?? settings.connect_timeout,
+      responseTimeoutMs: route.response_timeout ?? settings.response_timeout,
+      idleTimeoutMs: route.idle_timeout ?? settings.idle_timeout,
+    });
+  });
+  return {
+    table: createRouteTable(routes),
+    upstreams: [...upstreams.values()],
+    async close() {
+      for (const upstream of upstreams.values()) upstream.close();
+      await echo?.close();
+    },
+  };
+}
+
+function openUpstream(
+  name: string,
+  settings: UpstreamConfig,
+  echo: Echo | null,
+  shortestTimeoutMs: number,
+): Upstream {
+  const url = settings.url === 'builtin:echo' ? echo!.origin : settings.url;
+  const { tls = {} } = settings;
+  return createUpstream({
+    name,
+    ...addressOf(url),
+    tls: url.startsWith('https:')
+      ? { ca: pem(tls.ca), cert: pem(tls.cert), key: pem(tls.key), serverName: tls.server_name }
+      : null,
+    host: settings.host ?? null,
+    maxConnections: settings.max_connections,
+    maxWaiting: settings.max_waiting,
+    shortestTimeoutMs,
+  });
+}
+
+function addressOf(url: string): Pick<UpstreamOptions, 'address' | 'authority'> {
+  if (url.startsWith('unix:'))
+    return { address: { socketPath: url.slice('unix:'.length) }, authority: 'localhost' };
+  const { protocol, hostname, port, host } = new URL(url);
+  const defaultPort = protocol === 'https:' ? 443 : 80;
+  // The brackets of an IPv6 address belong to the URL alone.
+  const address = { host: hostname.replace(/^\[|\]$/g, ''), port: port === '' ? defaultPort : Number(port) };
+  return { address, authority: host };
+}
+
+function shortestTimeoutOf(name: string, config: Config): number {
+  const settings = [config.upstreams[name]!, ...config.routes.filter((route) => route.upstream === name)];
+  const all = settings.flatMap((each) => [each.connect_timeout, each.response_timeout, each.idle_timeout]);
+  return Math.min(...all.filter((timeout) => timeout !== undefined));
+}
+
+function pem(file: string | undefined): Buffer | undefined {
+  return file === undefined ? undefined : readFileSync(file);
+}

@@ -1,0 +1,172 @@
+import { Refusal } from '../errors.ts';
+import { Durations } from '../metrics/durations.ts';
+import type { PoolLoad } from '../metrics/pool-load.ts';
+import { type Counts, type MetricsRegistry, zeroCounts } from '../metrics/registry.ts';
+import type { Attempts } from '../stores/attempts.ts';
+import type { Records } from '../stores/records.ts';
+import type { Sessions } from '../stores/sessions.ts';
+import type { SingleUse } from '../stores/single-use.ts';
+import { type Call, wrapCalls } from '../stores/wrap-calls.ts';
+import type { Stores } from './stores.ts';
+
+type Operation = 'read' | 'write';
+
+/** What is seen of one store. */
+interface StoreMeasures {
+  readonly waits: Record<Operation, Durations>;
+  readonly errors: Counts<Operation>;
+}
+
+/** Every operation that is one step; not what is asked on each request (`version`), in the background or by probes. */
+const recordsOperations: Record<
+  Exclude<
+    keyof Records,
+    'version' | 'noteUse' | 'keepCommandEvents' | 'takeCommandEvents' | 'ping' | 'backup' | 'close'
+  >,
+  Operation
+> = {
+  findUser: 'read',
+  findUserByName: 'read',
+  passwordHashKinds: 'read',
+  listUsers: 'read',
+  createUser: 'write',
+  activate: 'write',
+  updateUser: 'write',
+  removeUser: 'write',
+  acceptIdentity: 'write',
+  linkIdentity: 'write',
+  unlinkIdentity: 'write',
+  identitiesOf: 'read',
+  findScopeSets: 'read',
+  findScopeSetByName: 'read',
+  findApiKeyByHash: 'read',
+  findApiKey: 'read',
+  listApiKeys: 'read',
+  createApiKey: 'write',
+  deleteApiKey: 'write',
+  signingKeys: 'read',
+  addSigningKey: 'write',
+  secret: 'write',
+  bootstrap: 'read',
+  setBootstrapToken: 'write',
+};
+
+const sessionsOperations: Record<
+  Exclude<keyof Sessions, 'onEnded' | 'prune' | 'ping' | 'close'>,
+  Operation
+> = {
+  create: 'write',
+  present: 'write',
+  findLive: 'read',
+  find: 'read',
+  revoke: 'write',
+  revokeAllOf: 'write',
+};
+
+const attemptsOperations: Record<keyof Attempts, Operation> = { count: 'write', giveBack: 'write' };
+const singleUseOperations: Record<keyof SingleUse, Operation> = { burn: 'write', release: 'write' };
+
+const waitBounds = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
+
+/**
+ * The same stores, with how long their promises take and what fails of them in the metrics. An answer that waits for
+ * nothing is given on as it is, without a look at the clock.
+ */
+export function measureStores(stores: Stores, registry: MetricsRegistry): Stores {
+  const measures = { records: newMeasures(), sessions: newMeasures(), attempts: newMeasures() };
+  const all = Object.entries(measures).flatMap(([store, { waits, errors }]) =>
+    (['read', 'write'] as const).map((operation) => ({
+      labels: { store, operation },
+      waits: waits[operation],
+      errors: () => errors[operation],
+    })),
+  );
+  registry.add({
+    name: 'store_duration_seconds',
+    help: 'How long a store took, by store (records, sessions, attempts) and operation (read, write).',
+    type: 'histogram',
+    collect: (name) => all.flatMap(({ labels, waits }) => waits.samples(name, labels)),
+  });
+  registry.add({
+    name: 'store_errors_total',
+    help: 'What a store could not do, by store and operation.',
+    type: 'counter',
+    collect: () => all.map(({ labels, errors }) => ({ labels, value: errors() })),
+  });
+  if (stores.recordsPool !== undefined) addRecordsPool(registry, stores.recordsPool);
+  return {
+    records: measured(stores.records, recordsOperations, measures.records),
+    sessions: measured(stores.sessions, sessionsOperations, measures.sessions),
+    attempts: measured(stores.attempts, attemptsOperations, measures.attempts),
+    singleUse: measured(stores.singleUse, singleUseOperations, measures.sessions),
+    close: () => stores.close(),
+  };
+}
+
+function addRecordsPool(registry: MetricsRegistry, load: () => PoolLoad): void {
+  registry.gaugeBy(
+    'state',
+    'records_connections',
+    'Connections to the PostgreSQL that has the records, by state: busy, free.',
+    () => {
+      const { busy, free } = load();
+      return Object.entries({ busy, free });
+    },
+  );
+  registry.gauge(
+    'records_waiting',
+    'Calls that wait for a connection to that PostgreSQL.',
+    () => load().waiting,
+  );
+}
+
+function newMeasures(): StoreMeasures {
+  return {
+    waits: { read: new Durations(waitBounds), write: new Durations(waitBounds) },
+    errors: zeroCounts(['read', 'write']),
+  };
+}
+
+/** That store, with those operations measured. */
+function measured<S extends object>(
+  store: S,
+  operations: Readonly<Partial<Record<keyof S, Operation>>>,
+  { waits, errors }: StoreMeasures,
+): S {
+  return wrapCalls(store, (call, name) => {
+    const operation = operations[name];
+    if (operation === undefined) return call;
+    return measuredOperation(call, waits[operation], () => {
+      errors[operation]++;
+    });
+  });
+}
+
+function measuredOperation(run: Call, waits: Durations, onError: () => void): Call {
+  return (...given) => {
+    let answer: unknown;
+    try {
+      answer = run(...given);
+    } catch (error) {
+      if (isFailure(error)) onError();
+      throw error;
+    }
+    if (answer instanceof Promise) noteWait(answer);
+    return answer;
+  };
+
+  /** Beside the promise, which whoever asked is given as it is. */
+  function noteWait(answer: Promise<unknown>): void {
+    const startedMs = performance.now();
+    const over = () => waits.note(performance.now() - startedMs);
+    answer.then(over, (error) => {
+      over();
+      if (isFailure(error)) onError();
+    });
+  }
+}
+
+/** Whether the store could not answer; a conflict, say, is an answer. */
+function isFailure(error: unknown): boolean {
+  return !(error instanceof Refusal) || error.code === 'store_unavailable';
+}

@@ -1,0 +1,98 @@
+import { Refusal } from '../errors.ts';
+import {
+  type CertificatePair,
+  createHttp1Server,
+  type ServerLimits as EngineLimits,
+  type Http1Server,
+} from '../http1/server.ts';
+import { createTargetLimits, type LongTargets, type TargetLimits } from '../http1/target-limits.ts';
+import type { TrustedProxies } from './client-address.ts';
+import { ConnectionsByAddress } from './connections-by-address.ts';
+import { Exchange } from './exchange.ts';
+import { unreadableAnswer } from './reply.ts';
+import { RequestHead } from './request-head.ts';
+
+/** Bounds of the public listener; durations in milliseconds. */
+export interface ServerLimits extends EngineLimits {
+  /** Of one client address, an IPv6 network of 64 bits being one; 0: no bound. */
+  readonly connectionsPerAddress: number;
+  readonly targetBytes: number;
+  readonly headerCount: number;
+}
+
+/** What of the public listener may change while it serves. */
+export interface ServerSettings {
+  readonly limits: ServerLimits;
+  /** Default: there are none. */
+  readonly longTargets?: LongTargets;
+  readonly proxies: TrustedProxies;
+}
+
+export interface PublicServerOptions extends ServerSettings {
+  /** The tenant, for challenges. */
+  readonly realm: string;
+  /** PEM texts; null for plain HTTP. */
+  readonly tls: CertificatePair | null;
+  /** Answers the exchange; never throws. */
+  readonly onExchange: (exchange: Exchange) => void;
+  /** Refuses an exchange for the size of its head, before it counts as a request of any route. */
+  readonly onRefused: (exchange: Exchange, refusal: Refusal) => void;
+  /** Called once an exchange is over, however it ended. */
+  readonly onClosed: (exchange: Exchange) => void;
+  /** Called for every refusal that never became an exchange. */
+  readonly onUnreadable: (refusal: Refusal, peer: string) => void;
+}
+
+/** The public listener: the engine's server, which it gives exchanges to make and settings of its own. */
+export interface PublicServer extends Omit<Http1Server, 'apply'> {
+  /** From now on these count: bounds in time for every connection, the others for new ones. */
+  apply(settings: ServerSettings): void;
+}
+
+/** Builds the public listener. Framing and limits are judged here, before anything else sees the request. */
+export function createPublicServer(options: PublicServerOptions): PublicServer {
+  const { realm, tls, onExchange, onRefused, onClosed } = options;
+  const byAddress = new ConnectionsByAddress();
+  let { limits, proxies } = options;
+  let targets = targetLimits(options);
+
+  const server = createHttp1Server<Exchange>({
+    limits,
+    targets,
+    tls,
+    admits: (socket) => byAddress.admit(socket, limits.connectionsPerAddress),
+    createExchange: (channel, answer, head, framing) =>
+      new Exchange(channel, answer, new RequestHead(head.fields, framing), head, proxies),
+    onRequest(exchange) {
+      if (exchange.head.raw.length > 2 * limits.headerCount)
+        onRefused(exchange, new Refusal('headers_too_large', { close: true }));
+      else if (targets.isTooLong(exchange.method, exchange.path, exchange.target.length))
+        onRefused(exchange, new Refusal('target_too_long', { close: true }));
+      else onExchange(exchange);
+    },
+    onUnreadable(refusal, peer) {
+      options.onUnreadable(refusal, peer);
+      return unreadableAnswer(refusal, realm);
+    },
+    onClosed,
+  });
+
+  return {
+    get connections() {
+      return server.connections;
+    },
+    listen: server.listen,
+    renewCertificate: server.renewCertificate,
+    apply(settings) {
+      ({ limits, proxies } = settings);
+      targets = targetLimits(settings);
+      server.apply({ limits, targets });
+    },
+    announceClose: server.announceClose,
+    drain: server.drain,
+  };
+}
+
+function targetLimits({ limits, longTargets }: ServerSettings): TargetLimits {
+  return createTargetLimits(limits.targetBytes, longTargets ?? { maxBytes: 0, has: () => false });
+}

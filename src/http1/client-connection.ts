@@ -1,0 +1,300 @@
+import type { Socket } from 'node:net';
+import { ChunkedDecoder } from './chunked-decoder.ts';
+import type { RequestConnection, UpstreamRequest } from './client-request.ts';
+import { GrowingBytes } from './growing-bytes.ts';
+import { headEnd, MalformedMessage, parseResponseHead, type ResponseHeadText } from './message-head.ts';
+import { freeSpentPiece } from './release-buffer.ts';
+import { type AnswerFraming, assertNoInterimBody, framingOf, upgradeNamedIn } from './response-framing.ts';
+import { UpstreamError } from './upstream-error.ts';
+
+/** Who owns connections and is told when one is free or gone. */
+export interface ConnectionOwner {
+  onFree(connection: UpstreamConnection): void;
+  onGone(connection: UpstreamConnection): void;
+}
+
+const maxHeadBytes = 64 * 1024;
+/** Interim answers to one request; a flood of them is no service. */
+const maxInterim = 32;
+
+/** One connection to an upstream: carries one request at a time and reads its answer strictly. */
+export class UpstreamConnection implements RequestConnection {
+  /** Answers read so far: a connection that had none and dies was never good. */
+  answers = 0;
+  /** When it last became free, or something last moved, as by `performance.now()`. */
+  since = performance.now();
+  /** How long it may stay free, in milliseconds. */
+  keepAliveMs: number;
+  readonly #socket: Socket;
+  readonly #owner: ConnectionOwner;
+  #request: UpstreamRequest | null = null;
+  #connected = false;
+  #sent = false;
+  #kept: Buffer | null = null;
+  readonly #growing = new GrowingBytes();
+  /** How much of it has been looked at. */
+  #seen = 0;
+  #headSeen = false;
+  #interim = 0;
+  #left = 0;
+  #framing: AnswerFraming | null = null;
+  #chunked: ChunkedDecoder | null = null;
+  #gotBytes = false;
+  #dead = false;
+
+  constructor(
+    socket: Socket,
+    owner: ConnectionOwner,
+    connectEvent: 'connect' | 'secureConnect',
+    keepAliveMs: number,
+  ) {
+    this.#socket = socket;
+    this.#owner = owner;
+    this.keepAliveMs = keepAliveMs;
+    socket.setNoDelay(true);
+    socket.on(connectEvent, () => this.#onConnect());
+    socket.on('data', this.#onData);
+    socket.on('drain', this.#onDrain);
+    socket.on('end', this.#onEnd);
+    socket.on('error', this.#onError);
+    socket.on('close', this.#onClose);
+  }
+
+  /** Carries the request; only when free. */
+  send(request: UpstreamRequest): void {
+    this.#request = request;
+    request.connection = this;
+    this.#headSeen = false;
+    this.#gotBytes = false;
+    this.#interim = 0;
+    this.#sent = !request.hasBody;
+    this.since = performance.now();
+    if (request.takenAt === 0) request.takenAt = this.since;
+    if (this.#connected) this.#writeHead(request);
+  }
+
+  #onConnect(): void {
+    this.#connected = true;
+    this.since = performance.now();
+    if (this.#request !== null) this.#writeHead(this.#request);
+  }
+
+  #writeHead(request: UpstreamRequest): void {
+    if (!request.hasBody) {
+      this.#socket.write(request.headText, 'latin1');
+      request.onSent();
+      return;
+    }
+    // What has come of the body already leaves together with the head.
+    this.#socket.cork();
+    this.#socket.write(request.headText, 'latin1');
+    request.onSent();
+    process.nextTick(() => this.#socket.uncork());
+  }
+
+  /**
+   * Sends bytes of the body, in the framing the head announced; false when the upstream does not keep up. They are the
+   * connection's from then on.
+   */
+  write(bytes: Buffer): boolean {
+    this.since = performance.now();
+    if (bytes.length === 0) return true;
+    const socket = this.#socket;
+    if (this.#request?.chunked !== true) socket.write(bytes);
+    else {
+      socket.cork();
+      socket.write(`${bytes.length.toString(16)}\r\n`, 'latin1');
+      socket.write(bytes);
+      socket.write('\r\n', 'latin1');
+      socket.uncork();
+    }
+    freeSpentPiece(bytes, socket);
+    // What the kernel took at once needn't be waited for, however much it was.
+    return socket.writableLength < socket.writableHighWaterMark;
+  }
+
+  /** The body is complete. */
+  endBody(): void {
+    this.#sent = true;
+    this.since = performance.now();
+    if (this.#request?.chunked === true) this.#socket.write('0\r\n\r\n', 'latin1');
+  }
+
+  pause(): void {
+    this.#socket.pause();
+  }
+
+  resume(): void {
+    this.since = performance.now();
+    this.#socket.resume();
+  }
+
+  /** Ends it at once; its request, if any, is told nothing. */
+  destroy(): void {
+    if (this.#dead) return;
+    this.#dead = true;
+    this.#request = null;
+    this.#socket.destroy();
+    this.#owner.onGone(this);
+  }
+
+  readonly #onDrain = (): void => {
+    this.since = performance.now();
+    this.#request?.onDrain();
+  };
+
+  readonly #onData = (chunk: Buffer): void => {
+    if (this.#dead) return;
+    // Bytes that nobody asked for: what else it may say can't be trusted.
+    if (this.#request === null) {
+      this.destroy();
+      return;
+    }
+    // A head has to come in time as a whole: a byte now and then is no progress.
+    if (this.#headSeen) this.since = performance.now();
+    this.#gotBytes = true;
+    const bytes = this.#kept === null ? chunk : this.#growing.join(this.#kept, chunk);
+    this.#kept = null;
+    try {
+      this.#read(bytes);
+    } catch (error) {
+      if (!(error instanceof MalformedMessage)) throw error;
+      this.#fail(new UpstreamError('malformed', error));
+    }
+  };
+
+  #read(bytes: Buffer): void {
+    // A piece that was passed on may have no length any more.
+    const { length } = bytes;
+    let at = 0;
+    while (!this.#headSeen) {
+      const end = bytes.indexOf(headEnd, Math.max(at, at + this.#seen - (headEnd.length - 1)));
+      if ((end < 0 ? bytes.length : end) - at > maxHeadBytes) throw new MalformedMessage('head too large');
+      if (end < 0) {
+        this.#kept = bytes.subarray(at);
+        this.#seen = bytes.length - at;
+        return;
+      }
+      const head = parseResponseHead(bytes.toString('latin1', at, end));
+      at = end + 4;
+      this.#seen = 0;
+      if (head.status === 101) {
+        this.#switch(head.fields, bytes.subarray(at));
+        return;
+      }
+      this.#readHead(head);
+      if (this.#dead) return;
+    }
+    if (this.#framing!.kind === 'chunked') {
+      at = this.#chunked!.decode(bytes, at, this);
+      if (this.#dead) return;
+      if (this.#chunked!.done) this.#finish(length - at, this.#chunked!.takeTrailers());
+    } else if (this.#framing!.kind === 'length') {
+      const end = Math.min(length, at + this.#left);
+      this.#left -= end - at;
+      if (end > at) this.onChunk(at === 0 && end === length ? bytes : bytes.subarray(at, end));
+      if (this.#left === 0 && !this.#dead) this.#finish(length - end, []);
+    } else if (at < length) this.onChunk(at === 0 ? bytes : bytes.subarray(at));
+  }
+
+  #switch(fields: string[], bytes: Buffer): void {
+    const request = this.#request!;
+    if (request.upgrade === null || upgradeNamedIn(fields) !== request.upgrade)
+      throw new MalformedMessage('unasked 101');
+    const socket = this.#socket;
+    this.#dead = true;
+    this.#request = null;
+    socket.off('data', this.#onData).off('drain', this.#onDrain).off('end', this.#onEnd);
+    socket.off('error', this.#onError).off('close', this.#onClose);
+    socket.pause();
+    this.#owner.onGone(this);
+    request.onSwitch(fields, socket, bytes);
+  }
+
+  #readHead({ status, minor, fields }: ResponseHeadText): void {
+    const request = this.#request!;
+    if (status < 200) {
+      if (++this.#interim > maxInterim) throw new MalformedMessage('too many interim answers');
+      assertNoInterimBody(fields);
+      this.since = performance.now();
+      request.onInterim(status, fields);
+      return;
+    }
+    const framing = framingOf(request.method, status, minor, fields);
+    this.#headSeen = true;
+    this.#framing = framing;
+    this.#left = framing.length;
+    this.#chunked = framing.kind === 'chunked' ? new ChunkedDecoder(maxHeadBytes) : null;
+    if (framing.keepAliveMs !== null) this.keepAliveMs = framing.keepAliveMs;
+    request.onHead(status, fields, framing.announced);
+  }
+
+  /** One piece of the answer's body, decoded. */
+  onChunk(chunk: Buffer): void {
+    this.#request?.onData(chunk);
+  }
+
+  /** The answer is complete; `beyond` bytes came after it that belong to nothing. */
+  #finish(beyond: number, trailers: string[]): void {
+    const request = this.#request!;
+    this.#growing.clear();
+    const reusable = beyond === 0 && this.#framing!.reusable && this.#sent;
+    this.#request = null;
+    this.answers++;
+    if (!reusable) this.destroy();
+    request.onEnd(trailers);
+    if (reusable && !this.#dead) {
+      this.since = performance.now();
+      // A client that read slowly to the end has left it paused.
+      if (this.#socket.isPaused()) this.#socket.resume();
+      this.#owner.onFree(this);
+    }
+  }
+
+  readonly #onEnd = (): void => {
+    if (this.#dead) return;
+    if (this.#request !== null && this.#headSeen && this.#framing!.kind === 'close') this.#finish(0, []);
+    else this.#fail(new UpstreamError('reset'));
+  };
+
+  readonly #onError = (error: Error): void => {
+    this.#fail(new UpstreamError(this.#connected ? 'reset' : 'refused', error));
+  };
+
+  readonly #onClose = (): void => {
+    this.#fail(new UpstreamError(this.#connected ? 'reset' : 'refused'));
+  };
+
+  #fail(error: UpstreamError): void {
+    if (this.#dead) return;
+    const request = this.#request;
+    this.destroy();
+    if (request === null) return;
+    // It had carried an answer, was thought alive, and died before the first byte of this one.
+    error.diedIdle = this.answers > 0 && !this.#gotBytes && error.kind === 'reset';
+    request.onError(error);
+  }
+
+  /** Whether it has been free for longer than the upstream can be expected to keep it. */
+  isStale(now: number): boolean {
+    return now - this.since > this.keepAliveMs;
+  }
+
+  /** Fails the request if it has waited too long; `now` as by `performance.now()`. */
+  checkTime(now: number): void {
+    const request = this.#request;
+    if (request === null) {
+      if (this.isStale(now)) this.destroy();
+      return;
+    }
+    const waited = now - this.since;
+    if (!this.#connected) {
+      if (waited > request.connectTimeoutMs) this.#fail(new UpstreamError('connect_timeout'));
+    } else if (!this.#headSeen) {
+      // While the body is on its way the upstream is not late, unless it takes none of it.
+      const isItsTurn = this.#sent || this.#socket.writableNeedDrain;
+      if (isItsTurn && waited > request.responseTimeoutMs) this.#fail(new UpstreamError('response_timeout'));
+    } else if (!this.#socket.isPaused() && waited > request.idleTimeoutMs)
+      this.#fail(new UpstreamError('idle_timeout'));
+  }
+}

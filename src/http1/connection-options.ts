@@ -1,0 +1,75 @@
+import type { Socket } from 'node:net';
+import type { Refusal } from '../errors.ts';
+import type { TimeLimits } from './connection-clock.ts';
+import type { BodyReader } from './incoming-body.ts';
+import type { RequestHeadText } from './message-head.ts';
+import type { RequestFraming } from './request-framing.ts';
+import type { AnswerWriter } from './response-writer.ts';
+import type { TargetLimits } from './target-limits.ts';
+
+/** What an exchange may do with the client connection that its request came on. */
+export interface RequestChannel {
+  readonly socket: Socket;
+  /** Canonical address of the peer. */
+  readonly peer: string;
+  readonly encrypted: boolean;
+  /** Whether the request body has been read to its end, or there is none. */
+  readonly bodyDone: boolean;
+  /** Starts to read the request body; what has come already is given at once. */
+  read(reader: BodyReader): void;
+  /** Lets the client wait before it sends more of the body. */
+  pause(): void;
+  /** Reads on. */
+  resume(): void;
+  /** The reader wants no more; the rest of the body is discarded. */
+  release(reader: BodyReader): void;
+  /** Told by the exchange that a write did not go through at once. */
+  waitForDrain(): void;
+  /** Told by the exchange that its response has been written whole. */
+  finished(exchange: ServerExchange): void;
+  /** Gives the socket away, with what has been read beyond the head, for another protocol. */
+  detach(): { socket: Socket; bytes: Buffer };
+  /** Cuts the connection, and what is still on its way to the client: it can't take that for whole. */
+  reset(): void;
+}
+
+/** One request and its response, as the engine sees it. */
+export interface ServerExchange {
+  readonly answer: AnswerWriter;
+  /** `ok` until something ended it in another way. */
+  readonly outcome: string;
+  /** The client keeps up again after a write that did not go through at once. */
+  readonly onDrain: (() => void) | null;
+  /** What follows on the connection can't be trusted: it ends with this response. */
+  distrust(): void;
+  /** The connection went away under it. */
+  gone(): void;
+  /** Ends the connection without a proper end of the response; `outcome` says why. */
+  reset(outcome: string): void;
+}
+
+/** What all connections of a listener share. Durations in milliseconds. */
+export interface ConnectionOptions<Exchange extends ServerExchange> extends TimeLimits {
+  readonly headerBytes: number;
+  readonly targets: TargetLimits;
+  /** 0: no bound. */
+  readonly requestsPerConnection: number;
+  readonly encrypted: boolean;
+  /** Field lines that tell a client how long its connection is kept, CRLF included. */
+  readonly keepAliveText: string;
+  /** Responses carry `Connection: close` from now on. */
+  isClosing(): boolean;
+  /** Makes the exchange of a request whose head has come. */
+  createExchange(
+    channel: RequestChannel,
+    answer: AnswerWriter,
+    head: RequestHeadText,
+    framing: RequestFraming,
+  ): Exchange;
+  /** Responds to the exchange; never throws. */
+  onRequest(exchange: Exchange): void;
+  /** Bytes came that are no request; returns the whole response as latin1 text, after which the connection is over. */
+  onUnreadable(refusal: Refusal, peer: string): string;
+  /** The exchange is over, however it ended. */
+  onClosed(exchange: Exchange): void;
+}

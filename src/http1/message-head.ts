@@ -1,0 +1,156 @@
+import { keptText } from './copied-text.ts';
+
+/** Why bytes are no message head; `code` is what a server answers. */
+export class MalformedMessage extends Error {
+  readonly code: 'bad_request' | 'not_implemented' | 'version_not_supported';
+
+  constructor(reason: string, code: MalformedMessage['code'] = 'bad_request') {
+    super(reason);
+    this.name = 'MalformedMessage';
+    this.code = code;
+  }
+}
+
+/** A request head, split and nothing more (RFC 9112 §3, §5). */
+export interface RequestHeadText {
+  readonly method: string;
+  readonly target: string;
+  /** 0 or 1, of HTTP/1.x. */
+  readonly minor: number;
+  /** Names and values in turn, as they came, outer blanks of values cut. */
+  readonly fields: string[];
+}
+
+/** A response head, split and nothing more (RFC 9112 §4, §5). */
+export interface ResponseHeadText {
+  readonly status: number;
+  readonly minor: number;
+  readonly fields: string[];
+}
+
+/** What ends a head. */
+export const headEnd: Buffer = Buffer.from('\r\n\r\n');
+
+const cr = 0x0d;
+const lf = 0x0a;
+
+/** A control character other than HTAB, or CR and LF that are no pair: nothing a head may hold (RFC 9112 §2.2). */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
+const forbidden = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]|\r(?!\n)|(?<!\r)\n/;
+
+const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+
+/**
+ * Splits a request head, given as latin1 text without the blank line that ends it. One space stands between the parts
+ * of the request line, no line is folded, no blank stands before a colon.
+ *
+ * Throws {@link MalformedMessage}: `version_not_supported` for a well-formed version other than 1.0 and 1.1,
+ * `not_implemented` for a method that is not in `methods`.
+ */
+export function parseRequestHead(text: string, methods: ReadonlySet<string>): RequestHeadText {
+  if (forbidden.test(text)) throw new MalformedMessage('forbidden character');
+  const lineEnd = endOfLine(text, 0);
+  const methodEnd = text.indexOf(' ');
+  const targetEnd = text.indexOf(' ', methodEnd + 1);
+  if (methodEnd <= 0 || targetEnd <= methodEnd + 1 || targetEnd > lineEnd)
+    throw new MalformedMessage('request line');
+  const method = text.slice(0, methodEnd);
+  const minor = minorVersion(text.slice(targetEnd + 1, lineEnd));
+  if (!methods.has(method)) {
+    if (token.test(method)) throw new MalformedMessage('unknown method', 'not_implemented');
+    throw new MalformedMessage('method');
+  }
+  return {
+    method,
+    target: text.slice(methodEnd + 1, targetEnd),
+    minor,
+    fields: parseFields(text, lineEnd + 2),
+  };
+}
+
+/** Splits a response head. Throws {@link MalformedMessage}. */
+export function parseResponseHead(text: string): ResponseHeadText {
+  if (forbidden.test(text)) throw new MalformedMessage('forbidden character');
+  const lineEnd = endOfLine(text, 0);
+  const minor = text.startsWith('HTTP/1.1 ') ? 1 : text.startsWith('HTTP/1.0 ') ? 0 : -1;
+  const status = Number(text.slice(9, 12));
+  const after = lineEnd === 12 || text.charCodeAt(12) === 0x20;
+  if (
+    minor < 0 ||
+    lineEnd < 12 ||
+    !after ||
+    !(status >= 100 && status <= 999) ||
+    !/^\d{3}$/.test(text.slice(9, 12))
+  )
+    throw new MalformedMessage('status line');
+  return { status, minor, fields: parseFields(text, lineEnd + 2) };
+}
+
+/** Splits field lines from `start` to the end of the text: the fields of a head, or trailers. */
+export function parseFields(text: string, start: number): string[] {
+  const fields: string[] = [];
+  let at = start;
+  while (at < text.length) {
+    const end = endOfLine(text, at);
+    const colon = text.indexOf(':', at);
+    if (colon <= at || colon >= end) throw new MalformedMessage('field line');
+    const name = text.slice(at, colon);
+    if (!isFieldName(name)) throw new MalformedMessage('field name');
+    fields.push(name, trimmed(text, colon + 1, end));
+    at = end + 2;
+  }
+  return fields;
+}
+
+/** Whether the text of trailers holds a forbidden character. */
+export function isCleanText(text: string): boolean {
+  return !forbidden.test(text);
+}
+
+function endOfLine(text: string, from: number): number {
+  const end = text.indexOf('\r\n', from);
+  return end < 0 ? text.length : end;
+}
+
+function minorVersion(text: string): number {
+  if (text === 'HTTP/1.1') return 1;
+  if (text === 'HTTP/1.0') return 0;
+  if (/^HTTP\/\d\.\d$/.test(text)) throw new MalformedMessage('version', 'version_not_supported');
+  throw new MalformedMessage('version');
+}
+
+function trimmed(text: string, from: number, to: number): string {
+  let start = from;
+  let end = to;
+  while (start < end && isBlank(text.charCodeAt(start))) start++;
+  while (end > start && isBlank(text.charCodeAt(end - 1))) end--;
+  return text.slice(start, end);
+}
+
+function isBlank(code: number): boolean {
+  return code === 0x20 || code === 0x09;
+}
+
+/** Names found to be tokens, by their spelling: clients send a few dozen, an attacker any number. */
+const goodNames = new Set<string>();
+const rememberedNames = 4096;
+
+function isFieldName(name: string): boolean {
+  if (goodNames.has(name)) return true;
+  if (!token.test(name)) return false;
+  if (goodNames.size < rememberedNames && name.length <= 64) goodNames.add(keptText(name));
+  return true;
+}
+
+/**
+ * Whether the beginning of a head that is not all there can't become one: told at once, not after a time-out. What stands
+ * before `seen` has been looked at.
+ */
+export function looksWrong(bytes: Buffer, from: number, seen: number): boolean {
+  const first = bytes[from]!;
+  const isTokenStart = first > 0x20 && first < 0x7f;
+  if (!isTokenStart && first !== cr) return true;
+  for (let at = bytes.indexOf(lf, Math.max(from, seen)); at >= 0; at = bytes.indexOf(lf, at + 1))
+    if (at === from || bytes[at - 1] !== cr) return true;
+  return false;
+}

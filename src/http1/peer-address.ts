@@ -1,0 +1,6 @@
+/** An address in one spelling: IPv4-mapped IPv6 as IPv4, no zone; text that is no address as it stands. */
+export function canonicalAddress(address: string): string {
+  const zone = address.indexOf('%');
+  const whole = zone < 0 ? address : address.slice(0, zone);
+  return /^::ffff:[^:]*\./i.test(whole) ? whole.slice(7) : whole;
+}

@@ -1,0 +1,259 @@
+import type { Socket } from 'node:net';
+import { Refusal } from '../errors.ts';
+import { BodyPace } from './body-pace.ts';
+import { ConnectionClock, phase } from './connection-clock.ts';
+import type { ConnectionOptions, RequestChannel, ServerExchange } from './connection-options.ts';
+import type { BodyReader } from './incoming-body.ts';
+import type { RequestHeadText } from './message-head.ts';
+import { canonicalAddress } from './peer-address.ts';
+import type { RequestFraming } from './request-framing.ts';
+import { type RequestEvents, RequestReader } from './request-reader.ts';
+import { AnswerWriter } from './response-writer.ts';
+
+/** One client connection: gives its requests, one at a time, their turn to be answered, and ends when it must. */
+export class ServerConnection<Exchange extends ServerExchange> implements RequestEvents, RequestChannel {
+  readonly socket: Socket;
+  /** Canonical address of the peer. */
+  readonly peer: string;
+  readonly #options: ConnectionOptions<Exchange>;
+  readonly #clock: ConnectionClock;
+  readonly #reader: RequestReader;
+  #exchange: Exchange | null = null;
+  #requests = 0;
+
+  constructor(socket: Socket, options: ConnectionOptions<Exchange>) {
+    this.socket = socket;
+    this.peer = canonicalAddress(socket.remoteAddress ?? '');
+    this.#options = options;
+    this.#clock = new ConnectionClock(socket, options);
+    this.#reader = new RequestReader(socket, this.#clock, options, this);
+    socket.on('data', this.#onData);
+    socket.on('end', this.#onEnd);
+    socket.on('drain', this.#onDrain);
+    socket.on('close', this.#onClose);
+    socket.on('error', ignore);
+  }
+
+  get encrypted(): boolean {
+    return this.#options.encrypted;
+  }
+
+  // What the reader finds in the client's bytes.
+
+  onRequest(head: RequestHeadText, framing: RequestFraming): void {
+    const { requestsPerConnection, keepAliveText } = this.#options;
+    this.#requests++;
+    const closes =
+      this.#options.isClosing() ||
+      framing.closes ||
+      (requestsPerConnection > 0 && this.#requests >= requestsPerConnection);
+    const answer = new AnswerWriter(this.socket, head.minor, head.method === 'HEAD', closes, keepAliveText);
+    const exchange = this.#options.createExchange(this, answer, head, framing);
+    this.#exchange = exchange;
+    this.#clock.enter(phase.exchange);
+    this.#options.onRequest(exchange);
+  }
+
+  onUnreadable(refusal: Refusal): void {
+    this.socket.write(this.#options.onUnreadable(refusal, this.peer), 'latin1');
+    this.#end();
+  }
+
+  onBodyBroken(refusal: Refusal): void {
+    const { body } = this.#reader;
+    const { reader } = body;
+    body.reader = null;
+    this.#exchange?.distrust();
+    this.#clock.enter(phase.ending);
+    if (reader !== null) reader.onBodyError(refusal);
+    else if (this.#exchange === null) this.#end();
+  }
+
+  onDiscarded(): void {
+    this.#next();
+  }
+
+  onTooMuchDiscarded(): void {
+    if (this.#clock.phase === phase.ending) this.reset();
+    else this.#end();
+  }
+
+  // What the exchange asks for.
+
+  get bodyDone(): boolean {
+    return this.#reader.body.done;
+  }
+
+  /** Starts to read the body of the exchange; what has come already is given at once. */
+  read(reader: BodyReader): void {
+    const { body } = this.#reader;
+    if (body.done) {
+      reader.onBodyEnd();
+      return;
+    }
+    body.reader = reader;
+    body.pace = new BodyPace(reader, this.#options.bodyJudgedAfterMs, performance.now());
+    this.resume();
+  }
+
+  /** Lets the client wait before it sends more of the body. */
+  pause(): void {
+    this.#reader.body.pace?.pause(performance.now());
+    this.socket.pause();
+  }
+
+  /** Reads on. */
+  resume(): void {
+    const now = this.#clock.moved();
+    this.#reader.body.pace?.resume(now);
+    this.#reader.readKept();
+    if (this.socket.isPaused()) this.socket.resume();
+  }
+
+  /** The reader wants no more; the rest of the body is nobody's. */
+  release(reader: BodyReader): void {
+    const { body } = this.#reader;
+    if (body.reader === reader) body.reader = null;
+  }
+
+  /** Told by the exchange that a write did not go through at once. */
+  waitForDrain(): void {
+    this.#clock.waitForDrain();
+  }
+
+  /** Told by the exchange that its answer has been written whole. */
+  finished(exchange: ServerExchange): void {
+    const current = this.#exchange;
+    if (current === null || current !== exchange) return;
+    this.#exchange = null;
+    this.#clock.wantsDrain = false;
+    this.#options.onClosed(current);
+    if (exchange.answer.cutShort) this.socket.destroy();
+    else if (exchange.answer.closes || this.#options.isClosing() || this.#clock.phase === phase.ending)
+      this.#end();
+    else if (this.bodyDone) this.#next();
+    else {
+      // It was answered before its body had come: what is still on its way is read and thrown away.
+      this.#reader.discardBody();
+      this.resume();
+    }
+  }
+
+  /** Gives the socket away, with what has been read beyond the head, for another protocol. */
+  detach(): { socket: Socket; bytes: Buffer } {
+    const bytes = this.#reader.detach();
+    const { socket } = this;
+    socket.off('data', this.#onData).off('end', this.#onEnd).off('drain', this.#onDrain).off('error', ignore);
+    socket.pause();
+    return { socket, bytes };
+  }
+
+  // What the socket tells.
+
+  readonly #onData = (chunk: Buffer): void => {
+    this.#clock.heard();
+    this.#reader.push(chunk);
+  };
+
+  readonly #onDrain = (): void => {
+    if (!this.#clock.wantsDrain) return;
+    this.#clock.wantsDrain = false;
+    this.#clock.moved();
+    if (this.#exchange === null) this.#resumeLater();
+    else this.#exchange.onDrain?.();
+  };
+
+  readonly #onEnd = (): void => {
+    // A client that says no more is gone: what it asked for is worth nothing to it.
+    if (this.#exchange !== null && !this.#exchange.answer.ended) this.reset();
+    else this.socket.end();
+  };
+
+  readonly #onClose = (): void => {
+    const exchange = this.#exchange;
+    this.#exchange = null;
+    this.#reader.clear();
+    if (exchange === null) return;
+    exchange.gone();
+    this.#options.onClosed(exchange);
+  };
+
+  // From one request to the next, and to the end.
+
+  /** Turns to the next request, part of which may be here already. */
+  #next(): void {
+    this.#clock.enter(phase.idle);
+    this.#reader.forgetBody();
+    if (this.#reader.keeps) process.nextTick(this.#resumeLater);
+    else if (this.socket.isPaused()) this.socket.resume();
+  }
+
+  readonly #resumeLater = (): void => {
+    if (!this.socket.destroyed && this.#exchange === null) this.resume();
+  };
+
+  /** Closes the connection if it has been too long where it stands; `now` as by `performance.now()`. */
+  checkTime(now: number): void {
+    const { reader, pace } = this.#reader.body;
+    const isSlow = reader !== null && pace?.isTooSlow(now) === true;
+    switch (isSlow ? 'body' : this.#clock.late(now, reader !== null)) {
+      case 'request':
+        // One that never sent a byte is closed without a word: nobody waits for an answer there.
+        this.socket.destroy();
+        break;
+      case 'head':
+        this.onUnreadable(new Refusal('request_timeout'));
+        break;
+      case 'body':
+        this.onBodyBroken(new Refusal('request_timeout', { close: true }));
+        break;
+      case 'reading':
+        this.#exchange?.reset('client_too_slow');
+        break;
+      case 'reading-end':
+        this.reset();
+        break;
+      case 'unwanted-body':
+        this.#end();
+        break;
+      case 'close':
+        this.socket.destroy();
+        break;
+    }
+  }
+
+  /** No more requests: an idle connection closes now, a busy one with its answer. */
+  closeWhenIdle(): void {
+    if (this.#exchange === null && this.#clock.phase !== phase.ending) this.#end();
+  }
+
+  /**
+   * Ends our side, then waits a little for the client's: closing with unread bytes would make the kernel reset the
+   * connection and the client lose the answer (RFC 9112 §9.6).
+   */
+  #end(): void {
+    this.#reader.discardAll();
+    this.socket.end(() => this.#clock.moved());
+    if (this.socket.isPaused()) this.socket.resume();
+  }
+
+  /** Cuts the connection because the gateway ends. */
+  cut(): void {
+    const exchange = this.#exchange;
+    if (exchange === null || exchange.outcome !== 'ok' || exchange.answer.ended) this.reset();
+    else exchange.reset('shutdown');
+  }
+
+  /** Cuts the connection, and what is still on its way to the client: it can't take that for whole. */
+  reset(): void {
+    const { socket, encrypted } = this;
+    if (socket.destroyed) return;
+    // Nothing is left to cut then; and libuv resets no socket whose end is on its way, so that Node would lose it open.
+    const isEnding = socket.writableEnded && socket.writableLength === 0;
+    // TLS has no reset of its own: a close without its close_notify says the same.
+    if (encrypted || isEnding) socket.destroy();
+    else socket.resetAndDestroy();
+  }
+}
+
+function ignore(): void {}

@@ -1,0 +1,187 @@
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { createServer as createTlsServer } from 'node:tls';
+import type { TimeLimits } from './connection-clock.ts';
+import type { ConnectionOptions, ServerExchange } from './connection-options.ts';
+import { ServerConnection } from './server-connection.ts';
+import type { TargetLimits } from './target-limits.ts';
+
+/** A certificate and its key as PEM. */
+export interface CertificatePair {
+  readonly cert: Buffer;
+  readonly key: Buffer;
+}
+
+/** Bounds of a server; durations in milliseconds. */
+export interface ServerLimits extends TimeLimits {
+  /** Open connections; beyond it none is accepted. */
+  readonly connections: number;
+  /** Of a head; a long target in it doesn't count. */
+  readonly headerBytes: number;
+  /** 0: no bound. */
+  readonly requestsPerConnection: number;
+}
+
+/** What of a server may change while it serves. */
+export interface ServerSettings {
+  readonly limits: ServerLimits;
+  readonly targets: TargetLimits;
+}
+
+/** What a server is made of; what becomes of its requests is for the functions to say. */
+export interface ServerOptions<Exchange extends ServerExchange>
+  extends ServerSettings,
+    Pick<ConnectionOptions<Exchange>, 'createExchange' | 'onRequest' | 'onUnreadable' | 'onClosed'> {
+  /** PEM texts; null for plain HTTP. */
+  readonly tls: CertificatePair | null;
+  /** Whether a connection is served at all: false destroys it before its first byte, TLS included. */
+  readonly admits: (socket: Socket) => boolean;
+}
+
+/** A listening HTTP/1.1 server that can be drained. */
+export interface Http1Server {
+  listen(host: string, port: number): Promise<AddressInfo>;
+  /** New connections are served with this certificate. */
+  renewCertificate(certificate: CertificatePair): void;
+  /** From now on these count: bounds in time for every connection, the others for new ones. */
+  apply(settings: ServerSettings): void;
+  /** From now on responses carry `Connection: close`; connections are still accepted. */
+  announceClose(): void;
+  /** Accepts no more; resolves when what is in flight has finished, or after `timeoutMs`, when the rest is reset. */
+  drain(timeoutMs: number): Promise<void>;
+  /** Open client connections. */
+  readonly connections: number;
+}
+
+/** Builds a server; it listens when it is told to. */
+export function createHttp1Server<Exchange extends ServerExchange>(
+  options: ServerOptions<Exchange>,
+): Http1Server {
+  const { createExchange, onRequest, onUnreadable, onClosed } = options;
+  const connections = new Set<ServerConnection<Exchange>>();
+  /** Every socket accepted, those amid a TLS handshake too. */
+  const sockets = new Set<Socket>();
+  let closing = false;
+  let onLastGone = () => {};
+
+  const shared = {
+    ...connectionSettings(options),
+    encrypted: options.tls !== null,
+    isClosing: () => closing,
+    createExchange,
+    onRequest,
+    onUnreadable,
+    onClosed,
+  };
+
+  function accept(socket: Socket): void {
+    if (socket.destroyed) return;
+    // A client's half-close is ours to judge from now on.
+    socket.allowHalfOpen = true;
+    const connection = new ServerConnection(socket, shared);
+    connections.add(connection);
+    socket.on('close', () => {
+      connections.delete(connection);
+      if (connections.size === 0) onLastGone();
+    });
+  }
+
+  // A client that half-closes during its TLS handshake can't finish it: it must not hold a place until the time-out.
+  const socketOptions = { allowHalfOpen: options.tls === null, noDelay: true, pauseOnConnect: false };
+  const tlsServer =
+    options.tls === null
+      ? null
+      : createTlsServer(
+          {
+            ...socketOptions,
+            ...options.tls,
+            ALPNProtocols: ['http/1.1'],
+            handshakeTimeout: options.limits.headerTimeoutMs,
+          },
+          accept,
+        );
+  tlsServer?.on('tlsClientError', (_error, socket) => socket.destroy());
+  const server: Server = tlsServer ?? createServer(socketOptions, accept);
+  server.maxConnections = options.limits.connections;
+  // Before whoever else is told of it, TLS included: what is one too many costs nothing more.
+  server.prependListener('connection', (socket: Socket) => {
+    if (!options.admits(socket)) {
+      socket.destroy();
+      return;
+    }
+    sockets.add(socket);
+    socket.on('close', () => sockets.delete(socket));
+  });
+
+  let timer = startLooking(options.limits);
+
+  function startLooking(limits: ServerLimits): NodeJS.Timeout {
+    const look = () => {
+      const now = performance.now();
+      for (const connection of connections) connection.checkTime(now);
+    };
+    return setInterval(look, Math.min(1_000, Math.max(10, shortestOf(limits) / 4))).unref();
+  }
+
+  return {
+    get connections() {
+      return connections.size;
+    },
+    listen: (host, port) =>
+      new Promise((resolve, reject) => {
+        server.once('error', reject);
+        server.listen(port, host, () => {
+          server.off('error', reject);
+          resolve(server.address() as AddressInfo);
+        });
+      }),
+    renewCertificate: (certificate) => tlsServer?.setSecureContext(certificate),
+    apply(settings) {
+      Object.assign(shared, connectionSettings(settings));
+      server.maxConnections = settings.limits.connections;
+      clearInterval(timer);
+      timer = startLooking(settings.limits);
+    },
+    announceClose() {
+      closing = true;
+    },
+    drain(timeoutMs) {
+      closing = true;
+      return new Promise((resolve) => {
+        const resetTimer = setTimeout(() => {
+          for (const connection of connections) connection.cut();
+          for (const socket of sockets) socket.destroy();
+        }, timeoutMs);
+        server.close(() => {
+          clearTimeout(resetTimer);
+          clearInterval(timer);
+          // Node counts a socket as closed before it tells us, and what was cut has its line in the log only then.
+          if (connections.size === 0) resolve();
+          else onLastGone = resolve;
+        });
+        for (const connection of connections) connection.closeWhenIdle();
+      });
+    },
+  };
+}
+
+/** What connections are told of the settings. */
+function connectionSettings({ limits, targets }: ServerSettings) {
+  const keptSeconds = Math.floor(limits.keepAliveTimeoutMs / 1000);
+  return {
+    ...limits,
+    targets,
+    keepAliveText: `Connection: keep-alive\r\nKeep-Alive: timeout=${keptSeconds}\r\n`,
+  };
+}
+
+function shortestOf(limits: ServerLimits): number {
+  const { headerTimeoutMs, bodyIdleTimeoutMs, bodyJudgedAfterMs } = limits;
+  const { writeIdleTimeoutMs, keepAliveTimeoutMs } = limits;
+  return Math.min(
+    headerTimeoutMs,
+    bodyIdleTimeoutMs,
+    bodyJudgedAfterMs,
+    writeIdleTimeoutMs,
+    keepAliveTimeoutMs,
+  );
+}

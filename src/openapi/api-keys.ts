@@ -1,0 +1,84 @@
+import {
+  apiKeyPage,
+  apiKeyRead,
+  apiKeyReadCreate,
+  apiKeyWriteCreate,
+  deleteQuery,
+  hydrateQuery,
+  listQuery,
+} from '../endpoints/api-keys/api-key-schemas.ts';
+import { listDescription, scopeNames } from '../endpoints/api-keys/describe.ts';
+import type { Operation } from './operation.ts';
+
+const list = '/api/admin/api-keys/';
+const read = { scopes: ['apikeys:read'] } as const;
+const write = { scopes: ['apikeys:write'] } as const;
+
+/** The operations on API keys. */
+export const apiKeyOperations: readonly Operation[] = [
+  {
+    id: 'ApiKeys-List',
+    summary: 'Lists keys',
+    description: 'One page; filters all hold together. Unknown parameters are refused.',
+    method: 'GET',
+    path: list,
+    guard: read,
+    query: listQuery([]),
+    success: { status: 200, description: 'A page of keys.', schema: apiKeyPage },
+    refusals: ['invalid_cursor'],
+  },
+  {
+    id: 'ApiKeys-Create',
+    summary: 'Mints a key',
+    description:
+      'Nobody mints beyond what their own credential holds, and a key minted with a key ends no later than it.',
+    method: 'POST',
+    path: list,
+    guard: write,
+    query: hydrateQuery,
+    body: {
+      mediaType: 'application/json',
+      schema: apiKeyWriteCreate({ catalogue: [], maxLifetimeMs: null, now: Date.now }),
+    },
+    success: { status: 201, description: 'The key, shown this once.', schema: apiKeyReadCreate },
+    refusals: ['expiry_exceeds_caller'],
+  },
+  {
+    id: 'ApiKeys-Filters',
+    summary: 'Tells what the list can be filtered and sorted by',
+    method: 'GET',
+    path: `${list}filters`,
+    guard: read,
+    success: { status: 200, description: 'Filters, sort fields and page sizes.', schema: listDescription },
+    refusals: [],
+  },
+  {
+    id: 'ApiKeys-Scopes',
+    summary: 'Lists the scopes that keys can be granted',
+    method: 'GET',
+    path: `${list}scopes`,
+    guard: write,
+    success: { status: 200, description: 'The whole catalogue, sorted.', schema: scopeNames },
+    refusals: [],
+  },
+  {
+    id: 'ApiKeys-Read',
+    summary: 'Shows a key',
+    method: 'GET',
+    path: `${list}{id}`,
+    guard: read,
+    query: hydrateQuery,
+    success: { status: 200, description: 'The key, without its secret.', schema: apiKeyRead },
+    refusals: ['not_found'],
+  },
+  {
+    id: 'ApiKeys-Delete',
+    summary: 'Deletes a key',
+    method: 'DELETE',
+    path: `${list}{id}`,
+    guard: write,
+    query: deleteQuery,
+    success: { status: 204, description: 'Gone: it stops working at once, and what it has open ends.' },
+    refusals: ['not_found'],
+  },
+];

@@ -1,0 +1,113 @@
+import type { z } from 'zod';
+import { apiKeyInDb } from '../endpoints/api-keys/api-key-schemas.ts';
+import {
+  errorBody,
+  oauthErrorBody,
+  validationErrorBody,
+  validationProblem,
+} from '../endpoints/error-schemas.ts';
+import { apiKeyOperations } from './api-keys.ts';
+import { authenticationOperations } from './authentication.ts';
+import { describeOperation, type Operation } from './operation.ts';
+import { providerOperations } from './providers.ts';
+import { commonAnswers } from './refusals.ts';
+import { type Json, schemaComponents } from './schemas.ts';
+
+const operations: readonly Operation[] = [
+  ...authenticationOperations,
+  ...providerOperations,
+  ...apiKeyOperations,
+];
+
+/** Of the interface, not of the product: it moves when what clients rely on changes. */
+const interfaceVersion = '1.0.0';
+
+const tags: Readonly<Record<string, string>> = {
+  Authentication: 'Signing in, staying signed in, signing out.',
+  Bootstrap: 'The first administrator.',
+  ApiKeys: 'Keys for programs.',
+};
+
+/** Named schemas that no operation names itself. */
+const innerSchemas: readonly z.ZodType[] = [
+  apiKeyInDb,
+  errorBody,
+  oauthErrorBody,
+  validationErrorBody,
+  validationProblem,
+];
+
+const securitySchemes: Json = {
+  access_token: {
+    type: 'http',
+    scheme: 'bearer',
+    bearerFormat: 'JWT',
+    description: 'From sign-in or refresh.',
+  },
+  api_key: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
+  refresh_cookie: {
+    type: 'apiKey',
+    in: 'cookie',
+    name: 'service_refresh_cookie',
+    description: 'HttpOnly, set by sign-in and refresh; its name is `sessions.cookie.name`.',
+  },
+};
+
+const headers: Json = {
+  'X-Request-Id': header(
+    "The caller's, when it is given once and is 1-128 of `[A-Za-z0-9._-]`; else a new one.",
+  ),
+  'Set-Cookie': header(
+    'The refresh cookie, with the attributes of `sessions.cookie`; at the start of a sign-in through a provider the cookie that binds it to the browser.',
+  ),
+  'Cache-Control': header('What caches may do; `no-store` on every other answer.'),
+  'Referrer-Policy': header('`no-referrer`: the address may hold what signs somebody in.'),
+  'WWW-Authenticate': header('RFC 6750 §3; the realm is the tenant.'),
+  'Retry-After': { ...header('Seconds.'), schema: { type: 'integer', minimum: 1 } },
+  Allow: header('The methods of the resource.'),
+};
+
+function header(description: string): Json {
+  return { description, schema: { type: 'string' } };
+}
+
+/** The OpenAPI 3.1 document of everything that Postern answers itself, made from the schemas that judge requests. */
+export function openApiDocument(): object {
+  const requests = operations.flatMap(({ body }) => (body === undefined ? [] : [body.schema]));
+  const answers = operations.flatMap(({ success }) => (success.schema === undefined ? [] : [success.schema]));
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Postern',
+      version: interfaceVersion,
+      description: 'What the authentication gateway answers itself; every other request is forwarded.',
+    },
+    tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
+    paths: pathItems(),
+    components: {
+      schemas: byName({
+        ...schemaComponents(requests, 'input'),
+        ...schemaComponents([...answers, ...innerSchemas], 'output'),
+      }),
+      responses: commonAnswers,
+      headers,
+      securitySchemes,
+    },
+  };
+}
+
+function pathItems(): Json {
+  const byPath = Map.groupBy(operations, ({ path }) => path);
+  return Object.fromEntries(
+    [...byPath].map(([path, ofPath]) => [
+      path,
+      Object.fromEntries(
+        ofPath.map((operation) => [operation.method.toLowerCase(), describeOperation(operation)]),
+      ),
+    ]),
+  );
+}
+
+function byName(components: Json): Json {
+  return Object.fromEntries(Object.entries(components).sort(([a], [b]) => (a < b ? -1 : 1)));
+}

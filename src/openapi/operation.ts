@@ -1,0 +1,122 @@
+import type { z } from 'zod';
+import type { Endpoint } from '../endpoints/endpoint.ts';
+import type { RefusalCode } from '../errors.ts';
+import { headerRefs, refusalAnswers } from './refusals.ts';
+import { componentRef, type Json, membersOf, schemaUse } from './schemas.ts';
+
+/** What the document tells of an endpoint beside its schemas. */
+export interface Operation extends Pick<Endpoint, 'method' | 'guard' | 'oauth'> {
+  /** `<Tag>-<Name>`. */
+  readonly id: `${string}-${string}`;
+  /** As clients call it: with the trailing slash that a list has. */
+  readonly path: string;
+  readonly summary: string;
+  readonly description?: string;
+  /** The refresh cookie is a credential here, beside what the guard takes. */
+  readonly takesCookie?: boolean;
+  readonly query?: z.ZodObject;
+  readonly body?: OperationBody;
+  readonly success: OperationSuccess;
+  /** Beside those of its guard and those that any operation may answer. */
+  readonly refusals: readonly RefusalCode[];
+}
+
+/** The request body, which is required. */
+export interface OperationBody {
+  readonly mediaType: 'application/json' | 'application/x-www-form-urlencoded';
+  readonly schema: z.ZodObject;
+}
+
+/** The answer of a call that succeeds. */
+export interface OperationSuccess {
+  readonly status: number;
+  readonly description: string;
+  /** Absent: no body. */
+  readonly schema?: z.ZodType;
+  /** Beside `X-Request-Id`. */
+  readonly headers?: readonly string[];
+}
+
+/** What its id begins with. */
+function tagOf({ id }: Operation): string {
+  return id.slice(0, id.indexOf('-'));
+}
+
+/** The operation as an OpenAPI Operation Object. */
+export function describeOperation(operation: Operation): Json {
+  const { id, summary, description, guard, body } = operation;
+  const parameters = [...pathParameters(operation), ...queryParameters(operation)];
+  const scopes = typeof guard === 'object' ? guard.scopes : [];
+  return {
+    operationId: id,
+    tags: [tagOf(operation)],
+    summary,
+    ...(description !== undefined && { description }),
+    security: securityOf(operation),
+    ...(parameters.length > 0 && { parameters }),
+    ...(body !== undefined && {
+      requestBody: {
+        required: true,
+        content: { [body.mediaType]: { schema: schemaUse(body.schema, 'input') } },
+      },
+    }),
+    responses: {
+      [operation.success.status]: successAnswer(operation.success),
+      ...refusalAnswers([...guardRefusals(operation), ...operation.refusals], {
+        oauth: operation.oauth === true,
+        scopes,
+      }),
+      ...((operation.query ?? body) !== undefined && { 422: malformed }),
+      default: { $ref: componentRef('responses', operation.oauth ? 'OAuthRefusal' : 'Refusal') },
+    },
+  };
+}
+
+const malformed: Json = {
+  description: 'Validation Error',
+  headers: headerRefs(['X-Request-Id']),
+  content: { 'application/json': { schema: { $ref: componentRef('schemas', 'HTTPValidationError') } } },
+};
+
+function successAnswer({ description, schema, headers = [] }: OperationSuccess): Json {
+  return {
+    description,
+    headers: headerRefs(['X-Request-Id', ...headers]),
+    ...(schema !== undefined && { content: { 'application/json': { schema: schemaUse(schema, 'output') } } }),
+  };
+}
+
+/** Alternatives. With a scheme that is not OAuth's, the list names the roles that are needed (OpenAPI 3.1 §4.8.30). */
+function securityOf({ guard, takesCookie }: Operation): Json[] {
+  const cookie = takesCookie ? [{ refresh_cookie: [] }] : [];
+  if (guard === 'open') return cookie;
+  if (guard === 'sign_out') return [{ access_token: [] }, ...cookie];
+  return [{ access_token: guard.scopes }, { api_key: guard.scopes }];
+}
+
+function guardRefusals({ guard }: Operation): readonly RefusalCode[] {
+  if (guard === 'open') return [];
+  const presented: RefusalCode[] = ['ambiguous_credentials', 'not_authenticated', 'invalid_api_key'];
+  if (guard === 'sign_out') return [...presented, 'session_required', 'store_unavailable'];
+  return [...presented, 'invalid_token', 'insufficient_scope', 'store_unavailable'];
+}
+
+function pathParameters({ path }: Operation): Json[] {
+  return [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
+    name,
+    in: 'path',
+    required: true,
+    schema: { type: 'string' },
+  }));
+}
+
+function queryParameters({ query }: Operation): Json[] {
+  if (query === undefined) return [];
+  return membersOf(query, 'input').map(({ name, required, schema: { description, ...schema } }) => ({
+    name,
+    in: 'query',
+    required,
+    ...(description !== undefined && { description }),
+    schema,
+  }));
+}

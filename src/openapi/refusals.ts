@@ -1,0 +1,82 @@
+import { Refusal, type RefusalCode, refusals } from '../errors.ts';
+import { refusalParts } from '../http/reply.ts';
+import { componentRef, type Json } from './schemas.ts';
+
+/** How the refusals of an operation look. */
+export interface RefusalStyle {
+  /** They carry OAuth's fields too. */
+  readonly oauth: boolean;
+  /** What `insufficient_scope` names. */
+  readonly scopes: readonly string[];
+}
+
+/** Refusals that come before an operation, or from its breaking: the same everywhere. */
+const anywhere: readonly RefusalCode[] = [
+  'bad_request',
+  'method_not_allowed',
+  'request_timeout',
+  'body_too_large',
+  'target_too_long',
+  'expectation_failed',
+  'headers_too_large',
+  'internal_error',
+  'not_implemented',
+  'overloaded',
+  'version_not_supported',
+];
+
+/** The answers of an operation that refuses with `codes`, by status; each example is what would be sent. */
+export function refusalAnswers(codes: readonly RefusalCode[], style: RefusalStyle): Json {
+  const byStatus = Map.groupBy(codes, (code) => refusals[code].status);
+  return Object.fromEntries(
+    [...byStatus].map(([status, ofStatus]) => [
+      status,
+      refusalAnswer(ofStatus, { $ref: componentRef('schemas', style.oauth ? 'OAuthError' : 'Error') }, style),
+    ]),
+  );
+}
+
+/** The answers that any operation may give, for `components.responses`: a request may be refused before it is known which. */
+export const commonAnswers: Json = {
+  Refusal: commonAnswer({ $ref: componentRef('schemas', 'Error') }),
+  OAuthRefusal: commonAnswer({
+    anyOf: ['OAuthError', 'Error'].map((name) => ({ $ref: componentRef('schemas', name) })),
+  }),
+};
+
+function commonAnswer(schema: Json): Json {
+  return {
+    ...refusalAnswer(anywhere, schema, { oauth: false, scopes: [] }),
+    description: 'A request that could not be read, or an answer that could not be made.',
+  };
+}
+
+function refusalAnswer(codes: readonly RefusalCode[], schema: Json, style: RefusalStyle): Json {
+  const samples = codes.map((code) => ({ code, ...sample(code, style) }));
+  const headers = new Set(samples.flatMap((one) => ['X-Request-Id', ...one.headerNames]));
+  return {
+    description: codes.map((code) => `${refusals[code].detail} (\`${code}\`)`).join('; '),
+    headers: headerRefs([...headers]),
+    content: {
+      'application/json': {
+        schema,
+        examples: Object.fromEntries(samples.map(({ code, body }) => [code, { value: body }])),
+      },
+    },
+  };
+}
+
+function sample(code: RefusalCode, { oauth, scopes }: RefusalStyle) {
+  const options = {
+    ...(code === 'insufficient_scope' && { missingScopes: scopes, neededScopes: scopes }),
+    ...(code === 'method_not_allowed' && { allow: ['POST', 'OPTIONS'] }),
+  };
+  const requestId = '5f0a6c1e-6d0b-4c58-9f5e-0f2f0a4f7f10';
+  const { headers, body } = refusalParts(new Refusal(code, options), 'acme', requestId, oauth);
+  return { headerNames: headers.filter((_, index) => index % 2 === 0), body };
+}
+
+/** References to `components.headers`. */
+export function headerRefs(names: readonly string[]): Json {
+  return Object.fromEntries(names.map((name) => [name, { $ref: componentRef('headers', name) }]));
+}

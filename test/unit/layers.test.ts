@@ -1,0 +1,64 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+import t from 'tap';
+
+/** Folders from the lowest layer up. A file imports from its own folder and from lower layers; one layer's folders are strangers. */
+const layers: readonly (readonly string[])[] = [
+  ['errors.ts'],
+  ['http1', 'log', 'metrics', 'rules', 'tracing'],
+  ['config'],
+  ['stores'],
+  ['credentials', 'identity-providers'],
+  ['http', 'input'],
+  ['authenticate', 'endpoints', 'proxy'],
+  ['openapi'],
+  ['gateway'],
+  ['cli'],
+  ['main.ts'],
+];
+/** The engine is a part of its own: of ours it may know the errors alone. */
+const only: Readonly<Record<string, readonly string[]>> = { http1: ['errors.ts'] };
+
+const source = join(import.meta.dirname, '../../src');
+const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter((file) =>
+  file.endsWith('.ts'),
+);
+const specifier = /(?:\bfrom\s+|\bimport\s+|\bimport\s*\(\s*)'(\.{1,2}\/[^']+)'/g;
+
+function importsOf(file: string): string[] {
+  const text = readFileSync(join(source, file), 'utf8');
+  return [...text.matchAll(specifier)].map(([, to]) => normalize(join(dirname(file), to!)));
+}
+const imports = new Map(files.map((file) => [file, importsOf(file)]));
+const roomOf = (file: string) => file.split('/')[0]!;
+const layerOf = (room: string) => layers.findIndex((rooms) => rooms.includes(room));
+
+t.test(
+  'every file has a layer, and imports only what lies below it or beside it in its folder',
+  async (t) => {
+    const wrong: string[] = [];
+    for (const [file, targets] of imports) {
+      const room = roomOf(file);
+      if (layerOf(room) < 0) wrong.push(`${file} is in no layer`);
+      for (const target of targets) {
+        const other = roomOf(target);
+        if (other === room && room !== file) continue;
+        const allowed = only[room]?.includes(other) ?? layerOf(other) < layerOf(room);
+        if (!imports.has(target) || !allowed) wrong.push(`${file} imports ${target}`);
+      }
+    }
+    t.strictSame(wrong, []);
+  },
+);
+
+t.test('no file imports itself by way of others', async (t) => {
+  const done = new Set<string>();
+  const circles: string[] = [];
+  const visit = (file: string, path: readonly string[]): void => {
+    if (path.includes(file)) circles.push([...path.slice(path.indexOf(file)), file].join(' > '));
+    else if (!done.has(file)) for (const target of imports.get(file) ?? []) visit(target, [...path, file]);
+    done.add(file);
+  };
+  for (const file of files) visit(file, []);
+  t.strictSame(circles, []);
+});
