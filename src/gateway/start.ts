@@ -91,13 +91,13 @@ export async function startGateway(
   const storeEvents: StoreEvents = {
     onAway(store, reason, since = performance.now()) {
       if (store === 'records') recordsAwaySince = since;
-      log.warn('store away', { store, reason });
+      log.warn('store unavailable', { store, reason });
     },
-    onDeaf: (store, reason) => log.warn('store tells nothing', { store, reason }),
+    onDeaf: (store, reason) => log.warn('store change notifications unavailable', { store, reason }),
     onNarrowed: (file, mode) => log.warn('store file was open to others', { file, mode }),
     onBack(store) {
       if (store === 'records') recordsAwaySince = null;
-      log.info('store reached', { store });
+      log.info('store available again', { store });
     },
   };
   const opened = await openStores(initial, now, storeEvents, recordsPatienceMs).catch(async (error) => {

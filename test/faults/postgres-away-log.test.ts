@@ -22,7 +22,7 @@ const ways: Readonly<Record<string, RecordsWay>> = {
 
 /** What the gateway says of its stores, in order. */
 function saidBy({ gateway }: RecordsStage): Record<string, unknown>[] {
-  return gateway.logLines().filter(({ msg }) => msg === 'store away' || msg === 'store reached');
+  return gateway.logLines().filter(({ msg }) => msg === 'store unavailable' || msg === 'store available again');
 }
 
 if (requirePostgres(t)) {
@@ -41,8 +41,8 @@ if (requirePostgres(t)) {
       await way.comeBack(stage);
       await judgeSaid(2);
       t.match(saidBy(stage).slice(before), [
-        { msg: 'store away', store: 'records', reason: /./ },
-        { msg: 'store reached', store: 'records' },
+        { msg: 'store unavailable', store: 'records', reason: /./ },
+        { msg: 'store available again', store: 'records' },
       ]);
     });
 }

@@ -79,7 +79,7 @@ const sentences: Readonly<Record<string, (t: Test, stage: Stage) => Promise<void
   'the log says why, in words of ours': async (t, { gateway }) => {
     const line = await eventually(
       'a line about the store',
-      () => logText(gateway.folder).match(/.*"msg":"store away".*/)?.[0],
+      () => logText(gateway.folder).match(/.*"msg":"store unavailable".*/)?.[0],
     );
     t.match(JSON.parse(line), {
       store: 'sessions',

@@ -89,7 +89,7 @@ async function judgeAway(t: Test, way: Way): Promise<void> {
   const ready = await fetch(`http://127.0.0.1:${gateway.managementPort}/readyz`);
   t.equal(ready.status, 200);
   t.match(await ready.json(), { dependencies: { records: { ok: true }, sessions: { ok: false } } });
-  const isLogged = () => logText(gateway.folder).includes('"msg":"store away"');
+  const isLogged = () => logText(gateway.folder).includes('"msg":"store unavailable"');
   await t.resolves(eventually('a line about the store', isLogged, 2_000), 'the log says why');
   t.notOk(logText(gateway.folder).includes(wrongSecret));
 }
