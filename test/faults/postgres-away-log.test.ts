@@ -22,7 +22,9 @@ const ways: Readonly<Record<string, RecordsWay>> = {
 
 /** What the gateway says of its stores, in order. */
 function saidBy({ gateway }: RecordsStage): Record<string, unknown>[] {
-  return gateway.logLines().filter(({ msg }) => msg === 'store unavailable' || msg === 'store available again');
+  return gateway
+    .logLines()
+    .filter(({ msg }) => msg === 'store unavailable' || msg === 'store available again');
 }
 
 if (requirePostgres(t)) {
