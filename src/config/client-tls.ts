@@ -3,9 +3,11 @@ import { filePath } from './scalars.ts';
 
 /** Keys of TLS towards a store or an upstream: whom to trust and what to show. `cert` and `key` go together. */
 export const clientTlsKeys = {
-  ca: filePath().optional().describe('PEM file of the authorities to trust; left out: those Node trusts.'),
-  cert: filePath().optional().describe('PEM file of the client certificate; needs key.'),
-  key: filePath().optional().describe('PEM file of the private key of the client certificate; needs cert.'),
+  ca: filePath().optional().describe('PEM file of the authorities to trust; if omitted, those Node trusts.'),
+  cert: filePath().optional().describe('PEM file of the client certificate; requires key.'),
+  key: filePath()
+    .optional()
+    .describe('PEM file of the private key of the client certificate; requires cert.'),
 };
 
 /** TLS towards a store. */

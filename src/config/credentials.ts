@@ -5,7 +5,7 @@ import { matching, secret, whole } from './scalars.ts';
 /** `tokens`: access tokens. */
 export const tokens = z
   .strictObject({
-    access_lifetime: duration({ min: '1s' }).prefault('10m').describe('Life of an access token.'),
+    access_lifetime: duration({ min: '1s' }).prefault('10m').describe('Lifetime of an access token.'),
     algorithm: z
       .enum(['ES256', 'EdDSA', 'RS256'])
       .prefault('ES256')
@@ -25,21 +25,21 @@ const cookie = z
       .describe('Name of the refresh cookie.'),
     path: matching(/^\/[ -:<-~]*$/, 'must begin with / and be visible ASCII without ;')
       .prefault('/api')
-      .describe('Path of the refresh cookie; it must reach /api/login and /api/logout.'),
+      .describe('Path of the refresh cookie; it must cover /api/login and /api/logout.'),
     domain: matching(
       /^(?:[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?\.)*[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?$/,
       'must be a domain name without a leading dot',
     )
       .optional()
-      .describe('Domain of the refresh cookie; left out: the host of base_url alone.'),
+      .describe('Domain of the refresh cookie; if omitted, only the host of base_url.'),
     same_site: z
       .enum(['strict', 'lax', 'none'])
       .prefault('lax')
-      .describe('SameSite of the refresh cookie; none needs Secure and judges Origin.'),
+      .describe('SameSite of the refresh cookie; none requires Secure and checks Origin.'),
     secure: z
       .union([z.literal('auto'), z.boolean()], { error: 'must be auto, true or false' })
       .prefault('auto')
-      .describe('Whether the refresh cookie is Secure; auto: when base_url is https.'),
+      .describe('Whether the refresh cookie is Secure; auto: if base_url is https.'),
   })
   .prefault({})
   .describe('The refresh cookie.');
@@ -50,14 +50,14 @@ export const sessions = z
     idle_lifetime: duration({ min: '1s' }).prefault('14d').describe('How long a session lives without use.'),
     absolute_lifetime: duration({ min: '1s' })
       .prefault('90d')
-      .describe('How long a session lives at most, whatever its use.'),
+      .describe('How long a session lives at most, even if it is used.'),
     reuse_grace: duration({ min: '0s' })
       .prefault('30s')
-      .describe('How long a rotated refresh cookie is still answered, for parallel tabs and lost responses.'),
+      .describe('How long a rotated refresh cookie is still accepted, for parallel tabs and lost responses.'),
     stale_if_error: duration({ min: '0s' })
       .prefault('30s')
       .describe(
-        'How long a credential seen alive by this process counts while its store is away; at least stores.sessions_liveness_age.',
+        'How long a credential this process has seen alive is accepted while its store is unavailable; at least stores.sessions_liveness_age.',
       ),
     cookie,
   })
@@ -67,11 +67,13 @@ export const sessions = z
 /** `passwords`: their length and argon2id (RFC 9106). */
 export const passwords = z
   .strictObject({
-    min_length: whole({ max: 1024 }).prefault(12).describe('Least length of a new password, in characters.'),
+    min_length: whole({ max: 1024 })
+      .prefault(12)
+      .describe('Minimum length of a new password, in characters.'),
     memory: size({ max: 4 * 1024 ** 3 })
       .refine((bytes) => bytes % 1024 === 0, { error: 'must be a multiple of 1KiB' })
       .prefault('19MiB')
-      .describe('argon2id memory of one hash; at least 8KiB for each of parallelism.'),
+      .describe('argon2id memory of one hash; at least 8KiB per lane.'),
     iterations: whole({ max: 1000 }).prefault(2).describe('argon2id passes over the memory.'),
     parallelism: whole({ max: 255 }).prefault(1).describe('argon2id lanes.'),
     concurrency: whole({ max: 1024 })
@@ -87,16 +89,18 @@ export const apiKeys = z
   .strictObject({
     prefix: matching(/^[a-z0-9]{1,16}$/, 'must be 1 to 16 of a-z and 0-9')
       .prefault('pst')
-      .describe('What new keys begin with; keys of an earlier prefix keep working.'),
+      .describe('Prefix of new keys; keys with an earlier prefix keep working.'),
     bearer: z
       .boolean()
       .prefault(false)
       .describe(
-        'Accept an API key as Authorization: Bearer too, for SDKs that support nothing else; off, so that a key sent where a token belongs is refused.',
+        'Accept an API key as Authorization: Bearer too, for SDKs that support nothing else; if off, a key sent in place of a token is refused.',
       ),
     max_lifetime: duration({ min: '1s' })
       .optional()
-      .describe('Longest life of a new key, and its life when none is asked for; left out: no bound.'),
+      .describe(
+        'Maximum lifetime of a new key, and its lifetime if none is requested; if omitted, no limit.',
+      ),
   })
   .prefault({})
   .describe('API keys.');
@@ -107,7 +111,7 @@ export const bootstrap = z
     token: secret((value) => ([...value].length < 20 ? 'must be at least 20 characters' : undefined))
       .optional()
       .describe(
-        'Token that activates the first administrator, at least 20 characters; left out: one is made.',
+        'Token that activates the first administrator, at least 20 characters; if omitted, one is generated.',
       ),
   })
   .prefault({})

@@ -44,20 +44,20 @@ const claims = z
   .describe('Which claims of the assertion fill a new account.');
 
 const grant = z.strictObject({
-  claim: text().describe('Claim that is looked at.'),
-  value: plainValue().describe('Value it must have, or contain when it is a list.'),
-  scope_sets: z.array(text()).prefault([]).describe('Scope sets by name that whoever has it holds.'),
-  scopes: scopeList().prefault([]).describe('Scopes that whoever has it holds.'),
+  claim: text().describe('Claim to check.'),
+  value: plainValue().describe('Value the claim must have, or contain if it is a list.'),
+  scope_sets: z.array(text()).prefault([]).describe('Names of the scope sets granted.'),
+  scopes: scopeList().prefault([]).describe('Scopes granted.'),
 });
 
 const provider = z.strictObject({
   issuer: text(issuerRule).describe(
-    'Issuer (OIDC): where discovery is, and `iss` of assertions; https unless on loopback.',
+    'Issuer (OIDC): base URL of discovery, and `iss` of assertions; https unless on loopback.',
   ),
   client_id: text().describe('Client id at the provider, and `aud` of assertions.'),
   client_secret: secret()
     .optional()
-    .describe('Client secret at the provider; left out: a public client with PKCE.'),
+    .describe('Client secret at the provider; if omitted, a public client with PKCE.'),
   response: z
     .enum(['id_token', 'code'])
     .prefault('id_token')
@@ -69,17 +69,17 @@ const provider = z.strictObject({
     .array(text((value) => (/\s/.test(value) ? 'must be one scope' : undefined)))
     .refine((list) => list.includes('openid'), { error: 'must include openid' })
     .prefault(['openid', 'profile', 'email'])
-    .describe('Scopes asked of the provider; openid is among them.'),
+    .describe('Scopes requested from the provider; must include openid.'),
   claims,
   accounts: z
     .enum(['create', 'existing'])
     .prefault('create')
-    .describe('Whether a first sign-in makes an account, or an account must be there.'),
+    .describe('Whether a first sign-in creates an account, or the account must already exist.'),
   unsolicited: z
     .union([z.boolean(), z.literal('started')], { error: 'must be true, false or started' })
     .default(false)
     .describe(
-      'Accept an assertion without a start (true), or without the cookie of its start where no foreign page can have sent it (started); off, for it allows sign-in into another’s account.',
+      'Accept an assertion without a start (true), or without the cookie of its start if no foreign page can have sent it (started); off, because it allows signing a user in to another person’s account.',
     ),
   leeway: duration({ min: '0s', max: '10m' })
     .prefault('60s')
@@ -89,17 +89,17 @@ const provider = z.strictObject({
     .min(1, 'must not be empty')
     .prefault(['RS256', 'PS256', 'ES256', 'EdDSA'])
     .describe('Signature algorithms of assertions; asymmetric ones only.'),
-  start_lifetime: timeOut({ min: '1s' }).prefault('10m').describe('Time from start to exchange.'),
+  start_lifetime: timeOut({ min: '1s' }).prefault('10m').describe('Maximum time from start to exchange.'),
   parameters: mapByName(anyName, 'must be a parameter’s name', z.string(), { reserved: reservedParameters })
     .prefault({})
-    .describe('Further parameters of the authorization address.'),
+    .describe('Additional parameters of the authorization URL.'),
   require: mapByName(anyName, 'must be a claim’s name', plainValue())
     .prefault({})
     .describe('Claims with the value each must have; otherwise the sign-in is refused.'),
   grants: z
     .array(grant)
     .prefault([])
-    .describe('Scope sets and scopes held by whoever has a value in a claim.'),
+    .describe('Scope sets and scopes granted to users by the value of a claim.'),
 });
 
 /** `identity_providers`: OIDC providers by the name that stands in their paths, `/api/login/<name>/start`. */
@@ -111,4 +111,4 @@ export const identityProviders = mapByName(
   { reserved: ['access-token', 'refresh-token', 'invitation', 'token', 'revoke', 'password'] },
 )
   .prefault({})
-  .describe('OIDC providers by name; the name stands in /api/login/<name>/start.');
+  .describe('OIDC providers by name; the name is part of /api/login/<name>/start.');

@@ -5,9 +5,7 @@ import { filePath, text, whole } from './scalars.ts';
 function listener(defaults: { host: string; port: number }) {
   return z.strictObject({
     host: text().prefault(defaults.host).describe('Address or name to listen on.'),
-    port: whole({ min: 0, max: 65_535 })
-      .prefault(defaults.port)
-      .describe('TCP port; 0 takes any that is free.'),
+    port: whole({ min: 0, max: 65_535 }).prefault(defaults.port).describe('TCP port; 0 picks any free port.'),
   });
 }
 
@@ -20,10 +18,10 @@ export const listen = listener({ host: '0.0.0.0', port: 8080 })
         key: filePath().describe('PEM file of the private key.'),
       })
       .optional()
-      .describe('Serve HTTPS with this certificate; left out: plain HTTP. Renewed files need no restart.'),
+      .describe('Serve HTTPS with this certificate; if omitted, plain HTTP. Renewed files need no restart.'),
   })
   .prefault({})
-  .describe('The public listener: own endpoints and everything that is forwarded.');
+  .describe('The public listener: Postern’s own endpoints and everything that is forwarded.');
 
 /** `management`: health, readiness and metrics, without authentication; hence loopback by default. */
 export const management = listener({ host: '127.0.0.1', port: 9090 })
@@ -33,15 +31,19 @@ export const management = listener({ host: '127.0.0.1', port: 9090 })
 /** `limits`: bounds on what a client may cost. */
 export const limits = z
   .strictObject({
-    connections: whole().prefault(10_000).describe('Open client connections; beyond it none is accepted.'),
+    connections: whole()
+      .prefault(10_000)
+      .describe('Maximum number of open client connections; beyond it none is accepted.'),
     connections_per_address: whole({ min: 0 })
       .prefault(0)
       .describe(
-        'Open connections of one client address (IPv6: one /64), beyond it closed; 0: no bound, for behind a proxy all come from one.',
+        'Maximum number of open connections of one client address (IPv6: one /64), closed beyond it; 0: no limit, because behind a proxy all clients share one address.',
       ),
-    target_bytes: size().prefault('8KiB').describe('Size of a request target; beyond it 414.'),
-    header_bytes: size().prefault('16KiB').describe('Size of a whole request head; beyond it 431.'),
-    header_count: whole().prefault(100).describe('Header fields of a request; beyond it 431.'),
+    target_bytes: size().prefault('8KiB').describe('Maximum size of a request target; beyond it 414.'),
+    header_bytes: size().prefault('16KiB').describe('Maximum size of a whole request head; beyond it 431.'),
+    header_count: whole()
+      .prefault(100)
+      .describe('Maximum number of header fields in a request; beyond it 431.'),
     header_timeout: timeOut()
       .prefault('10s')
       .describe('Time for a whole request head to arrive; beyond it 408.'),
@@ -51,21 +53,23 @@ export const limits = z
     body_rate: size({ min: 0 })
       .prefault('1KiB')
       .describe(
-        'Bytes a second of a forwarded request body, averaged, judged after 30 s; slower is 408; 0: no bound.',
+        'Minimum rate of a forwarded request body, in bytes per second, averaged, checked after 30 s; slower is 408; 0: no limit.',
       ),
     write_idle_timeout: timeOut()
       .prefault('60s')
-      .describe('Time a client may leave an answer unread before its connection is closed.'),
+      .describe('Time a client may leave a response unread before its connection is closed.'),
     keep_alive_timeout: timeOut()
       .prefault('65s')
       .describe('Time a client connection may stay idle between two requests.'),
     requests_per_connection: whole({ min: 0 })
       .prefault(0)
-      .describe('Requests on one client connection before it is closed; 0: no bound.'),
-    own_body: size().prefault('64KiB').describe('Size of a body sent to an own endpoint; beyond it 413.'),
+      .describe('Requests on one client connection before it is closed; 0: no limit.'),
+    own_body: size()
+      .prefault('64KiB')
+      .describe('Maximum size of a body sent to one of Postern’s own endpoints; beyond it 413.'),
   })
   .prefault({})
-  .describe('Bounds on what a client may cost.');
+  .describe('Limits on what a client may consume.');
 
 /** `shutdown`: what happens between SIGTERM and exit. */
 export const shutdown = z

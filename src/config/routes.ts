@@ -50,7 +50,7 @@ const accept = z
   })
   .transform((value) => (typeof value === 'string' ? [value] : [...new Set(value)]))
   .prefault(['session', 'api_key'])
-  .describe('Kinds of credential that pass, others are 403: session, api_key or a list of them.');
+  .describe('Kinds of credential that are accepted, others are 403: session, api_key or a list of them.');
 
 const scopes = z
   .union(
@@ -66,7 +66,7 @@ const scopes = z
   )
   .prefault([])
   .describe(
-    'Scopes needed, all of them: a list for every method, or a map by read, write and method names; a method without entry is 405. GET’s covers HEAD.',
+    'Scopes required, all of them: a list for every method, or a map by read, write and method names; a method without an entry is 405. GET’s entry covers HEAD.',
   );
 
 const path = () => text().transform(withoutTrailingSlash).optional();
@@ -78,38 +78,40 @@ const upgrade = matching(
 ).transform((name) => name.toLowerCase());
 
 const route = z.strictObject({
-  prefix: path().describe('Path that begins the paths of this route, whole segments; this or exact.'),
-  exact: path().describe('The one path of this route, with or without a trailing slash; this or prefix.'),
-  upstream: text().describe('Name of the upstream that answers.'),
+  prefix: path().describe('Path prefix of this route, in whole segments; either this or exact.'),
+  exact: path().describe(
+    'The only path of this route, with or without a trailing slash; either this or prefix.',
+  ),
+  upstream: text().describe('Name of the upstream that requests are forwarded to.'),
   scopes,
   accept,
   public: z
     .boolean()
     .default(false)
-    .describe('Let requests without credentials pass; not with scopes or accept.'),
+    .describe('Let requests without credentials pass; can’t be combined with scopes or accept.'),
   preflight: z
     .literal('upstream', { error: 'must be upstream' })
     .optional()
     .describe(
-      'upstream: it answers CORS itself; preflights pass without credentials and query. Not with cors.origins. Left out: a preflight is a request like any other.',
+      'upstream: the upstream handles CORS itself; preflights pass without credentials and query. Can’t be combined with cors.origins. If omitted, a preflight is a request like any other.',
     ),
   max_body: size({ min: 0 })
     .optional()
-    .describe('Size of a request body, beyond it 413; left out: no bound.'),
+    .describe('Maximum size of a request body, beyond it 413; if omitted, no limit.'),
   body_rate: size({ min: 0 })
     .optional()
-    .describe('In place of limits.body_rate; 0 for a route whose clients stream.'),
+    .describe('Overrides limits.body_rate; 0 for a route whose clients stream.'),
   upgrades: z
     .array(upgrade)
     .prefault([])
-    .describe('Protocols that a request may upgrade to besides websocket; never h2c or TLS.'),
-  connect_timeout: timeOut().optional().describe('In place of the upstream’s connect_timeout.'),
-  response_timeout: timeOut().optional().describe('In place of the upstream’s response_timeout.'),
-  idle_timeout: timeOut().optional().describe('In place of the upstream’s idle_timeout.'),
+    .describe('Protocols that a request may upgrade to in addition to websocket; never h2c or TLS.'),
+  connect_timeout: timeOut().optional().describe('Overrides the upstream’s connect_timeout.'),
+  response_timeout: timeOut().optional().describe('Overrides the upstream’s response_timeout.'),
+  idle_timeout: timeOut().optional().describe('Overrides the upstream’s idle_timeout.'),
 });
 
 /** `routes`: which path goes to which upstream, and who may. In the output paths have no trailing slash (but `/`). */
 export const routes = z
   .array(route)
   .min(1, 'must have a route')
-  .describe('Which path goes to which upstream, and who may; a path without route is 404.');
+  .describe('Which path goes to which upstream, and who may use it; a path without a route is 404.');

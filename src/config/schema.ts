@@ -14,29 +14,31 @@ const answeredBy = z.enum(['own', 'upstream']);
 
 const endpoints = z
   .strictObject({
-    bootstrap: answeredBy.prefault('own').describe('Who answers /api/bootstrap.'),
-    self_sessions: answeredBy.prefault('own').describe('Who answers /api/self/sessions.'),
-    admin_sessions: answeredBy.prefault('own').describe('Who answers /api/admin/sessions.'),
-    scope_sets: answeredBy.prefault('own').describe('Who answers /api/admin/scope-sets.'),
-    users: answeredBy.prefault('upstream').describe('Who answers /api/admin/users.'),
-    audit: answeredBy.prefault('own').describe('Who answers /api/admin/audit.'),
+    bootstrap: answeredBy.prefault('own').describe('Who serves /api/bootstrap.'),
+    self_sessions: answeredBy.prefault('own').describe('Who serves /api/self/sessions.'),
+    admin_sessions: answeredBy.prefault('own').describe('Who serves /api/admin/sessions.'),
+    scope_sets: answeredBy.prefault('own').describe('Who serves /api/admin/scope-sets.'),
+    users: answeredBy.prefault('upstream').describe('Who serves /api/admin/users.'),
+    audit: answeredBy.prefault('own').describe('Who serves /api/admin/audit.'),
   })
   .prefault({})
-  .describe('Who answers the endpoints that are not always Postern’s: own or upstream.');
+  .describe('Who serves the endpoints that are not always Postern’s: own or upstream.');
 
 const paths = z
   .strictObject({
     semicolons: z
       .enum(['refuse', 'pass'])
       .prefault('refuse')
-      .describe('What becomes of ; in a path: refuse or pass.'),
+      .describe('How to handle ; in a path: refuse or pass.'),
     encoded_slashes: z
       .enum(['refuse', 'pass'])
       .prefault('refuse')
-      .describe('What becomes of %2f in a path: refuse or pass.'),
+      .describe('How to handle %2f in a path: refuse or pass.'),
   })
   .prefault({})
-  .describe('Spellings that upstreams read differently; refused unless every upstream is known to agree.');
+  .describe(
+    'Spellings that upstreams interpret differently; refuse them unless every upstream is known to agree.',
+  );
 
 const headers = z
   .strictObject({
@@ -44,21 +46,21 @@ const headers = z
       .enum(['drop', 'pass'])
       .prefault('drop')
       .describe(
-        'What becomes of a name with other characters than letters, digits and -, which CGI, WSGI and PHP take for another: drop or pass.',
+        'How to handle a name with characters other than letters, digits and -, which CGI, WSGI and PHP mistake for another name: drop or pass.',
       ),
     method_override: z
       .enum(['drop', 'pass'])
       .prefault('drop')
       .describe(
-        'What becomes of X-HTTP-Method-Override and its like, which walk round a route’s scopes by method: drop or pass.',
+        'How to handle X-HTTP-Method-Override and similar headers, which bypass a route’s scopes by method: drop or pass.',
       ),
     drop: z
       .array(text(droppableNameRule))
       .prefault([])
-      .describe('Further names that no client’s request brings to an upstream, in any spelling.'),
+      .describe('Additional names that are removed from every client’s request, in any spelling.'),
   })
   .prefault({})
-  .describe('Headers of clients that upstreams could take for something else.');
+  .describe('Client headers that upstreams could mistake for something else.');
 
 const cors = z
   .strictObject({
@@ -66,7 +68,7 @@ const cors = z
       .array(text(corsOriginRule))
       .prefault([])
       .describe(
-        'Exact origins whose pages may call with credentials; empty: a preflight is a request like any other.',
+        'Exact origins whose pages may send requests with credentials; if empty, a preflight is a request like any other.',
       ),
   })
   .prefault({})
@@ -77,7 +79,7 @@ const log = z
     level: z
       .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'])
       .prefault('info')
-      .describe('Least severe level that is written.'),
+      .describe('Lowest level that is written.'),
   })
   .prefault({})
   .describe('The log on standard output.');
@@ -90,14 +92,14 @@ export const configSchema = z.strictObject({
   base_url: text(originRule)
     .transform((value) => value.replace(/\/$/, ''))
     .describe(
-      'Origin that clients see, without path: issuer and audience of access tokens; https makes cookies Secure.',
+      'Origin that clients see, without a path: issuer and audience of access tokens; https makes cookies Secure.',
     ),
   listen,
   management,
   trusted_proxies: z
     .array(text(ipOrCidrRule))
     .prefault([])
-    .describe('Addresses and CIDR blocks of proxies whose X-Forwarded headers are believed.'),
+    .describe('Addresses and CIDR blocks of proxies whose X-Forwarded headers are trusted.'),
   stores,
   tokens,
   sessions,

@@ -14,13 +14,17 @@ export const stores = z
       ),
     records_password: secret()
       .optional()
-      .describe('Password of the postgres:// records store; left out: that of the address.'),
+      .describe('Password for the postgres:// records store; if omitted, the one in the address.'),
     records_connections: whole({ max: 1000 })
       .prefault(8)
-      .describe('Most connections to a postgres:// records store, besides the one that listens.'),
+      .describe(
+        'Maximum number of connections to a postgres:// records store, besides the one that listens.',
+      ),
     records_statement_timeout: timeOut()
       .prefault('1500ms')
-      .describe('Time for one statement to a postgres:// records store; beyond it the store counts as away.'),
+      .describe(
+        'Timeout of one statement to a postgres:// records store; beyond it the store counts as unavailable.',
+      ),
     records_tls: clientTls().optional().describe('TLS towards a postgres:// records store.'),
     sessions: secret(sessionsRule)
       .prefault('sqlite:data/sessions.db')
@@ -32,18 +36,20 @@ export const stores = z
       .describe('TLS towards a rediss://, redis+sentinel:// or redis+cluster:// session store.'),
     sessions_username: text()
       .optional()
-      .describe('User of a Redis with access lists; left out: that of the address.'),
-    sessions_password: secret().optional().describe('Password of the Redis; left out: that of the address.'),
+      .describe('User for a Redis with access lists; if omitted, the one in the address.'),
+    sessions_password: secret()
+      .optional()
+      .describe('Password for Redis; if omitted, the one in the address.'),
     sessions_sentinel_password: secret()
       .optional()
-      .describe('Password of the Sentinels themselves, where they have one.'),
+      .describe('Password for the Sentinels themselves, if they have one.'),
     sessions_command_timeout: timeOut()
       .prefault('500ms')
-      .describe('Time for one command to the session store; beyond it the store counts as away.'),
+      .describe('Timeout of one command to the session store; beyond it the store counts as unavailable.'),
     sessions_liveness_age: duration({ min: '0s' })
       .prefault('5s')
       .describe(
-        'How long a session seen alive needs no new look into a session store that reports revocations.',
+        'How long a session seen alive is cached before it is checked again in a session store that reports revocations.',
       ),
   })
   .prefault({})

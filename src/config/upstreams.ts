@@ -20,10 +20,10 @@ const identityFields = [
 const upstream = z.strictObject({
   url: text(upstreamRule).describe('http(s)://HOST:PORT, unix:PATH or builtin:echo.'),
   connect_timeout: timeOut().prefault('2s').describe('Time to connect; beyond it 504.'),
-  response_timeout: timeOut().prefault('60s').describe('Time until the head of the answer; beyond it 504.'),
+  response_timeout: timeOut().prefault('60s').describe('Time until the head of the response; beyond it 504.'),
   idle_timeout: timeOut()
     .prefault('5m')
-    .describe('Time between two reads of an answer’s body; beyond it the client’s connection is reset.'),
+    .describe('Time between two reads of a response body; beyond it the client’s connection is reset.'),
   max_connections: whole().prefault(256).describe('Connections open at the same time.'),
   max_waiting: whole({ min: 0 })
     .prefault(1024)
@@ -31,7 +31,7 @@ const upstream = z.strictObject({
   tls: z
     .strictObject({
       ...clientTlsKeys,
-      server_name: text().optional().describe('Name to ask for and to verify; left out: the host of url.'),
+      server_name: text().optional().describe('Name to request and verify; if omitted, the host of url.'),
     })
     .optional()
     .describe('TLS towards an https:// upstream.'),
@@ -42,9 +42,9 @@ const upstream = z.strictObject({
   )
     .prefault({})
     .describe(
-      'What it is told of the caller besides, in the names it reads already: subject, username, display_name, email, method, scopes, scopes_csv, credential_id or tenant. No client’s request brings such a name to any upstream.',
+      'Additional headers that identify the caller, under names the service already reads: subject, username, display_name, email, method, scopes, scopes_csv, credential_id or tenant. Such a name in a client’s request never reaches any upstream.',
     ),
-  host: text(hostHeaderRule).optional().describe('Host header sent; left out: as received.'),
+  host: text(hostHeaderRule).optional().describe('Host header to send; if omitted, as received.'),
 });
 
 /** `upstreams`: the services behind the gateway, by the name routes use. */
@@ -54,4 +54,4 @@ export const upstreams = mapByName(
   upstream,
 )
   .prefault({})
-  .describe('The services behind the gateway, by the name that routes use.');
+  .describe('The services behind the gateway, by the names that routes use.');
