@@ -38,7 +38,7 @@ t.test('what helm says after the installation', async (t) => {
 
   t.test('a sidecar: to let the service listen on loopback', async (t) => {
     const text = notesOf({ ...sidecar, config: loopback });
-    t.match(text, 'Let the service listen on 127.0.0.1');
+    t.match(text, 'Have the service listen on 127.0.0.1');
     t.notMatch(text, /upstreamPodLabels|WARNING/);
   });
 
