@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { STATUS_CODES } from 'node:http';
 import { Refusal, refusals, ValidationError } from '../errors.ts';
+import { responseHeadText } from '../http1/head-text.ts';
 import type { Cors } from './cors.ts';
 import type { Exchange } from './exchange.ts';
 import { oauthErrorFields } from './oauth-error.ts';
@@ -98,29 +98,36 @@ export function createReplies(options: {
     exchange.end(bytes);
   }
 
+  function refuse(exchange: Exchange, error: unknown, oauth: boolean): void {
+    const known = error instanceof Refusal || error instanceof ValidationError;
+    if (!known) onInternalError(error, exchange);
+    const refusal = known ? error : new Refusal('internal_error');
+    const parts = refusalParts(refusal, realm, exchange.id, oauth);
+    exchange.outcome = parts.code;
+    if (exchange.answer.begun) {
+      exchange.reset(parts.code);
+      return;
+    }
+    if (refusal instanceof Refusal && refusal.options.close) exchange.distrust();
+    const headers = ['Cache-Control', 'no-store', ...parts.headers];
+    try {
+      write(exchange, parts.status, headers, JSON.stringify(parts.body));
+    } catch (failure) {
+      if (known) refuse(exchange, failure, oauth);
+      else {
+        // Not even that can be written.
+        onInternalError(failure, exchange);
+        exchange.reset(parts.code);
+      }
+    }
+  }
+
   return {
     send(exchange, { status, body, headers, cacheControl }) {
       const own = ['Cache-Control', cacheControl ?? 'no-store', ...(headers ?? [])];
       write(exchange, status, own, body === undefined ? null : JSON.stringify(body));
     },
-    refuse(exchange, error, { oauth = false } = {}) {
-      const known = error instanceof Refusal || error instanceof ValidationError;
-      if (!known) onInternalError(error, exchange);
-      const refusal = known ? error : new Refusal('internal_error');
-      const parts = refusalParts(refusal, realm, exchange.id, oauth);
-      exchange.outcome = parts.code;
-      if (exchange.answer.begun) {
-        exchange.reset(parts.code);
-        return;
-      }
-      if (refusal instanceof Refusal && refusal.options.close) exchange.distrust();
-      write(
-        exchange,
-        parts.status,
-        ['Cache-Control', 'no-store', ...parts.headers],
-        JSON.stringify(parts.body),
-      );
-    },
+    refuse: (exchange, error, { oauth = false } = {}) => refuse(exchange, error, oauth),
   };
 }
 
@@ -142,7 +149,5 @@ export function unreadableAnswer(refusal: Refusal, realm: string): string {
     'Connection',
     'close',
   ];
-  let head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n`;
-  for (let i = 0; i < fields.length; i += 2) head += `${fields[i]}: ${fields[i + 1]}\r\n`;
-  return `${head}\r\n${text}`;
+  return responseHeadText(status, fields) + text;
 }

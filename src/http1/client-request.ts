@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import type { HeadText } from './head-text.ts';
 import type { UpstreamError } from './upstream-error.ts';
 
 /** What a request does with the connection that carries it. */
@@ -22,8 +23,7 @@ export interface UpstreamRequest {
   /** When a connection first took it, as by `performance.now()`; 0: none has. Set by the connection. */
   takenAt: number;
   readonly method: string;
-  /** The head as it goes on the wire, blank line included, latin1. */
-  readonly headText: string;
+  readonly headText: HeadText;
   readonly chunked: boolean;
   readonly hasBody: boolean;
   /** Some of the body has yet to come from the client. */

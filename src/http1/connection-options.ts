@@ -55,8 +55,8 @@ export interface ConnectionOptions<Exchange extends ServerExchange> extends Time
   /** 0: no bound. */
   readonly requestsPerConnection: number;
   readonly encrypted: boolean;
-  /** Field lines that tell a client how long its connection is kept, CRLF included. */
-  readonly keepAliveText: string;
+  /** Names and values in turn that tell a client how long its connection is kept. */
+  readonly keepAliveFields: readonly string[];
   /** Responses carry `Connection: close` from now on. */
   isClosing(): boolean;
   /** Makes the exchange of a request whose head has come. */

@@ -1,5 +1,5 @@
-import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
+import { lastChunk, responseHeadText } from './head-text.ts';
 
 /** Short pieces go out as text in one write with what precedes them; longer ones are not worth the copy. */
 const onePieceBytes = 16 * 1024;
@@ -16,16 +16,22 @@ export class AnswerWriter {
   readonly #socket: Socket;
   readonly #minor: number;
   readonly #isHead: boolean;
-  readonly #keepAliveText: string;
+  readonly #keepAliveFields: readonly string[];
   #pendingHead = '';
   #chunked = false;
   #bodyless = false;
   /** Bytes still owed of a body whose length was said; -1 when it wasn't. */
   #owed = -1;
 
-  /** `keepAliveText`: field lines, CRLF included, for an answer that leaves the connection open. */
-  constructor(socket: Socket, minor: number, isHead: boolean, closes: boolean, keepAliveText: string) {
-    this.#keepAliveText = keepAliveText;
+  /** `keepAliveFields`: names and values in turn, for a response that leaves the connection open. */
+  constructor(
+    socket: Socket,
+    minor: number,
+    isHead: boolean,
+    closes: boolean,
+    keepAliveFields: readonly string[],
+  ) {
+    this.#keepAliveFields = keepAliveFields;
     this.#socket = socket;
     this.#minor = minor;
     this.#isHead = isHead;
@@ -39,29 +45,25 @@ export class AnswerWriter {
   /**
    * Starts the answer. `fields` are names and values in turn, without framing; `length` is that of the body in bytes,
    * -1 when it isn't known. Nothing is sent before the first bytes of the body, the end, or {@link flush}.
+   *
+   * Throws `UnwritableHead` and leaves the response unbegun: another may take its place.
    */
   begin(status: number, fields: readonly string[], length: number): void {
+    const bodyless = this.#isHead || status === 204 || status === 304 || status < 200;
+    const isUnmeasured = length < 0 && !bodyless;
+    const chunked = isUnmeasured && this.#minor === 1;
+    const closes = this.closes || (isUnmeasured && !chunked);
+    const own = saysDate(fields) ? [] : ['Date', dateText()];
+    if (length >= 0 && status !== 204) own.push('Content-Length', String(length));
+    if (chunked) own.push('Transfer-Encoding', 'chunked');
+    if (closes) own.push('Connection', 'close');
+    else for (const text of this.#keepAliveFields) own.push(text);
+    this.#pendingHead = responseHeadText(status, fields, own);
     this.status = status;
-    this.#bodyless = this.#isHead || status === 204 || status === 304 || status < 200;
-    let head = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n`;
-    let saysDate = false;
-    for (let i = 0; i < fields.length; i += 2) {
-      const name = fields[i]!;
-      if (name.length === 4 && name.toLowerCase() === 'date') saysDate = true;
-      head += `${name}: ${fields[i + 1]}\r\n`;
-    }
-    if (!saysDate) head += `Date: ${dateText()}\r\n`;
-    if (length >= 0) {
-      if (status !== 204) head += `Content-Length: ${length}\r\n`;
-      this.#owed = length;
-    } else if (!this.#bodyless) {
-      if (this.#minor === 1) {
-        this.#chunked = true;
-        head += 'Transfer-Encoding: chunked\r\n';
-      } else this.closes = true;
-    }
-    head += this.closes ? 'Connection: close\r\n' : this.#keepAliveText;
-    this.#pendingHead = `${head}\r\n`;
+    this.closes = closes;
+    this.#bodyless = bodyless;
+    this.#chunked = chunked;
+    this.#owed = Math.max(-1, length);
   }
 
   /** Sends the head if it still waits for the first bytes of the body. */
@@ -83,20 +85,19 @@ export class AnswerWriter {
     return this.#writePiece(head, bytes, '');
   }
 
-  /** Ends the answer, with the last bytes of its body if there are some and with trailers where the framing has room. */
+  /**
+   * Ends the response, with the last bytes of its body if there are some and with trailers where the framing has room.
+   * Throws `UnwritableHead` for trailers, before anything of this has been sent.
+   */
   end(bytes?: Buffer, trailers: readonly string[] = []): void {
+    const last = this.#chunked ? lastChunk(trailers) : '';
+    const head = this.#pendingHead;
+    this.#pendingHead = '';
     if (bytes !== undefined && bytes.length > 0 && !this.#bodyless) {
       this.bodyBytes += bytes.length;
-      const head = this.#pendingHead;
-      this.#pendingHead = '';
-      if (this.#chunked)
-        this.#writePiece(`${head}${bytes.length.toString(16)}\r\n`, bytes, `\r\n${lastChunk(trailers)}`);
+      if (this.#chunked) this.#writePiece(`${head}${bytes.length.toString(16)}\r\n`, bytes, `\r\n${last}`);
       else this.#writePiece(head, bytes, '');
-    } else if (this.#chunked || this.#pendingHead !== '') {
-      const head = this.#pendingHead;
-      this.#pendingHead = '';
-      this.#socket.write(this.#chunked ? head + lastChunk(trailers) : head, 'latin1');
-    }
+    } else if (this.#chunked || head !== '') this.#socket.write(head + last, 'latin1');
     this.ended = true;
   }
 
@@ -105,15 +106,13 @@ export class AnswerWriter {
     return !this.#bodyless && this.#owed >= 0 && this.bodyBytes !== this.#owed;
   }
 
-  /** An interim answer (RFC 9110 §15.2): to HTTP/1.1 alone, before the final one. */
+  /** An interim response (RFC 9110 §15.2): to HTTP/1.1 alone, before the final one. Throws `UnwritableHead`. */
   inform(status: number, fields: readonly string[] = []): void {
     if (this.#minor === 0 || this.begun) return;
-    let head = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n`;
-    for (let i = 0; i < fields.length; i += 2) head += `${fields[i]}: ${fields[i + 1]}\r\n`;
-    this.#socket.write(`${head}\r\n`, 'latin1');
+    this.#socket.write(responseHeadText(status, fields), 'latin1');
   }
 
-  /** Agrees to another protocol (RFC 9110 §15.2.2): the last that is written as HTTP. */
+  /** Agrees to another protocol (RFC 9110 §15.2.2): the last that is written as HTTP. Throws `UnwritableHead`. */
   switchProtocols(fields: readonly string[]): void {
     this.inform(101, fields);
     this.status = 101;
@@ -136,10 +135,10 @@ export class AnswerWriter {
   }
 }
 
-function lastChunk(trailers: readonly string[]): string {
-  let text = '0\r\n';
-  for (let i = 0; i < trailers.length; i += 2) text += `${trailers[i]}: ${trailers[i + 1]}\r\n`;
-  return `${text}\r\n`;
+function saysDate(fields: readonly string[]): boolean {
+  for (let i = 0; i < fields.length; i += 2)
+    if (fields[i]!.length === 4 && fields[i]!.toLowerCase() === 'date') return true;
+  return false;
 }
 
 let dateSecond = 0;

@@ -41,13 +41,13 @@ export class ServerConnection<Exchange extends ServerExchange> implements Reques
   // What the reader finds in the client's bytes.
 
   onRequest(head: RequestHeadText, framing: RequestFraming): void {
-    const { requestsPerConnection, keepAliveText } = this.#options;
+    const { requestsPerConnection, keepAliveFields } = this.#options;
     this.#requests++;
     const closes =
       this.#options.isClosing() ||
       framing.closes ||
       (requestsPerConnection > 0 && this.#requests >= requestsPerConnection);
-    const answer = new AnswerWriter(this.socket, head.minor, head.method === 'HEAD', closes, keepAliveText);
+    const answer = new AnswerWriter(this.socket, head.minor, head.method === 'HEAD', closes, keepAliveFields);
     const exchange = this.#options.createExchange(this, answer, head, framing);
     this.#exchange = exchange;
     this.#clock.enter(phase.exchange);

@@ -170,7 +170,7 @@ function connectionSettings({ limits, targets }: ServerSettings) {
   return {
     ...limits,
     targets,
-    keepAliveText: `Connection: keep-alive\r\nKeep-Alive: timeout=${keptSeconds}\r\n`,
+    keepAliveFields: ['Connection', 'keep-alive', 'Keep-Alive', `timeout=${keptSeconds}`],
   };
 }
 

@@ -2,32 +2,21 @@ import type { Socket } from 'node:net';
 import type { Principal } from '../credentials/principal.ts';
 import type { Refusal } from '../errors.ts';
 import type { Exchange } from '../http/exchange.ts';
-import type { PassedMeaning } from '../http/header-names.ts';
-import { offersOwnProtocol, ownProtocol } from '../http/websocket-protocols.ts';
 import type { RequestConnection, UpstreamRequest } from '../http1/client-request.ts';
+import type { HeadText } from '../http1/head-text.ts';
 import { freeSpentPiece } from '../http1/release-buffer.ts';
 import type { UpstreamError } from '../http1/upstream-error.ts';
+import type { ForwardOptions } from './forward-options.ts';
 import { type BodyOwner, ForwardedBody } from './forwarded-body.ts';
 import { HeldBack } from './held-back.ts';
-import type { OpenStream, OpenStreams } from './open-streams.ts';
+import type { OpenStream } from './open-streams.ts';
 import { requestHeadText } from './request-headers.ts';
-import { type AnswerRules, answerFields, trailerFields } from './response-headers.ts';
+import { answerFields, trailerFields } from './response-headers.ts';
 import type { Route } from './route-table.ts';
-import { Tunnel } from './tunnel.ts';
-import { chosenProtocol, upgradeOf } from './upgrade.ts';
+import type { Tunnel } from './tunnel.ts';
+import { openTunnel, switchFields, upgradeOf } from './upgrade.ts';
 
-/** What forwarding needs beside the exchange, the same for all. */
-export interface ForwardOptions extends AnswerRules {
-  readonly streams: OpenStreams;
-  /** What of a client's headers passes. */
-  readonly passedMeaning: PassedMeaning;
-  /** Flat CORS header list of an answer; empty when the upstream owns CORS. */
-  readonly corsHeaders: (exchange: Exchange) => readonly string[];
-  /** Writes a refusal. */
-  readonly refuse: (exchange: Exchange, error: unknown) => void;
-}
-
-/** Sends an admitted exchange to its upstream and the answer back. Never throws. */
+/** Sends an admitted exchange to its upstream and the response back. Throws `UnwritableHead` alone, before it begins. */
 export type Forward = (
   exchange: Exchange,
   route: Route,
@@ -53,7 +42,7 @@ class ForwardedRequest implements UpstreamRequest, BodyOwner, OpenStream {
   readonly principal: Principal;
   readonly neededScopes: readonly string[];
   readonly method: string;
-  readonly headText: string;
+  readonly headText: HeadText;
   readonly chunked: boolean;
   readonly hasBody: boolean;
   readonly upgrade: string | null;
@@ -160,7 +149,12 @@ class ForwardedRequest implements UpstreamRequest, BodyOwner, OpenStream {
 
   onInterim(status: number, fields: string[]): void {
     // 100 is Postern's own to say, and was said.
-    if (status !== 100) this.#exchange.answer.inform(status, trailerFields(fields));
+    if (status === 100) return;
+    try {
+      this.#exchange.answer.inform(status, trailerFields(fields));
+    } catch (error) {
+      this.#giveUp(error);
+    }
   }
 
   onHead(status: number, fields: string[], length: number): void {
@@ -168,7 +162,12 @@ class ForwardedRequest implements UpstreamRequest, BodyOwner, OpenStream {
     this.#remaining = length;
     const all = answerFields(fields, exchange.id, this.#authenticated, this.#options);
     for (const text of this.#options.corsHeaders(exchange)) all.push(text);
-    exchange.begin(status, all, length);
+    try {
+      exchange.begin(status, all, length);
+    } catch (error) {
+      this.#giveUp(error);
+      return;
+    }
     // A head must not wait for a first byte that is not here yet; mostly it is, and they leave in one write.
     if (length !== 0) process.nextTick(flushAnswer, exchange);
   }
@@ -194,7 +193,11 @@ class ForwardedRequest implements UpstreamRequest, BodyOwner, OpenStream {
   onEnd(trailers: string[]): void {
     if (this.#over) return;
     this.#finish();
-    this.#exchange.end(this.#last, trailers.length === 0 ? none : trailerFields(trailers));
+    try {
+      this.#exchange.end(this.#last, trailers.length === 0 ? none : trailerFields(trailers));
+    } catch (error) {
+      this.#options.refuse(this.#exchange, error);
+    }
   }
 
   onError(error: UpstreamError): void {
@@ -216,26 +219,14 @@ class ForwardedRequest implements UpstreamRequest, BodyOwner, OpenStream {
 
   onSwitch(fields: string[], upstream: Socket, fromUpstream: Buffer): void {
     const exchange = this.#exchange;
-    const all = answerFields(fields, exchange.id, false, this.#options);
-    all.push('Connection', 'Upgrade', 'Upgrade', this.upgrade!);
-    if (!chosenProtocol(all) && offersOwnProtocol(exchange.head.webSocketProtocols))
-      all.push('Sec-WebSocket-Protocol', ownProtocol);
-    exchange.answer.switchProtocols(all);
-    const { socket: client, bytes: fromClient } = exchange.connection.detach();
-    this.#tunnel = new Tunnel(
-      { client, upstream, fromClient, fromUpstream },
-      {
-        idleTimeoutMs: this.idleTimeoutMs,
-        isWebSocket: this.upgrade === 'websocket',
-        onBytes(toClient, fromClient) {
-          exchange.answer.bodyBytes += toClient;
-          exchange.bytesIn += fromClient;
-        },
-        onIdle() {
-          exchange.outcome = 'idle_timeout';
-        },
-      },
-    );
+    try {
+      exchange.answer.switchProtocols(switchFields(fields, exchange, this.upgrade!, this.#options));
+    } catch (error) {
+      upstream.destroy();
+      this.#giveUp(error);
+      return;
+    }
+    this.#tunnel = openTunnel(exchange, upstream, fromUpstream, this.upgrade!, this.idleTimeoutMs);
     this.#tunnel.start();
   }
 
@@ -246,6 +237,13 @@ class ForwardedRequest implements UpstreamRequest, BodyOwner, OpenStream {
     if (this.#over) return;
     this.#abandon();
     this.#fail(refusal, refusal.code);
+  }
+
+  /** The client's head can't be written: the upstream's response is wanted no more, and the log gets the reason. */
+  #giveUp(error: unknown): void {
+    this.#abandon();
+    this.#finish();
+    this.#options.refuse(this.#exchange, error);
   }
 
   /** Refuses, or once an answer was begun breaks it off: what is cut must not look whole. */

@@ -3,6 +3,7 @@ import { type OwnCookies, withoutCookies } from '../http/cookies.ts';
 import { type Meaning, meaning, meaningOf, type PassedMeaning } from '../http/header-names.ts';
 import type { RequestHead } from '../http/request-head.ts';
 import { withoutOwnProtocols } from '../http/websocket-protocols.ts';
+import { type HeadText, headText } from '../http1/head-text.ts';
 import { normalisedName } from '../rules/known-headers.ts';
 import { acceptTraceparent } from '../tracing/traceparent.ts';
 
@@ -43,17 +44,14 @@ export function requestHeaders(head: RequestHead, forwarding: Forwarding): strin
   return headers;
 }
 
-/** The whole head as it goes on the wire, blank line included (RFC 9112 §3, §5). */
+/** The whole head as it goes on the wire (RFC 9112 §3, §5). Throws `UnwritableHead`. */
 export function requestHeadText(
   method: string,
   target: string,
   head: RequestHead,
   forwarding: Forwarding,
-): string {
-  const headers = requestHeaders(head, forwarding);
-  let text = `${method} ${target} HTTP/1.1\r\n`;
-  for (let i = 0; i < headers.length; i += 2) text += `${headers[i]}: ${headers[i + 1]}\r\n`;
-  return `${text}\r\n`;
+): HeadText {
+  return headText(`${method} ${target} HTTP/1.1`, requestHeaders(head, forwarding));
 }
 
 function append(into: string[], headers: readonly string[]): void {

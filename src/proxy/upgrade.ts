@@ -1,6 +1,14 @@
+import type { Socket } from 'node:net';
 import type { Exchange } from '../http/exchange.ts';
-import { asksToUpgrade, isWebSocketRequest } from '../http/websocket-protocols.ts';
+import {
+  asksToUpgrade,
+  isWebSocketRequest,
+  offersOwnProtocol,
+  ownProtocol,
+} from '../http/websocket-protocols.ts';
+import { type AnswerRules, answerFields } from './response-headers.ts';
 import type { Route } from './route-table.ts';
+import { Tunnel } from './tunnel.ts';
 
 /** The protocol to switch to, in lower case: WebSocket, or what the route names; never anything else. */
 export function upgradeOf({ head, minor }: Exchange, route: Route): string | null {
@@ -10,7 +18,46 @@ export function upgradeOf({ head, minor }: Exchange, route: Route): string | nul
   return name !== 'websocket' && route.upgrades.has(name) ? name : null;
 }
 
+/** The client's 101: what passes of the upstream's, the protocol, and our own subprotocol if no other was chosen. */
+export function switchFields(
+  fields: readonly string[],
+  exchange: Exchange,
+  upgrade: string,
+  rules: AnswerRules,
+): string[] {
+  const all = answerFields(fields, exchange.id, false, rules);
+  all.push('Connection', 'Upgrade', 'Upgrade', upgrade);
+  if (!namesProtocol(all) && offersOwnProtocol(exchange.head.webSocketProtocols))
+    all.push('Sec-WebSocket-Protocol', ownProtocol);
+  return all;
+}
+
+/** Takes the client of a switched exchange off its connection and joins it to the upstream; the exchange counts the bytes. */
+export function openTunnel(
+  exchange: Exchange,
+  upstream: Socket,
+  fromUpstream: Buffer,
+  upgrade: string,
+  idleTimeoutMs: number,
+): Tunnel {
+  const { socket: client, bytes: fromClient } = exchange.connection.detach();
+  return new Tunnel(
+    { client, upstream, fromClient, fromUpstream },
+    {
+      idleTimeoutMs,
+      isWebSocket: upgrade === 'websocket',
+      onBytes(toClient, fromClient) {
+        exchange.answer.bodyBytes += toClient;
+        exchange.bytesIn += fromClient;
+      },
+      onIdle() {
+        exchange.outcome = 'idle_timeout';
+      },
+    },
+  );
+}
+
 /** Whether a flat header list names a subprotocol of WebSocket. */
-export function chosenProtocol(fields: readonly string[]): boolean {
+function namesProtocol(fields: readonly string[]): boolean {
   return fields.some((name, i) => i % 2 === 0 && name.toLowerCase() === 'sec-websocket-protocol');
 }

@@ -2,6 +2,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import t from 'tap';
 import { UpstreamConnection } from '../../src/http1/client-connection.ts';
 import type { UpstreamRequest } from '../../src/http1/client-request.ts';
+import { headText } from '../../src/http1/head-text.ts';
 import type { TestScope } from '../support/gateway.ts';
 
 /** A connection to a server that answers every request with those bytes, and how often it was free. */
@@ -28,7 +29,7 @@ function ask(connection: UpstreamConnection, onData: (chunk: Buffer) => void = (
       waitingSince: 0,
       takenAt: 0,
       method: 'GET',
-      headText: 'GET / HTTP/1.1\r\nHost: a\r\n\r\n',
+      headText: headText('GET / HTTP/1.1', ['Host', 'a']),
       chunked: false,
       hasBody: false,
       bodyOnItsWay: false,

@@ -1,0 +1,171 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import t, { type Test } from 'tap';
+import { createTrustedProxies } from '../../src/http/client-address.ts';
+import { createCors } from '../../src/http/cors.ts';
+import type { Exchange } from '../../src/http/exchange.ts';
+import { createPassedMeaning } from '../../src/http/header-names.ts';
+import { createPublicServer } from '../../src/http/public-server.ts';
+import { createReplies, type Replies } from '../../src/http/reply.ts';
+import { createUpstream } from '../../src/http1/client-pool.ts';
+import { UnwritableHead } from '../../src/http1/head-text.ts';
+import { createForward, type Forward } from '../../src/proxy/forward.ts';
+import { createRoute, type Route } from '../../src/proxy/route-table.ts';
+import type { TestScope } from '../support/gateway.ts';
+import { connectRaw } from '../support/raw-client.ts';
+
+const hour = 3_600_000;
+const limits = {
+  connections: 10,
+  connectionsPerAddress: 0,
+  targetBytes: 8_192,
+  headerBytes: 16_384,
+  headerCount: 100,
+  headerTimeoutMs: hour,
+  bodyIdleTimeoutMs: hour,
+  bodyJudgedAfterMs: hour,
+  keepAliveTimeoutMs: hour,
+  writeIdleTimeoutMs: hour,
+  requestsPerConnection: 0,
+};
+const injected = 'a\r\nSet-Cookie: stolen=1';
+
+/** A listener that handles exchanges that way, and what it logged. */
+async function listen(t: TestScope, handle: (exchange: Exchange, replies: Replies) => void, realm = 'acme') {
+  const logged: unknown[] = [];
+  const replies = createReplies({
+    realm,
+    cors: createCors([]),
+    hidesReferrer: () => false,
+    onInternalError: (error) => void logged.push(error),
+  });
+  const server = createPublicServer({
+    limits,
+    proxies: createTrustedProxies([]),
+    realm: 'acme',
+    tls: null,
+    onExchange(exchange) {
+      try {
+        handle(exchange, replies);
+      } catch (error) {
+        replies.refuse(exchange, error);
+      }
+    },
+    onRefused: () => {},
+    onClosed: () => {},
+    onUnreadable: () => {},
+  });
+  const { port }: AddressInfo = await server.listen('127.0.0.1', 0);
+  t.teardown(() => server.drain(0));
+  return { client: await connectRaw(port), logged };
+}
+
+/** Asks twice on one connection: the first is refused, the second served. */
+async function assertRefusedThenServed(
+  t: Test,
+  { client, logged }: Awaited<ReturnType<typeof listen>>,
+): Promise<void> {
+  client.write('GET /bad HTTP/1.1\r\nHost: a\r\n\r\n');
+  const refused = await client.answer();
+  t.equal(refused.status, 500);
+  t.equal(refused.json.code, 'internal_error');
+  t.strictSame(refused.values('set-cookie'), []);
+  t.equal(logged.length, 1);
+  t.type(logged[0], UnwritableHead);
+  client.write('GET /good HTTP/1.1\r\nHost: a\r\n\r\n');
+  t.equal((await client.answer()).status, 200);
+}
+
+t.test('a response of our own whose head would be another becomes a 500', async (t) => {
+  const listening = await listen(t, (exchange, replies) =>
+    replies.send(exchange, { status: 200, headers: exchange.path === '/bad' ? ['X-A', injected] : [] }),
+  );
+  await assertRefusedThenServed(t, listening);
+});
+
+t.test('so does a refusal', async (t) => {
+  const { Refusal } = await import('../../src/errors.ts');
+  const listening = await listen(t, (exchange, replies) => {
+    if (exchange.path === '/bad') throw new Refusal('method_not_allowed', { allow: [injected] });
+    replies.send(exchange, { status: 200 });
+  });
+  await assertRefusedThenServed(t, listening);
+});
+
+/** Forwards to an upstream that serves all; `more` is what is wrong with it. */
+async function forwardTo(
+  t: TestScope,
+  more: { readonly cors?: string; readonly identity?: string },
+): Promise<{ forward: (replies: Replies) => Forward; route: Route; targets: string[] }> {
+  const targets: string[] = [];
+  const server = createServer((request, response) => {
+    targets.push(request.url!);
+    response.end('served');
+  });
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  const { port } = server.address() as AddressInfo;
+  const upstream = createUpstream({
+    name: 'u',
+    address: { host: '127.0.0.1', port },
+    tls: null,
+    authority: 'u',
+    host: more.identity ?? null,
+    maxConnections: 2,
+    maxWaiting: 1,
+    shortestTimeoutMs: hour,
+  });
+  t.teardown(() => {
+    upstream.close();
+    server.close();
+  });
+  const route = createRoute({ ...routeOptions, upstream });
+  const forward = (replies: Replies) =>
+    createForward({
+      streams: { add() {}, remove() {} } as never,
+      passedMeaning: createPassedMeaning({ passOddNames: false, passMethodOverride: false, dropped: [] }),
+      ownCookies: { names: [], prefixes: [] },
+      ownsCors: false,
+      corsHeaders: ({ path }) => (path === '/bad' && more.cors !== undefined ? ['X-A', more.cors] : []),
+      refuse: (exchange, error) => replies.refuse(exchange, error),
+    });
+  return { forward, route, targets };
+}
+
+const routeOptions = {
+  label: '/',
+  path: '/',
+  exact: false,
+  identityHeadersOf: () => [],
+  isPublic: true,
+  passesPreflights: false,
+  acceptsSession: true,
+  acceptsApiKey: true,
+  scopes: [],
+  upgrades: new Set<string>(),
+  maxBodyBytes: 1_000,
+  leastBodyBytesPerSecond: 0,
+  connectTimeoutMs: hour,
+  responseTimeoutMs: hour,
+  idleTimeoutMs: hour,
+};
+
+t.test('so does an upstream’s response', async (t) => {
+  const { forward, route, targets } = await forwardTo(t, { cors: injected });
+  const listening = await listen(t, (exchange, replies) => forward(replies)(exchange, route, null));
+  await assertRefusedThenServed(t, listening);
+  t.strictSame(targets, ['/bad', '/good']);
+});
+
+t.test('a request to an upstream whose head would be another is refused before it is sent', async (t) => {
+  const bad = await forwardTo(t, { identity: injected });
+  const good = await forwardTo(t, {});
+  const listening = await listen(t, (exchange, replies) => {
+    const { forward, route } = exchange.path === '/bad' ? bad : good;
+    forward(replies)(exchange, route, null);
+  });
+  await assertRefusedThenServed(t, listening);
+  t.strictSame(bad.targets, []);
+  t.strictSame(good.targets, ['/good']);
+});
