@@ -169,7 +169,7 @@ export class UpstreamConnection implements RequestConnection {
     let at = 0;
     while (!this.#headSeen) {
       const end = bytes.indexOf(headEnd, Math.max(at, at + this.#seen - (headEnd.length - 1)));
-      if ((end < 0 ? bytes.length : end) - at > maxHeadBytes) throw new MalformedMessage('head too large');
+      if ((end < 0 ? bytes.length - 3 : end) - at > maxHeadBytes) throw new MalformedMessage('head size');
       if (end < 0) {
         this.#kept = bytes.subarray(at);
         this.#seen = bytes.length - at;

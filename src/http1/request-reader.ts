@@ -201,7 +201,8 @@ export class RequestReader {
   /** `end` is negative while the head is not all there. */
   #isTooLong(bytes: Buffer, from: number, end: number): boolean {
     const max = this.#maxHeadBytes;
-    const length = (end < 0 ? bytes.length : end) - from;
+    // What may be the beginning of its end is not counted: how the bytes are cut makes no difference.
+    const length = (end < 0 ? bytes.length - (headEnd.length - 1) : end) - from;
     if (length <= max) return false;
     const targets = this.#targets;
     return length - (end < 0 ? targets.mostUncounted(bytes, from) : targets.uncounted(bytes, from)) > max;

@@ -1,5 +1,6 @@
 import t from 'tap';
-import { framingOf } from '../../src/http1/response-framing.ts';
+import { MalformedMessage } from '../../src/http1/message-head.ts';
+import { type AnswerFraming, assertNoInterimBody, framingOf } from '../../src/http1/response-framing.ts';
 
 const reusable = (fields: string[], minor = 1) =>
   framingOf('GET', 200, minor, ['Content-Length', '0', ...fields]).reusable;
@@ -20,4 +21,65 @@ t.test('a connection is used again unless the upstream says that it ends', async
     ['HTTP/1.0 with both', [...close, ...keep], 0, false],
   ];
   for (const [name, fields, minor, expected] of rows) t.equal(reusable(fields, minor), expected, name);
+});
+
+const chunked = ['Transfer-Encoding', 'chunked'];
+const length = (text: string) => ['Content-Length', text];
+
+const bodies: readonly [string, string, number, string[], Partial<AnswerFraming>][] = [
+  ['by its length', 'GET', 200, length('7'), { kind: 'length', length: 7, reusable: true }],
+  ['in chunks', 'GET', 200, chunked, { kind: 'chunked', reusable: true }],
+  ['by the end of the connection', 'GET', 200, [], { kind: 'close', reusable: false }],
+  ['that HEAD only announces', 'HEAD', 200, length('7'), { kind: 'length', length: 0, announced: 7 }],
+  ['that HEAD announces in chunks', 'HEAD', 200, chunked, { kind: 'length', length: 0, announced: -1 }],
+  ['of a 204', 'GET', 204, [], { kind: 'length', length: 0, reusable: true }],
+  ['of a 304', 'GET', 304, [], { kind: 'length', length: 0, reusable: true }],
+  ['of a 204 that announces one', 'GET', 204, length('7'), { length: 0, reusable: false }],
+  ['of a 304 that announces chunks', 'GET', 304, chunked, { length: 0, reusable: false }],
+];
+for (const [name, method, status, fields, expected] of bodies)
+  t.test(`where a body ends: ${name}`, async (t) => {
+    t.match(framingOf(method, status, 1, fields), expected);
+  });
+t.test('nobody uses a connection again after a response to HEAD', async (t) => {
+  t.equal(framingOf('HEAD', 200, 1, length('0')).reusable, false);
+});
+
+const malformed: readonly [string, string[], number?][] = [
+  ['length and coding', [...length('1'), ...chunked]],
+  ['two lengths', [...length('1'), ...length('1')]],
+  ['a list of lengths', length('1, 1')],
+  ['an empty length', length('')],
+  ['a negative length', length('-1')],
+  ['sixteen digits', length('1234567890123456')],
+  ['two codings', [...chunked, ...chunked]],
+  ['a list of codings', ['Transfer-Encoding', 'gzip, chunked']],
+  ['another coding', ['Transfer-Encoding', 'identity']],
+  ['a coding in HTTP/1.0', chunked, 0],
+];
+for (const [name, fields, minor = 1] of malformed)
+  t.test(`refused: ${name}`, async (t) => {
+    for (const [method, status] of [
+      ['GET', 200],
+      ['HEAD', 200],
+      ['GET', 204],
+      ['GET', 304],
+    ] as const)
+      t.throws(() => framingOf(method, status, minor, fields), MalformedMessage, `${method} ${status}`);
+  });
+
+t.test('an interim response that announces a body is refused', async (t) => {
+  t.throws(() => assertNoInterimBody(length('1')), MalformedMessage);
+  t.throws(() => assertNoInterimBody(chunked), MalformedMessage);
+  t.doesNotThrow(() => assertNoInterimBody(length('0')));
+  t.doesNotThrow(() => assertNoInterimBody(['Link', '</a>']));
+});
+
+t.test('the time-out that an upstream names counts a second less', async (t) => {
+  const keepAliveOf = (value: string) => framingOf('GET', 200, 1, ['Keep-Alive', value]).keepAliveMs;
+  t.equal(keepAliveOf('timeout=5'), 4_000);
+  t.equal(keepAliveOf('max=3, timeout=5'), 4_000);
+  t.equal(keepAliveOf('timeout=0'), 0);
+  t.equal(keepAliveOf('max=3'), null);
+  t.equal(keepAliveOf('xtimeout=5'), null);
 });
