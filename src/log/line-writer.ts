@@ -14,12 +14,12 @@ export interface LineWriter {
 /** Lines that a reader who stands still may leave waiting; beyond it new ones are lost, and not the gateway. */
 const maxWaitingBytes = 32 * 1024 * 1024;
 /** So many are written at once; fewer when the oldest has waited long enough. */
-const enoughBytes = 8 * 1024;
+const enoughBytes = 64 * 1024;
 const longestWaitMs = 100;
 /** After a write that failed, for the reader is behind or the disk full; twice as long after each more that does. */
 const firstPauseMs = 1;
 const longestPauseMs = 100;
-const longestPieceLength = 16 * 1024;
+const longestPieceLength = 64 * 1024;
 const longestFlushMs = 1_000;
 const flushPauseMs = 10;
 const nothing = Buffer.alloc(0);
