@@ -1,44 +1,50 @@
-import { RateLimiterRedis } from 'rate-limiter-flexible';
 import { Refusal } from '../../errors.ts';
-import type { Attempts } from '../attempts.ts';
-import { createCountedAttempts } from '../counted-attempts.ts';
+import type { AttemptLimit, Attempts } from '../attempts.ts';
 import type { Keys } from './keys.ts';
 import type { RedisLink } from './link.ts';
 import { scripts } from './scripts.ts';
+
+/** A counter after it was changed. */
+interface Counted {
+  readonly count: number;
+  /** Until its window is over, ms. */
+  readonly remainingMs: number;
+}
 
 /**
  * Counts attempts in Redis, for all gateways together. While Redis is away nothing is allowed: it rejects
  * `store_unavailable`. Windows are whole seconds there.
  */
 export function createRedisAttempts(link: RedisLink, keys: Keys): Attempts {
-  // The limiter talks to Redis through our link, so that its commands, too, are bounded in time and never late.
-  const client = {
-    async rlflxIncr([key = '', points = '', seconds = '']: readonly string[]) {
-      const [, , count, remainingMs] = await link.run(scripts.countAttempt, keys.attempts(key), [
-        points,
-        seconds,
-      ]);
-      if (!Number.isSafeInteger(count) || !Number.isSafeInteger(remainingMs))
-        throw new Refusal('store_unavailable', { cause: 'no count' });
-      return [count, remainingMs];
-    },
-  };
-  // Each limit brings its own points and window, so the limiter itself only counts.
-  const limiter = new RateLimiterRedis({
-    storeClient: client,
-    keyPrefix: '',
-    points: Number.MAX_SAFE_INTEGER,
-    duration: 1,
-  });
-  const windowOf = (windowMs: number) => ({ customDuration: Math.max(1, Math.ceil(windowMs / 1000)) });
+  /** Adds to the counter of a key; one whose window is over begins again. */
+  async function add(key: string, attempts: 1 | -1, windowMs: number): Promise<Counted> {
+    const windowSeconds = Math.max(1, Math.ceil(windowMs / 1000));
+    const reply = await link.run(scripts.countAttempt, keys.attempts(key), [attempts, windowSeconds]);
+    const [, , count, remainingMs] = reply;
+    if (!isCount(count) || !isCount(remainingMs))
+      throw new Refusal('store_unavailable', { cause: 'no count' });
+    return { count, remainingMs };
+  }
 
-  return createCountedAttempts({
-    async add(key, windowMs) {
-      const { consumedPoints, msBeforeNext } = await limiter.penalty(key, 1, windowOf(windowMs));
-      return { count: consumedPoints, remainingMs: msBeforeNext };
+  async function giveBack(limits: readonly AttemptLimit[], windowMs: number): Promise<void> {
+    for (const { key } of limits) await add(key, -1, windowMs);
+  }
+
+  return {
+    // One counter after the other: each may lie on another server of a cluster.
+    async count(limits, windowMs) {
+      for (const [index, { key, points }] of limits.entries()) {
+        const { count, remainingMs } = await add(key, 1, windowMs);
+        if (count <= points) continue;
+        await giveBack(limits.slice(0, index + 1), windowMs);
+        return { allowed: false, retryAfterMs: remainingMs };
+      }
+      return { allowed: true };
     },
-    async takeBack(key, windowMs) {
-      await limiter.reward(key, 1, windowOf(windowMs));
-    },
-  });
+    giveBack,
+  };
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value);
 }
