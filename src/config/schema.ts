@@ -131,6 +131,3 @@ export type IdentityProviderConfig = Config['identity_providers'][string];
 
 /** One upstream of a valid configuration. */
 export type UpstreamConfig = Config['upstreams'][string];
-
-/** One route of a valid configuration. */
-export type RouteConfig = Config['routes'][number];

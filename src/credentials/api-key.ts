@@ -1,9 +1,6 @@
 import { hash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
-/** How the hash of a raw key is made; kept beside it, so that a later way can live next to this one. */
-export const apiKeyHashVersion = 1;
-
 /** A key just made: `raw` is shown once, `hint` and `hash` are kept. */
 export interface MintedApiKey {
   readonly raw: string;

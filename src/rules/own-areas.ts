@@ -7,7 +7,7 @@ const alwaysReserved = [
 ] as const;
 
 /** The area of each endpoint that an upstream may answer instead. */
-export const optionalAreas = {
+const optionalAreas = {
   bootstrap: '/api/bootstrap',
   self_sessions: '/api/self/sessions',
   admin_sessions: '/api/admin/sessions',

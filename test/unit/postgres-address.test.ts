@@ -48,6 +48,7 @@ const bad = {
   'with a schema of the server’s own': 'postgres://u:secret@db/?schema=pg_catalog',
   'with a schema too long': `postgres://u:secret@db/?schema=${'s'.repeat(64)}`,
   'that prefers TLS': 'postgres://u:secret@db/?sslmode=prefer',
+  'that verifies no name of a host': 'postgres://u:secret@db/?sslmode=verify-ca',
   'with a parameter that would be ignored': 'postgres://u:secret@db/?sslrootcert=secret',
   'badly encoded': 'postgres://u:secret%@db',
   'with a fragment': 'postgres://u:secret@db/d#secret',

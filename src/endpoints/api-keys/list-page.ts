@@ -93,7 +93,7 @@ export function pageStarts(
 }
 
 /** The place of an item in the order of `sortBy`. */
-export function positionOf({ key }: ListedApiKey, sortBy: ApiKeySortField): ApiKeyPosition {
+function positionOf({ key }: ListedApiKey, sortBy: ApiKeySortField): ApiKeyPosition {
   switch (sortBy) {
     case 'label':
       return { value: key.label, id: key.id };

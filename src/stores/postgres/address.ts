@@ -22,7 +22,6 @@ const schemaPattern = /^(?!pg_)[a-z_][a-z0-9_]{0,62}$/;
 const tlsModes: Readonly<Record<string, boolean>> = {
   disable: false,
   require: true,
-  'verify-ca': true,
   'verify-full': true,
 };
 
