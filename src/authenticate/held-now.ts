@@ -1,15 +1,8 @@
 import type { Holdings } from '../credentials/holdings.ts';
-import type { Principal } from '../credentials/principal.ts';
+import type { HeldNow, Principal } from '../credentials/principal.ts';
 import type { Records } from '../stores/records.ts';
 import type { Sessions } from '../stores/sessions.ts';
 import { principalOfApiKey } from './api-key.ts';
-
-/**
- * What the holder of a credential holds now, whatever less a token of it says; null once the credential is no good, or
- * neither it nor its session could be asked for for longer than `sessions.stale_if_error`. Rejects when the records are
- * away for a shorter while.
- */
-export type HeldNow = (principal: Principal) => Promise<ReadonlySet<string> | null>;
 
 /** Builds the second look at a credential that was good when its request came in and may have ended since. */
 export function createHeldNow(options: {

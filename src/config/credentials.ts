@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { maxPasswordBytes } from '../rules/text-limits.ts';
 import { duration, size } from './durations-and-sizes.ts';
 import { matching, secret, whole } from './scalars.ts';
 
@@ -67,7 +68,7 @@ export const sessions = z
 /** `passwords`: their length and argon2id (RFC 9106). */
 export const passwords = z
   .strictObject({
-    min_length: whole({ max: 1024 })
+    min_length: whole({ max: maxPasswordBytes })
       .prefault(12)
       .describe('Minimum length of a new password, in characters.'),
     memory: size({ max: 4 * 1024 ** 3 })

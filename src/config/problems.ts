@@ -1,3 +1,5 @@
+import { escapeControls } from '../log/escape-controls.ts';
+
 /** Where something stands in the configuration: keys of maps and indexes of lists, from the root. */
 export type Path = readonly (string | number)[];
 
@@ -39,11 +41,4 @@ const longestValue = 100;
 
 function cut(value: string): string {
   return value.length > longestValue ? `${value.slice(0, longestValue)}…` : value;
-}
-
-function escapeControls(text: string): string {
-  return text.replace(
-    /[\p{Cc}\p{Cf}\u2028\u2029]/gu,
-    (character) => `\\u{${character.codePointAt(0)!.toString(16)}}`,
-  );
 }

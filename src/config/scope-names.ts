@@ -1,8 +1,7 @@
 import { z } from 'zod';
+import { scopeToken } from '../rules/scope-token.ts';
 import { mapByName, matching } from './scalars.ts';
 
-// RFC 6749 §3.3: a scope-token.
-const scopeToken = /^[!#-[\]-~]+$/;
 const scopeRule = 'must be a scope token (RFC 6749): visible ASCII without " and \\';
 
 const builtIn: readonly string[] = [

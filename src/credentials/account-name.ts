@@ -1,15 +1,15 @@
+import { maxUsernameCodePoints } from '../rules/text-limits.ts';
+
 /** Why a text can't be a user name. */
 export interface AccountNameProblem {
   readonly problem: 'malformed_unicode' | 'too_short' | 'too_long' | 'control_character';
 }
 
-const maxCodePoints = 128;
-
 /**
  * The longest canonical form of a name, in UTF-16 units: NFKC makes up to 18 of one code point. What is longer names
  * nobody, and is never normalised: sorting a long run of combining marks takes time in the square of its length.
  */
-const maxCanonicalLength = maxCodePoints * 18;
+const maxCanonicalLength = maxUsernameCodePoints * 18;
 
 /** A user name as it is kept and shown: NFC, trimmed, 1-128 code points, no control characters; else the problem. */
 export function parseUsername(raw: string): string | AccountNameProblem {
@@ -19,7 +19,7 @@ export function parseUsername(raw: string): string | AccountNameProblem {
   const name = trimmed.normalize('NFC');
   const codePoints = [...name].length;
   if (codePoints === 0) return { problem: 'too_short' };
-  if (codePoints > maxCodePoints) return { problem: 'too_long' };
+  if (codePoints > maxUsernameCodePoints) return { problem: 'too_long' };
   if (/\p{Cc}/u.test(name)) return { problem: 'control_character' };
   return name;
 }

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import argon2 from 'argon2';
+import { maxPasswordBytes } from '../rules/text-limits.ts';
 import type { Awaitable } from '../stores/records.ts';
 import { costOf, createPasswordCosts } from './password-costs.ts';
 import { createWorkQueue, type WorkLoad } from './work-queue.ts';
@@ -42,7 +43,6 @@ export interface PasswordProblem {
   readonly problem: 'malformed_unicode' | 'too_short' | 'too_long';
 }
 
-const maxPasswordBytes = 1024;
 /** NFC never makes fewer than one UTF-8 byte of one and a half UTF-16 units: what is longer than this is too long. */
 const maxRawLength = 2 * maxPasswordBytes;
 

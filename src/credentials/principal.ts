@@ -25,6 +25,13 @@ export interface Principal {
   readonly identityHeaders: readonly string[];
 }
 
+/**
+ * What the holder of a credential holds now, whatever less a token of it says; null once the credential is no good, or
+ * neither it nor its session could be asked for for longer than `sessions.stale_if_error`. Rejects when the records are
+ * away for a shorter while.
+ */
+export type HeldNow = (principal: Principal) => Promise<ReadonlySet<string> | null>;
+
 /** Makes a principal, its identity headers included; `scopes` are sorted and distinct. */
 export function createPrincipal(
   who: Omit<Principal, 'held' | 'identityHeaders'> & { readonly tenant: string },

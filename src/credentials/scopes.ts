@@ -1,6 +1,6 @@
+import { scopeToken } from '../rules/scope-token.ts';
 import { administratorSetId, type ScopeSet } from '../stores/records.ts';
 
-const scopeToken = /^[\x21\x23-\x5b\x5d-\x7e]+$/;
 const none: readonly string[] = [];
 
 /**

@@ -1,9 +1,7 @@
 import { z } from 'zod';
 import { parseUsername } from '../credentials/account-name.ts';
 import { parsePassword } from '../credentials/passwords.ts';
-
-const maxUsernameLength = 128;
-const maxPasswordBytes = 1024;
+import { maxPasswordBytes, maxUsernameCodePoints } from '../rules/text-limits.ts';
 
 /** A user name as a client gives it; {@link parseUsername} makes it the name that is kept. */
 export function newUsername() {
@@ -15,10 +13,10 @@ export function newUsername() {
       const issue = { origin: 'string', input: value } as const;
       if (name.problem === 'too_short') issues.push({ code: 'too_small', minimum: 1, ...issue });
       else if (name.problem === 'too_long')
-        issues.push({ code: 'too_big', maximum: maxUsernameLength, ...issue });
+        issues.push({ code: 'too_big', maximum: maxUsernameCodePoints, ...issue });
       else issues.push({ code: 'custom', message: 'must not contain control characters', input: value });
     })
-    .meta({ minLength: 1, maxLength: maxUsernameLength });
+    .meta({ minLength: 1, maxLength: maxUsernameCodePoints });
 }
 
 /** A password as a client gives it; {@link parsePassword} makes it the text that is hashed. */

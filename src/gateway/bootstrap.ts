@@ -4,6 +4,11 @@ import type { Records } from '../stores/records.ts';
 
 const tokenBytes = 24;
 
+/** A new activation token: 192 random bits in base64url. */
+export function newBootstrapToken(): string {
+  return randomBytes(tokenBytes).toString('base64url');
+}
+
 /** Makes an activation token where one is needed: gives it while there is no user yet, null when there is none to show. */
 export async function openBootstrap(
   records: Pick<Records, 'bootstrap' | 'setBootstrapToken'>,
@@ -12,7 +17,7 @@ export async function openBootstrap(
   const state = await records.bootstrap();
   const needsToken = state.open && state.token === null && bootstrap.token === undefined;
   const { open, token } = needsToken
-    ? await records.setBootstrapToken(randomBytes(tokenBytes).toString('base64url'), { reset: false })
+    ? await records.setBootstrapToken(newBootstrapToken(), { reset: false })
     : state;
   return open && endpoints.bootstrap === 'own' ? token : null;
 }

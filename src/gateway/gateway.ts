@@ -1,12 +1,12 @@
 import { createApiKeyAuthenticator } from '../authenticate/api-key.ts';
 import { createAuthenticate } from '../authenticate/authenticate.ts';
 import { createBearerTokenAuthenticator } from '../authenticate/bearer-token.ts';
-import { createHeldNow, type HeldNow } from '../authenticate/held-now.ts';
+import { createHeldNow } from '../authenticate/held-now.ts';
 import type { Config } from '../config/schema.ts';
 import { catalogueOf } from '../config/scope-names.ts';
 import { createAccessTokens } from '../credentials/access-token.ts';
 import { createHoldings } from '../credentials/holdings.ts';
-import type { Principal } from '../credentials/principal.ts';
+import type { HeldNow, Principal } from '../credentials/principal.ts';
 import type { RecentUse } from '../credentials/recent-use.ts';
 import { loadSigningKeys } from '../credentials/signing-keys.ts';
 import { createVerifiedTokens } from '../credentials/verified-tokens.ts';

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { loadClientTls } from '../config/client-tls.ts';
 import type { Config, UpstreamConfig } from '../config/schema.ts';
 import { createUpstream, type Upstream, type UpstreamOptions } from '../http1/client-pool.ts';
 import { type Echo, startEcho } from '../proxy/echo.ts';
@@ -64,13 +64,10 @@ function openUpstream(
   shortestTimeoutMs: number,
 ): Upstream {
   const url = settings.url === 'builtin:echo' ? echo!.origin : settings.url;
-  const { tls = {} } = settings;
   return createUpstream({
     name,
     ...addressOf(url),
-    tls: url.startsWith('https:')
-      ? { ca: pem(tls.ca), cert: pem(tls.cert), key: pem(tls.key), serverName: tls.server_name }
-      : null,
+    tls: url.startsWith('https:') ? tlsOf(settings) : null,
     host: settings.host ?? null,
     maxConnections: settings.max_connections,
     maxWaiting: settings.max_waiting,
@@ -94,6 +91,6 @@ function shortestTimeoutOf(name: string, config: Config): number {
   return Math.min(...all.filter((timeout) => timeout !== undefined));
 }
 
-function pem(file: string | undefined): Buffer | undefined {
-  return file === undefined ? undefined : readFileSync(file);
+function tlsOf({ tls }: UpstreamConfig): UpstreamOptions['tls'] {
+  return { ...loadClientTls(tls), serverName: tls?.server_name };
 }

@@ -1,5 +1,6 @@
 import { nameOfGrant } from '../config/grant-name.ts';
 import type { IdentityProviderConfig } from '../config/schema.ts';
+import { maxUsernameCodePoints } from '../rules/text-limits.ts';
 import type { JsonObject } from './json-object.ts';
 
 /** What a new account is filled with. */
@@ -21,7 +22,6 @@ export interface Granted {
 
 type PlainValue = string | number | boolean;
 
-const maxNameCodePoints = 128;
 const maxEmailLength = 254;
 
 /**
@@ -75,7 +75,7 @@ function textIn(claims: JsonObject, name: string): string | undefined {
 
 function nameIn(claims: JsonObject, name: string): string | undefined {
   const text = textIn(claims, name)?.normalize('NFC');
-  return text !== undefined && text !== '' && [...text].length <= maxNameCodePoints ? text : undefined;
+  return text !== undefined && text !== '' && [...text].length <= maxUsernameCodePoints ? text : undefined;
 }
 
 function emailIn(claims: JsonObject, name: string): string | undefined {
@@ -86,5 +86,5 @@ function emailIn(claims: JsonObject, name: string): string | undefined {
 }
 
 function cutName(subject: string): string {
-  return [...subject.normalize('NFC').trim()].slice(0, maxNameCodePoints).join('').trim();
+  return [...subject.normalize('NFC').trim()].slice(0, maxUsernameCodePoints).join('').trim();
 }

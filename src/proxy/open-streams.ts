@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Principal } from '../credentials/principal.ts';
+import type { HeldNow, Principal } from '../credentials/principal.ts';
 
 /** A request in flight under a credential: a forwarded one, or an own one whose body is on its way. */
 export interface OpenStream {
@@ -27,9 +27,6 @@ export interface OpenStreams {
 const sweepIntervalMs = 400;
 /** How many credentials are looked at together. */
 const looksATurn = 50;
-
-/** What the holder of a credential holds now, or null once the credential is no good. Rejects when the records are away. */
-export type HeldNow = (principal: Principal) => Promise<ReadonlySet<string> | null>;
 
 /** Builds the registry. While the records are away streams stay as they are. */
 export function createOpenStreams(heldNow: HeldNow): OpenStreams {

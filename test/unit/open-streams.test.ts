@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import type { Principal } from '../../src/credentials/principal.ts';
-import { createOpenStreams, type HeldNow, type OpenStream } from '../../src/proxy/open-streams.ts';
+import type { HeldNow, Principal } from '../../src/credentials/principal.ts';
+import { createOpenStreams, type OpenStream } from '../../src/proxy/open-streams.ts';
 
 interface Stream extends OpenStream {
   readonly ends: string[];

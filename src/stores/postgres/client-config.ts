@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
 import { type ClientConfig, types } from 'pg';
+import { type ClientTlsPaths, loadClientTls } from '../../config/client-tls.ts';
 import { StoreOpenError } from '../store-open-error.ts';
 import { describeAddress, type PostgresAddress } from './address.ts';
 
@@ -9,7 +9,7 @@ export interface PostgresAccess {
   /** Goes before that of the address. */
   readonly password?: string | undefined;
   /** PEM files; undefined: TLS only where the address says so, by the authorities Node trusts. */
-  readonly tls?: { readonly ca?: string; readonly cert?: string; readonly key?: string } | undefined;
+  readonly tls?: ClientTlsPaths | undefined;
 }
 
 /** How long one connection may be made and one statement may run, ms. */
@@ -53,14 +53,9 @@ export function createClientConfig(access: PostgresAccess, { timeoutMs }: Postgr
   };
 }
 
-function readTlsFiles({ address, tls = {} }: PostgresAccess): ClientConfig['ssl'] {
+function readTlsFiles({ address, tls }: PostgresAccess): ClientConfig['ssl'] {
   try {
-    return {
-      rejectUnauthorized: true,
-      ...(tls.ca === undefined ? {} : { ca: readFileSync(tls.ca) }),
-      ...(tls.cert === undefined ? {} : { cert: readFileSync(tls.cert) }),
-      ...(tls.key === undefined ? {} : { key: readFileSync(tls.key) }),
-    };
+    return { rejectUnauthorized: true, ...loadClientTls(tls) };
   } catch (error) {
     throw new StoreOpenError(
       describeAddress(address),

@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
+import { type ClientTlsPaths, loadClientTls } from '../../config/client-tls.ts';
 import type { RedisAddress } from './address.ts';
 import { CheckedConnector, CheckedSentinelConnector } from './checked-connectors.ts';
 
@@ -11,7 +11,7 @@ export interface RedisAccess {
   readonly password: string | undefined;
   readonly sentinelPassword: string | undefined;
   /** PEM files; undefined: TLS only where the address says so, by the authorities Node trusts. */
-  readonly tls: { readonly ca?: string; readonly cert?: string; readonly key?: string } | undefined;
+  readonly tls: ClientTlsPaths | undefined;
 }
 
 /** A client that sends commands. */
@@ -62,11 +62,7 @@ function commonOptions(access: RedisAccess): RedisOptions {
   const tls =
     access.tls === undefined && !(address.kind === 'server' && address.tls)
       ? undefined
-      : {
-          ...(access.tls?.ca === undefined ? {} : { ca: readFileSync(access.tls.ca) }),
-          ...(access.tls?.cert === undefined ? {} : { cert: readFileSync(access.tls.cert) }),
-          ...(access.tls?.key === undefined ? {} : { key: readFileSync(access.tls.key) }),
-        };
+      : loadClientTls(access.tls);
   const username = access.username ?? address.username;
   const password = access.password ?? address.password;
   return {
