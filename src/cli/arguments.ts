@@ -1,6 +1,5 @@
 import { parseArgs } from 'node:util';
-import type { Call, Command, OptionTypes, Terminal } from './command.ts';
-import { Failure } from './failure.ts';
+import { type Call, type Command, Failure, type OptionTypes, type Terminal } from './command.ts';
 
 /** Options that every command takes. */
 export const commonOptions: OptionTypes = {

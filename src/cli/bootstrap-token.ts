@@ -1,11 +1,8 @@
-import { randomBytes } from 'node:crypto';
+import { newBootstrapToken } from '../gateway/bootstrap.ts';
 import type { BootstrapState } from '../stores/records.ts';
-import type { Call } from './command.ts';
-import { Failure } from './failure.ts';
-import { printResult } from './output.ts';
+import { type Call, Failure } from './command.ts';
+import { printResult } from './terminal.ts';
 import { type Workplace, withStores } from './with-stores.ts';
-
-const tokenBytes = 24;
 
 /** `bootstrap-token [--reset]`: the token that activates the first administrator, alone on standard output. */
 export async function bootstrapToken(call: Call): Promise<void> {
@@ -18,7 +15,7 @@ export async function bootstrapToken(call: Call): Promise<void> {
 }
 
 async function resetToken({ records, audit }: Workplace): Promise<string> {
-  const { token } = await records.setBootstrapToken(newToken(), { reset: true });
+  const { token } = await records.setBootstrapToken(newBootstrapToken(), { reset: true });
   audit({ event: 'bootstrap_token_reset', subject: null });
   return token!;
 }
@@ -28,15 +25,11 @@ async function currentToken({ records, config }: Workplace): Promise<string> {
   const state = requireOpen(await records.bootstrap());
   const known = state.token ?? config.bootstrap.token;
   if (known !== undefined) return known;
-  const made = requireOpen(await records.setBootstrapToken(newToken(), { reset: false }));
+  const made = requireOpen(await records.setBootstrapToken(newBootstrapToken(), { reset: false }));
   return made.token!;
 }
 
 function requireOpen(state: BootstrapState): BootstrapState {
   if (state.open) return state;
   throw new Failure('failed', 'there is a user already, so activation is closed; --reset opens it again');
-}
-
-function newToken(): string {
-  return randomBytes(tokenBytes).toString('base64url');
 }

@@ -1,5 +1,5 @@
 import type { Command } from './command.ts';
-import { firstSignal } from './signals.ts';
+import { firstSignal, printResult } from './terminal.ts';
 
 const text = { type: 'string' } as const;
 const switched = { type: 'boolean' } as const;
@@ -24,7 +24,7 @@ export const commands: readonly Command[] = [
     synopsis: '',
     summary: 'Report every problem of the configuration',
     options: {},
-    run: async (call) => (await import('./check.ts')).check(call),
+    run: async (call) => (await import('./configuration.ts')).check(call),
   },
   {
     name: 'openapi',
@@ -32,7 +32,10 @@ export const commands: readonly Command[] = [
     synopsis: '',
     summary: 'Print the OpenAPI document; needs no configuration',
     options: {},
-    run: async (call) => (await import('./openapi.ts')).openapi(call),
+    run: async (call) => {
+      const document = (await import('../openapi/document.ts')).openApiDocument();
+      await printResult(call, document, JSON.stringify(document, null, 2));
+    },
   },
   {
     name: 'backup',
@@ -40,7 +43,7 @@ export const commands: readonly Command[] = [
     synopsis: '',
     summary: 'Copy the records to a new file, also while the gateway serves',
     options: {},
-    run: async (call) => (await import('./backup.ts')).backup(call),
+    run: async (call) => (await import('./records.ts')).backup(call),
   },
   {
     name: 'records copy',
@@ -49,7 +52,7 @@ export const commands: readonly Command[] = [
     summary:
       'Copy all records to an empty place; the address left out is stores.records of the configuration',
     options: { from: text, to: text },
-    run: async (call) => (await import('./records-copy.ts')).copyAllRecords(call),
+    run: async (call) => (await import('./records.ts')).copyAllRecords(call),
   },
   {
     name: 'bootstrap-token',
@@ -65,7 +68,7 @@ export const commands: readonly Command[] = [
     synopsis: '[--admin] [--scopes "a b"] [--scope-set NAME]...',
     summary: 'Make a user; the password is asked for, or is one line on standard input',
     options: { admin: switched, scopes: text, 'scope-set': listed },
-    run: async (call) => (await import('./user-add.ts')).addUser(call),
+    run: async (call) => (await import('./user.ts')).addUser(call),
   },
   {
     name: 'user list',
@@ -113,7 +116,7 @@ export const commands: readonly Command[] = [
     synopsis: '--provider NAME --subject SUB',
     summary: 'Let somebody at an identity provider, by the subject (`sub`) there, sign in as this user',
     options: { provider: text, subject: text },
-    run: async (call) => (await import('./user-identity.ts')).linkIdentity(call),
+    run: async (call) => (await import('./user.ts')).linkIdentity(call),
   },
   {
     name: 'user unlink',
@@ -121,7 +124,7 @@ export const commands: readonly Command[] = [
     synopsis: '--provider NAME --subject SUB',
     summary: 'Take that identity away from the user again, and end the sessions',
     options: { provider: text, subject: text },
-    run: async (call) => (await import('./user-identity.ts')).unlinkIdentity(call),
+    run: async (call) => (await import('./user.ts')).unlinkIdentity(call),
   },
   {
     name: 'key create',
@@ -130,7 +133,7 @@ export const commands: readonly Command[] = [
       '--user NAME --label TEXT --scopes "a b" [--scope-set NAME]... [--expires 2030-12-31T00:00:00Z]',
     summary: 'Make an API key in the name of a user and print it, this once',
     options: { user: text, label: text, scopes: text, 'scope-set': listed, expires: text },
-    run: async (call) => (await import('./key-create.ts')).createKey(call),
+    run: async (call) => (await import('./key.ts')).createKey(call),
   },
   {
     name: 'key list',

@@ -5,7 +5,6 @@ import type { Config } from '../config/schema.ts';
 import type { RunningGateway } from '../gateway/start.ts';
 import type { Call } from './command.ts';
 import { type ReadConfig, readConfig } from './configuration.ts';
-import { fileFailureOf } from './file-failure.ts';
 
 /** How often files are looked at, ms; by what their paths lead to, so that a swapped symbolic link counts too. */
 const lookIntervalMs = 1_000;
@@ -104,4 +103,12 @@ function tlsFiles({ upstreams, stores }: Config): string[] {
     ...Object.values(upstreams).map(({ tls }) => tls),
   ];
   return towards.flatMap(clientTlsFiles);
+}
+
+/** What Node says of a certificate, key or authority file that can't be read or used, as a sentence; else undefined. */
+export function fileFailureOf(error: unknown): string | undefined {
+  const { code = '', syscall, path } = error as NodeJS.ErrnoException;
+  if (syscall === 'open' && path !== undefined) return `${path}: can't be read (${code})`;
+  if (/^ERR_(?:OSSL|SSL|CRYPTO)/.test(code)) return `listen.tls: no usable certificate and key (${code})`;
+  return undefined;
 }

@@ -1,10 +1,9 @@
+import { readFileSync } from 'node:fs';
 import { Refusal, refusals } from '../errors.ts';
 import { parseCall } from './arguments.ts';
-import type { Command, Terminal } from './command.ts';
+import { type Command, exitCodes, Failure, type Terminal } from './command.ts';
 import { commands } from './commands.ts';
-import { exitCodes, Failure } from './failure.ts';
-import { writeOut } from './output.ts';
-import { helpOf, overviewOf, usageOf, version } from './usage.ts';
+import { writeOut } from './terminal.ts';
 
 /** Runs the command line; gives the exit code: 0 done, 1 failed, 2 wrong usage or configuration. */
 export async function run(args: readonly string[], terminal: Terminal): Promise<number> {
@@ -57,3 +56,36 @@ function sentenceOf({ code, options }: Refusal): string {
   const reason = (options.cause as NodeJS.ErrnoException | undefined)?.code;
   return reason === undefined ? refusals[code].detail : `${refusals[code].detail} (${reason})`;
 }
+
+/** The version of this Postern. */
+function version(): string {
+  const file = new URL('../../package.json', import.meta.url);
+  return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version;
+}
+
+/** How one command is written. */
+function usageOf(command: Command): string {
+  return `usage: postern ${signatureOf(command)} --config FILE\n`;
+}
+
+/** What `--help` says of one command. */
+function helpOf(command: Command): string {
+  return `${usageOf(command)}\n${command.summary}.\n\n${commonHelp}`;
+}
+
+/** What `--help` says of several commands, one line each. */
+function overviewOf(shown: readonly Command[]): string {
+  const lines = shown.map((command) => `  ${signatureOf(command)}\n      ${command.summary}`);
+  return `usage: postern <command> --config FILE\n\n${lines.join('\n')}\n\n${commonHelp}\npostern --version prints the version.\n`;
+}
+
+function signatureOf({ name, operands, synopsis }: Command): string {
+  return [name, ...operands, synopsis].filter((part) => part !== '').join(' ');
+}
+
+const commonHelp = `  --config FILE  the configuration; else the file that POSTERN_CONFIG names
+  --json         the result as JSON
+  --help         this text
+
+Exit codes: 0 done, 1 failed, 2 wrong usage or configuration.
+`;

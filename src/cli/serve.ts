@@ -2,13 +2,11 @@ import type { AddressInfo } from 'node:net';
 import type { Config } from '../config/schema.ts';
 import { type RunningGateway, startGateway } from '../gateway/start.ts';
 import { createLog, type Log } from '../log/log.ts';
-import type { Call } from './command.ts';
+import { type Call, Failure } from './command.ts';
 import { readConfig, requireConfig } from './configuration.ts';
-import { Failure } from './failure.ts';
-import { fileFailureOf } from './file-failure.ts';
 import { collectGarbageOnceIdle } from './idle-garbage.ts';
 import { quickstartLines } from './quickstart-lines.ts';
-import { watchConfiguration } from './reload.ts';
+import { fileFailureOf, watchConfiguration } from './reload.ts';
 
 /** `serve`: runs the gateway until `stopAsked` resolves, then drains it; one that is still starting just ends. */
 export async function serve(call: Call, stopAsked: Promise<void>): Promise<void> {

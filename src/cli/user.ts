@@ -1,12 +1,49 @@
-import type { User, UserChanges } from '../stores/records.ts';
-import { endSessions } from './accounts.ts';
-import { allKeysOf } from './all-keys.ts';
-import type { Call } from './command.ts';
-import { printResult, table } from './output.ts';
-import { readPasswordHash } from './passwords.ts';
-import { presentUsers } from './present-users.ts';
+import { uuidv7 } from 'uuidv7';
+import type { Config } from '../config/schema.ts';
+import { canonicalAccountName, parseUsername } from '../credentials/account-name.ts';
+import { createPasswordHasher, parsePassword } from '../credentials/passwords.ts';
+import { Refusal } from '../errors.ts';
+import { maxPasswordBytes, maxUsernameCodePoints } from '../rules/text-limits.ts';
+import { administratorSetId, type Identity, type User, type UserChanges } from '../stores/records.ts';
+import { type Call, Failure } from './command.ts';
+import { allKeysOf, requireScopeSets, requireScopes, requireUser } from './lookups.ts';
+import { printJsonAlone, printResult, readPassword, table } from './terminal.ts';
 import { type Workplace, withStores } from './with-stores.ts';
-import { isGone, withUser } from './with-user.ts';
+
+/** `user add NAME`: a new user, whose id is the result. */
+export async function addUser(call: Call): Promise<void> {
+  const username = requireUsername(call.operands[0]!);
+  const canonicalName = canonicalAccountName(username);
+  const isTaken = () => new Failure('failed', `there is a user ${JSON.stringify(username)} already`);
+  await withStores(call, async (workplace) => {
+    const { config, records, audit, now } = workplace;
+    const scopes = requireScopes(workplace, call.text('scopes') ?? '');
+    const sets = await requireScopeSets(workplace, call.texts('scope-set'));
+    // Now, not after a password has been typed twice; what counts is the answer of createUser.
+    if ((await records.findUserByName(canonicalName)) !== undefined) throw isTaken();
+    const setIds = [...sets.map(({ id }) => id), ...(call.isSet('admin') ? [administratorSetId] : [])];
+    const user: User = {
+      id: uuidv7(),
+      username,
+      displayName: null,
+      email: null,
+      passwordHash: await readPasswordHash(call, config),
+      scopes,
+      scopeSets: [...new Set(setIds)],
+      disabled: false,
+      created: now(),
+      lastLogin: null,
+    };
+    try {
+      await records.createUser(user, canonicalName);
+    } catch (error) {
+      throw error instanceof Refusal && error.code === 'conflict' ? isTaken() : error;
+    }
+    audit({ event: 'user_created', subject: user.id });
+    const [presented] = await presentUsers(workplace, [user]);
+    await printResult(call, presented, user.id);
+  });
+}
 
 /** `user list`: all users by name. */
 export async function listUsers(call: Call): Promise<void> {
@@ -68,8 +105,139 @@ export async function removeUser(call: Call): Promise<void> {
   });
 }
 
+/** `user link NAME`: from now on whoever signs in by that identity is this user. */
+export async function linkIdentity(call: Call): Promise<void> {
+  await withUser(call, async (workplace, user) => {
+    const { records, audit, now } = workplace;
+    const identity = requireIdentity(call, workplace);
+    try {
+      if (!(await records.linkIdentity(user.id, identity, now()))) throw isGone(user);
+    } catch (error) {
+      if (!(error instanceof Refusal && error.code === 'conflict')) throw error;
+      throw new Failure('failed', 'that identity is another user’s: unlink it there, or remove that user');
+    }
+    audit({ event: 'identity_linked', subject: user.id, provider: call.requireText('provider') });
+    return user;
+  });
+}
+
+/** `user unlink NAME`: nobody is this user by that identity any more, and who was no longer is signed in. */
+export async function unlinkIdentity(call: Call): Promise<void> {
+  await withUser(call, async (workplace, user) => {
+    const identity = requireIdentity(call, workplace);
+    if (!(await workplace.records.unlinkIdentity(user.id, identity)))
+      throw new Failure('failed', `${JSON.stringify(user.username)} has no such identity`);
+    workplace.audit({ event: 'identity_unlinked', subject: user.id, provider: call.requireText('provider') });
+    await endSessions(workplace, user);
+    return user;
+  });
+}
+
+/** Does `work` on the user whose name is the operand; the user it gives is the result. */
+async function withUser(
+  call: Call,
+  work: (workplace: Workplace, user: User) => Promise<User>,
+): Promise<void> {
+  await withStores(call, async (workplace) => {
+    const user = await work(workplace, await requireUser(workplace, call.operands[0]!));
+    const [presented] = await presentUsers(workplace, [user]);
+    await printJsonAlone(call, presented);
+  });
+}
+
+/** The failure of a command that came too late. */
+function isGone({ username }: User): Failure {
+  return new Failure('failed', `${JSON.stringify(username)} has been removed meanwhile`);
+}
+
 async function update({ records }: Workplace, user: User, changes: UserChanges): Promise<User> {
   const changed = await records.updateUser(user.id, changes);
   if (changed === undefined) throw isGone(user);
   return changed;
+}
+
+/** Ends every session of the user, here and in every gateway on the store. */
+async function endSessions({ sessions, audit }: Workplace, { id }: User): Promise<void> {
+  for (const session of await sessions.revokeAllOf(id))
+    audit({ event: 'session_revoked', subject: id, session });
+}
+
+const nameProblems = {
+  malformed_unicode: 'must be Unicode',
+  too_short: 'must not be empty',
+  too_long: `must be at most ${maxUsernameCodePoints} characters`,
+  control_character: 'must not contain control characters',
+} as const;
+
+/** A new user's name as it is kept; throws Failure `usage`. */
+function requireUsername(raw: string): string {
+  const name = parseUsername(raw);
+  if (typeof name === 'string') return name;
+  throw new Failure('usage', `a user name ${nameProblems[name.problem]}`);
+}
+
+/** Who the options name; throws Failure. */
+function requireIdentity(call: Call, { config }: Workplace): Identity {
+  const name = call.requireText('provider');
+  const subject = call.requireText('subject');
+  if (subject.trim() === '') throw new Failure('usage', '--subject must not be empty');
+  if (!Object.hasOwn(config.identity_providers, name))
+    throw new Failure('failed', `there is no identity provider ${JSON.stringify(name)}`);
+  return { issuer: config.identity_providers[name]!.issuer, subject };
+}
+
+/** Reads a new password, judges it and gives its hash; throws Failure. */
+async function readPasswordHash({ terminal }: Call, { passwords }: Config): Promise<string> {
+  const hasher = createPasswordHasher({ ...passwords, memoryBytes: passwords.memory });
+  return hasher.hash(await readPassword(terminal, (raw) => requirePassword(raw, passwords.min_length)));
+}
+
+function requirePassword(raw: string, minLength: number): string {
+  const password = parsePassword(raw, minLength);
+  if (typeof password === 'string') return password;
+  const problems = {
+    malformed_unicode: 'must be Unicode',
+    too_short: `must have at least ${minLength} characters`,
+    too_long: `must have at most ${maxPasswordBytes} bytes`,
+  } as const;
+  throw new Failure('failed', `the password ${problems[password.problem]}`);
+}
+
+/** A user as JSON shows it: the field names of the HTTP API, own scopes, and sets by name. */
+interface PresentedUser {
+  readonly id: string;
+  readonly username: string;
+  readonly display_name: string | null;
+  readonly email: string | null;
+  readonly scopes: readonly string[];
+  readonly scope_sets: readonly string[];
+  readonly disabled: boolean;
+  /** Who the user is at identity providers. */
+  readonly identities: readonly Identity[];
+  /** RFC 3339, as `last_login`. */
+  readonly created: string;
+  readonly last_login: string | null;
+}
+
+/** Users as they are shown: never the password's hash. */
+async function presentUsers(
+  { records }: Workplace,
+  users: readonly User[],
+): Promise<readonly PresentedUser[]> {
+  const ids = new Set(users.flatMap(({ scopeSets }) => scopeSets));
+  const sets = await records.findScopeSets([...ids]);
+  const names = new Map(sets.map(({ id, name }) => [id, name]));
+  const identities = await Promise.all(users.map(({ id }) => records.identitiesOf(id)));
+  return users.map((user, index) => ({
+    id: user.id,
+    username: user.username,
+    display_name: user.displayName,
+    email: user.email,
+    scopes: user.scopes,
+    scope_sets: user.scopeSets.map((id) => names.get(id) ?? id).sort(),
+    disabled: user.disabled,
+    identities: identities[index]!.map(({ issuer, subject }) => ({ issuer, subject })),
+    created: new Date(user.created).toISOString(),
+    last_login: user.lastLogin === null ? null : new Date(user.lastLogin).toISOString(),
+  }));
 }

@@ -3,9 +3,8 @@ import { catalogueOf } from '../config/scope-names.ts';
 import { createHoldings, type Holdings } from '../credentials/holdings.ts';
 import { openStores, type Stores } from '../gateway/stores.ts';
 import { type AuditEntry, commandLine, createLogOn } from '../log/log.ts';
-import type { Call } from './command.ts';
+import { type Call, Failure } from './command.ts';
 import { readConfig, requireConfig } from './configuration.ts';
-import { Failure } from './failure.ts';
 
 /** What a command works with: the configured stores, which a gateway may be using at the same time. */
 export interface Workplace {

@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 import t from 'tap';
-import { readPassword } from '../../src/cli/read-password.ts';
 import { run } from '../../src/cli/run.ts';
+import { readPassword } from '../../src/cli/terminal.ts';
 import { createCommandFolder } from '../support/command.ts';
 
 type Typed = string | (() => Promise<string>);

@@ -5,10 +5,25 @@ import { openCopySource, openCopyTarget, type RecordsPlace } from '../gateway/st
 import { commandLine, createLogOn } from '../log/log.ts';
 import { CopyRefusal, copyRecords, type TableSummary } from '../stores/sql/copy.ts';
 import type { CopyEnd } from '../stores/sql/copy-end.ts';
-import type { Call } from './command.ts';
+import { type Call, Failure } from './command.ts';
 import { readConfig, requireConfig } from './configuration.ts';
-import { Failure } from './failure.ts';
-import { printJsonAlone } from './output.ts';
+import { printJsonAlone } from './terminal.ts';
+import { withStores } from './with-stores.ts';
+
+/** `backup FILE`: copies the records, as they are at one moment, to a new file. */
+export async function backup(call: Call): Promise<void> {
+  const file = resolve(call.operands[0]!);
+  await withStores(call, async ({ records }) => {
+    try {
+      await records.backup(file);
+    } catch (error) {
+      const { code, message } = error as NodeJS.ErrnoException;
+      const reason = code === 'EEXIST' ? 'there is a file of that name' : message;
+      throw new Failure('failed', `${file} can't be written: ${reason}`, error);
+    }
+    await printJsonAlone(call, { file });
+  });
+}
 
 /** The variable with the password of an address that is given as an option. */
 const passwordVariable = 'POSTERN_RECORDS_PASSWORD';

@@ -1,0 +1,124 @@
+import { createInterface } from 'node:readline';
+import { Writable } from 'node:stream';
+import { escapeControls } from '../log/escape-controls.ts';
+import { type Call, Failure, type Terminal } from './command.ts';
+
+/**
+ * Resolves with the first SIGTERM or SIGINT; the second one exits with 1 at once. Called before anything slow: as
+ * process 1 of a container a signal that nobody handles yet is ignored, and any other process would end by SIGHUP.
+ */
+export function firstSignal(terminal: Pick<Terminal, 'on' | 'exit'>): Promise<void> {
+  return new Promise((resolve) => {
+    let isFirst = true;
+    const receive = () => {
+      if (!isFirst) terminal.exit(1);
+      isFirst = false;
+      resolve();
+    };
+    terminal.on('SIGTERM', receive);
+    terminal.on('SIGINT', receive);
+    // Before the configuration is read there is nothing to read again.
+    terminal.on('SIGHUP', () => {});
+  });
+}
+
+/** Writes the result to standard output: `value` with `--json`, else `text`. Throws Failure when it can't be written. */
+export async function printResult(call: Call, value: unknown, text: string): Promise<void> {
+  await writeOut(call.terminal, `${call.isSet('json') ? JSON.stringify(value, null, 2) : text}\n`);
+}
+
+/** As {@link printResult}, for a command that has nothing to tell people. */
+export async function printJsonAlone(call: Call, value: unknown): Promise<void> {
+  if (call.isSet('json')) await printResult(call, value, '');
+}
+
+/**
+ * Writes to standard output and waits until it is done: a key that is shown this once must not be lost in silence.
+ * Throws Failure.
+ */
+export function writeOut({ stdout }: Pick<Terminal, 'stdout'>, text: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const fail = (error: Error) =>
+      reject(new Failure('failed', `standard output can't be written: ${error.message}`, error));
+    stdout.once('error', fail);
+    stdout.write(text, (error) => {
+      if (error) return fail(error);
+      stdout.off('error', fail);
+      resolve();
+    });
+  });
+}
+
+/** Rows in columns as wide as their widest cell. What a terminal could take for more than a letter is escaped. */
+export function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
+  const cells = [header, ...rows.map((row) => row.map(escapeControls))];
+  const widths = header.map((_, column) => Math.max(...cells.map((row) => row[column]!.length)));
+  return cells
+    .map((row) => row.map((cell, column) => cell.padEnd(widths[column]!)).join('  '))
+    .map((line) => line.trimEnd())
+    .join('\n');
+}
+
+/** More than any password; what is longer is read no further. */
+const maxLineBytes = 8 * 1024;
+const newline = 0x0a;
+
+/**
+ * Reads a password: on a terminal by two prompts without echo, else as the first line of standard input. `judge` gives
+ * the password that is kept, or throws. Throws Failure when there is none, or the two differ.
+ */
+export async function readPassword(
+  terminal: Pick<Terminal, 'stdin' | 'stderr'>,
+  judge: (raw: string) => string,
+): Promise<string> {
+  return terminal.stdin.isTTY ? promptTwice(terminal, judge) : judge(await readLine(terminal.stdin));
+}
+
+async function promptTwice(
+  { stdin, stderr }: Pick<Terminal, 'stdin' | 'stderr'>,
+  judge: (raw: string) => string,
+): Promise<string> {
+  // readline edits the line and puts the terminal into raw mode and back; what it would echo goes nowhere.
+  // Ctrl-C and Ctrl-D close it.
+  const output = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const prompt = createInterface({ input: stdin, output, terminal: true, historySize: 0 });
+  const lines = prompt[Symbol.asyncIterator]();
+
+  async function ask(question: string): Promise<string> {
+    stderr.write(question);
+    const { done, value } = await lines.next();
+    stderr.write('\n');
+    if (done) throw new Failure('failed', 'no password was given');
+    return value;
+  }
+
+  try {
+    const password = judge(await ask('Password: '));
+    if (judge(await ask('The same again: ')) === password) return password;
+    throw new Failure('failed', 'the two passwords differ');
+  } finally {
+    prompt.close();
+  }
+}
+
+async function readLine(stdin: Terminal['stdin']): Promise<string> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of stdin as AsyncIterable<Buffer>) {
+    chunks.push(chunk);
+    length += chunk.length;
+    if (chunk.includes(newline) || length > maxLineBytes) break;
+  }
+  const bytes = Buffer.concat(chunks);
+  const end = bytes.indexOf(newline);
+  if (bytes.length === 0) throw new Failure('failed', 'no password on standard input');
+  return decode(end < 0 ? bytes : bytes.subarray(0, end)).replace(/\r$/, '');
+}
+
+function decode(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch (error) {
+    throw new Failure('failed', 'the password must be UTF-8', error);
+  }
+}
