@@ -68,10 +68,13 @@ export function framingOf(
  * be read as the answer itself. Throws {@link MalformedMessage}.
  */
 export function assertNoInterimBody(fields: readonly string[]): void {
+  let hasLength = false;
   for (let i = 0; i < fields.length; i += 2) {
     const name = fields[i]!.toLowerCase();
-    if (name === 'transfer-encoding' || (name === 'content-length' && fields[i + 1] !== '0'))
+    const isLength = name === 'content-length';
+    if (name === 'transfer-encoding' || (isLength && (hasLength || fields[i + 1] !== '0')))
       throw new MalformedMessage('body of an interim answer');
+    hasLength ||= isLength;
   }
 }
 

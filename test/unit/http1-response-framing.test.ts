@@ -71,6 +71,7 @@ for (const [name, fields, minor = 1] of malformed)
 t.test('an interim response that announces a body is refused', async (t) => {
   t.throws(() => assertNoInterimBody(length('1')), MalformedMessage);
   t.throws(() => assertNoInterimBody(chunked), MalformedMessage);
+  t.throws(() => assertNoInterimBody([...length('0'), ...length('0')]), MalformedMessage, 'said twice');
   t.doesNotThrow(() => assertNoInterimBody(length('0')));
   t.doesNotThrow(() => assertNoInterimBody(['Link', '</a>']));
 });
