@@ -11,9 +11,12 @@ export interface H11 {
   stop(): Promise<void>;
 }
 
+/** The last is where a distribution puts its packages, whichever Python comes first on the `PATH`. */
+const pythons = [python, 'python3', '/usr/bin/python3'];
+
 /** Starts it with the first Python that has h11; null: none has. */
 export function startH11(): H11 | null {
-  const program = [python, 'python3'].find(
+  const program = pythons.find(
     (each) => spawnSync(each, ['-c', 'import h11'], { stdio: 'ignore' }).status === 0,
   );
   if (program === undefined) return null;
