@@ -7,18 +7,20 @@ import type { AccessClaims, AccessTokens } from './access-token.ts';
  * holds for one version of the records, and whether the session lives is asked on every request.
  */
 export class Remembered<P> {
+  readonly text: string;
   readonly claims: AccessClaims;
   /** Who that is, set by whoever resolved it. */
   principal: P | undefined = undefined;
   /** The `Records.version()` that `principal` was resolved at. */
   recordsVersion: number | undefined = undefined;
 
-  constructor(claims: AccessClaims) {
+  constructor(text: string, claims: AccessClaims) {
+    this.text = text;
     this.claims = claims;
   }
 }
 
-/** Verified tokens by their text. One memory serves one {@link AccessTokens}: its issuer, audience and keys. */
+/** Verified tokens. One memory serves one {@link AccessTokens}: its issuer, audience and keys. */
 export interface VerifiedTokens<P> {
   /** What is remembered of the token and has not expired. */
   find(token: string): Remembered<P> | undefined;
@@ -33,14 +35,16 @@ export function createVerifiedTokens<P>(
   tokens: Pick<AccessTokens, 'verify'>,
   options: { readonly now: () => number; readonly max?: number },
 ): VerifiedTokens<P> {
+  /** By their signature: it is as good as the whole text, and a fifth as long to hash. */
   const remembered = new LRUCache<string, Remembered<P>>({ max: options.max ?? 10_000 });
   const underway = new Map<string, Promise<Remembered<P>>>();
 
   function find(token: string): Remembered<P> | undefined {
-    const entry = remembered.get(token);
-    if (entry === undefined) return undefined;
+    const signature = signatureOf(token);
+    const entry = remembered.get(signature);
+    if (entry === undefined || entry.text !== token) return undefined;
     if (entry.claims.expires > options.now()) return entry;
-    remembered.delete(token);
+    remembered.delete(signature);
     return undefined;
   }
 
@@ -51,8 +55,8 @@ export function createVerifiedTokens<P>(
       .verify(token)
       .then((claims) => {
         // Only a success is remembered: made-up tokens must not push out real ones.
-        const entry = new Remembered<P>(claims);
-        remembered.set(keptText(token), entry);
+        const entry = new Remembered<P>(keptText(token), claims);
+        remembered.set(signatureOf(entry.text), entry);
         return entry;
       })
       .finally(() => underway.delete(token));
@@ -69,4 +73,9 @@ export function createVerifiedTokens<P>(
   }
 
   return { find, verify, sessions };
+}
+
+/** What stands behind the last dot (RFC 7515 §3.1). */
+function signatureOf(token: string): string {
+  return token.slice(token.lastIndexOf('.') + 1);
 }

@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import { ChunkedDecoder } from './chunked-decoder.ts';
 import type { RequestConnection, UpstreamRequest } from './client-request.ts';
 import { GrowingBytes } from './growing-bytes.ts';
+import { holdWrites } from './held-writes.ts';
 import { headEnd, MalformedMessage, parseResponseHead, type ResponseHeadText } from './message-head.ts';
 import { freeSpentPiece } from './release-buffer.ts';
 import { type AnswerFraming, assertNoInterimBody, framingOf, upgradeNamedIn } from './response-framing.ts';
@@ -81,6 +82,7 @@ export class UpstreamConnection implements RequestConnection {
 
   #writeHead(request: UpstreamRequest): void {
     if (!request.hasBody) {
+      holdWrites(this.#socket);
       this.#socket.write(request.headText, 'latin1');
       request.onSent();
       return;

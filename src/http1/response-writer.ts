@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import { lastChunk, responseHeadText } from './head-text.ts';
+import { holdWrites } from './held-writes.ts';
 
 /** Short pieces go out as text in one write with what precedes them; longer ones are not worth the copy. */
 const onePieceBytes = 16 * 1024;
@@ -93,8 +94,11 @@ export class AnswerWriter {
     const last = this.#chunked ? lastChunk(trailers) : '';
     const head = this.#pendingHead;
     this.#pendingHead = '';
-    if (bytes !== undefined && bytes.length > 0 && !this.#bodyless) {
-      this.bodyBytes += bytes.length;
+    const hasBytes = bytes !== undefined && bytes.length > 0 && !this.#bodyless;
+    if (hasBytes) this.bodyBytes += bytes.length;
+    // What is cut short is followed by the end of its connection, which would take what is held with it.
+    if (!this.cutShort) holdWrites(this.#socket);
+    if (hasBytes) {
       if (this.#chunked) this.#writePiece(`${head}${bytes.length.toString(16)}\r\n`, bytes, `\r\n${last}`);
       else this.#writePiece(head, bytes, '');
     } else if (this.#chunked || head !== '') this.#socket.write(head + last, 'latin1');

@@ -16,6 +16,11 @@ export class FakeSocket extends Duplex {
     done();
   }
 
+  /** Nothing is held back: tests look at once. */
+  override cork(): void {}
+
+  override uncork(): void {}
+
   setNoDelay(): this {
     return this;
   }
