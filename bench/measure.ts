@@ -41,7 +41,7 @@ export async function probe(peer: Peer, { port, credentials }: RunningPeer): Pro
   }
 }
 
-/** Loads a peer for so many seconds; rejects when a request failed or had any answer but success. */
+/** Loads a peer for so many seconds; rejects when a request failed or had any response but success. */
 export async function loadPeer(
   running: RunningPeer,
   { loadCpu, generator, ...settings }: WindowSettings,

@@ -61,7 +61,7 @@ export interface RefusalOptions {
   readonly retryAfterSeconds?: number;
   /** For 405: the methods of the resource. */
   readonly allow?: readonly string[];
-  /** The connection is closed after the answer: its framing can't be trusted any more. */
+  /** The connection is closed after the response: its framing can't be trusted any more. */
   readonly close?: boolean;
   /** What went wrong, for the log alone. */
   readonly cause?: unknown;

@@ -13,11 +13,11 @@ export async function createKeys(baseUrl: string): Promise<Credentials> {
   await activate(baseUrl);
   const token = await signIn(baseUrl);
   const values = await repeat(async (index) => {
-    const answer = await post(`${baseUrl}/api/admin/api-keys/`, {
+    const response = await post(`${baseUrl}/api/admin/api-keys/`, {
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
       body: JSON.stringify({ label: `bench ${index}`, scopes: ['store:read'] }),
     });
-    return stringField(answer, 'key');
+    return stringField(response, 'key');
   });
   return { header: 'X-API-Key', values };
 }
@@ -37,11 +37,11 @@ async function activate(baseUrl: string): Promise<void> {
 }
 
 async function signIn(baseUrl: string): Promise<string> {
-  const answer = await post(`${baseUrl}/api/login/access-token`, {
+  const response = await post(`${baseUrl}/api/login/access-token`, {
     headers: { 'content-type': 'application/x-www-form-urlencoded' },
     body: new URLSearchParams({ grant_type: 'password', ...administrator }).toString(),
   });
-  return stringField(answer, 'access_token');
+  return stringField(response, 'access_token');
 }
 
 async function post(url: string, init: { headers: Record<string, string>; body: string }): Promise<unknown> {
@@ -51,8 +51,8 @@ async function post(url: string, init: { headers: Record<string, string>; body: 
   return JSON.parse(text);
 }
 
-function stringField(answer: unknown, name: string): string {
-  const value = (answer as Record<string, unknown> | null)?.[name];
+function stringField(response: unknown, name: string): string {
+  const value = (response as Record<string, unknown> | null)?.[name];
   if (typeof value !== 'string') throw new Error(`the answer has no "${name}"`);
   return value;
 }

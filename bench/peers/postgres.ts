@@ -12,13 +12,13 @@ export const postgres: StoreServer = {
     return version && `PostgreSQL ${version}`;
   },
   async start() {
-    const endings: (() => unknown)[] = [];
-    const server = await startPostgres({ teardown: (end) => endings.push(end) });
+    const sessionEnds: (() => unknown)[] = [];
+    const server = await startPostgres({ teardown: (end) => sessionEnds.push(end) });
     return {
       stores: { records: server.url },
       counted: [],
       async stop() {
-        for (const end of endings) await end();
+        for (const end of sessionEnds) await end();
       },
     };
   },

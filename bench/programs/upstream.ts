@@ -7,9 +7,9 @@ const port = Number(process.argv[2]);
 const body = JSON.stringify({ data: 'x'.repeat(1024 - JSON.stringify({ data: '' }).length) });
 const headEnd = '\r\n\r\n';
 
-let answer = makeAnswer();
+let response = makeResponse();
 setInterval(() => {
-  answer = makeAnswer();
+  response = makeResponse();
 }, 1000).unref();
 
 createServer({ noDelay: true }, (socket) => {
@@ -18,12 +18,12 @@ createServer({ noDelay: true }, (socket) => {
   socket.on('data', (chunk: string) => {
     const heads = (rest + chunk).split(headEnd);
     rest = heads.pop() ?? '';
-    for (let count = heads.length; count > 0; count -= 1) socket.write(answer);
+    for (let count = heads.length; count > 0; count -= 1) socket.write(response);
   });
   socket.on('error', () => socket.destroy());
 }).listen(port, '127.0.0.1', 1024);
 
-function makeAnswer(): Buffer {
+function makeResponse(): Buffer {
   const head = [
     'HTTP/1.1 200 OK',
     'Content-Type: application/json',

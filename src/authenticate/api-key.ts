@@ -6,7 +6,7 @@ import type { RecentUse } from '../credentials/recent-use.ts';
 import { Refusal } from '../errors.ts';
 import type { ApiKeyWithOwner, Awaitable, Records } from '../stores/records.ts';
 
-/** Who an API key stands for, now: an answer at once when it is remembered. Refuses `invalid_api_key`. */
+/** Who an API key stands for, now: a response at once when it is remembered. Refuses `invalid_api_key`. */
 export type ApiKeyAuthenticator = (rawKey: string) => Awaitable<Principal>;
 
 /** What judging a key came to, where the store could be asked. */

@@ -8,7 +8,7 @@ import type { LiveSession, Sessions } from '../stores/sessions.ts';
 
 const none: readonly string[] = [];
 
-/** Who an access token names, now: an answer at once when everything is remembered. Refuses `invalid_token`. */
+/** Who an access token names, now: a response at once when everything is remembered. Refuses `invalid_token`. */
 export type BearerTokenAuthenticator = (token: string) => Awaitable<Principal>;
 
 /**

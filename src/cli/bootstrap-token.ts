@@ -2,26 +2,26 @@ import { newBootstrapToken } from '../gateway/bootstrap.ts';
 import type { BootstrapState } from '../stores/records.ts';
 import { type Call, Failure } from './command.ts';
 import { printResult } from './terminal.ts';
-import { type Workplace, withStores } from './with-stores.ts';
+import { type CommandContext, withStores } from './with-stores.ts';
 
 /** `bootstrap-token [--reset]`: the token that activates the first administrator, alone on standard output. */
 export async function bootstrapToken(call: Call): Promise<void> {
-  await withStores(call, async (workplace) => {
-    if (workplace.config.endpoints.bootstrap !== 'own')
+  await withStores(call, async (context) => {
+    if (context.config.endpoints.bootstrap !== 'own')
       throw new Failure('failed', 'activation is not answered by Postern: endpoints.bootstrap is upstream');
-    const token = call.isSet('reset') ? await resetToken(workplace) : await currentToken(workplace);
+    const token = call.isSet('reset') ? await resetToken(context) : await currentToken(context);
     await printResult(call, { token }, token);
   });
 }
 
-async function resetToken({ records, audit }: Workplace): Promise<string> {
+async function resetToken({ records, audit }: CommandContext): Promise<string> {
   const { token } = await records.setBootstrapToken(newBootstrapToken(), { reset: true });
   audit({ event: 'bootstrap_token_reset', subject: null });
   return token!;
 }
 
 /** The one that was made, else the configured one; where neither is, one is made. */
-async function currentToken({ records, config }: Workplace): Promise<string> {
+async function currentToken({ records, config }: CommandContext): Promise<string> {
   const state = requireOpen(await records.bootstrap());
   const known = state.token ?? config.bootstrap.token;
   if (known !== undefined) return known;

@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-const lookIntervalMs = 5_000;
+const pollIntervalMs = 5_000;
 /** Of one CPU; what timers and probes take is less. */
 const mostIdleShare = 0.1;
 
@@ -14,9 +14,9 @@ export function collectGarbageOnceIdle(): void {
   const timer = setInterval(() => {
     const { user, system } = process.cpuUsage(before);
     before = process.cpuUsage();
-    if ((user + system) / 1_000 > mostIdleShare * lookIntervalMs) return;
+    if ((user + system) / 1_000 > mostIdleShare * pollIntervalMs) return;
     clearInterval(timer);
     setFlagsFromString('--expose-gc');
     runInNewContext('gc')();
-  }, lookIntervalMs).unref();
+  }, pollIntervalMs).unref();
 }

@@ -10,20 +10,20 @@ import type { ApiKey, ListedApiKey, User } from '../stores/records.ts';
 import { type Call, Failure } from './command.ts';
 import { allKeysOf, requireScopeSets, requireScopes, requireUser } from './lookups.ts';
 import { printJsonAlone, printResult, table } from './terminal.ts';
-import { type Workplace, withStores } from './with-stores.ts';
+import { type CommandContext, withStores } from './with-stores.ts';
 
 /** `key create`: a key in the name of a user, shown this once. */
 export async function createKey(call: Call): Promise<void> {
   const name = call.requireText('user');
   const label = call.requireText('label');
   const scopes = call.requireText('scopes');
-  await withStores(call, async (workplace) => {
-    const { config, records, catalogue, audit, now } = workplace;
-    const sets = await requireScopeSets(workplace, call.texts('scope-set'));
-    const owner = await requireUser(workplace, name);
-    const form = requireFields(workplace, {
+  await withStores(call, async (context) => {
+    const { config, records, catalogue, audit, now } = context;
+    const sets = await requireScopeSets(context, call.texts('scope-set'));
+    const owner = await requireUser(context, name);
+    const form = requireFields(context, {
       label,
-      scopes: requireScopes(workplace, scopes),
+      scopes: requireScopes(context, scopes),
       scope_sets: sets.map(({ id }) => id),
       expires: call.text('expires'),
     });
@@ -38,7 +38,7 @@ export async function createKey(call: Call): Promise<void> {
       createdBy: owner.id,
       parent: null,
       session: null,
-      expires: form.expires ?? defaultExpiry(workplace),
+      expires: form.expires ?? defaultExpiry(context),
       lastUsed: null,
     };
     try {
@@ -50,7 +50,7 @@ export async function createKey(call: Call): Promise<void> {
         : error;
     }
     audit({ event: 'api_key_created', subject: owner.id, key: key.id });
-    await warnOfScopesNotHeld(call, workplace, owner, heldScopes(key.scopes, sets, catalogue));
+    await warnOfScopesNotHeld(call, context, owner, heldScopes(key.scopes, sets, catalogue));
     const shown = presentApiKey({ key, owner, sets }, { hydrate: true, now: now(), catalogue });
     await printResult(call, { ...shown, key: minted.raw }, minted.raw);
   });
@@ -59,7 +59,7 @@ export async function createKey(call: Call): Promise<void> {
 /** The operator may be about to give the user what is missing; until then the key can't use it. */
 async function warnOfScopesNotHeld(
   { terminal }: Call,
-  { records, holdings }: Workplace,
+  { records, holdings }: CommandContext,
   { id, username }: User,
   scopes: readonly string[],
 ): Promise<void> {
@@ -74,7 +74,7 @@ async function warnOfScopesNotHeld(
 
 /** The fields by the rules of the HTTP API; throws Failure `usage` with every problem. */
 function requireFields(
-  { config, catalogue, now }: Workplace,
+  { config, catalogue, now }: CommandContext,
   fields: Readonly<Record<'scopes' | 'scope_sets', readonly string[]>> & {
     readonly label: string;
     readonly expires?: string;
@@ -92,18 +92,18 @@ function requireFields(
 }
 
 /** Left out: as long as `api_keys.max_lifetime` allows. */
-function defaultExpiry({ config, now }: Workplace): number | null {
+function defaultExpiry({ config, now }: CommandContext): number | null {
   const { max_lifetime: maxLifetime } = config.api_keys;
   return maxLifetime === undefined ? null : now() + maxLifetime;
 }
 
 /** `key list`: all keys, newest first; never a key itself. */
 export async function listKeys(call: Call): Promise<void> {
-  await withStores(call, async (workplace) => {
-    const found = await allKeysOf(workplace, {});
+  await withStores(call, async (context) => {
+    const found = await allKeysOf(context, {});
     const header = ['ID', 'KEY', 'LABEL', 'USER', 'STATUS', 'EXPIRES', 'LAST USED', 'SCOPES'];
     const rows = found.map((one) => {
-      const { id, hint, label, status, expires, last_used, scopes } = present(workplace, one);
+      const { id, hint, label, status, expires, last_used, scopes } = present(context, one);
       const user = one.owner?.username ?? `${one.key.createdBy} (removed)`;
       return [
         id,
@@ -116,7 +116,7 @@ export async function listKeys(call: Call): Promise<void> {
         scopes.join(' '),
       ];
     });
-    const shown = found.map((one) => present(workplace, one));
+    const shown = found.map((one) => present(context, one));
     await printResult(call, shown, table(header, rows));
   });
 }
@@ -125,20 +125,20 @@ export async function listKeys(call: Call): Promise<void> {
 export async function revokeKey(call: Call): Promise<void> {
   const id = call.operands[0]!;
   const children = call.isSet('children');
-  await withStores(call, async (workplace) => {
-    const { records, audit } = workplace;
+  await withStores(call, async (context) => {
+    const { records, audit } = context;
     const found = await records.findApiKey(id);
     const deleted = await records.deleteApiKey(id, { children });
     if (deleted.length === 0) throw new Failure('failed', `there is no key of the id ${JSON.stringify(id)}`);
     for (const key of deleted)
       audit({ event: 'api_key_deleted', subject: key === id ? (found?.key.createdBy ?? null) : null, key });
     if (children) await printJsonAlone(call, deleted);
-    else if (found !== undefined) await printJsonAlone(call, present(workplace, found));
+    else if (found !== undefined) await printJsonAlone(call, present(context, found));
   });
 }
 
 /** As the HTTP API shows it, and with what only whoever has the stores is told: the session it was minted with. */
-function present({ catalogue, now }: Workplace, found: ListedApiKey) {
+function present({ catalogue, now }: CommandContext, found: ListedApiKey) {
   const shown = presentApiKey(found, { hydrate: true, now: now(), catalogue });
   return { ...shown, session: found.key.session };
 }

@@ -2,17 +2,17 @@ import { canonicalAccountName } from '../credentials/account-name.ts';
 import type { ApiKeyFilters, ApiKeyPosition } from '../stores/api-key-query.ts';
 import type { ListedApiKey, ScopeSet, User } from '../stores/records.ts';
 import { Failure } from './command.ts';
-import type { Workplace } from './with-stores.ts';
+import type { CommandContext } from './with-stores.ts';
 
 /** The user of a name, in any case; throws Failure when there is none. */
-export async function requireUser({ records }: Workplace, name: string): Promise<User> {
+export async function requireUser({ records }: CommandContext, name: string): Promise<User> {
   const found = await records.findUserByName(canonicalAccountName(name));
   if (found === undefined) throw new Failure('failed', `there is no user ${JSON.stringify(name)}`);
   return found.user;
 }
 
 /** The scopes of a space-separated text, sorted and distinct; throws Failure naming those the catalogue lacks. */
-export function requireScopes({ catalogue }: Workplace, text: string): readonly string[] {
+export function requireScopes({ catalogue }: CommandContext, text: string): readonly string[] {
   const scopes = [...new Set(text.split(/\s+/).filter((scope) => scope !== ''))].sort();
   const unknown = scopes.filter((scope) => !catalogue.has(scope));
   if (unknown.length > 0) throw new Failure('failed', `not in the catalogue of scopes: ${unknown.join(' ')}`);
@@ -21,7 +21,7 @@ export function requireScopes({ catalogue }: Workplace, text: string): readonly 
 
 /** The scope sets of those names; throws Failure naming those that aren't there. */
 export async function requireScopeSets(
-  { records }: Workplace,
+  { records }: CommandContext,
   names: readonly string[],
 ): Promise<readonly ScopeSet[]> {
   const found = await Promise.all(names.map((name) => records.findScopeSetByName(name)));
@@ -34,7 +34,7 @@ const pageSize = 100;
 
 /** Every key that passes the filters, newest first. */
 export async function allKeysOf(
-  { records, now }: Workplace,
+  { records, now }: CommandContext,
   filters: ApiKeyFilters,
 ): Promise<readonly ListedApiKey[]> {
   const found: ListedApiKey[] = [];

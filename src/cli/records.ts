@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { recordsRule } from '../config/addresses.ts';
 import type { Config } from '../config/schema.ts';
-import { openCopySource, openCopyTarget, type RecordsPlace } from '../gateway/stores.ts';
+import { openCopySource, openCopyTarget, type RecordsLocation } from '../gateway/stores.ts';
 import { commandLine, createLogOn } from '../log/log.ts';
 import { CopyRefusal, copyRecords, type TableSummary } from '../stores/sql/copy.ts';
 import type { CopyEnd } from '../stores/sql/copy-end.ts';
@@ -37,8 +37,8 @@ export async function copyAllRecords(call: Call): Promise<void> {
   const config = requireConfig(readConfig(call));
   if (call.text('from') === undefined && call.text('to') === undefined)
     throw new Failure('usage', 'records copy needs --from or --to; the configuration says the other one');
-  const from = requirePlace(call, 'from', config);
-  const to = requirePlace(call, 'to', config);
+  const from = requireLocation(call, 'from', config);
+  const to = requireLocation(call, 'to', config);
   // First, so that a wrong source leaves no new target behind.
   const source = await openCopySource(from);
   try {
@@ -59,7 +59,7 @@ async function copyBetween(call: Call, source: CopyEnd, target: CopyEnd): Promis
   const { stderr } = call.terminal;
   const tell = (text: string) => stderr.write(`postern: ${text}\n`);
   const onTable = ({ table, rows }: TableSummary) => tell(`${table}: ${rows}`);
-  tell(`copying the records of ${source.place} to ${target.place}`);
+  tell(`copying the records of ${source.location} to ${target.location}`);
   const tables = await copyRecords(source, target, onTable).catch((error) => {
     throw asFailure(error, target);
   });
@@ -72,10 +72,14 @@ async function copyBetween(call: Call, source: CopyEnd, target: CopyEnd): Promis
     address: null,
     requestId: null,
   });
-  await printJsonAlone(call, { from: source.place, to: target.place, tables });
+  await printJsonAlone(call, { from: source.location, to: target.location, tables });
 }
 
-function requirePlace({ text, terminal }: Call, option: 'from' | 'to', { stores }: Config): RecordsPlace {
+function requireLocation(
+  { text, terminal }: Call,
+  option: 'from' | 'to',
+  { stores }: Config,
+): RecordsLocation {
   const given = text(option);
   const tls = stores.records_tls;
   if (given === undefined)
@@ -93,12 +97,12 @@ function judgePassword(address: string): string | undefined {
     : undefined;
 }
 
-function asFailure(error: unknown, { place }: CopyEnd): unknown {
+function asFailure(error: unknown, { location }: CopyEnd): unknown {
   if (!(error instanceof CopyRefusal)) return error;
   const tables = error.tables.join(', ');
   const sentence =
     error.code === 'target_not_empty'
-      ? `${place} is not empty: there are rows in ${tables}; nothing was copied`
-      : `${place} gave back other rows than it was given in ${tables}; nothing was kept`;
+      ? `${location} is not empty: there are rows in ${tables}; nothing was copied`
+      : `${location} gave back other rows than it was given in ${tables}; nothing was kept`;
   return new Failure('failed', sentence, error);
 }

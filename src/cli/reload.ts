@@ -7,7 +7,7 @@ import type { Call } from './command.ts';
 import { type ReadConfig, readConfig } from './configuration.ts';
 
 /** How often files are looked at, ms; by what their paths lead to, so that a swapped symbolic link counts too. */
-const lookIntervalMs = 1_000;
+const pollIntervalMs = 1_000;
 /** How long after a change it is read, ms: several files may be on their way. */
 const settleMs = 200;
 
@@ -38,7 +38,7 @@ export function watchConfiguration(call: Call, read: ReadConfig): Reloads {
     const files = filesOf(next, watched);
     for (const file of watched) if (!files.includes(file)) unwatchFile(file, onChange);
     for (const file of files)
-      if (!watched.includes(file)) watchFile(file, { interval: lookIntervalMs, persistent: false }, onChange);
+      if (!watched.includes(file)) watchFile(file, { interval: pollIntervalMs, persistent: false }, onChange);
     watched = files;
   }
 

@@ -9,7 +9,7 @@ import { writeOut } from './terminal.ts';
 export async function run(args: readonly string[], terminal: Terminal): Promise<number> {
   const command = commands.find(({ name }) => name.split(' ').every((word, index) => word === args[index]));
   try {
-    if (command === undefined) await answerWithoutCommand(args, terminal);
+    if (command === undefined) await runWithoutCommand(args, terminal);
     else await runCommand(command, args.slice(command.name.split(' ').length), terminal);
     return 0;
   } catch (error) {
@@ -28,7 +28,7 @@ async function runCommand(command: Command, args: readonly string[], terminal: T
 }
 
 /** `--help` and `--version`, or what is wrong with the words given. */
-async function answerWithoutCommand(args: readonly string[], terminal: Terminal): Promise<void> {
+async function runWithoutCommand(args: readonly string[], terminal: Terminal): Promise<void> {
   const near = commandsLike(args);
   const last = args[near === commands ? 0 : 1];
   if (last === '--help' || last === '-h') return writeOut(terminal, overviewOf(near));

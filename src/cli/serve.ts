@@ -57,8 +57,9 @@ function asFileFailure(error: unknown): Failure | undefined {
 function asListenFailure(error: unknown): Failure | undefined {
   const { code = '', syscall, address, port } = error as NodeJS.ErrnoException & Partial<AddressInfo>;
   if (syscall !== 'listen' && syscall !== 'getaddrinfo') return undefined;
-  const place = address === undefined ? 'listen' : `listen on ${hostAndPort({ address, port: port ?? 0 })}`;
-  return new Failure('failed', `can't ${place}: ${listenReasons[code] ?? code}`, error);
+  const location =
+    address === undefined ? 'listen' : `listen on ${hostAndPort({ address, port: port ?? 0 })}`;
+  return new Failure('failed', `can't ${location}: ${listenReasons[code] ?? code}`, error);
 }
 
 function announcement(call: Call, config: Config, gateway: RunningGateway): string[] {

@@ -8,18 +8,18 @@ import { administratorSetId, type Identity, type User, type UserChanges } from '
 import { type Call, Failure } from './command.ts';
 import { allKeysOf, requireScopeSets, requireScopes, requireUser } from './lookups.ts';
 import { printJsonAlone, printResult, readPassword, table } from './terminal.ts';
-import { type Workplace, withStores } from './with-stores.ts';
+import { type CommandContext, withStores } from './with-stores.ts';
 
 /** `user add NAME`: a new user, whose id is the result. */
 export async function addUser(call: Call): Promise<void> {
   const username = requireUsername(call.operands[0]!);
   const canonicalName = canonicalAccountName(username);
   const isTaken = () => new Failure('failed', `there is a user ${JSON.stringify(username)} already`);
-  await withStores(call, async (workplace) => {
-    const { config, records, audit, now } = workplace;
-    const scopes = requireScopes(workplace, call.text('scopes') ?? '');
-    const sets = await requireScopeSets(workplace, call.texts('scope-set'));
-    // Now, not after a password has been typed twice; what counts is the answer of createUser.
+  await withStores(call, async (context) => {
+    const { config, records, audit, now } = context;
+    const scopes = requireScopes(context, call.text('scopes') ?? '');
+    const sets = await requireScopeSets(context, call.texts('scope-set'));
+    // Now, not after a password has been typed twice; what counts is the response of createUser.
     if ((await records.findUserByName(canonicalName)) !== undefined) throw isTaken();
     const setIds = [...sets.map(({ id }) => id), ...(call.isSet('admin') ? [administratorSetId] : [])];
     const user: User = {
@@ -40,15 +40,15 @@ export async function addUser(call: Call): Promise<void> {
       throw error instanceof Refusal && error.code === 'conflict' ? isTaken() : error;
     }
     audit({ event: 'user_created', subject: user.id });
-    const [presented] = await presentUsers(workplace, [user]);
+    const [presented] = await presentUsers(context, [user]);
     await printResult(call, presented, user.id);
   });
 }
 
 /** `user list`: all users by name. */
 export async function listUsers(call: Call): Promise<void> {
-  await withStores(call, async (workplace) => {
-    const users = await presentUsers(workplace, await workplace.records.listUsers());
+  await withStores(call, async (context) => {
+    const users = await presentUsers(context, await context.records.listUsers());
     const header = ['ID', 'USERNAME', 'STATE', 'LAST LOGIN', 'SCOPE SETS', 'SCOPES'];
     const rows = users.map((user) => [
       user.id,
@@ -64,52 +64,52 @@ export async function listUsers(call: Call): Promise<void> {
 
 /** `user set-password NAME`: whoever is signed in by the old password no longer is. */
 export async function setPassword(call: Call): Promise<void> {
-  await withUser(call, async (workplace, user) => {
-    const passwordHash = await readPasswordHash(call, workplace.config);
-    const changed = await update(workplace, user, { passwordHash });
-    workplace.audit({ event: 'password_changed', subject: user.id });
-    await endSessions(workplace, user);
+  await withUser(call, async (context, user) => {
+    const passwordHash = await readPasswordHash(call, context.config);
+    const changed = await update(context, user, { passwordHash });
+    context.audit({ event: 'password_changed', subject: user.id });
+    await endSessions(context, user);
     return changed;
   });
 }
 
 /** `user disable NAME`: ends the sessions and suspends the keys. */
 export async function disableUser(call: Call): Promise<void> {
-  await withUser(call, async (workplace, user) => {
-    const changed = await update(workplace, user, { disabled: true });
-    workplace.audit({ event: 'user_disabled', subject: user.id });
-    await endSessions(workplace, user);
+  await withUser(call, async (context, user) => {
+    const changed = await update(context, user, { disabled: true });
+    context.audit({ event: 'user_disabled', subject: user.id });
+    await endSessions(context, user);
     return changed;
   });
 }
 
 /** `user enable NAME`: revives the keys. */
 export async function enableUser(call: Call): Promise<void> {
-  await withUser(call, async (workplace, user) => {
-    const changed = await update(workplace, user, { disabled: false });
-    workplace.audit({ event: 'user_enabled', subject: user.id });
+  await withUser(call, async (context, user) => {
+    const changed = await update(context, user, { disabled: false });
+    context.audit({ event: 'user_enabled', subject: user.id });
     return changed;
   });
 }
 
 /** `user remove NAME`: deletes the user and, unless `--keep-keys`, the keys the user minted. */
 export async function removeUser(call: Call): Promise<void> {
-  await withUser(call, async (workplace, user) => {
+  await withUser(call, async (context, user) => {
     const keepKeys = call.isSet('keep-keys');
-    const keys = keepKeys ? [] : await allKeysOf(workplace, { createdByEq: user.id });
-    if (!(await workplace.records.removeUser(user.id, { keepKeys }))) throw isGone(user);
-    workplace.audit({ event: 'user_removed', subject: user.id });
-    for (const { key } of keys) workplace.audit({ event: 'api_key_deleted', subject: user.id, key: key.id });
-    await endSessions(workplace, user);
+    const keys = keepKeys ? [] : await allKeysOf(context, { createdByEq: user.id });
+    if (!(await context.records.removeUser(user.id, { keepKeys }))) throw isGone(user);
+    context.audit({ event: 'user_removed', subject: user.id });
+    for (const { key } of keys) context.audit({ event: 'api_key_deleted', subject: user.id, key: key.id });
+    await endSessions(context, user);
     return user;
   });
 }
 
 /** `user link NAME`: from now on whoever signs in by that identity is this user. */
 export async function linkIdentity(call: Call): Promise<void> {
-  await withUser(call, async (workplace, user) => {
-    const { records, audit, now } = workplace;
-    const identity = requireIdentity(call, workplace);
+  await withUser(call, async (context, user) => {
+    const { records, audit, now } = context;
+    const identity = requireIdentity(call, context);
     try {
       if (!(await records.linkIdentity(user.id, identity, now()))) throw isGone(user);
     } catch (error) {
@@ -123,12 +123,12 @@ export async function linkIdentity(call: Call): Promise<void> {
 
 /** `user unlink NAME`: nobody is this user by that identity any more, and who was no longer is signed in. */
 export async function unlinkIdentity(call: Call): Promise<void> {
-  await withUser(call, async (workplace, user) => {
-    const identity = requireIdentity(call, workplace);
-    if (!(await workplace.records.unlinkIdentity(user.id, identity)))
+  await withUser(call, async (context, user) => {
+    const identity = requireIdentity(call, context);
+    if (!(await context.records.unlinkIdentity(user.id, identity)))
       throw new Failure('failed', `${JSON.stringify(user.username)} has no such identity`);
-    workplace.audit({ event: 'identity_unlinked', subject: user.id, provider: call.requireText('provider') });
-    await endSessions(workplace, user);
+    context.audit({ event: 'identity_unlinked', subject: user.id, provider: call.requireText('provider') });
+    await endSessions(context, user);
     return user;
   });
 }
@@ -136,11 +136,11 @@ export async function unlinkIdentity(call: Call): Promise<void> {
 /** Does `work` on the user whose name is the operand; the user it gives is the result. */
 async function withUser(
   call: Call,
-  work: (workplace: Workplace, user: User) => Promise<User>,
+  work: (context: CommandContext, user: User) => Promise<User>,
 ): Promise<void> {
-  await withStores(call, async (workplace) => {
-    const user = await work(workplace, await requireUser(workplace, call.operands[0]!));
-    const [presented] = await presentUsers(workplace, [user]);
+  await withStores(call, async (context) => {
+    const user = await work(context, await requireUser(context, call.operands[0]!));
+    const [presented] = await presentUsers(context, [user]);
     await printJsonAlone(call, presented);
   });
 }
@@ -150,14 +150,14 @@ function isGone({ username }: User): Failure {
   return new Failure('failed', `${JSON.stringify(username)} has been removed meanwhile`);
 }
 
-async function update({ records }: Workplace, user: User, changes: UserChanges): Promise<User> {
+async function update({ records }: CommandContext, user: User, changes: UserChanges): Promise<User> {
   const changed = await records.updateUser(user.id, changes);
   if (changed === undefined) throw isGone(user);
   return changed;
 }
 
 /** Ends every session of the user, here and in every gateway on the store. */
-async function endSessions({ sessions, audit }: Workplace, { id }: User): Promise<void> {
+async function endSessions({ sessions, audit }: CommandContext, { id }: User): Promise<void> {
   for (const session of await sessions.revokeAllOf(id))
     audit({ event: 'session_revoked', subject: id, session });
 }
@@ -177,7 +177,7 @@ function requireUsername(raw: string): string {
 }
 
 /** Who the options name; throws Failure. */
-function requireIdentity(call: Call, { config }: Workplace): Identity {
+function requireIdentity(call: Call, { config }: CommandContext): Identity {
   const name = call.requireText('provider');
   const subject = call.requireText('subject');
   if (subject.trim() === '') throw new Failure('usage', '--subject must not be empty');
@@ -221,7 +221,7 @@ interface PresentedUser {
 
 /** Users as they are shown: never the password's hash. */
 async function presentUsers(
-  { records }: Workplace,
+  { records }: CommandContext,
   users: readonly User[],
 ): Promise<readonly PresentedUser[]> {
   const ids = new Set(users.flatMap(({ scopeSets }) => scopeSets));

@@ -7,7 +7,7 @@ import { type Call, Failure } from './command.ts';
 import { readConfig, requireConfig } from './configuration.ts';
 
 /** What a command works with: the configured stores, which a gateway may be using at the same time. */
-export interface Workplace {
+export interface CommandContext {
   readonly config: Config;
   readonly records: Stores['records'];
   readonly sessions: Stores['sessions'];
@@ -22,21 +22,24 @@ export interface Workplace {
 }
 
 /** How long a command waits for its records store, ms. */
-const recordsPatienceMs = 5_000;
+const recordsTimeoutMs = 5_000;
 
 /** Opens the stores for one piece of work and closes them whatever comes of it. */
-export async function withStores(call: Call, work: (workplace: Workplace) => Promise<void>): Promise<void> {
+export async function withStores(
+  call: Call,
+  work: (context: CommandContext) => Promise<void>,
+): Promise<void> {
   const config = requireConfig(readConfig(call));
   const now = Date.now;
   const catalogue = new Set(catalogueOf(config));
   const log = createLogOn(call.terminal.stderr, 'info');
   const events = {
-    onAway: (store: string, reason: string) => log.warn('store unavailable', { store, reason }),
-    onDeaf: () => {},
-    onBack: () => {},
+    onUnavailable: (store: string, reason: string) => log.warn('store unavailable', { store, reason }),
+    onNotificationsLost: () => {},
+    onAvailable: () => {},
     onNarrowed: (file: string, mode: string) => log.warn('store file was open to others', { file, mode }),
   };
-  const stores = await openStores(config, now, events, recordsPatienceMs);
+  const stores = await openStores(config, now, events, recordsTimeoutMs);
   const audited: AuditEntry[] = [];
   try {
     await work({
@@ -55,12 +58,12 @@ export async function withStores(call: Call, work: (workplace: Workplace) => Pro
     });
   } finally {
     // Also when it went wrong half-way: what was done was done.
-    await tellGateways(stores.records, audited).finally(() => stores.close());
+    await notifyGateways(stores.records, audited).finally(() => stores.close());
   }
 }
 
 /** Leaves audit lines for the log of a running gateway, or of the next one; throws Failure. */
-async function tellGateways(records: Stores['records'], audited: readonly AuditEntry[]): Promise<void> {
+async function notifyGateways(records: Stores['records'], audited: readonly AuditEntry[]): Promise<void> {
   if (audited.length === 0) return;
   try {
     await records.keepCommandEvents(audited.map((entry) => JSON.stringify(entry)));

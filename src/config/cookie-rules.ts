@@ -1,11 +1,11 @@
 import { isIP } from 'node:net';
-import { given, type Rule, type WrittenConfig } from './rule.ts';
+import { type Rule, valueOr, type WrittenConfig } from './rule.ts';
 
 type Cookie = NonNullable<NonNullable<WrittenConfig['sessions']>['cookie']>;
 
 /** Whether the cookie will be Secure; undefined when what decides it is broken. */
 function isSecure(config: WrittenConfig, cookie: Cookie): boolean | undefined {
-  const secure = given(cookie, 'secure', 'auto' as const);
+  const secure = valueOr(cookie, 'secure', 'auto' as const);
   return secure === 'auto' ? config.base_url?.startsWith('https:') : secure;
 }
 
@@ -22,7 +22,7 @@ const secureWhereBrowsersWantIt: Rule = (config, report) => {
 const hostPrefix: Rule = ({ sessions }, report) => {
   const cookie = sessions?.cookie;
   if (!cookie || !/^__host-/i.test(cookie.name ?? '')) return;
-  if ((given(cookie, 'path', '/api') ?? '/') !== '/')
+  if ((valueOr(cookie, 'path', '/api') ?? '/') !== '/')
     report(['sessions', 'cookie', 'name'], 'needs path: / beside it');
   if ('domain' in cookie) report(['sessions', 'cookie', 'domain'], 'must be left out with a __Host- name');
 };

@@ -1,7 +1,7 @@
 import type { LineCounter } from 'yaml';
 import { lookUp } from './issues.ts';
 import { type ConfigProblem, type Finding, keyOf, type Path } from './problems.ts';
-import { type Place, placeKey, type Tree } from './tree.ts';
+import { type Location, placeKey, type Tree } from './tree.ts';
 
 /** Turns findings into problems with line and column, in the order of the text, each once. */
 export function positionsIn(lines: LineCounter, tree?: Tree) {
@@ -23,20 +23,20 @@ export function positionsIn(lines: LineCounter, tree?: Tree) {
   }
 
   function offsetOf({ path, at = 'value' }: Finding): number {
-    const place = nearestPlace(at === 'parent' ? path.slice(0, -1) : path);
-    return at === 'value' ? place.value : (place.key ?? place.value);
+    const location = nearestLocation(at === 'parent' ? path.slice(0, -1) : path);
+    return at === 'value' ? location.value : (location.key ?? location.value);
   }
 
   /** The place of the path or, when it was not written, of what it would stand in. */
-  function nearestPlace(path: Path): Place {
-    const place = tree?.places.get(placeKey(path));
-    if (place) return place;
-    return path.length === 0 ? { value: 0, hidden: true } : nearestPlace(path.slice(0, -1));
+  function nearestLocation(path: Path): Location {
+    const location = tree?.places.get(placeKey(path));
+    if (location) return location;
+    return path.length === 0 ? { value: 0, hidden: true } : nearestLocation(path.slice(0, -1));
   }
 
   function shownValue(path: Path): string | undefined {
     const value = lookUp(tree?.value, path);
-    if (value === undefined || typeof value === 'object' || nearestPlace(path).hidden) return undefined;
+    if (value === undefined || typeof value === 'object' || nearestLocation(path).hidden) return undefined;
     // What looks like a URL with a user in it may hold a password, wherever it was written by mistake.
     return String(value).includes('@') ? undefined : String(value);
   }

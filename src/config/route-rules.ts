@@ -2,7 +2,7 @@ import { laxReadings } from '../rules/lax-path.ts';
 import { areaOf, type OptionalEndpoint, ownAreas } from '../rules/own-areas.ts';
 import { keyOf } from './problems.ts';
 import { problemOfRoutePath, withoutTrailingSlash } from './route-path.ts';
-import { given, type Rule } from './rule.ts';
+import { type Rule, valueOr } from './rule.ts';
 
 const kinds = ['prefix', 'exact'] as const;
 
@@ -18,8 +18,8 @@ const eachHasOnePath: Rule = ({ routes = [] }, report) => {
 const pathsAreUnambiguous: Rule = ({ routes = [], paths }, report) => {
   const tolerance = {
     // A broken switch says nothing about the paths: the laxer reading spares a problem that may be none.
-    semicolons: given(paths, 'semicolons', 'refuse') !== 'refuse',
-    encodedSlashes: given(paths, 'encoded_slashes', 'refuse') !== 'refuse',
+    semicolons: valueOr(paths, 'semicolons', 'refuse') !== 'refuse',
+    encodedSlashes: valueOr(paths, 'encoded_slashes', 'refuse') !== 'refuse',
   };
   for (const [index, route] of routes.entries())
     for (const kind of kinds) {
@@ -43,7 +43,7 @@ const pathsDiffer: Rule = ({ routes = [] }, report) => {
 };
 
 const upstreamsAreThere: Rule = (config, report) => {
-  const upstreams = given(config, 'upstreams', {});
+  const upstreams = valueOr(config, 'upstreams', {});
   if (upstreams === undefined) return;
   for (const [index, route] of (config.routes ?? []).entries())
     if (route?.upstream !== undefined && !Object.hasOwn(upstreams, route.upstream))
@@ -62,7 +62,7 @@ const publicStandsAlone: Rule = ({ routes = [] }, report) => {
 // A route that no request can reach is a mistake that looks like a rule.
 const outsideOfOwnAreas: Rule = ({ routes = [], endpoints }, report) => {
   // What is broken is taken for the upstream's: that spares a problem that may be none.
-  const areas = ownAreas((name) => given(endpoints, name, defaultOf(name)) !== 'own');
+  const areas = ownAreas((name) => valueOr(endpoints, name, defaultOf(name)) !== 'own');
   for (const [index, route] of routes.entries())
     for (const kind of kinds) {
       const area = laxReadings(route?.[kind] ?? '/')
@@ -77,7 +77,7 @@ const defaultOf = (name: OptionalEndpoint) => (name === 'users' ? 'upstream' : '
 
 // With origins configured Postern answers every preflight itself.
 const preflightsHaveOneOwner: Rule = ({ routes = [], cors }, report) => {
-  if ((given(cors, 'origins', []) ?? []).length === 0) return;
+  if ((valueOr(cors, 'origins', []) ?? []).length === 0) return;
   for (const [index, route] of routes.entries())
     if (route?.preflight !== undefined)
       report(['routes', index, 'preflight'], 'must not stand beside cors.origins', 'key');

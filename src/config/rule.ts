@@ -19,7 +19,7 @@ export type Report = (path: Path, rule: string, at?: Finding['at']) => void;
 export type Rule = (config: WrittenConfig, report: Report) => void;
 
 /** What stands under a key: the fallback where the key is left out, undefined where its value is broken. */
-export function given<Map extends object, Key extends keyof Map, Fallback>(
+export function valueOr<Map extends object, Key extends keyof Map, Fallback>(
   map: Map | undefined,
   key: Key,
   fallback: Fallback,

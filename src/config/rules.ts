@@ -4,16 +4,16 @@ import { identityHeaderRules } from './identity-header-rules.ts';
 import { lookUp } from './issues.ts';
 import type { Finding } from './problems.ts';
 import { routeRules } from './route-rules.ts';
-import { given, type Rule, type WrittenConfig } from './rule.ts';
+import { type Rule, valueOr, type WrittenConfig } from './rule.ts';
 import { scopeRules } from './scope-rules.ts';
 import { storeRules } from './store-rules.ts';
 import { tlsRules } from './tls-rules.ts';
 
 const listenersDiffer: Rule = ({ listen, management }, report) => {
-  const port = given(listen, 'port', 8080);
-  const hosts = [given(listen, 'host', '0.0.0.0'), given(management, 'host', '127.0.0.1')];
+  const port = valueOr(listen, 'port', 8080);
+  const hosts = [valueOr(listen, 'host', '0.0.0.0'), valueOr(management, 'host', '127.0.0.1')];
   const overlap = hosts[0] === hosts[1] || hosts.includes('0.0.0.0') || hosts.includes('::');
-  if (hosts.includes(undefined) || !overlap || !port || given(management, 'port', 9090) !== port) return;
+  if (hosts.includes(undefined) || !overlap || !port || valueOr(management, 'port', 9090) !== port) return;
   report(
     [management?.port === undefined ? 'listen' : 'management', 'port'],
     'is the port of the other listener',
@@ -22,8 +22,8 @@ const listenersDiffer: Rule = ({ listen, management }, report) => {
 
 // RFC 9106 §3.1: argon2 refuses less than 8 KiB for each lane.
 const memoryForEachLane: Rule = ({ passwords }, report) => {
-  const memory = given(passwords, 'memory', '19MiB');
-  const lanes = given(passwords, 'parallelism', 1);
+  const memory = valueOr(passwords, 'memory', '19MiB');
+  const lanes = valueOr(passwords, 'parallelism', 1);
   if (memory === undefined || lanes === undefined) return;
   if ((typeof memory === 'number' ? memory : parseSize(memory)) >= lanes * 8192) return;
   const key = passwords?.memory === undefined ? 'parallelism' : 'memory';

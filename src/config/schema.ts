@@ -10,16 +10,16 @@ import { scopes } from './scope-names.ts';
 import { stores } from './stores.ts';
 import { upstreams } from './upstreams.ts';
 
-const answeredBy = z.enum(['own', 'upstream']);
+const servedBy = z.enum(['own', 'upstream']);
 
 const endpoints = z
   .strictObject({
-    bootstrap: answeredBy.prefault('own').describe('Who serves /api/bootstrap.'),
-    self_sessions: answeredBy.prefault('own').describe('Who serves /api/self/sessions.'),
-    admin_sessions: answeredBy.prefault('own').describe('Who serves /api/admin/sessions.'),
-    scope_sets: answeredBy.prefault('own').describe('Who serves /api/admin/scope-sets.'),
-    users: answeredBy.prefault('upstream').describe('Who serves /api/admin/users.'),
-    audit: answeredBy.prefault('own').describe('Who serves /api/admin/audit.'),
+    bootstrap: servedBy.prefault('own').describe('Who serves /api/bootstrap.'),
+    self_sessions: servedBy.prefault('own').describe('Who serves /api/self/sessions.'),
+    admin_sessions: servedBy.prefault('own').describe('Who serves /api/admin/sessions.'),
+    scope_sets: servedBy.prefault('own').describe('Who serves /api/admin/scope-sets.'),
+    users: servedBy.prefault('upstream').describe('Who serves /api/admin/users.'),
+    audit: servedBy.prefault('own').describe('Who serves /api/admin/audit.'),
   })
   .prefault({})
   .describe('Who serves the endpoints that are not always Postern’s: own or upstream.');

@@ -1,5 +1,5 @@
 import type { Path } from './problems.ts';
-import { given, type Rule, type WrittenConfig } from './rule.ts';
+import { type Rule, valueOr, type WrittenConfig } from './rule.ts';
 import { catalogueOf } from './scope-names.ts';
 
 type Mention = readonly [path: Path, scope: string];
@@ -37,7 +37,7 @@ const grantsGiveSomething: Rule = ({ identity_providers = {} }, report) => {
     for (const [index, grant] of (provider?.grants ?? []).entries())
       if (
         grant &&
-        [given(grant, 'scopes', []), given(grant, 'scope_sets', [])].every((list) => list?.length === 0)
+        [valueOr(grant, 'scopes', []), valueOr(grant, 'scope_sets', [])].every((list) => list?.length === 0)
       )
         report(['identity_providers', name, 'grants', index], 'must have scope_sets or scopes');
 };

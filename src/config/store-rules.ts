@@ -1,5 +1,5 @@
 import { parseDuration } from './durations-and-sizes.ts';
-import { given, type Rule } from './rule.ts';
+import { type Rule, valueOr } from './rule.ts';
 
 const accessKeys = ['sessions_username', 'sessions_password'] as const;
 
@@ -27,8 +27,8 @@ const sessionsAccess: Rule = ({ stores }, report) => {
 
 /** A session that counts for that long without a look can't be refused any sooner while the store is away. */
 const staleCoversLiveness: Rule = ({ sessions, stores }, report) => {
-  const stale = given(sessions, 'stale_if_error', '30s');
-  const liveness = given(stores, 'sessions_liveness_age', '5s');
+  const stale = valueOr(sessions, 'stale_if_error', '30s');
+  const liveness = valueOr(stores, 'sessions_liveness_age', '5s');
   if (stale === undefined || liveness === undefined || parseDuration(stale) >= parseDuration(liveness))
     return;
   if (sessions?.stale_if_error === undefined)

@@ -5,7 +5,7 @@ import type { Finding, Path } from './problems.ts';
 import { type Shape, shapeOf } from './shape.ts';
 
 /** Where a value stands, as offsets into the text, and whether it may be shown. */
-export interface Place {
+export interface Location {
   readonly key?: number;
   readonly value: number;
   readonly hidden: boolean;
@@ -16,7 +16,7 @@ export interface Tree {
   /** Undefined when there was too much to read. */
   readonly value: unknown;
   /** By {@link placeKey}. */
-  readonly places: ReadonlyMap<string, Place>;
+  readonly places: ReadonlyMap<string, Location>;
   /** What is wrong already; the values at these paths are left out or undefined. */
   readonly findings: readonly Finding[];
 }
@@ -29,7 +29,7 @@ export function placeKey(path: Path): string {
 interface Reading {
   readonly document: Document;
   readonly surroundings: Surroundings;
-  readonly places: Map<string, Place>;
+  readonly places: Map<string, Location>;
   readonly findings: Finding[];
   nodes: number;
 }
@@ -87,9 +87,9 @@ function readList(shape: Shape, items: readonly unknown[], path: Path, reading: 
   const read: unknown[] = [];
   if (!shape.items) return read;
   for (const item of items) {
-    const place = [...path, read.length];
-    reading.places.set(placeKey(place), { value: offsetOf(item) ?? 0, hidden: false });
-    const value = readNode(shape.items, item, place, reading);
+    const location = [...path, read.length];
+    reading.places.set(placeKey(location), { value: offsetOf(item) ?? 0, hidden: false });
+    const value = readNode(shape.items, item, location, reading);
     if (value !== absent) read.push(value);
   }
   return read;
@@ -148,8 +148,8 @@ function offsetOf(node: unknown): number | undefined {
 }
 
 function hide(reading: Reading, path: Path): void {
-  const place = reading.places.get(placeKey(path));
-  if (place) reading.places.set(placeKey(path), { ...place, hidden: true });
+  const location = reading.places.get(placeKey(path));
+  if (location) reading.places.set(placeKey(path), { ...location, hidden: true });
 }
 
 function fail(reading: Reading, path: Path, rule: string): undefined {

@@ -43,20 +43,20 @@ export function createKeyRing({ keys: initial, load, elapsed }: KeyRingOptions):
   const keys = initial.map(toTokenKey);
   let byHeader = new Map(keys.map((key) => [key.encodedHeader, key]));
   let published = jwksOf(byHeader);
-  let lookedAt = Number.NEGATIVE_INFINITY;
-  let lastLook: Promise<void> = Promise.resolve();
+  let checkedAt = Number.NEGATIVE_INFINITY;
+  let lastCheck: Promise<void> = Promise.resolve();
 
   /** Within the pause it is what the last look came to. Rejects when the store can't be had. */
-  function look(): Promise<void> {
-    if (load === undefined || now() - lookedAt < pauseMs) return lastLook;
-    lookedAt = now();
-    lastLook = load().then((found) => {
+  function reload(): Promise<void> {
+    if (load === undefined || now() - checkedAt < pauseMs) return lastCheck;
+    checkedAt = now();
+    lastCheck = load().then((found) => {
       if (found.length === byHeader.size && found.every((key) => byHeader.has(encodedHeaderOf(key)))) return;
       const known = found.map((key) => byHeader.get(encodedHeaderOf(key)) ?? toTokenKey(key));
       byHeader = new Map(known.map((key) => [key.encodedHeader, key]));
       published = jwksOf(byHeader);
     });
-    return lastLook;
+    return lastCheck;
   }
 
   return {
@@ -64,10 +64,10 @@ export function createKeyRing({ keys: initial, load, elapsed }: KeyRingOptions):
     find(encodedHeader) {
       const key = byHeader.get(encodedHeader);
       if (key !== undefined || load === undefined || !mayBeOurs(encodedHeader)) return key;
-      return look().then(() => byHeader.get(encodedHeader));
+      return reload().then(() => byHeader.get(encodedHeader));
     },
     async published() {
-      await look().catch(() => {});
+      await reload().catch(() => {});
       return published;
     },
   };

@@ -30,7 +30,7 @@ export interface PasswordHasher {
   /** argon2id in PHC form, of what {@link parsePassword} gave. */
   hash(password: string): Promise<string>;
   /**
-   * Takes any text. `phc` null (no such account, no password): the answer is no. Every no costs the same: one check at
+   * Takes any text. `phc` null (no such account, no password): the response is no. Every no costs the same: one check at
    * each cost that hashes are stored at, or accounts whose hash is of an earlier cost could be told from others.
    */
   verify(phc: string | null, password: string): Promise<PasswordVerdict>;

@@ -79,11 +79,11 @@ async function count(
     async giveBack() {
       if (!counted) return;
       counted = false;
-      await attempts.giveBack(limits, windowMs).catch(ignoreAway);
+      await attempts.giveBack(limits, windowMs).catch(ignoreUnavailable);
     },
   };
 }
 
-function ignoreAway(error: unknown): void {
+function ignoreUnavailable(error: unknown): void {
   if (!(error instanceof Refusal && error.code === 'store_unavailable')) throw error;
 }

@@ -59,7 +59,7 @@ export function createBootstrap(options: {
     method: 'POST',
     path: '/api/bootstrap/activate',
     guard: 'open',
-    async answer({ exchange, body }) {
+    async handle({ exchange, body }) {
       const { contentType } = exchange.head;
       const token = readTokenAlone(body, contentType);
       if (token !== undefined) await assertToken(exchange, token);

@@ -1,6 +1,6 @@
 import type { Principal } from '../credentials/principal.ts';
 import type { Exchange } from '../http/exchange.ts';
-import type { Answer } from '../http/reply.ts';
+import type { Reply } from '../http/reply.ts';
 
 /** One call of an own endpoint, past its guard. */
 export interface Call {
@@ -15,7 +15,7 @@ export interface Call {
    * Judges the caller once more, as of now, and gives who it is now; null on endpoints without authentication. An endpoint
    * that gives access asks after its commit, and takes back what it gave when this rejects. Rejects as the guard does.
    */
-  judgeAgain(): Promise<Principal | null>;
+  recheck(): Promise<Principal | null>;
 }
 
 /**
@@ -34,5 +34,5 @@ export interface Endpoint {
   readonly oauth?: boolean;
   /** HEAD is not answered though GET is. */
   readonly noHead?: boolean;
-  readonly answer: (call: Call) => Promise<Answer>;
+  readonly handle: (call: Call) => Promise<Reply>;
 }

@@ -17,6 +17,6 @@ export function createJwks(tokens: Pick<AccessTokens, 'jwks'>): Endpoint {
     method: 'GET',
     path: '/.well-known/jwks.json',
     guard: 'open',
-    answer: async () => ({ status: 200, body: await tokens.jwks(), cacheControl: 'public, max-age=300' }),
+    handle: async () => ({ status: 200, body: await tokens.jwks(), cacheControl: 'public, max-age=300' }),
   };
 }

@@ -44,18 +44,18 @@ export function createLogin(options: {
 }): Endpoint {
   const { records, passwords, throttle, signIn, recentUse, isKnownOrigin, audit, now } = options;
 
-  /** One answer, after the same work, for unknown, disabled, over-long and wrong. */
+  /** One response, after the same work, for unknown, disabled, over-long and wrong. */
   async function requireUser(username: string, password: string): Promise<UserWithSets> {
     const found = await records.findUserByName(canonicalAccountName(username));
     // A right password of somebody disabled takes as long as a wrong one.
     const hash = found === undefined || found.user.disabled ? null : found.user.passwordHash;
-    const { ok, rehash } = await passwords.verify(hash, password);
+    const { ok, rehash: isDated } = await passwords.verify(hash, password);
     if (found === undefined || !ok) throw new Refusal('invalid_credentials', { cause: found?.user.id });
-    return rehash ? { ...found, user: await hashAnew(found.user, password) } : found;
+    return isDated ? { ...found, user: await rehash(found.user, password) } : found;
   }
 
   /** Brings a hash up to the cost that is configured now. */
-  async function hashAnew(user: User, password: string): Promise<User> {
+  async function rehash(user: User, password: string): Promise<User> {
     const passwordHash = await passwords.hash(password.normalize('NFC'));
     if (user.passwordHash === null) return user;
     // Set meanwhile, the new password must not be overwritten with the old one.
@@ -97,7 +97,7 @@ export function createLogin(options: {
     path: '/api/login/access-token',
     guard: 'open',
     oauth: true,
-    async answer({ exchange, body }) {
+    async handle({ exchange, body }) {
       assertNotForeignPage(exchange.head, isKnownOrigin);
       const form = readForm(body, exchange.head.contentType, loginForm, {
         secret: ['password', 'client_secret'],
@@ -119,7 +119,7 @@ export function createLogin(options: {
         throw new Refusal('invalid_credentials');
       }
       await attempt.giveBack();
-      const { session, answer } = signedIn;
+      const { session, reply } = signedIn;
       recentUse.noteLogin(session.userId, now());
       audit(exchange, {
         event: 'login_succeeded',
@@ -128,7 +128,7 @@ export function createLogin(options: {
         subject: session.userId,
         session: session.id,
       });
-      return answer;
+      return reply;
     },
   };
 }

@@ -47,7 +47,7 @@ export function createLogout(options: {
     path: '/api/logout',
     guard: 'sign_out',
     noHead: true,
-    async answer(call) {
+    async handle(call) {
       const ids = sessionsToEnd(call);
       if (ids.size === 0) throw new Refusal('not_authenticated');
       if (/\bprefetch\b/i.test(call.exchange.head.secPurpose)) throw new Refusal('prefetch');

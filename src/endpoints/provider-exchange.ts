@@ -3,7 +3,7 @@ import type { RecentUse } from '../credentials/recent-use.ts';
 import { Refusal } from '../errors.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { assertNotForeignPage, type IsKnownOrigin, isSurelyOwnPage } from '../http/foreign-page.ts';
-import type { Answer } from '../http/reply.ts';
+import type { Reply } from '../http/reply.ts';
 import type {
   IdentityProvider,
   Presented,
@@ -19,7 +19,7 @@ import type { Audit } from './audit.ts';
 import type { Endpoint } from './endpoint.ts';
 import { loginResponse } from './login-response.ts';
 import type { ProviderAccounts } from './provider-accounts.ts';
-import type { LoginAnswer, SignedIn, SignIn } from './sign-in.ts';
+import type { LoginReply, SignedIn, SignIn } from './sign-in.ts';
 import type { StartCookies } from './start-cookies.ts';
 
 const assertionFields = z.object({ assertion: z.string(), iss: z.string().optional() });
@@ -163,10 +163,10 @@ export function createProviderExchange(options: {
     }
   }
 
-  async function exchangeFor(exchange: Exchange, read: ReadFields): Promise<Answer> {
+  async function exchangeFor(exchange: Exchange, read: ReadFields): Promise<Reply> {
     const identity = await redeem(exchange, await readPresented(read));
     const found = await requireAccount(exchange, identity);
-    const { session, answer } = await startSession(exchange, found, identity);
+    const { session, reply } = await startSession(exchange, found, identity);
     const { userId } = session;
     recentUse.noteLogin(userId, now());
     audit(exchange, {
@@ -177,17 +177,17 @@ export function createProviderExchange(options: {
       session: session.id,
       provider: provider.name,
     });
-    return completed(exchange, answer, identity.start);
+    return completed(exchange, reply, identity.start);
   }
 
   /** With what the start was given; its cookie has served. */
-  function completed({ head }: Exchange, answer: LoginAnswer, start: SignInStart | null): Answer {
-    if (start === null) return answer;
+  function completed({ head }: Exchange, reply: LoginReply, start: SignInStart | null): Reply {
+    if (start === null) return reply;
     const { returnTo } = start;
     return {
-      ...answer,
-      headers: [...(answer.headers ?? []), ...cookies.clear(head.cookie, start)],
-      body: returnTo === null ? answer.body : { ...answer.body, return_to: returnTo },
+      ...reply,
+      headers: [...(reply.headers ?? []), ...cookies.clear(head.cookie, start)],
+      body: returnTo === null ? reply.body : { ...reply.body, return_to: returnTo },
     };
   }
 
@@ -198,14 +198,14 @@ export function createProviderExchange(options: {
       method: 'GET',
       path: `/api/login/${provider.name}/exchange`,
       noHead: true,
-      answer: ({ exchange }) =>
+      handle: ({ exchange }) =>
         exchangeFor(exchange, (schema) => readQuery(exchange.query, schema, { secret })),
     },
     {
       ...common,
       method: 'POST',
       path: `/api/login/${provider.name}/exchange`,
-      async answer({ exchange, body }) {
+      async handle({ exchange, body }) {
         // Nobody is signed in to an account that is not theirs, and no start of theirs is used up.
         assertNotForeignPage(exchange.head, isKnownOrigin);
         return exchangeFor(exchange, (schema) =>

@@ -40,7 +40,7 @@ export function createProviderStart(options: {
     path: `/api/login/${provider.name}/start`,
     guard: 'open',
     noHead: true,
-    async answer({ exchange }) {
+    async handle({ exchange }) {
       const { return_to: returnTo = null } = readQuery(exchange.query, startQuery);
       const { url, start } = await provider.start({ returnTo });
       return { status: 200, body: { url }, headers: cookies.set(exchange.head.cookie, start, now()) };

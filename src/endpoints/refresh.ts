@@ -101,13 +101,13 @@ export function createRefresh(options: {
     path: '/api/login/refresh-token',
     guard: 'open',
     oauth: true,
-    async answer({ exchange }) {
+    async handle({ exchange }) {
       const presented = requireCookies(exchange);
       assertKnownOrigin(exchange);
       const { session, rotated, now } = await present(exchange, await requireOne(presented));
       const found = await requireEnabledUser(exchange, session);
       refreshes[rotated ? 'rotated' : 'current']++;
-      return signIn.answer(session, found, now);
+      return signIn.reply(session, found, now);
     },
   };
 }

@@ -28,9 +28,9 @@ export interface OwnRoutes {
 /** Builds the table. An area is reserved as a whole: what is not defined in it is 404 and never forwarded. */
 export function createOwnRoutes(
   endpoints: readonly Endpoint[],
-  answeredBy: Readonly<Record<OptionalEndpoint, 'own' | 'upstream'>>,
+  servedBy: Readonly<Record<OptionalEndpoint, 'own' | 'upstream'>>,
 ): OwnRoutes {
-  const areas = ownAreas((name) => answeredBy[name] === 'upstream');
+  const areas = ownAreas((name) => servedBy[name] === 'upstream');
   const resources = new Map<string, Resource>();
   for (const path of new Set(endpoints.map((endpoint) => endpoint.path)))
     resources.set(path, createResource(path, endpoints));

@@ -6,7 +6,7 @@ import type { RefreshCookies } from '../credentials/refresh-cookie.ts';
 import { intersectScopes, parseScope } from '../credentials/scopes.ts';
 import { type CookieAttributes, setCookie } from '../http/cookies.ts';
 import type { Exchange } from '../http/exchange.ts';
-import type { Answer } from '../http/reply.ts';
+import type { Reply } from '../http/reply.ts';
 import type { UserWithSets } from '../stores/records.ts';
 import type { Session, Sessions, SessionTimes } from '../stores/sessions.ts';
 import type { loginResponse } from './login-response.ts';
@@ -18,16 +18,16 @@ export interface SignIn {
   /** Takes back a session just made, whose tokens nobody has been given. */
   cancel(session: Session): Promise<void>;
   /** The tokens of a session; `now` is the store's clock, epoch ms. */
-  answer(session: Session, found: UserWithSets, now: number): Promise<LoginAnswer>;
+  reply(session: Session, found: UserWithSets, now: number): Promise<LoginReply>;
 }
 
 /** The 200 `LoginResponse`. */
-export type LoginAnswer = Answer & { readonly body: z.output<typeof loginResponse> };
+export type LoginReply = Reply & { readonly body: z.output<typeof loginResponse> };
 
-/** A new session and the answer that hands it over. */
+/** A new session and the response that hands it over. */
 export interface SignedIn {
   readonly session: Session;
-  readonly answer: LoginAnswer;
+  readonly reply: LoginReply;
 }
 
 /** As much of a User-Agent as a session keeps. */
@@ -44,7 +44,7 @@ export function createSignIn(options: {
 }): SignIn {
   const { sessions, times, tokens, cookies, cookie, holdings } = options;
 
-  async function answer(session: Session, found: UserWithSets, now: number): Promise<LoginAnswer> {
+  async function reply(session: Session, found: UserWithSets, now: number): Promise<LoginReply> {
     const held = holdings.ofUser(found).scopes;
     const scopes = session.scope === null ? held : intersectScopes(parseScope(session.scope) ?? [], held);
     const { token, expiresInSeconds } = await tokens.sign({
@@ -69,7 +69,7 @@ export function createSignIn(options: {
   }
 
   return {
-    answer,
+    reply,
     async cancel(session) {
       await sessions.revoke(session.id);
     },
@@ -85,7 +85,7 @@ export function createSignIn(options: {
         },
         times,
       );
-      return { session, answer: await answer(session, found, now) };
+      return { session, reply: await reply(session, found, now) };
     },
   };
 }

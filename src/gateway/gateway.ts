@@ -10,8 +10,8 @@ import type { HeldNow, Principal } from '../credentials/principal.ts';
 import type { RecentUse } from '../credentials/recent-use.ts';
 import { loadSigningKeys } from '../credentials/signing-keys.ts';
 import { createVerifiedTokens } from '../credentials/verified-tokens.ts';
-import { createAnswerOwn } from '../endpoints/answer-own.ts';
 import { isProviderPath } from '../endpoints/provider-paths.ts';
+import { createServeEndpoint } from '../endpoints/serve-endpoint.ts';
 import { startCookiePrefix } from '../endpoints/start-cookies.ts';
 import type { CookieAttributes } from '../http/cookies.ts';
 import { createCors, isPreflight } from '../http/cors.ts';
@@ -126,7 +126,7 @@ export async function composeGateway(config: Config, lasting: LastingParts): Pro
     passedMeaning: createPassedMeaning(headerRules(config)),
     ownCookies: { names: cookieNames, prefixes: cookieNames.map(startCookiePrefix) },
     ownsCors: cors.enabled,
-    corsHeaders: (exchange) => cors.answerHeaders(exchange.head),
+    corsHeaders: (exchange) => cors.responseHeaders(exchange.head),
     refuse: (exchange, error) => replies.refuse(exchange, error),
   });
   const forward = traceForward(send, tracing);
@@ -135,7 +135,7 @@ export async function composeGateway(config: Config, lasting: LastingParts): Pro
     passEncodedSlashes: config.paths.encoded_slashes === 'pass',
   };
   const heldNow = createHeldNow({ records, sessions, holdings, tenant, now });
-  const answerOwn = createAnswerOwn({
+  const serveEndpoint = createServeEndpoint({
     authenticate,
     heldNow,
     openRequests: streams,
@@ -158,15 +158,15 @@ export async function composeGateway(config: Config, lasting: LastingParts): Pro
       exchange.targetIsGood = true;
       const preflight = isPreflight(exchange.method, exchange.head);
       const match = own.routes.find(exchange.path);
-      if (preflight && (cors.enabled || match !== undefined)) answerPreflight(exchange);
-      else if (match !== undefined) void answerOwn(exchange, match);
+      if (preflight && (cors.enabled || match !== undefined)) respondToPreflight(exchange);
+      else if (match !== undefined) void serveEndpoint(exchange, match);
       else passOn(exchange, preflight);
     } catch (error) {
       replies.refuse(exchange, error);
     }
   }
 
-  function answerPreflight(exchange: Exchange): void {
+  function respondToPreflight(exchange: Exchange): void {
     replies.send(exchange, { status: 204, headers: cors.preflightHeaders(exchange.head) });
   }
 

@@ -10,7 +10,7 @@ const namedMethods: ReadonlySet<string> = new Set([
 ]);
 
 /** Answers an exchange as part of a span, below the one that its `traceparent` names. */
-export function traceExchange(tracing: Tracing, exchange: Exchange, answer: () => void): void {
+export function traceExchange(tracing: Tracing, exchange: Exchange, respond: () => void): void {
   const method = methodOf(exchange);
   const { minor, address, connection } = exchange;
   const attributes = {
@@ -26,13 +26,13 @@ export function traceExchange(tracing: Tracing, exchange: Exchange, answer: () =
     parent === null ? null : keptText(parent),
   );
   if (span !== null) exchange.trace = new RequestTrace(span);
-  tracing.run(span, answer);
+  tracing.run(span, respond);
 }
 
 /** Ends the spans of an exchange that is over. */
 export function endTrace(trace: RequestTrace, exchange: Exchange): void {
   const { route, outcome, caller } = exchange;
-  const { status } = exchange.answer;
+  const { status } = exchange.response;
   const isRefusal = outcome !== 'ok' && status >= 400;
   trace.endUpstream(
     isRefusal || status === 0 ? {} : { 'http.response.status_code': status },

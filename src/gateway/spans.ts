@@ -19,7 +19,7 @@ const untraced: ReadonlySet<string> = new Set([
   'close',
 ]);
 
-/** The same stores, with a span around each of their answers. */
+/** The same stores, with a span around each of their responses. */
 export function traceStores(stores: Stores, tracing: Tracing | null, { stores: addresses }: Config): Stores {
   if (tracing === null) return stores;
   const sessions = systemOf(addresses.sessions);

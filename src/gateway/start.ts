@@ -12,7 +12,7 @@ import type { Log } from '../log/log.ts';
 import { createOpenStreams } from '../proxy/open-streams.ts';
 import { loadTracing } from '../tracing/load.ts';
 import { openBootstrap } from './bootstrap.ts';
-import { tellCommandEvents } from './command-events.ts';
+import { reportCommandEvents } from './command-events.ts';
 import { composeGateway, type Gateway } from './gateway.ts';
 import { createGatewayMetrics, noGateway } from './metrics.ts';
 import { endTrace, traceExchange } from './request-spans.ts';
@@ -39,7 +39,7 @@ export interface RunningGateway {
 }
 
 /** How long a start waits for the records store, ms. */
-const recordsPatienceMs = 30_000;
+const recordsTimeoutMs = 30_000;
 /** A body's rate is an average, and says nothing of its first seconds. */
 const bodyJudgedAfterMs = 30_000;
 const flushIntervalMs = 60_000;
@@ -53,7 +53,7 @@ export async function startGateway(
 ): Promise<RunningGateway> {
   let composed: Gateway | null = null;
   let reached: Stores | null = null;
-  let recordsAwaySince: number | null = null;
+  let recordsUnavailableSince: number | null = null;
   let draining = false;
   const streams = createOpenStreams((principal) => gateway.heldNow(principal));
   const metrics = createGatewayMetrics({
@@ -65,8 +65,8 @@ export async function startGateway(
     { 'service.name': 'postern', 'postern.tenant': initial.tenant },
     {
       onProblem: (problem) => log.warn('tracing', { problem }),
-      onAway: (reason) => log.warn('traces can not be exported', { reason }),
-      onBack: () => log.info('traces are exported again'),
+      onUnavailable: (reason) => log.warn('traces can not be exported', { reason }),
+      onAvailable: () => log.info('traces are exported again'),
     },
   );
   // The first thing that is open: whoever probes is told that it lives, and what it waits for.
@@ -77,7 +77,7 @@ export async function startGateway(
         name: 'records',
         toleranceMs: initial.sessions.stale_if_error,
         ping: async () => requireReached().records.ping(),
-        awaySince: () => (reached === null ? Number.NEGATIVE_INFINITY : recordsAwaySince),
+        unavailableSince: () => (reached === null ? Number.NEGATIVE_INFINITY : recordsUnavailableSince),
       },
       {
         name: 'sessions',
@@ -89,18 +89,19 @@ export async function startGateway(
   });
   const managementAddress = await management.listen(initial.management.host, initial.management.port);
   const storeEvents: StoreEvents = {
-    onAway(store, reason, since = performance.now()) {
-      if (store === 'records') recordsAwaySince = since;
+    onUnavailable(store, reason, since = performance.now()) {
+      if (store === 'records') recordsUnavailableSince = since;
       log.warn('store unavailable', { store, reason });
     },
-    onDeaf: (store, reason) => log.warn('store change notifications unavailable', { store, reason }),
+    onNotificationsLost: (store, reason) =>
+      log.warn('store change notifications unavailable', { store, reason }),
     onNarrowed: (file, mode) => log.warn('store file was open to others', { file, mode }),
-    onBack(store) {
-      if (store === 'records') recordsAwaySince = null;
+    onAvailable(store) {
+      if (store === 'records') recordsUnavailableSince = null;
       log.info('store available again', { store });
     },
   };
-  const opened = await openStores(initial, now, storeEvents, recordsPatienceMs).catch(async (error) => {
+  const opened = await openStores(initial, now, storeEvents, recordsTimeoutMs).catch(async (error) => {
     await management.close();
     throw error;
   });
@@ -126,7 +127,7 @@ export async function startGateway(
   function account(exchange: Exchange): void {
     exchange.onClose?.();
     const { method, path, route, outcome, caller } = exchange;
-    const { status, bodyBytes } = exchange.answer;
+    const { status, bodyBytes } = exchange.response;
     const { startedMs, takenAt } = exchange;
     const durationMs = performance.now() - startedMs;
     const ownMs = takenAt === 0 ? durationMs : takenAt - startedMs;
@@ -193,7 +194,7 @@ export async function startGateway(
     setInterval(() => sessions.prune().catch(logStoreError), pruneIntervalMs),
   ];
   for (const timer of timers) timer.unref();
-  const stopTelling = tellCommandEvents(records, log);
+  const stopReporting = reportCommandEvents(records, log);
 
   function logStoreError(error: unknown): void {
     log.error('a store could not be written', { err: error });
@@ -241,7 +242,7 @@ export async function startGateway(
       await new Promise((resolve) => setTimeout(resolve, config.shutdown.delay));
       await server.drain(config.shutdown.timeout);
       for (const timer of timers) clearInterval(timer);
-      stopTelling();
+      stopReporting();
       streams.close();
       certificate?.close();
       await gateway.close();

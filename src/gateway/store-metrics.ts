@@ -64,12 +64,12 @@ const sessionsOperations: Record<
 };
 
 const attemptsOperations: Record<keyof Attempts, Operation> = { count: 'write', giveBack: 'write' };
-const singleUseOperations: Record<keyof SingleUse, Operation> = { burn: 'write', release: 'write' };
+const singleUseOperations: Record<keyof SingleUse, Operation> = { consume: 'write', release: 'write' };
 
 const waitBounds = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
 
 /**
- * The same stores, with how long their promises take and what fails of them in the metrics. An answer that waits for
+ * The same stores, with how long their promises take and what fails of them in the metrics. A response that waits for
  * nothing is given on as it is, without a look at the clock.
  */
 export function measureStores(stores: Stores, registry: MetricsRegistry): Stores {
@@ -143,30 +143,30 @@ function measured<S extends object>(
 }
 
 function measuredOperation(run: Call, waits: Durations, onError: () => void): Call {
-  return (...given) => {
-    let answer: unknown;
+  return (...args) => {
+    let result: unknown;
     try {
-      answer = run(...given);
+      result = run(...args);
     } catch (error) {
       if (isFailure(error)) onError();
       throw error;
     }
-    if (answer instanceof Promise) noteWait(answer);
-    return answer;
+    if (result instanceof Promise) noteWait(result);
+    return result;
   };
 
   /** Beside the promise, which whoever asked is given as it is. */
-  function noteWait(answer: Promise<unknown>): void {
+  function noteWait(result: Promise<unknown>): void {
     const startedMs = performance.now();
     const over = () => waits.note(performance.now() - startedMs);
-    answer.then(over, (error) => {
+    result.then(over, (error) => {
       over();
       if (isFailure(error)) onError();
     });
   }
 }
 
-/** Whether the store could not answer; a conflict, say, is an answer. */
+/** Whether the store could not answer; a conflict, say, is a response. */
 function isFailure(error: unknown): boolean {
   return !(error instanceof Refusal) || error.code === 'store_unavailable';
 }

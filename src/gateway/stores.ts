@@ -26,7 +26,7 @@ export interface Stores {
 }
 
 /** Where there are records, or shall be. */
-export interface RecordsPlace extends Pick<PostgresAccess, 'password' | 'tls'> {
+export interface RecordsLocation extends Pick<PostgresAccess, 'password' | 'tls'> {
   /** As `stores.records`. */
   readonly address: string;
   /** What gives the address, for messages: the key of the configuration, or an option. */
@@ -38,12 +38,12 @@ type StoreName = 'records' | 'sessions';
 /** Told when a store that is a server of its own goes away and comes back. */
 export interface StoreEvents {
   /** `since`, as by `performance.now()`: when it was last heard, where that is known. */
-  onAway(store: StoreName, reason: string, since?: number): void;
-  onBack(store: StoreName): void;
+  onUnavailable(store: StoreName, reason: string, since?: number): void;
+  onAvailable(store: StoreName): void;
   /** A file of it could be read by others, by that mode, and can't be any more. */
   onNarrowed(file: string, mode: string): void;
   /** It can be used, but does not tell of changes, for that reason: everything has to be asked anew at short intervals. */
-  onDeaf(store: StoreName, reason: string): void;
+  onNotificationsLost(store: StoreName, reason: string): void;
 }
 
 type RecordsStore = Pick<Stores, 'records' | 'recordsPool'>;
@@ -52,12 +52,12 @@ type SessionStores = Pick<Stores, 'sessions' | 'attempts' | 'singleUse'>;
 const sqliteScheme = 'sqlite:';
 
 /** How long a start waits for a Redis before it does without, ms. */
-const sessionsPatienceMs = 2_000;
+const sessionsTimeoutMs = 2_000;
 
 /**
  * Opens the configured stores, creating or migrating them; the only place that knows which kinds there are, and loads the
  * drivers of no other. A Redis that is away is no failure: it is tried again for as long as the stores are open. Records
- * have to be there within `recordsPatienceMs`.
+ * have to be there within `recordsTimeoutMs`.
  *
  * Rejects with a `StoreOpenError` naming the file or address and the reason. `now` gives epoch ms.
  */
@@ -65,14 +65,14 @@ export async function openStores(
   config: Config,
   now: () => number,
   events: StoreEvents,
-  recordsPatienceMs: number,
+  recordsTimeoutMs: number,
 ): Promise<Stores> {
-  const place = await openRecords(config, now, events, recordsPatienceMs);
-  const { records } = place;
+  const location = await openRecords(config, now, events, recordsTimeoutMs);
+  const { records } = location;
   try {
     const opened = await openSessionStores(config, now, events);
     return {
-      ...place,
+      ...location,
       ...opened,
       async close() {
         await Promise.all([records.close(), opened.sessions.close()]);
@@ -85,27 +85,28 @@ export async function openStores(
 }
 
 /** Opens records to copy them, without a change to them; rejects as {@link openStores} does, also when there are none. */
-export async function openCopySource(place: RecordsPlace): Promise<CopyEnd> {
-  if (!isPostgresAddress(place.address)) return openSqliteCopySource(sqliteFile(place.address));
+export async function openCopySource(location: RecordsLocation): Promise<CopyEnd> {
+  if (!isPostgresAddress(location.address)) return openSqliteCopySource(sqliteFile(location.address));
   const { openPostgresCopySource } = await import('../stores/postgres/copy-end.ts');
-  return openPostgresCopySource(accessTo(place), place.key);
+  return openPostgresCopySource(accessTo(location), location.key);
 }
 
 /** Opens the place that records are copied to, made and migrated as needed; rejects as {@link openStores} does. */
 export async function openCopyTarget(
-  place: RecordsPlace,
+  location: RecordsLocation,
   onNarrowed: StoreEvents['onNarrowed'],
 ): Promise<CopyEnd> {
-  if (!isPostgresAddress(place.address)) return openSqliteCopyTarget(sqliteFile(place.address), onNarrowed);
+  if (!isPostgresAddress(location.address))
+    return openSqliteCopyTarget(sqliteFile(location.address), onNarrowed);
   const { openPostgresCopyTarget } = await import('../stores/postgres/copy-end.ts');
-  return openPostgresCopyTarget(accessTo(place), place.key);
+  return openPostgresCopyTarget(accessTo(location), location.key);
 }
 
 async function openRecords(
   config: Config,
   now: () => number,
   events: StoreEvents,
-  patienceMs: number,
+  openTimeoutMs: number,
 ): Promise<RecordsStore> {
   const { stores, sessions, tenant } = config;
   const staleIfErrorMs = sessions.stale_if_error;
@@ -132,10 +133,10 @@ async function openRecords(
     timeoutMs: stores.records_statement_timeout,
     maxConnections: stores.records_connections,
     staleIfErrorMs,
-    patienceMs,
+    openTimeoutMs,
     events: {
-      onAway: (reason, since) => events.onAway('records', reason, since),
-      onBack: () => events.onBack('records'),
+      onUnavailable: (reason, since) => events.onUnavailable('records', reason, since),
+      onAvailable: () => events.onAvailable('records'),
     },
   });
   return { records, recordsPool: poolLoad };
@@ -180,21 +181,21 @@ async function openInRedis(config: Config, now: () => number, events: StoreEvent
     // The store goes by its own clock, but for a test that has the gateway's in its hand.
     testClock: now === Date.now ? undefined : now,
     events: {
-      onAway: (reason) => events.onAway('sessions', reason),
-      onBack() {
+      onUnavailable: (reason) => events.onUnavailable('sessions', reason),
+      onAvailable() {
         onConnected();
-        events.onBack('sessions');
+        events.onAvailable('sessions');
       },
-      onDeaf: (reason) => events.onDeaf('sessions', reason),
+      onNotificationsLost: (reason) => events.onNotificationsLost('sessions', reason),
     },
   });
-  const patience = setTimeout(onConnected, sessionsPatienceMs);
+  const giveUpTimer = setTimeout(onConnected, sessionsTimeoutMs);
   await connected;
-  clearTimeout(patience);
+  clearTimeout(giveUpTimer);
   return opened;
 }
 
-function accessTo({ address, password, tls }: Omit<RecordsPlace, 'key'>): PostgresAccess {
+function accessTo({ address, password, tls }: Omit<RecordsLocation, 'key'>): PostgresAccess {
   return { address: parsePostgresAddress(address), password, tls };
 }
 

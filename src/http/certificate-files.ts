@@ -10,7 +10,7 @@ export interface CertificateFiles {
 }
 
 /** How often the files are looked at, in milliseconds; by time of change, so that a swapped symbolic link counts too. */
-const lookIntervalMs = 1_000;
+const pollIntervalMs = 1_000;
 
 /**
  * Reads the files and watches them; throws when they can't be read or don't belong together. Later on `onChange` is
@@ -39,7 +39,7 @@ export function watchCertificate(
     }
   };
   for (const file of Object.values(files))
-    watchFile(file, { interval: lookIntervalMs, persistent: false }, look);
+    watchFile(file, { interval: pollIntervalMs, persistent: false }, look);
   return {
     get current() {
       return current;

@@ -6,9 +6,9 @@ export interface Cors {
   /** Whether Postern answers preflights and owns `Access-Control-*`. */
   readonly enabled: boolean;
   isAllowed(origin: string): boolean;
-  /** Flat header list of every answer. */
-  answerHeaders(head: RequestHead): readonly string[];
-  /** Flat header list of the 204 to a preflight, beside that of every answer. */
+  /** Flat header list of every response. */
+  responseHeaders(head: RequestHead): readonly string[];
+  /** Flat header list of the 204 to a preflight, beside that of every response. */
   preflightHeaders(head: RequestHead): readonly string[];
 }
 
@@ -32,7 +32,7 @@ export function createCors(origins: readonly string[]): Cors {
   return {
     enabled,
     isAllowed,
-    answerHeaders(head) {
+    responseHeaders(head) {
       if (!enabled) return [];
       if (head.originCount !== 1 || !isAllowed(head.origin)) return vary;
       return [

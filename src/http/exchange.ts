@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { RequestChannel, ServerExchange } from '../http1/connection-options.ts';
 import type { BodyReader } from '../http1/incoming-body.ts';
 import type { RequestHeadText } from '../http1/message-head.ts';
-import type { AnswerWriter } from '../http1/response-writer.ts';
+import type { ResponseWriter } from '../http1/response-writer.ts';
 import type { RequestTrace } from '../tracing/request-trace.ts';
 import { clientAddress, type TrustedProxies } from './client-address.ts';
 import { isUsableRequestId, type RequestHead } from './request-head.ts';
@@ -15,10 +15,10 @@ export interface Caller {
   readonly credentialId: string;
 }
 
-/** One request and its answer on the public listener, with what is known of it so far. */
+/** One request and its response on the public listener, with what is known of it so far. */
 export class Exchange implements ServerExchange {
   readonly connection: RequestChannel;
-  readonly answer: AnswerWriter;
+  readonly response: ResponseWriter;
   readonly head: RequestHead;
   readonly method: string;
   /** The request target as it came. */
@@ -58,13 +58,13 @@ export class Exchange implements ServerExchange {
 
   constructor(
     connection: RequestChannel,
-    answer: AnswerWriter,
+    response: ResponseWriter,
     head: RequestHead,
     { method, target, minor }: RequestHeadText,
     proxies: TrustedProxies,
   ) {
     this.connection = connection;
-    this.answer = answer;
+    this.response = response;
     this.head = head;
     this.method = method;
     this.target = target;
@@ -93,34 +93,34 @@ export class Exchange implements ServerExchange {
   readBody(reader: BodyReader): void {
     if (this.expectsContinue) {
       this.expectsContinue = false;
-      if (!this.bodyDone) this.answer.inform(100);
+      if (!this.bodyDone) this.response.inform(100);
     }
     this.connection.read(reader);
   }
 
-  /** Starts the answer: see {@link AnswerWriter.begin}. */
+  /** Starts the response: see {@link ResponseWriter.begin}. */
   begin(status: number, fields: readonly string[], length: number): void {
     // A client that waits to be told, and is answered instead, may send the body or may not (RFC 9110 §10.1.1).
-    if (this.expectsContinue && !this.bodyDone) this.answer.closes = true;
-    this.answer.begin(status, fields, length);
+    if (this.expectsContinue && !this.bodyDone) this.response.closes = true;
+    this.response.begin(status, fields, length);
   }
 
-  /** Sends bytes of the answer's body; on false, `onDrain` tells when to go on. */
+  /** Sends bytes of the response's body; on false, `onDrain` tells when to go on. */
   write(bytes: Buffer): boolean {
-    if (this.answer.write(bytes)) return true;
+    if (this.response.write(bytes)) return true;
     this.connection.waitForDrain();
     return false;
   }
 
-  /** Ends the answer; the exchange is over. */
+  /** Ends the response; the exchange is over. */
   end(bytes?: Buffer, trailers?: readonly string[]): void {
-    this.answer.end(bytes, trailers);
+    this.response.end(bytes, trailers);
     this.connection.finished(this);
   }
 
-  /** What follows on the connection can't be trusted: it ends with this answer. */
+  /** What follows on the connection can't be trusted: it ends with this response. */
   distrust(): void {
-    this.answer.closes = true;
+    this.response.closes = true;
   }
 
   /** Whether there is nobody left to answer. */
@@ -130,10 +130,10 @@ export class Exchange implements ServerExchange {
 
   /** The connection went away under it. */
   gone(): void {
-    if (this.outcome === 'ok' && !this.answer.ended) this.outcome = 'client_aborted';
+    if (this.outcome === 'ok' && !this.response.ended) this.outcome = 'client_aborted';
   }
 
-  /** Ends the connection without a proper end of the answer: never a body that looks complete. */
+  /** Ends the connection without a proper end of the response: never a body that looks complete. */
   reset(outcome: string): void {
     this.outcome = outcome;
     this.connection.reset();

@@ -74,8 +74,8 @@ const meaningByName: Readonly<Record<JudgedName, Meaning>> = {
 };
 const judged: ReadonlyMap<string, Meaning> = new Map(judgedNames.map((name) => [name, meaningByName[name]]));
 
-/** Hop-by-hop headers of an answer (RFC 9110 §7.6.1), in lower case. */
-export const hopByHopOfAnswers: ReadonlySet<string> = new Set([
+/** Hop-by-hop headers of a response (RFC 9110 §7.6.1), in lower case. */
+export const hopByHopOfResponses: ReadonlySet<string> = new Set([
   'connection',
   'keep-alive',
   'proxy-connection',

@@ -10,7 +10,7 @@ export interface Dependency {
   /** Resolves when it answers. */
   readonly ping: () => Promise<void>;
   /** Since when it has been away, as by `performance.now()`; null or left out: that shows only when it is pinged. */
-  readonly awaySince?: () => number | null;
+  readonly unavailableSince?: () => number | null;
 }
 
 /** What a probe found of a dependency. */
@@ -28,7 +28,7 @@ export interface ManagementServer {
 
 /** Connections that may be open: probes and scrapers need no more, and the listeners share the limit of descriptors. */
 const maxConnections = 100;
-/** For a request to come whole, the next one to begin, and an answer to be taken. */
+/** For a request to come whole, the next one to begin, and a response to be taken. */
 const longestWaitMs = 5_000;
 const patience = {
   headersTimeout: longestWaitMs,
@@ -57,7 +57,7 @@ export function createManagementServer(options: {
     };
   }
 
-  async function answer(path: string, response: ServerResponse): Promise<void> {
+  async function respond(path: string, response: ServerResponse): Promise<void> {
     switch (path) {
       case '/healthz':
         return json(response, 200, { status: 'ok' });
@@ -84,7 +84,7 @@ export function createManagementServer(options: {
       return json(response, 405, { detail: 'Method not allowed', code: 'method_not_allowed' });
     }
     const path = request.url!.split('?', 1)[0]!;
-    answer(path, response).catch(() =>
+    respond(path, response).catch(() =>
       json(response, 500, { detail: 'Internal error', code: 'internal_error' }),
     );
   });
@@ -114,7 +114,7 @@ export function createManagementServer(options: {
   };
 }
 
-function createLook({ name, toleranceMs, ping, awaySince }: Dependency): () => Promise<State> {
+function createLook({ name, toleranceMs, ping, unavailableSince }: Dependency): () => Promise<State> {
   let failingSince: number | null = null;
 
   return async () => {
@@ -125,7 +125,7 @@ function createLook({ name, toleranceMs, ping, awaySince }: Dependency): () => P
       return { name, ok: true, isTolerable: true };
     } catch {
       failingSince ??= at;
-      const since = Math.min(failingSince, awaySince?.() ?? failingSince);
+      const since = Math.min(failingSince, unavailableSince?.() ?? failingSince);
       return { name, ok: false, isTolerable: performance.now() - since < toleranceMs };
     }
   };

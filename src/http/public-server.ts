@@ -9,7 +9,7 @@ import { createTargetLimits, type LongTargets, type TargetLimits } from '../http
 import type { TrustedProxies } from './client-address.ts';
 import { ConnectionsByAddress } from './connections-by-address.ts';
 import { Exchange } from './exchange.ts';
-import { unreadableAnswer } from './reply.ts';
+import { unreadableRequestResponse } from './reply.ts';
 import { RequestHead } from './request-head.ts';
 
 /** Bounds of the public listener; durations in milliseconds. */
@@ -61,8 +61,8 @@ export function createPublicServer(options: PublicServerOptions): PublicServer {
     targets,
     tls,
     admits: (socket) => byAddress.admit(socket, limits.connectionsPerAddress),
-    createExchange: (channel, answer, head, framing) =>
-      new Exchange(channel, answer, new RequestHead(head.fields, framing), head, proxies),
+    createExchange: (channel, response, head, framing) =>
+      new Exchange(channel, response, new RequestHead(head.fields, framing), head, proxies),
     onRequest(exchange) {
       if (exchange.head.raw.length > 2 * limits.headerCount)
         onRefused(exchange, new Refusal('headers_too_large', { close: true }));
@@ -72,7 +72,7 @@ export function createPublicServer(options: PublicServerOptions): PublicServer {
     },
     onUnreadable(refusal, peer) {
       options.onUnreadable(refusal, peer);
-      return unreadableAnswer(refusal, realm);
+      return unreadableRequestResponse(refusal, realm);
     },
     onClosed,
   });

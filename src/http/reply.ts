@@ -6,7 +6,7 @@ import type { Exchange } from './exchange.ts';
 import { oauthErrorFields } from './oauth-error.ts';
 
 /** What an own endpoint answers. */
-export interface Answer {
+export interface Reply {
   readonly status: number;
   /** Sent as JSON; absent: an empty body. */
   readonly body?: unknown;
@@ -18,7 +18,7 @@ export interface Answer {
 
 /** Writes everything that Postern itself answers on the public listener. */
 export interface Replies {
-  send(exchange: Exchange, answer: Answer): void;
+  send(exchange: Exchange, reply: Reply): void;
   /** The one place where a refusal becomes bytes; anything that is no refusal is `internal_error`. */
   refuse(exchange: Exchange, error: unknown, options?: { readonly oauth?: boolean }): void;
 }
@@ -76,7 +76,7 @@ function challengeOf(error: Refusal, realm: string, neededScopes?: readonly stri
 export function createReplies(options: {
   readonly realm: string;
   readonly cors: Cors;
-  /** Paths whose addresses hold secrets: no answer there lets a browser pass them on (Referrer Policy §3.1). */
+  /** Paths whose addresses hold secrets: no response there lets a browser pass them on (Referrer Policy §3.1). */
   readonly hidesReferrer: (path: string) => boolean;
   readonly onInternalError: (error: unknown, exchange: Exchange) => void;
 }): Replies {
@@ -88,11 +88,11 @@ export function createReplies(options: {
       exchange.id,
       ...headers,
       ...(hidesReferrer(exchange.path) ? ['Referrer-Policy', 'no-referrer'] : []),
-      ...(cors.enabled ? cors.answerHeaders(exchange.head) : []),
+      ...(cors.enabled ? cors.responseHeaders(exchange.head) : []),
       ...(text === null ? [] : ['Content-Type', 'application/json']),
     ];
     const bytes = text === null ? undefined : Buffer.from(text);
-    // An answer before the request body was read whole leaves bytes on the connection that are no request.
+    // A response before the request body was read whole leaves bytes on the connection that are no request.
     if (!exchange.bodyDone) exchange.distrust();
     exchange.begin(status, all, bytes === undefined ? 0 : bytes.length);
     exchange.end(bytes);
@@ -104,7 +104,7 @@ export function createReplies(options: {
     const refusal = known ? error : new Refusal('internal_error');
     const parts = refusalParts(refusal, realm, exchange.id, oauth);
     exchange.outcome = parts.code;
-    if (exchange.answer.begun) {
+    if (exchange.response.begun) {
       exchange.reset(parts.code);
       return;
     }
@@ -131,8 +131,8 @@ export function createReplies(options: {
   };
 }
 
-/** The whole answer, as latin1 text, to bytes that are no request; the connection ends with it. */
-export function unreadableAnswer(refusal: Refusal, realm: string): string {
+/** The whole response, as latin1 text, to bytes that are no request; the connection ends with it. */
+export function unreadableRequestResponse(refusal: Refusal, realm: string): string {
   const id = randomUUID();
   const { status, headers, body } = refusalParts(refusal, realm, id, false);
   const text = JSON.stringify(body);

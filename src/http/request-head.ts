@@ -177,7 +177,7 @@ function malformed(): Refusal {
   return new Refusal('bad_request', { close: true });
 }
 
-/** 1-128 of `[A-Za-z0-9._-]`, given once: an id that may be taken over into answers and logs. */
+/** 1-128 of `[A-Za-z0-9._-]`, given once: an id that may be taken over into responses and logs. */
 export function isUsableRequestId(head: RequestHead): boolean {
   return head.requestIdCount === 1 && /^[A-Za-z0-9._-]{1,128}$/.test(head.requestId);
 }

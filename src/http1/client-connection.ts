@@ -4,8 +4,8 @@ import type { RequestConnection, UpstreamRequest } from './client-request.ts';
 import { GrowingBytes } from './growing-bytes.ts';
 import { holdWrites } from './held-writes.ts';
 import { headEnd, MalformedMessage, parseResponseHead, type ResponseHeadText } from './message-head.ts';
-import { freeSpentPiece } from './release-buffer.ts';
-import { type AnswerFraming, assertNoInterimBody, framingOf, upgradeNamedIn } from './response-framing.ts';
+import { releaseBuffer } from './release-buffer.ts';
+import { assertNoInterimBody, framingOf, type ResponseFraming, upgradeNamedIn } from './response-framing.ts';
 import { UpstreamError } from './upstream-error.ts';
 
 /** Who owns connections and is told when one is free or gone. */
@@ -18,10 +18,10 @@ const maxHeadBytes = 64 * 1024;
 /** Interim answers to one request; a flood of them is no service. */
 const maxInterim = 32;
 
-/** One connection to an upstream: carries one request at a time and reads its answer strictly. */
+/** One connection to an upstream: carries one request at a time and reads its response strictly. */
 export class UpstreamConnection implements RequestConnection {
   /** Answers read so far: a connection that had none and dies was never good. */
-  answers = 0;
+  responses = 0;
   /** When it last became free, or something last moved, as by `performance.now()`. */
   since = performance.now();
   /** How long it may stay free, in milliseconds. */
@@ -38,7 +38,7 @@ export class UpstreamConnection implements RequestConnection {
   #headSeen = false;
   #interim = 0;
   #left = 0;
-  #framing: AnswerFraming | null = null;
+  #framing: ResponseFraming | null = null;
   #chunked: ChunkedDecoder | null = null;
   #gotBytes = false;
   #dead = false;
@@ -110,7 +110,7 @@ export class UpstreamConnection implements RequestConnection {
       socket.write('\r\n', 'latin1');
       socket.uncork();
     }
-    freeSpentPiece(bytes, socket);
+    releaseBuffer(bytes, socket);
     // What the kernel took at once needn't be waited for, however much it was.
     return socket.writableLength < socket.writableHighWaterMark;
   }
@@ -231,18 +231,18 @@ export class UpstreamConnection implements RequestConnection {
     request.onHead(status, fields, framing.announced);
   }
 
-  /** One piece of the answer's body, decoded. */
+  /** One piece of the response's body, decoded. */
   onChunk(chunk: Buffer): void {
     this.#request?.onData(chunk);
   }
 
-  /** The answer is complete; `beyond` bytes came after it that belong to nothing. */
+  /** The response is complete; `beyond` bytes came after it that belong to nothing. */
   #finish(beyond: number, trailers: string[]): void {
     const request = this.#request!;
     this.#growing.clear();
     const reusable = beyond === 0 && this.#framing!.reusable && this.#sent;
     this.#request = null;
-    this.answers++;
+    this.responses++;
     if (!reusable) this.destroy();
     request.onEnd(trailers);
     if (reusable && !this.#dead) {
@@ -272,8 +272,8 @@ export class UpstreamConnection implements RequestConnection {
     const request = this.#request;
     this.destroy();
     if (request === null) return;
-    // It had carried an answer, was thought alive, and died before the first byte of this one.
-    error.diedIdle = this.answers > 0 && !this.#gotBytes && error.kind === 'reset';
+    // It had carried a response, was thought alive, and died before the first byte of this one.
+    error.diedIdle = this.responses > 0 && !this.#gotBytes && error.kind === 'reset';
     request.onError(error);
   }
 

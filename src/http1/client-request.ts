@@ -42,7 +42,7 @@ export interface UpstreamRequest {
   onHead(status: number, fields: string[], length: number): void;
   onData(chunk: Buffer): void;
   onEnd(trailers: string[]): void;
-  /** The upstream agreed to `upgrade`: the connection and what came after its answer are the request's own now. */
+  /** The upstream agreed to `upgrade`: the connection and what came after its response are the request's own now. */
   onSwitch(fields: string[], socket: Socket, bytes: Buffer): void;
   onError(error: UpstreamError): void;
 }

@@ -6,7 +6,7 @@ export type Phase = (typeof phase)[keyof typeof phase];
 
 /**
  * What a client takes too long for: sending its next request, its head or its body, or the body that nobody wants any
- * more; reading an answer, or the end of one that is over; closing.
+ * more; reading a response, or the end of one that is over; closing.
  */
 export type Late = 'request' | 'head' | 'body' | 'unwanted-body' | 'reading' | 'reading-end' | 'close';
 
@@ -70,7 +70,7 @@ export class ConnectionClock {
     const waited = now - this.#since;
     const { headerTimeoutMs, keepAliveTimeoutMs, bodyIdleTimeoutMs, writeIdleTimeoutMs } = this.#limits;
     const isBusy = this.phase === phase.exchange || this.phase === phase.head;
-    // The end of an answer is still on its way to a client that is slow, and neither idle nor done.
+    // The end of a response is still on its way to a client that is slow, and neither idle nor done.
     if (!isBusy && this.#socket.writableLength > 0) return waited > writeIdleTimeoutMs ? 'reading-end' : null;
     switch (this.phase) {
       case phase.idle:

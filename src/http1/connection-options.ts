@@ -4,7 +4,7 @@ import type { TimeLimits } from './connection-clock.ts';
 import type { BodyReader } from './incoming-body.ts';
 import type { RequestHeadText } from './message-head.ts';
 import type { RequestFraming } from './request-framing.ts';
-import type { AnswerWriter } from './response-writer.ts';
+import type { ResponseWriter } from './response-writer.ts';
 import type { TargetLimits } from './target-limits.ts';
 
 /** What an exchange may do with the client connection that its request came on. */
@@ -35,7 +35,7 @@ export interface RequestChannel {
 
 /** One request and its response, as the engine sees it. */
 export interface ServerExchange {
-  readonly answer: AnswerWriter;
+  readonly response: ResponseWriter;
   /** `ok` until something ended it in another way. */
   readonly outcome: string;
   /** The client keeps up again after a write that did not go through at once. */
@@ -62,7 +62,7 @@ export interface ConnectionOptions<Exchange extends ServerExchange> extends Time
   /** Makes the exchange of a request whose head has come. */
   createExchange(
     channel: RequestChannel,
-    answer: AnswerWriter,
+    response: ResponseWriter,
     head: RequestHeadText,
     framing: RequestFraming,
   ): Exchange;

@@ -145,7 +145,7 @@ function isFieldName(name: string): boolean {
  * Whether the beginning of a head that is not all there can't become one: told at once, not after a time-out. What stands
  * before `seen` has been looked at.
  */
-export function looksWrong(bytes: Buffer, from: number, seen: number): boolean {
+export function isMalformedStart(bytes: Buffer, from: number, seen: number): boolean {
   const first = bytes[from]!;
   const isTokenStart = first > 0x20 && first < 0x7f;
   if (!isTokenStart && first !== cr) return true;

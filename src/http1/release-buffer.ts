@@ -10,7 +10,7 @@ const worthFreeingBytes = 16 * 1024;
  *
  * Only for a piece that nobody else looks at; one that shares its memory with another stays as it is.
  */
-export function freeSpentPiece(piece: Buffer, writtenTo: Socket): void {
+export function releaseBuffer(piece: Buffer, writtenTo: Socket): void {
   const { buffer } = piece;
   if (piece.length < worthFreeingBytes || piece.length !== buffer.byteLength) return;
   if (writtenTo.writableLength === 0) (buffer as ArrayBuffer).transfer(0);

@@ -6,7 +6,7 @@ import { GrowingBytes, withoutSurroundings } from './growing-bytes.ts';
 import { IncomingBody } from './incoming-body.ts';
 import {
   headEnd,
-  looksWrong,
+  isMalformedStart,
   MalformedMessage,
   parseRequestHead,
   type RequestHeadText,
@@ -136,7 +136,7 @@ export class RequestReader {
       }
       if (clock.phase === phase.idle || clock.phase === phase.head) {
         if (this.#socket.writableNeedDrain) {
-          // Who does not read answers gets no more of them: what it asks meanwhile waits, and so does the client.
+          // Who does not read responses gets no more of them: what it asks meanwhile waits, and so does the client.
           clock.waitForDrain();
           this.#kept = bytes.subarray(at);
           this.#socket.pause();
@@ -182,7 +182,7 @@ export class RequestReader {
     if (end < 0) {
       if (this.#clock.phase !== phase.head) this.#clock.enter(phase.head);
       this.#seen = bytes.length - start;
-      return looksWrong(bytes, from, seen) ? this.#refuse(bytes, new Refusal('bad_request')) : start;
+      return isMalformedStart(bytes, from, seen) ? this.#refuse(bytes, new Refusal('bad_request')) : start;
     }
     this.#seen = 0;
     let text: RequestHeadText;

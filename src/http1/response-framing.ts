@@ -1,7 +1,7 @@
 import { MalformedMessage } from './message-head.ts';
 
-/** Where the body of an answer ends, and what becomes of the connection then (RFC 9112 §6.3, §9.3). */
-export interface AnswerFraming {
+/** Where the body of a response ends, and what becomes of the connection then (RFC 9112 §6.3, §9.3). */
+export interface ResponseFraming {
   readonly kind: 'length' | 'chunked' | 'close';
   /** Bytes of body on the wire, for `length`. */
   readonly length: number;
@@ -18,7 +18,7 @@ export function framingOf(
   status: number,
   minor: number,
   fields: readonly string[],
-): AnswerFraming {
+): ResponseFraming {
   let lengthText: string | null = null;
   let coding: string | null = null;
   let closes = false;
@@ -64,8 +64,8 @@ export function framingOf(
 }
 
 /**
- * Refuses an interim answer that announces a body: it has none (RFC 9110 §15.2), and what an upstream sends as one would
- * be read as the answer itself. Throws {@link MalformedMessage}.
+ * Refuses an interim response that announces a body: it has none (RFC 9110 §15.2), and what an upstream sends as one would
+ * be read as the response itself. Throws {@link MalformedMessage}.
  */
 export function assertNoInterimBody(fields: readonly string[]): void {
   let hasLength = false;

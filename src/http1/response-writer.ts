@@ -5,14 +5,14 @@ import { holdWrites } from './held-writes.ts';
 /** Short pieces go out as text in one write with what precedes them; longer ones are not worth the copy. */
 const onePieceBytes = 16 * 1024;
 
-/** Writes one answer on a connection: head, framing, body (RFC 9112 §4, §6, §7). */
-export class AnswerWriter {
+/** Writes one response on a connection: head, framing, body (RFC 9112 §4, §6, §7). */
+export class ResponseWriter {
   /** The status, 0 before {@link begin}. */
   status = 0;
   ended = false;
   /** Bytes of the body so far. */
   bodyBytes = 0;
-  /** The connection ends with this answer; may be set until `begin`. */
+  /** The connection ends with this response; may be set until `begin`. */
   closes: boolean;
   readonly #socket: Socket;
   readonly #minor: number;
@@ -44,7 +44,7 @@ export class AnswerWriter {
   }
 
   /**
-   * Starts the answer. `fields` are names and values in turn, without framing; `length` is that of the body in bytes,
+   * Starts the response. `fields` are names and values in turn, without framing; `length` is that of the body in bytes,
    * -1 when it isn't known. Nothing is sent before the first bytes of the body, the end, or {@link flush}.
    *
    * Throws `UnwritableHead` and leaves the response unbegun: another may take its place.

@@ -1,5 +1,5 @@
 /**
- * Holds connections whose answer is complete back until what an upstream says late, beyond its answer, has been read: the
+ * Holds connections whose response is complete back until what an upstream says late, beyond its response, has been read: the
  * next request would be answered with it, and every one after that with the answer to the one before.
  */
 export class RestingConnections<Connection> {

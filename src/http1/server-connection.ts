@@ -8,7 +8,7 @@ import type { RequestHeadText } from './message-head.ts';
 import { canonicalAddress } from './peer-address.ts';
 import type { RequestFraming } from './request-framing.ts';
 import { type RequestEvents, RequestReader } from './request-reader.ts';
-import { AnswerWriter } from './response-writer.ts';
+import { ResponseWriter } from './response-writer.ts';
 
 /** One client connection: gives its requests, one at a time, their turn to be answered, and ends when it must. */
 export class ServerConnection<Exchange extends ServerExchange> implements RequestEvents, RequestChannel {
@@ -47,8 +47,14 @@ export class ServerConnection<Exchange extends ServerExchange> implements Reques
       this.#options.isClosing() ||
       framing.closes ||
       (requestsPerConnection > 0 && this.#requests >= requestsPerConnection);
-    const answer = new AnswerWriter(this.socket, head.minor, head.method === 'HEAD', closes, keepAliveFields);
-    const exchange = this.#options.createExchange(this, answer, head, framing);
+    const response = new ResponseWriter(
+      this.socket,
+      head.minor,
+      head.method === 'HEAD',
+      closes,
+      keepAliveFields,
+    );
+    const exchange = this.#options.createExchange(this, response, head, framing);
     this.#exchange = exchange;
     this.#clock.enter(phase.exchange);
     this.#options.onRequest(exchange);
@@ -121,15 +127,15 @@ export class ServerConnection<Exchange extends ServerExchange> implements Reques
     this.#clock.waitForDrain();
   }
 
-  /** Told by the exchange that its answer has been written whole. */
+  /** Told by the exchange that its response has been written whole. */
   finished(exchange: ServerExchange): void {
     const current = this.#exchange;
     if (current === null || current !== exchange) return;
     this.#exchange = null;
     this.#clock.wantsDrain = false;
     this.#options.onClosed(current);
-    if (exchange.answer.cutShort) this.socket.destroy();
-    else if (exchange.answer.closes || this.#options.isClosing() || this.#clock.phase === phase.ending)
+    if (exchange.response.cutShort) this.socket.destroy();
+    else if (exchange.response.closes || this.#options.isClosing() || this.#clock.phase === phase.ending)
       this.#end();
     else if (this.bodyDone) this.#next();
     else {
@@ -165,7 +171,7 @@ export class ServerConnection<Exchange extends ServerExchange> implements Reques
 
   readonly #onEnd = (): void => {
     // A client that says no more is gone: what it asked for is worth nothing to it.
-    if (this.#exchange !== null && !this.#exchange.answer.ended) this.reset();
+    if (this.#exchange !== null && !this.#exchange.response.ended) this.reset();
     else this.socket.end();
   };
 
@@ -198,7 +204,7 @@ export class ServerConnection<Exchange extends ServerExchange> implements Reques
     const isSlow = reader !== null && pace?.isTooSlow(now) === true;
     switch (isSlow ? 'body' : this.#clock.late(now, reader !== null)) {
       case 'request':
-        // One that never sent a byte is closed without a word: nobody waits for an answer there.
+        // One that never sent a byte is closed without a word: nobody waits for a response there.
         this.socket.destroy();
         break;
       case 'head':
@@ -222,14 +228,14 @@ export class ServerConnection<Exchange extends ServerExchange> implements Reques
     }
   }
 
-  /** No more requests: an idle connection closes now, a busy one with its answer. */
+  /** No more requests: an idle connection closes now, a busy one with its response. */
   closeWhenIdle(): void {
     if (this.#exchange === null && this.#clock.phase !== phase.ending) this.#end();
   }
 
   /**
    * Ends our side, then waits a little for the client's: closing with unread bytes would make the kernel reset the
-   * connection and the client lose the answer (RFC 9112 §9.6).
+   * connection and the client lose the response (RFC 9112 §9.6).
    */
   #end(): void {
     this.#reader.discardAll();
@@ -240,7 +246,7 @@ export class ServerConnection<Exchange extends ServerExchange> implements Reques
   /** Cuts the connection because the gateway ends. */
   cut(): void {
     const exchange = this.#exchange;
-    if (exchange === null || exchange.outcome !== 'ok' || exchange.answer.ended) this.reset();
+    if (exchange === null || exchange.outcome !== 'ok' || exchange.response.ended) this.reset();
     else exchange.reset('shutdown');
   }
 

@@ -12,7 +12,7 @@ export type UpstreamFailure =
 /** A request to an upstream that failed; what the upstream was stays in the log. */
 export class UpstreamError extends Error {
   readonly kind: UpstreamFailure;
-  /** The connection had carried an answer before and died before the first byte of this one. */
+  /** The connection had carried a response before and died before the first byte of this one. */
   diedIdle = false;
 
   constructor(kind: UpstreamFailure, cause?: unknown) {
@@ -21,7 +21,7 @@ export class UpstreamError extends Error {
     this.kind = kind;
   }
 
-  /** The refusal it comes to before the head of an answer has been sent. */
+  /** The refusal it comes to before the head of a response has been sent. */
   asRefusal(): Refusal {
     const late = this.kind.endsWith('_timeout');
     return new Refusal(late ? 'upstream_timeout' : 'upstream_unavailable', { cause: this });

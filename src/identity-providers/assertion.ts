@@ -99,7 +99,7 @@ function requireTimes(
   if (now >= exp * 1000 + leeway) throw refusal('expired');
   if (iat * 1000 > now + leeway) throw refusal('issued in the future');
   if (nbf !== undefined && !(isSeconds(nbf) && nbf * 1000 <= now + leeway)) throw refusal('nbf');
-  // What the address asks for the browser can strike out: the answer must show it (Core §3.1.2.1).
+  // What the address asks for the browser can strike out: the response must show it (Core §3.1.2.1).
   const maxAge = Object.hasOwn(parameters, 'max_age') ? Number(parameters.max_age) : undefined;
   if (maxAge !== undefined && !(isSeconds(auth_time) && now <= (auth_time + maxAge) * 1000 + leeway))
     throw refusal('auth_time');

@@ -146,7 +146,7 @@ export function createIdentityProvider(options: IdentityProviderOptions): Identi
   }
 
   async function useOnce(id: string, acceptedUntil: number): Promise<void> {
-    if (!(await singleUse.burn(id, acceptedUntil + usedMarginMs))) throw refusal('used before');
+    if (!(await singleUse.consume(id, acceptedUntil + usedMarginMs))) throw refusal('used before');
   }
 
   function identityOf({ claims, subject }: VerifiedAssertion, start: SignInStart | null): VerifiedIdentity {

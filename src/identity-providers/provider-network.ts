@@ -16,7 +16,7 @@ export interface ProviderCall {
 export interface ProviderNetwork {
   /** The JSON object of a 200; any other answer is a refusal. */
   getObject(url: string): Promise<JsonObject>;
-  /** The whole answer, as oauth4webapi's `customFetch` wants it; redirects, 429 and 5xx are refusals. */
+  /** The whole response, as oauth4webapi's `customFetch` wants it; redirects, 429 and 5xx are refusals. */
   fetch(url: string, call: ProviderCall): Promise<Response>;
   /** Ends every call and connection. */
   close(): Promise<void>;
@@ -68,14 +68,14 @@ export function createProviderNetwork(options: ProviderNetworkOptions = {}): Pro
 
   async function call(url: string, { method, headers, body }: ProviderCall, timeoutMs: number) {
     try {
-      const answer = await request(url, {
+      const response = await request(url, {
         dispatcher: agent,
         method,
         headers: { ...headers, 'accept-encoding': 'identity' },
         body: body?.toString(),
         signal: AbortSignal.timeout(timeoutMs),
       });
-      return { status: answer.statusCode, headers: answer.headers, bytes: await answer.body.bytes() };
+      return { status: response.statusCode, headers: response.headers, bytes: await response.body.bytes() };
     } catch (error) {
       const code = codeOf(error);
       throw new ProviderUnavailable(`${nameOf(method, url)}: ${code}`, { isUndone: unreached.has(code) });

@@ -23,7 +23,7 @@ export interface ValidateOptions extends SecretOptions {
   readonly repeated?: ReadonlySet<string>;
 }
 
-/** Problems told of: an answer shall not be many times what was asked. */
+/** Problems told of: a response shall not be many times what was asked. */
 const maxProblems = 256;
 
 type Path = readonly (string | number)[];

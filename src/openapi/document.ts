@@ -10,7 +10,7 @@ import { apiKeyOperations } from './api-keys.ts';
 import { authenticationOperations } from './authentication.ts';
 import { describeOperation, type Operation } from './operation.ts';
 import { providerOperations } from './providers.ts';
-import { commonAnswers } from './refusals.ts';
+import { commonResponses } from './refusals.ts';
 import { type Json, schemaComponents } from './schemas.ts';
 
 const operations: readonly Operation[] = [
@@ -74,7 +74,9 @@ function header(description: string): Json {
 /** The OpenAPI 3.1 document of everything that Postern answers itself, made from the schemas that judge requests. */
 export function openApiDocument(): object {
   const requests = operations.flatMap(({ body }) => (body === undefined ? [] : [body.schema]));
-  const answers = operations.flatMap(({ success }) => (success.schema === undefined ? [] : [success.schema]));
+  const responses = operations.flatMap(({ success }) =>
+    success.schema === undefined ? [] : [success.schema],
+  );
   return {
     openapi: '3.1.0',
     info: {
@@ -87,9 +89,9 @@ export function openApiDocument(): object {
     components: {
       schemas: byName({
         ...schemaComponents(requests, 'input'),
-        ...schemaComponents([...answers, ...innerSchemas], 'output'),
+        ...schemaComponents([...responses, ...innerSchemas], 'output'),
       }),
-      responses: commonAnswers,
+      responses: commonResponses,
       headers,
       securitySchemes,
     },

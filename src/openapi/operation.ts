@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { Endpoint } from '../endpoints/endpoint.ts';
 import type { RefusalCode } from '../errors.ts';
-import { headerRefs, refusalAnswers } from './refusals.ts';
+import { headerRefs, refusalResponses } from './refusals.ts';
 import { componentRef, type Json, membersOf, schemaUse } from './schemas.ts';
 
 /** What the document tells of an endpoint beside its schemas. */
@@ -27,7 +27,7 @@ export interface OperationBody {
   readonly schema: z.ZodObject;
 }
 
-/** The answer of a call that succeeds. */
+/** The response of a call that succeeds. */
 export interface OperationSuccess {
   readonly status: number;
   readonly description: string;
@@ -61,8 +61,8 @@ export function describeOperation(operation: Operation): Json {
       },
     }),
     responses: {
-      [operation.success.status]: successAnswer(operation.success),
-      ...refusalAnswers([...guardRefusals(operation), ...operation.refusals], {
+      [operation.success.status]: successResponse(operation.success),
+      ...refusalResponses([...guardRefusals(operation), ...operation.refusals], {
         oauth: operation.oauth === true,
         scopes,
       }),
@@ -78,7 +78,7 @@ const malformed: Json = {
   content: { 'application/json': { schema: { $ref: componentRef('schemas', 'HTTPValidationError') } } },
 };
 
-function successAnswer({ description, schema, headers = [] }: OperationSuccess): Json {
+function successResponse({ description, schema, headers = [] }: OperationSuccess): Json {
   return {
     description,
     headers: headerRefs(['X-Request-Id', ...headers]),

@@ -26,32 +26,36 @@ const anywhere: readonly RefusalCode[] = [
 ];
 
 /** The answers of an operation that refuses with `codes`, by status; each example is what would be sent. */
-export function refusalAnswers(codes: readonly RefusalCode[], style: RefusalStyle): Json {
+export function refusalResponses(codes: readonly RefusalCode[], style: RefusalStyle): Json {
   const byStatus = Map.groupBy(codes, (code) => refusals[code].status);
   return Object.fromEntries(
     [...byStatus].map(([status, ofStatus]) => [
       status,
-      refusalAnswer(ofStatus, { $ref: componentRef('schemas', style.oauth ? 'OAuthError' : 'Error') }, style),
+      refusalResponse(
+        ofStatus,
+        { $ref: componentRef('schemas', style.oauth ? 'OAuthError' : 'Error') },
+        style,
+      ),
     ]),
   );
 }
 
 /** The answers that any operation may give, for `components.responses`: a request may be refused before it is known which. */
-export const commonAnswers: Json = {
-  Refusal: commonAnswer({ $ref: componentRef('schemas', 'Error') }),
-  OAuthRefusal: commonAnswer({
+export const commonResponses: Json = {
+  Refusal: commonResponse({ $ref: componentRef('schemas', 'Error') }),
+  OAuthRefusal: commonResponse({
     anyOf: ['OAuthError', 'Error'].map((name) => ({ $ref: componentRef('schemas', name) })),
   }),
 };
 
-function commonAnswer(schema: Json): Json {
+function commonResponse(schema: Json): Json {
   return {
-    ...refusalAnswer(anywhere, schema, { oauth: false, scopes: [] }),
+    ...refusalResponse(anywhere, schema, { oauth: false, scopes: [] }),
     description: 'A request that could not be read, or an answer that could not be made.',
   };
 }
 
-function refusalAnswer(codes: readonly RefusalCode[], schema: Json, style: RefusalStyle): Json {
+function refusalResponse(codes: readonly RefusalCode[], schema: Json, style: RefusalStyle): Json {
   const samples = codes.map((code) => ({ code, ...sample(code, style) }));
   const headers = new Set(samples.flatMap((one) => ['X-Request-Id', ...one.headerNames]));
   return {

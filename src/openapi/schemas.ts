@@ -45,7 +45,7 @@ export function membersOf(
 
 /** Leaves out what binds clients generated from the document to more than the contract. */
 function plain({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodTypes; jsonSchema: Json }): void {
-  // An answer may grow members; zod closes every object of an output.
+  // A response may grow members; zod closes every object of an output.
   if (zodSchema._zod.def.type === 'object' && zodSchema._zod.def.catchall === undefined)
     delete jsonSchema.additionalProperties;
   // Clients read it into a type of time, which takes no pattern.

@@ -1,14 +1,14 @@
 import type { Exchange } from '../http/exchange.ts';
 import type { PassedMeaning } from '../http/header-names.ts';
 import type { OpenStreams } from './open-streams.ts';
-import type { AnswerRules } from './response-headers.ts';
+import type { ResponseRules } from './response-headers.ts';
 
 /** What forwarding needs beside the exchange, the same for all. */
-export interface ForwardOptions extends AnswerRules {
+export interface ForwardOptions extends ResponseRules {
   readonly streams: OpenStreams;
   /** What of a client's headers passes. */
   readonly passedMeaning: PassedMeaning;
-  /** Flat CORS header list of an answer; empty when the upstream owns CORS. */
+  /** Flat CORS header list of a response; empty when the upstream owns CORS. */
   readonly corsHeaders: (exchange: Exchange) => readonly string[];
   /** Writes a refusal. */
   readonly refuse: (exchange: Exchange, error: unknown) => void;

@@ -4,14 +4,14 @@ import type { Refusal } from '../errors.ts';
 import type { Exchange } from '../http/exchange.ts';
 import type { RequestConnection, UpstreamRequest } from '../http1/client-request.ts';
 import type { HeadText } from '../http1/head-text.ts';
-import { freeSpentPiece } from '../http1/release-buffer.ts';
+import { releaseBuffer } from '../http1/release-buffer.ts';
 import type { UpstreamError } from '../http1/upstream-error.ts';
 import type { ForwardOptions } from './forward-options.ts';
 import { type BodyOwner, ForwardedBody } from './forwarded-body.ts';
 import { HeldBack } from './held-back.ts';
 import type { OpenStream } from './open-streams.ts';
 import { requestHeadText } from './request-headers.ts';
-import { answerFields, trailerFields } from './response-headers.ts';
+import { responseFields, trailerFields } from './response-headers.ts';
 import type { Route } from './route-table.ts';
 import type { Tunnel } from './tunnel.ts';
 import { openTunnel, switchFields, upgradeOf } from './upgrade.ts';
@@ -59,7 +59,7 @@ class ForwardedRequest implements UpstreamRequest, BodyOwner, OpenStream {
   connection: RequestConnection | null = null;
   #mayRetry: boolean;
   #body: ForwardedBody | null = null;
-  /** Bytes of the answer's body still to come, or -1 when that isn't known. */
+  /** Bytes of the response's body still to come, or -1 when that isn't known. */
   #remaining = -1;
   #last: Buffer | undefined = undefined;
   #tunnel: Tunnel | null = null;
@@ -145,13 +145,13 @@ class ForwardedRequest implements UpstreamRequest, BodyOwner, OpenStream {
     if (!this.#over) this.#body?.resume();
   }
 
-  // The upstream's answer, on its way down.
+  // The upstream's response, on its way down.
 
   onInterim(status: number, fields: string[]): void {
     // 100 is Postern's own to say, and was said.
     if (status === 100) return;
     try {
-      this.#exchange.answer.inform(status, trailerFields(fields));
+      this.#exchange.response.inform(status, trailerFields(fields));
     } catch (error) {
       this.#giveUp(error);
     }
@@ -160,7 +160,7 @@ class ForwardedRequest implements UpstreamRequest, BodyOwner, OpenStream {
   onHead(status: number, fields: string[], length: number): void {
     const exchange = this.#exchange;
     this.#remaining = length;
-    const all = answerFields(fields, exchange.id, this.#authenticated, this.#options);
+    const all = responseFields(fields, exchange.id, this.#authenticated, this.#options);
     for (const text of this.#options.corsHeaders(exchange)) all.push(text);
     try {
       exchange.begin(status, all, length);
@@ -169,7 +169,7 @@ class ForwardedRequest implements UpstreamRequest, BodyOwner, OpenStream {
       return;
     }
     // A head must not wait for a first byte that is not here yet; mostly it is, and they leave in one write.
-    if (length !== 0) process.nextTick(flushAnswer, exchange);
+    if (length !== 0) process.nextTick(flushResponse, exchange);
   }
 
   onData(chunk: Buffer): void {
@@ -183,7 +183,7 @@ class ForwardedRequest implements UpstreamRequest, BodyOwner, OpenStream {
       }
     }
     const keepsUp = exchange.write(chunk);
-    freeSpentPiece(chunk, exchange.connection.socket);
+    releaseBuffer(chunk, exchange.connection.socket);
     if (keepsUp) return;
     const connection = this.connection!;
     connection.pause();
@@ -220,7 +220,7 @@ class ForwardedRequest implements UpstreamRequest, BodyOwner, OpenStream {
   onSwitch(fields: string[], upstream: Socket, fromUpstream: Buffer): void {
     const exchange = this.#exchange;
     try {
-      exchange.answer.switchProtocols(switchFields(fields, exchange, this.upgrade!, this.#options));
+      exchange.response.switchProtocols(switchFields(fields, exchange, this.upgrade!, this.#options));
     } catch (error) {
       upstream.destroy();
       this.#giveUp(error);
@@ -246,10 +246,10 @@ class ForwardedRequest implements UpstreamRequest, BodyOwner, OpenStream {
     this.#options.refuse(this.#exchange, error);
   }
 
-  /** Refuses, or once an answer was begun breaks it off: what is cut must not look whole. */
+  /** Refuses, or once a response was begun breaks it off: what is cut must not look whole. */
   #fail(error: unknown, outcome: string): void {
     this.#finish();
-    if (this.#exchange.answer.begun) this.#exchange.reset(outcome);
+    if (this.#exchange.response.begun) this.#exchange.reset(outcome);
     else this.#options.refuse(this.#exchange, error);
   }
 
@@ -273,7 +273,7 @@ class ForwardedRequest implements UpstreamRequest, BodyOwner, OpenStream {
     if (this.#tunnel === null) this.#abandon();
   }
 
-  /** The upstream connection goes with its request: its answer is wanted no more, and its place is free at once. */
+  /** The upstream connection goes with its request: its response is wanted no more, and its place is free at once. */
   #abandon(): void {
     if (this.connection === null) this.#route.upstream.forget(this);
     else this.connection.destroy();
@@ -292,6 +292,6 @@ class ForwardedRequest implements UpstreamRequest, BodyOwner, OpenStream {
   }
 }
 
-function flushAnswer(exchange: Exchange): void {
-  exchange.answer.flush();
+function flushResponse(exchange: Exchange): void {
+  exchange.response.flush();
 }

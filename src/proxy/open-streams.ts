@@ -26,7 +26,7 @@ export interface OpenStreams {
 /** How often credentials in flight are looked at, in milliseconds: revocation elsewhere is seen within a second. */
 const sweepIntervalMs = 400;
 /** How many credentials are looked at together. */
-const looksATurn = 50;
+const checksPerTurn = 50;
 
 /** Builds the registry. While the records are away streams stay as they are. */
 export function createOpenStreams(heldNow: HeldNow): OpenStreams {
@@ -50,10 +50,10 @@ export function createOpenStreams(heldNow: HeldNow): OpenStreams {
 
   async function sweep(): Promise<void> {
     const all = [...byCredential.values()];
-    for (let start = 0; start < all.length; start += looksATurn) {
+    for (let start = 0; start < all.length; start += checksPerTurn) {
       // One that can't be looked at, its store being away, keeps the others from nothing.
-      await Promise.allSettled(all.slice(start, start + looksATurn).map(look));
-      // Stores that answer at once would otherwise leave the event loop no turn.
+      await Promise.allSettled(all.slice(start, start + checksPerTurn).map(look));
+      // Stores that response at once would otherwise leave the event loop no turn.
       await nextTurn();
     }
   }

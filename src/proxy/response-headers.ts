@@ -1,10 +1,10 @@
 import { isOwnCookie, type OwnCookies, setCookieName } from '../http/cookies.ts';
-import { hopByHopOfAnswers } from '../http/header-names.ts';
+import { hopByHopOfResponses } from '../http/header-names.ts';
 import { keptText } from '../http1/copied-text.ts';
 import { normalisedName } from '../rules/known-headers.ts';
 
-/** What decides which headers of an upstream's answer reach the client. */
-export interface AnswerRules {
+/** What decides which headers of an upstream's response reach the client. */
+export interface ResponseRules {
   /** Postern's own cookies: an upstream can't set them. */
   readonly ownCookies: OwnCookies;
   /** Postern owns `Access-Control-*`. */
@@ -24,7 +24,7 @@ type Kind = (typeof kind)[keyof typeof kind];
 function classify(name: string): Kind {
   const lower = name.toLowerCase();
   if (lower === 'connection') return kind.connection;
-  if (hopByHopOfAnswers.has(lower) || lower === 'x-request-id' || lower === 'content-length')
+  if (hopByHopOfResponses.has(lower) || lower === 'x-request-id' || lower === 'content-length')
     return kind.dropped;
   if (lower === 'set-cookie') return kind.setCookie;
   if (lower === 'cache-control') return kind.cacheControl;
@@ -43,14 +43,14 @@ function kindOf(name: string): Kind {
 }
 
 /**
- * Cleans an upstream's answer: framing, hop-by-hop headers, `X-Request-Id` and Postern's own cookies go; an answer to
+ * Cleans an upstream's response: framing, hop-by-hop headers, `X-Request-Id` and Postern's own cookies go; a response to
  * an authenticated request that says nothing of caching becomes private. Names and values in turn, in and out.
  */
-export function answerFields(
+export function responseFields(
   fields: readonly string[],
   requestId: string,
   authenticated: boolean,
-  rules: AnswerRules,
+  rules: ResponseRules,
 ): string[] {
   const headers = ['X-Request-Id', requestId];
   let saysCaching = false;
@@ -80,7 +80,7 @@ export function answerFields(
   return listed === null ? headers : withoutListed(headers, listed);
 }
 
-/** What may pass as trailers or with an interim answer: nothing that frames, routes, caches or identifies. */
+/** What may pass as trailers or with an interim response: nothing that frames, routes, caches or identifies. */
 export function trailerFields(fields: readonly string[]): string[] {
   const kept: string[] = [];
   for (let i = 0; i < fields.length; i += 2)

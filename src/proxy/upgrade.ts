@@ -6,7 +6,7 @@ import {
   offersOwnProtocol,
   ownProtocol,
 } from '../http/websocket-protocols.ts';
-import { type AnswerRules, answerFields } from './response-headers.ts';
+import { type ResponseRules, responseFields } from './response-headers.ts';
 import type { Route } from './route-table.ts';
 import { Tunnel } from './tunnel.ts';
 
@@ -23,9 +23,9 @@ export function switchFields(
   fields: readonly string[],
   exchange: Exchange,
   upgrade: string,
-  rules: AnswerRules,
+  rules: ResponseRules,
 ): string[] {
-  const all = answerFields(fields, exchange.id, false, rules);
+  const all = responseFields(fields, exchange.id, false, rules);
   all.push('Connection', 'Upgrade', 'Upgrade', upgrade);
   if (!namesProtocol(all) && offersOwnProtocol(exchange.head.webSocketProtocols))
     all.push('Sec-WebSocket-Protocol', ownProtocol);
@@ -47,7 +47,7 @@ export function openTunnel(
       idleTimeoutMs,
       isWebSocket: upgrade === 'websocket',
       onBytes(toClient, fromClient) {
-        exchange.answer.bodyBytes += toClient;
+        exchange.response.bodyBytes += toClient;
         exchange.bytesIn += fromClient;
       },
       onIdle() {

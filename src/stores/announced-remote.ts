@@ -1,4 +1,4 @@
-import { isUnavailable, tooLate } from './breaker.ts';
+import { isUnavailable, timedOut } from './breaker.ts';
 import type { ChangeFeed } from './change-feed.ts';
 import type { RemoteRecords } from './remembered-records.ts';
 import { within } from './timeout.ts';
@@ -7,20 +7,20 @@ import { type Call, wrapCalls } from './wrap-calls.ts';
 /** Told when the store goes away and comes back. */
 export interface RemoteEvents {
   /** `reason` holds no credential; `since`, as by `performance.now()`, is when it was last heard. */
-  onAway(reason: string, since: number): void;
-  onBack(): void;
+  onUnavailable(reason: string, since: number): void;
+  onAvailable(): void;
 }
 
 export interface AnnouncedRemoteOptions {
   readonly remote: RemoteRecords;
-  readonly feed: Pick<ChangeFeed, 'onBeat' | 'heardUntil'>;
+  readonly feed: Pick<ChangeFeed, 'onHeartbeat' | 'notifiedUntil'>;
   readonly events: RemoteEvents;
   /** A clock as `performance.now()`, which is the default. */
   readonly elapsed?: () => number;
 }
 
 /** How long it may take to find out whether the store is there, ms. */
-const patienceMs = 1_000;
+const pingTimeoutMs = 1_000;
 
 /**
  * The same store, which tells when it goes away and comes back, also while nobody asks it anything. It is away when a call
@@ -29,53 +29,53 @@ const patienceMs = 1_000;
  */
 export function announceRemote({ remote, feed, events, elapsed }: AnnouncedRemoteOptions): RemoteRecords {
   const now = elapsed ?? (() => performance.now());
-  let isAway = false;
+  let isDown = false;
   let isAsking = false;
   let isClosed = false;
   /** When the last ping was sent that was answered. */
   let thereAt = Number.NEGATIVE_INFINITY;
   const announced = wrapCalls(remote, announcing);
 
-  feed.onBeat((isWell) => {
-    if (isAway || !isWell) void findOut();
+  feed.onHeartbeat((isWell) => {
+    if (isDown || !isWell) void findOut();
   });
 
   async function findOut(): Promise<void> {
     if (isAsking || isClosed) return;
     isAsking = true;
     const at = now();
-    const answer = Promise.resolve(announced.ping());
-    await within(patienceMs, answer, tooLate).catch((error) => failed(error, at));
+    const result = Promise.resolve(announced.ping());
+    await within(pingTimeoutMs, result, timedOut).catch((error) => failed(error, at));
     isAsking = false;
   }
 
   /** What was asked at `at` could not be had. */
   function failed(error: unknown, at: number): void {
     // Somebody who asked before it came back may hear of it only now.
-    if (isAway || isClosed || at < thereAt || !isUnavailable(error)) return;
-    isAway = true;
+    if (isDown || isClosed || at < thereAt || !isUnavailable(error)) return;
+    isDown = true;
     // It may be heard well and be of no use: then it has been away since it was asked.
-    const since = feed.heardUntil === 0 ? at : Math.min(feed.heardUntil, at);
-    events.onAway(error.cause instanceof Error ? error.cause.message : error.code, since);
+    const since = feed.notifiedUntil === 0 ? at : Math.min(feed.notifiedUntil, at);
+    events.onUnavailable(error.cause instanceof Error ? error.cause.message : error.code, since);
   }
 
   function pinged(at: number): void {
     // By then it has been given up, as every read would have been.
-    if (now() - at >= patienceMs) return;
+    if (now() - at >= pingTimeoutMs) return;
     thereAt = Math.max(thereAt, at);
-    if (!isAway || isClosed) return;
-    isAway = false;
-    events.onBack();
+    if (!isDown || isClosed) return;
+    isDown = false;
+    events.onAvailable();
   }
 
   function announcing(call: Call, name: keyof RemoteRecords): Call {
-    return async (...given) => {
+    return async (...args) => {
       if (name === 'close') isClosed = true;
       const at = now();
       try {
-        const answer = await call(...given);
+        const result = await call(...args);
         if (name === 'ping') pinged(at);
-        return answer;
+        return result;
       } catch (error) {
         failed(error, at);
         throw error;

@@ -33,9 +33,9 @@ export function createBreaker({ timeoutMs, elapsed }: BreakerOptions): Breaker {
     async run(ask) {
       asking += 1;
       try {
-        const answer = await within(timeoutMs, ask(), tooLate);
+        const result = await within(timeoutMs, ask(), timedOut);
         failedAt = null;
-        return answer;
+        return result;
       } catch (error) {
         if (isUnavailable(error)) failedAt = elapsed();
         throw error;
@@ -52,6 +52,6 @@ export function isUnavailable(error: unknown): error is Refusal {
 }
 
 /** What whoever asked is told when the store took too long. */
-export function tooLate(): Refusal {
+export function timedOut(): Refusal {
   return new Refusal('store_unavailable', { cause: new Error(notInTime) });
 }

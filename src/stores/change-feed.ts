@@ -16,13 +16,13 @@ export interface ChangeFeed {
    * Every change made before this instant, as by `performance.now()`, has been told; it stands still while nothing can
    * be heard. 0: nothing has been heard yet.
    */
-  readonly heardUntil: number;
+  readonly notifiedUntil: number;
   /** `null`: changes have been missed, or are too many to name. */
   onChange(listener: (change: RecordsChange | null) => void): void;
   /**
    * Told several times a second, and at least every other second: whether the store answered in time and is of use, or
    * whether there is a doubt that it is.
    */
-  onBeat(listener: (isWell: boolean) => void): void;
+  onHeartbeat(listener: (isWell: boolean) => void): void;
   close(): Promise<void>;
 }

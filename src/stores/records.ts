@@ -1,6 +1,6 @@
 import type { ApiKeyQuery } from './api-key-query.ts';
 
-/** A value, or a promise of it: a store whose answer is already in this process gives it without a wait. */
+/** A value, or a promise of it: a store whose response is already in this process gives it without a wait. */
 export type Awaitable<T> = T | Promise<T>;
 
 /** The id and name of the built-in scope set that is the whole catalogue, whatever it becomes. */

@@ -3,7 +3,7 @@ import { Refusal } from '../errors.ts';
 import { createBreaker, isUnavailable } from './breaker.ts';
 import type { ChangeFeed, RecordsChange } from './change-feed.ts';
 import type { ApiKeyWithOwner, Awaitable, Records, UserWithSets } from './records.ts';
-import { answerOrKnown } from './timeout.ts';
+import { resultOrKnown } from './timeout.ts';
 import { type Call, wrapCalls } from './wrap-calls.ts';
 
 /** A records store that has to be asked over the network, and remembers nothing. */
@@ -18,7 +18,7 @@ export interface RememberedRecordsOptions {
   readonly elapsed?: () => number;
 }
 
-/** Something the store said; undefined is an answer, too. */
+/** Something the store said; undefined is a response, too. */
 interface Seen<T> {
   readonly value: T | undefined;
   /** When the question was sent, as by `performance.now()`. */
@@ -28,10 +28,10 @@ interface Seen<T> {
 /** A question that is under way, and what has been changed since it was asked. */
 interface Question {
   readonly changes: (RecordsChange | null)[];
-  answer?: Promise<unknown>;
+  result?: Promise<unknown>;
 }
 
-/** What is done with an answer. */
+/** What is done with a response. */
 interface Memory<T> {
   /** Whether the change may be of what was answered. */
   isTouched(value: T | undefined, change: RecordsChange): boolean;
@@ -44,23 +44,23 @@ const unknownSize = 5_000;
 /** How long an unknown key counts as unknown, ms. */
 const unknownAgeMs = 2_000;
 /**
- * How long the feed may have been silent before it is not trusted, and how long an answer is trusted without it, ms: with
+ * How long the feed may have been silent before it is not trusted, and how long a response is trusted without it, ms: with
  * what passes until open streams are looked at (400 ms) either keeps a change made elsewhere well within the promised
  * second.
  */
 const silenceMs = 400;
-const unheardMs = 300;
+const unsubscribedTrustMs = 300;
 /**
- * How long the version stays while nobody tells of changes, ms. What rests on it is as old as the answer it was made of,
+ * How long the version stays while nobody tells of changes, ms. What rests on it is as old as the response it was made of,
  * and this much older at the end.
  */
-const unheardVersionMs = 250;
+const unsubscribedVersionMs = 250;
 /**
  * How long a reader waits for the store, ms: less where something is known to go by, because whoever writes with that
  * credential has then to be answered within two seconds, too.
  */
 const readTimeoutMs = 1_000;
-const seenPatienceMs = 400;
+const knownTimeoutMs = 400;
 /** What is asked whether the store is known to be away or not. */
 const always: ReadonlySet<keyof RemoteRecords> = new Set(['noteUse', 'ping', 'backup', 'close']);
 
@@ -88,9 +88,9 @@ export function createRememberedRecords(options: RememberedRecordsOptions): Reco
   /** Changes that were told of, and how often anything may have been changed that was not. */
   let changes = 0;
   let looks = 0;
-  let lookedAt = elapsed();
+  let checkedAt = elapsed();
   /** When the last question was sent that was answered. */
-  let answeredAt = Number.NEGATIVE_INFINITY;
+  let lastResultAt = Number.NEGATIVE_INFINITY;
 
   feed.onChange(forget);
 
@@ -114,21 +114,21 @@ export function createRememberedRecords(options: RememberedRecordsOptions): Reco
       if (value !== undefined && changed.has(value.key.createdBy)) keys.delete(hash);
   }
 
-  function isHeard(now: number): boolean {
-    return now - feed.heardUntil < silenceMs;
+  function isSubscribed(now: number): boolean {
+    return now - feed.notifiedUntil < silenceMs;
   }
 
   /** What is remembered was true when it was asked for, and for as long as every change has been heard since. */
   function ageOf({ at }: Seen<unknown>, now: number): number {
-    return now - Math.max(at, feed.heardUntil);
+    return now - Math.max(at, feed.notifiedUntil);
   }
 
   function trusted<T>(seen: Seen<T> | undefined, now: number): Seen<T> | undefined {
     if (seen === undefined) return undefined;
-    return isHeard(now) || now - seen.at < unheardMs ? seen : undefined;
+    return isSubscribed(now) || now - seen.at < unsubscribedTrustMs ? seen : undefined;
   }
 
-  /** An answer from memory, where `look` finds it, or else the store's. */
+  /** A response from memory, where `look` finds it, or else the store's. */
   function recall<T>(
     name: string,
     look: () => Seen<T> | undefined,
@@ -151,8 +151,8 @@ export function createRememberedRecords(options: RememberedRecordsOptions): Reco
     const isKnown = known() !== undefined;
     if (breaker.isResting() || (breaker.isOpen() && isKnown))
       return knownInstead(new Refusal('store_unavailable'));
-    const answer = askOnce(name, ask, memory).catch(knownInstead);
-    return isKnown ? answerOrKnown(answer, seenPatienceMs, known) : answer;
+    const result = askOnce(name, ask, memory).catch(knownInstead);
+    return isKnown ? resultOrKnown(result, knownTimeoutMs, known) : result;
   }
 
   /** Parallel questions are one, but one from before a change may be answered as of before it. */
@@ -163,12 +163,12 @@ export function createRememberedRecords(options: RememberedRecordsOptions): Reco
   ): Promise<T | undefined> {
     const at = elapsed();
     const asked = underway.get(name);
-    if (asked?.changes.length === 0) return asked.answer as Promise<T | undefined>;
+    if (asked?.changes.length === 0) return asked.result as Promise<T | undefined>;
     const question: Question = { changes: [] };
-    const answer = breaker
+    const result = breaker
       .run(async () => ask())
       .then((value) => {
-        answeredAt = Math.max(answeredAt, at);
+        lastResultAt = Math.max(lastResultAt, at);
         // Told of its change meanwhile, nobody knows which of the two came first: it is not remembered.
         if (!question.changes.some((change) => change === null || isTouched(value, change)))
           remember({ value, at });
@@ -178,10 +178,10 @@ export function createRememberedRecords(options: RememberedRecordsOptions): Reco
         questions.delete(question);
         if (underway.get(name) === question) underway.delete(name);
       });
-    question.answer = answer;
+    question.result = result;
     questions.add(question);
     underway.set(name, question);
-    return answer;
+    return result;
   }
 
   function rememberKey(hash: string, seen: Seen<ApiKeyWithOwner>): void {
@@ -229,13 +229,13 @@ export function createRememberedRecords(options: RememberedRecordsOptions): Reco
     ...wrapCalls(remote, (call, name) => (always.has(name) ? call : guarded(call))),
     version() {
       const now = elapsed();
-      if (isHeard(now)) return changes + looks;
-      const thereAt = Math.max(feed.heardUntil, answeredAt);
-      if (now - thereAt >= Math.max(staleIfErrorMs, unheardMs) && breaker.isOpen())
+      if (isSubscribed(now)) return changes + looks;
+      const thereAt = Math.max(feed.notifiedUntil, lastResultAt);
+      if (now - thereAt >= Math.max(staleIfErrorMs, unsubscribedTrustMs) && breaker.isOpen())
         throw new Refusal('store_unavailable');
       // Nobody tells of changes: what rests on this number is looked at anew at short intervals.
-      if (now - lookedAt >= unheardVersionMs) {
-        lookedAt = now;
+      if (now - checkedAt >= unsubscribedVersionMs) {
+        checkedAt = now;
         looks += 1;
       }
       return changes + looks;
@@ -284,7 +284,7 @@ export function createRememberedRecords(options: RememberedRecordsOptions): Reco
     acceptIdentity: (claims, made) =>
       changing(
         // Whoever it was is told by the feed; while the store is away nobody else may be forgotten for it.
-        (answer) => ({ keys: [], users: answer === undefined ? [] : [answer.found.user.id] }),
+        (result) => ({ keys: [], users: result === undefined ? [] : [result.found.user.id] }),
         () => remote.acceptIdentity(claims, made),
       ),
     linkIdentity: (id, ...rest) => changingUser(id, () => remote.linkIdentity(id, ...rest)),

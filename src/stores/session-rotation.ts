@@ -10,7 +10,7 @@ export interface RotationState {
   readonly presented: number | null;
 }
 
-/** What presenting a cookie comes to; with `current` the cookie of `state.generation` is the answer. */
+/** What presenting a cookie comes to; with `current` the cookie of `state.generation` is the response. */
 export type RotationDecision =
   | {
       readonly outcome: 'current';

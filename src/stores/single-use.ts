@@ -4,7 +4,7 @@ export interface SingleUse {
    * True the first time `id` is used before `expires` (epoch ms), false ever after, and when `expires` has passed. One
    * atomic step. Rejects `store_unavailable`.
    */
-  burn(id: string, expires: number): Promise<boolean>;
+  consume(id: string, expires: number): Promise<boolean>;
   /** `id` can be used again: what it was used for did not happen. Rejects `store_unavailable`. */
   release(id: string): Promise<void>;
 }

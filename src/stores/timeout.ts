@@ -6,17 +6,17 @@ export interface Known<T> {
 /** For the log: why something counts as away. */
 export const notInTime = 'it did not answer in time';
 
-/** What `work` comes to; rejects what `late` makes where that takes longer. */
+/** What `work` comes to; rejects what `timeoutError` makes where that takes longer. */
 export function within<T>(
   milliseconds: number,
   work: Promise<T>,
-  late: () => Error = () => new Error(notInTime),
+  timeoutError: () => Error = () => new Error(notInTime),
 ): Promise<T> {
-  return settledOr(work, milliseconds, (_, reject) => reject(late()));
+  return settledOr(work, milliseconds, (_, reject) => reject(timeoutError()));
 }
 
 /** What `work` comes to; where that takes longer, what is known then, if anything is. */
-export function answerOrKnown<T>(
+export function resultOrKnown<T>(
   work: Promise<T | undefined>,
   milliseconds: number,
   known: () => Known<T> | undefined,
@@ -30,12 +30,12 @@ export function answerOrKnown<T>(
 function settledOr<T>(
   work: Promise<T>,
   milliseconds: number,
-  onLate: (resolve: (value: T) => void, reject: (reason: Error) => void) => void,
+  onTimeout: (resolve: (value: T) => void, reject: (reason: Error) => void) => void,
 ): Promise<T> {
   return new Promise((resolve, reject) => {
     let isOver = false;
-    // An answer that is there already counts, also when this process itself was too busy to read it.
-    const timer = setTimeout(() => setImmediate(() => isOver || onLate(resolve, reject)), milliseconds);
+    // A response that is there already counts, also when this process itself was too busy to read it.
+    const timer = setTimeout(() => setImmediate(() => isOver || onTimeout(resolve, reject)), milliseconds);
     work.then(resolve, reject).finally(() => {
       isOver = true;
       clearTimeout(timer);

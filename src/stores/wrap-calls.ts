@@ -1,5 +1,5 @@
 /** Any function of a store. */
-export type Call = (...given: unknown[]) => unknown;
+export type Call = (...args: unknown[]) => unknown;
 
 /** A copy of a store made of closures, which all of them are, with `wrap` around each of its functions. */
 export function wrapCalls<S extends object>(store: S, wrap: (call: Call, name: keyof S & string) => Call): S {

@@ -31,8 +31,8 @@ import { formatTraceparent, parseTraceparent } from './traceparent.ts';
 
 /** Told when spans can't be exported, and when they can again; `reason` is a code, a status or a name. */
 export interface ExportEvents {
-  onAway(reason: string): void;
-  onBack(): void;
+  onUnavailable(reason: string): void;
+  onAvailable(): void;
 }
 
 const kinds = { server: SpanKind.SERVER, client: SpanKind.CLIENT, internal: SpanKind.INTERNAL } as const;
@@ -81,7 +81,7 @@ function toSpan(tracer: Tracer, span: SdkSpan): Span {
   const { traceId, spanId } = span.spanContext();
   return {
     traceparent: formatTraceparent({ traceId, spanId, isSampled: true }),
-    // Whoever goes on in the background after the answer is no part of the request any more.
+    // Whoever goes on in the background after the response is no part of the request any more.
     begin: (start) =>
       span.isRecording() ? beginSpan(tracer, start, trace.setSpan(ROOT_CONTEXT, span)) : null,
     rename: (name) => void span.updateName(name),
@@ -119,24 +119,24 @@ function createRootSampler(name: string, ratio: number): Sampler {
 }
 
 /** Tells once of exports that fail, until one succeeds again. */
-function withEvents(exporter: SpanExporter, { onAway, onBack }: ExportEvents): SpanExporter {
-  let isAway = false;
-  const answers = watchAnswers();
+function withEvents(exporter: SpanExporter, { onUnavailable, onAvailable }: ExportEvents): SpanExporter {
+  let isDown = false;
+  const responses = watchResponses();
   return {
     export(spans, done) {
       exporter.export(spans, (result) => {
         const failed = result.error !== undefined;
-        if (failed !== isAway) {
-          isAway = failed;
-          if (result.error === undefined) onBack();
-          else onAway(reasonOf(result.error, answers.lastStatus()));
+        if (failed !== isDown) {
+          isDown = failed;
+          if (result.error === undefined) onAvailable();
+          else onUnavailable(reasonOf(result.error, responses.lastStatus()));
         }
         done(result);
       });
     },
     async shutdown() {
       await exporter.shutdown();
-      answers.close();
+      responses.close();
     },
   };
 }
@@ -157,7 +157,7 @@ function reasonOf(error: Error, lastStatus: number | undefined): string {
 const answered = 'http.client.response.finish';
 
 /** What the collector answered last, of which the SDK says nothing where it would have asked again. */
-function watchAnswers() {
+function watchResponses() {
   let status: number | undefined;
   const read = (message: unknown) => {
     const { request, response } = message as {

@@ -62,9 +62,10 @@ export function runAttemptsSuite({ name, create }: AttemptsFactory): void {
     await store.count([account], windowMs);
     await advance(windowMs);
     for (let index = 0; index < 3; index += 1) await store.giveBack([account], windowMs);
-    const answers = [];
-    for (let index = 0; index < 4; index += 1) answers.push((await store.count([account], windowMs)).allowed);
-    t.strictSame(answers, [true, true, true, false]);
+    const responses = [];
+    for (let index = 0; index < 4; index += 1)
+      responses.push((await store.count([account], windowMs)).allowed);
+    t.strictSame(responses, [true, true, true, false]);
   });
 
   t.test(`${name}: every process counts on, and gives back, what another counted`, async (t) => {
@@ -81,9 +82,9 @@ export function runAttemptsSuite({ name, create }: AttemptsFactory): void {
 
   t.test(`${name}: parallel attempts don't slip through together`, async (t) => {
     const { store } = await create(t);
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 20 }, () => store.count([address, account], windowMs)),
     );
-    t.equal(answers.filter(({ allowed }) => allowed).length, 3);
+    t.equal(responses.filter(({ allowed }) => allowed).length, 3);
   });
 }

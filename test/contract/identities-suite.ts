@@ -74,8 +74,8 @@ export function runIdentitiesSuite({ name, create }: RecordsFactory): void {
         (index % 2 ? store : second).acceptIdentity(claimsOf('s1'), userNamed(`u${index}`, `n${index}`)),
       ),
     );
-    t.equal(new Set(made.map((answer) => answer?.found.user.id)).size, 1);
-    t.equal(made.filter((answer) => answer?.isNew).length, 1);
+    t.equal(new Set(made.map((response) => response?.found.user.id)).size, 1);
+    t.equal(made.filter((response) => response?.isNew).length, 1);
     t.equal((await store.listUsers()).length, 1);
   });
 
@@ -119,9 +119,9 @@ export function runIdentitiesSuite({ name, create }: RecordsFactory): void {
     const { store } = await create(t);
     await store.acceptIdentity(claimsOf('s1'), userNamed('u1', 'a'));
     await store.updateUser('u1', { disabled: true });
-    const answer = await store.acceptIdentity(claimsOf('s1', { scopes: ['x'], displayName: 'A' }), null);
-    t.match(answer, { isNew: false, found: { user: { disabled: true, displayName: null } } });
-    t.strictSame(answer?.found.grants, [{ issuer, grants: null, scopes: [], scopeSets: [] }]);
+    const response = await store.acceptIdentity(claimsOf('s1', { scopes: ['x'], displayName: 'A' }), null);
+    t.match(response, { isNew: false, found: { user: { disabled: true, displayName: null } } });
+    t.strictSame(response?.found.grants, [{ issuer, grants: null, scopes: [], scopeSets: [] }]);
   });
 
   t.test(`${name}: an identity is one user's, until it is taken away`, async (t) => {

@@ -24,14 +24,14 @@ interface Heard {
 
 async function listen(t: Test, access: PostgresAccess, store: PostgresRecords): Promise<Heard> {
   const channel = changeChannel(access.address.schema);
-  const from = await store.readPlace();
+  const from = await store.readLocation();
   const feed = listenForChanges({ open: () => createPostgresClient(access), channel, from });
   t.teardown(() => feed.close());
   const told: (RecordsChange | null)[] = [];
   feed.onChange((change) => told.push(change));
   const catchUp = async () => {
     const since = performance.now();
-    await eventually('everything was heard', () => feed.heardUntil > since);
+    await eventually('everything was heard', () => feed.notifiedUntil > since);
   };
   await catchUp();
   return { feed, told, catchUp };
@@ -100,7 +100,7 @@ if (requirePostgres(t)) {
     await addKeys(store, ['k']);
     await heard.catchUp();
     heard.told.length = 0;
-    const version = (await store.readPlace()).version;
+    const version = (await store.readLocation()).version;
     for (const made of [version + 1, version + 2, version + 100])
       await server.query('SELECT pg_notify($1, $2)', [
         changeChannel(access.address.schema),

@@ -41,7 +41,7 @@ if (requirePostgres(t)) {
     await one.activate(newUser('a'), 'a');
     t.strictSame(await other.listUsers(), []);
     t.match(await other.bootstrap(), { open: true });
-    t.equal((await other.readPlace()).version, 0);
+    t.equal((await other.readLocation()).version, 0);
     await other.activate(newUser('a'), 'a');
     await one.removeUser('a', { keepKeys: false });
     t.ok(await other.findUser('a'));

@@ -27,12 +27,12 @@ if (requirePostgres(t)) {
 
   t.test('postgres: 50 parallel activations make one administrator', async (t) => {
     const stores = await openThree(t, accessToNewSchema(server));
-    const answers = await Promise.allSettled(
+    const responses = await Promise.allSettled(
       Array.from({ length: 50 }, (_, index) =>
         stores[index % 3]!.activate(newUser(`u${index}`), `u${index}`),
       ),
     );
-    const refused = answers.filter((answer) => answer.status === 'rejected');
+    const refused = responses.filter((response) => response.status === 'rejected');
     t.strictSame(
       refused.map(({ reason }) => reason.code),
       Array(49).fill('already_activated'),
@@ -94,7 +94,7 @@ if (requirePostgres(t)) {
       ),
     );
     await stores[1]!.removeUser('owner', { keepKeys: false });
-    const version = (await stores[2]!.readPlace()).version;
+    const version = (await stores[2]!.readLocation()).version;
     await heard.until(version);
     t.strictSame(
       heard.changes.map((change) => change.version),
@@ -115,7 +115,7 @@ if (requirePostgres(t)) {
     const identity = { issuer: 'https://login.example.com', subject: 's' };
     await store.createUser(newUser('a', { scopeSets: ['administrator'] }), 'a');
     await store.linkIdentity('a', identity, startOfTime);
-    const version = (await store.readPlace()).version;
+    const version = (await store.readLocation()).version;
     const claims = { ...identity, displayName: 'A', email: null, scopes: [], scopeSets: [] };
     await store.acceptIdentity(claims, null);
     await store.linkIdentity('a', identity, startOfTime);
@@ -125,7 +125,7 @@ if (requirePostgres(t)) {
     await t.rejects(store.createUser(newUser('b'), 'a'), { code: 'conflict' });
     await store.secret('cookie', new Uint8Array([1]));
     await store.noteUse({ logins: new Map([['a', startOfTime]]), keys: new Map() });
-    t.equal((await store.readPlace()).version, version);
+    t.equal((await store.readLocation()).version, version);
   });
 
   t.test('postgres: uses are noted by all replicas at once, and the last one counts', async (t) => {

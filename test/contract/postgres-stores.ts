@@ -66,10 +66,10 @@ function withVersion(store: PostgresRecords, seen: { version: number }): Records
     (method: (...values: unknown[]) => unknown) =>
     async (...values: unknown[]) => {
       const result = await method(...values);
-      seen.version = (await store.readPlace()).version;
+      seen.version = (await store.readLocation()).version;
       return result;
     };
-  const { readPlace: _, close, ...methods } = store;
+  const { readLocation: _, close, ...methods } = store;
   const looking = Object.entries(methods).map(([name, method]) => [name, look(method as () => unknown)]);
   return { ...(Object.fromEntries(looking) as typeof methods), close, version: () => seen.version };
 }

@@ -32,7 +32,7 @@ export async function openRedisStoresUnderTest(
     commandTimeoutMs: isLong ? 500 : patientTimeoutMs,
     livenessAgeMs: 5_000,
     staleIfErrorMs: 30_000,
-    events: { onAway: () => {}, onBack: resolve, onDeaf: () => {} },
+    events: { onUnavailable: () => {}, onAvailable: resolve, onNotificationsLost: () => {} },
     ...options,
   });
   t.teardown(() => stores.sessions.close());

@@ -89,7 +89,7 @@ class CookieBook {
   }
 }
 
-/** Walks at random through refreshes on two connections; every answer must be the model's. */
+/** Walks at random through refreshes on two connections; every response must be the model's. */
 export async function checkRotationAgainstModel(
   { store, advance, seesAtOnce }: SessionsUnderTest,
   second: Sessions,
@@ -117,8 +117,8 @@ export async function checkRotationAgainstModel(
           const tabs = Array.from({ length: step.tabs }, (_, tab) =>
             (step.elsewhere && tab % 2 === 0 ? second : store).present(id, generation, sessionTimes),
           );
-          const outcomes = (await Promise.all(tabs)).map((answer) =>
-            answer.outcome === 'current' ? answer.session.generation : answer.outcome,
+          const outcomes = (await Promise.all(tabs)).map((response) =>
+            response.outcome === 'current' ? response.session.generation : response.outcome,
           );
           // Whichever comes first: of those that find the session ended by it, none can tell.
           const expected = outcomes.map(() => model.present(generation, now));

@@ -56,10 +56,10 @@ export function runSecretsSuite({ name, create }: RecordsFactory): void {
   t.test(`${name}: parallel activations make one administrator`, async (t) => {
     const { store, openSecond } = await create(t);
     const second = await openSecond();
-    const answers = await Promise.allSettled(
+    const responses = await Promise.allSettled(
       ['a', 'b', 'c', 'd'].map((id, index) => (index % 2 ? store : second).activate(newUser(id), id)),
     );
-    const refused = answers.filter((answer) => answer.status === 'rejected');
+    const refused = responses.filter((response) => response.status === 'rejected');
     t.strictSame(
       refused.map(({ reason }) => reason.code),
       Array(3).fill('already_activated'),

@@ -77,9 +77,9 @@ export function runSessionsSuite({ name, create }: SessionsFactory): void {
     await store.create(newSession('s'), sessionTimes);
     await advance(reuseGraceMs);
     const stores = Array.from({ length: 10 }, (_, index) => (index % 2 ? store : second));
-    const answers = await Promise.all(stores.map((each) => each.present('s', 1, sessionTimes)));
-    t.strictSame(new Set(answers.map(generationOf)), new Set([2]));
-    t.equal(answers.filter((answer) => answer.outcome === 'current' && answer.rotated).length, 1);
+    const responses = await Promise.all(stores.map((each) => each.present('s', 1, sessionTimes)));
+    t.strictSame(new Set(responses.map(generationOf)), new Set([2]));
+    t.equal(responses.filter((response) => response.outcome === 'current' && response.rotated).length, 1);
   });
 
   t.test(`${name}: reuse ends the session in the same step, on every connection`, async (t) => {

@@ -18,7 +18,7 @@ export interface SessionsFactory {
   create(t: Test): SessionsUnderTest | Promise<SessionsUnderTest>;
 }
 
-/** Asks until the answer is that the session is gone, for as long as the contract gives another process. */
+/** Asks until the response is that the session is gone, for as long as the contract gives another process. */
 export async function isGone(store: Sessions, id: string, seesAtOnce: boolean): Promise<boolean> {
   const until = performance.now() + (seesAtOnce ? 0 : 1_000);
   for (;;) {

@@ -23,32 +23,32 @@ export function runSingleUseSuite({ name, create }: SingleUseFactory): void {
   t.test(`${name}: what was used is used, on every connection, until its end and after`, async (t) => {
     const { store, openSecond, advance } = await create(t);
     const second = await openSecond();
-    t.equal(await store.burn('a', expires), true);
-    t.equal(await store.burn('a', expires), false);
-    t.equal(await second.burn('a', expires), false);
-    t.equal(await second.burn('b', expires), true, 'another value is another');
+    t.equal(await store.consume('a', expires), true);
+    t.equal(await store.consume('a', expires), false);
+    t.equal(await second.consume('a', expires), false);
+    t.equal(await second.consume('b', expires), true, 'another value is another');
     await advance(59_999);
-    t.equal(await store.burn('a', expires), false);
+    t.equal(await store.consume('a', expires), false);
     await advance(1);
-    t.equal(await store.burn('a', expires), false, 'its time is over');
-    t.equal(await store.burn('never seen', expires), false, 'nobody can use what is over');
+    t.equal(await store.consume('a', expires), false, 'its time is over');
+    t.equal(await store.consume('never seen', expires), false, 'nobody can use what is over');
   });
 
   t.test(`${name}: what is released can be used again, once, on every connection`, async (t) => {
     const { store, openSecond } = await create(t);
     const second = await openSecond();
-    t.equal(await store.burn('a', expires), true);
+    t.equal(await store.consume('a', expires), true);
     await store.release('a');
-    t.equal(await second.burn('a', expires), true);
-    t.equal(await store.burn('a', expires), false);
+    t.equal(await second.consume('a', expires), true);
+    t.equal(await store.consume('a', expires), false);
     await second.release('never used');
-    t.equal(await store.burn('never used', expires), true);
+    t.equal(await store.consume('never used', expires), true);
   });
 
   t.test(`${name}: of many at once, one uses it`, async (t) => {
     const { store, openSecond } = await create(t);
     const second = await openSecond();
-    const uses = Array.from({ length: 20 }, (_, index) => (index % 2 ? store : second).burn('a', expires));
+    const uses = Array.from({ length: 20 }, (_, index) => (index % 2 ? store : second).consume('a', expires));
     t.equal((await Promise.all(uses)).filter((isFirst) => isFirst).length, 1);
   });
 }

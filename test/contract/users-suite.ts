@@ -123,11 +123,11 @@ export function runUsersSuite({ name, create }: RecordsFactory): void {
     const second = await openSecond();
     const administrator = { scopeSets: ['administrator'], passwordHash: '$argon2id$' };
     for (const id of ['a', 'b']) await store.createUser(newUser(id, administrator), id);
-    const answers = await Promise.allSettled([
+    const responses = await Promise.allSettled([
       store.removeUser('a', { keepKeys: false }),
       second.removeUser('b', { keepKeys: false }),
     ]);
-    t.equal(answers.filter(({ status }) => status === 'rejected').length, 1);
+    t.equal(responses.filter(({ status }) => status === 'rejected').length, 1);
     t.equal((await store.listUsers()).length, 1);
   });
 

@@ -38,15 +38,15 @@ async function startSized(t: Scope, config: object = {}) {
 const sizesAround = (taken: number) =>
   Array.from({ length: 32 }, (_, i) => Math.round(taken * (1 + (4 - i) * 0.003)));
 
-t.test('a client that reads late gets the end of an answer that ends its connection', async (t) => {
+t.test('a client that reads late gets the end of a response that ends its connection', async (t) => {
   const { ask, taken } = await startSized(t);
   const sizes = sizesAround(await taken());
   const clients = await Promise.all(sizes.map((size) => ask(`length/${size}`, '1.1')));
   await new Promise((resolve) => setTimeout(resolve, 2_500));
   for (const [i, client] of clients.entries()) {
     client.resume();
-    const answer = await client.answer();
-    t.ok(answer.isWhole, `${answer.body.length} of ${sizes[i]} bytes`);
+    const response = await client.response();
+    t.ok(response.isWhole, `${response.body.length} of ${sizes[i]} bytes`);
   }
 });
 
@@ -58,7 +58,7 @@ t.test('one that does not come back is cut so that the body does not look whole'
   for (const [i, client] of clients.entries()) {
     client.resume();
     const closed = await client.closed;
-    const length = await client.answer().then(
+    const length = await client.response().then(
       ({ body }) => body.length,
       () => 0,
     );

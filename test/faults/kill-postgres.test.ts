@@ -40,8 +40,8 @@ async function restore(t: Test, { server, folder, gateways }: Stage): Promise<st
   );
   for (const { api } of gateways)
     await eventually('it reaches the store', async () => {
-      const answer = await api.send({ path: '/api/admin/api-keys/?size=1', bearer });
-      return answer.status === 200;
+      const response = await api.send({ path: '/api/admin/api-keys/?size=1', bearer });
+      return response.status === 200;
     });
   return bearer;
 }

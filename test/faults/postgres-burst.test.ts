@@ -4,10 +4,10 @@ import { listenerName } from '../../src/stores/postgres/records.ts';
 import { eventually } from '../support/eventually.ts';
 import type { GatewayProcess } from '../support/gateway-process.ts';
 import { isLong } from '../support/gateway-under-load.ts';
-import { requests } from '../support/postgres-away.ts';
 import { requirePostgres } from '../support/postgres-programs.ts';
 import { activate, startPostgresReplicas } from '../support/postgres-replicas.ts';
 import { type PostgresServer, startPostgres } from '../support/postgres-server.ts';
+import { requests } from '../support/postgres-unavailable.ts';
 
 const rounds = isLong ? 200 : 4;
 const burstMs = isLong ? 1_500 : 400;

@@ -3,11 +3,16 @@ import t from 'tap';
 import { eventually } from '../support/eventually.ts';
 import { isLong } from '../support/gateway-under-load.ts';
 import { keysPath } from '../support/key-administration.ts';
-import { mintElsewhere, requests, staleIfErrorMs, startRecordsStage } from '../support/postgres-away.ts';
 import { judgeBack, judgeOutage, judgeReadiness, judgeRefused } from '../support/postgres-outage.ts';
 import { requirePostgres } from '../support/postgres-programs.ts';
 import { withPostgresRecords } from '../support/postgres-replicas.ts';
 import { startPostgresStandby } from '../support/postgres-standby.ts';
+import {
+  mintElsewhere,
+  requests,
+  staleIfErrorMs,
+  startRecordsStage,
+} from '../support/postgres-unavailable.ts';
 import { leeway } from '../support/replicas.ts';
 
 const timeout = isLong ? 300_000 : 60_000;

@@ -18,9 +18,11 @@ const connections = `SELECT pid FROM pg_stat_activity WHERE application_name = '
 /** Every one of the calls is refused, in time. */
 async function refusesAll(t: Test, calls: readonly unknown[]) {
   const start = performance.now();
-  const answers = await Promise.allSettled(calls);
+  const responses = await Promise.allSettled(calls);
   const elapsed = performance.now() - start;
-  const reasons = answers.map((answer) => (answer.status === 'rejected' ? answer.reason.code : 'done'));
+  const reasons = responses.map((response) =>
+    response.status === 'rejected' ? response.reason.code : 'done',
+  );
   t.strictSame(reasons, Array(calls.length).fill('store_unavailable'));
   t.ok(elapsed < longestMs, `${elapsed} ms`);
 }
@@ -37,7 +39,7 @@ if (requirePostgres(t)) {
       store.findUser('a'),
       store.createUser(newUser('b'), 'b'),
       store.ping(),
-      store.readPlace(),
+      store.readLocation(),
       store.noteUse(use),
     ]);
     await server.restart();

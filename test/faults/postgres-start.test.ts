@@ -26,9 +26,9 @@ if (requirePostgres(t)) {
     t.teardown(() => child.kill('SIGKILL'));
     const ask = (path: string) => fetch(`http://127.0.0.1:${port}${path}`);
     await eventually('it answers', async () => (await ask('/healthz').catch(() => null))?.status === 200);
-    const answer = await ask('/readyz');
-    t.equal(answer.status, 503);
-    t.match(await answer.json(), { status: 'not_ready', dependencies: { records: { ok: false } } });
+    const response = await ask('/readyz');
+    t.equal(response.status, 503);
+    t.match(await response.json(), { status: 'not_ready', dependencies: { records: { ok: false } } });
     t.equal((await ask('/metrics')).status, 200);
     child.kill('SIGTERM');
     t.match(await ended, { code: 0 }, 'and it ends when it is asked to');
@@ -46,10 +46,13 @@ if (requirePostgres(t)) {
       const address = `postgres://127.0.0.1:${server.port}/postern?schema=postern`;
       const reason = `connect ECONNREFUSED 127.0.0.1:${server.port}`;
       const sentence = `postern: stores.records ${address}: can't be reached (${reason})\n`;
-      const judgeGivenUp = async (args: readonly string[], patienceMs: number) => {
+      const judgeGivenUp = async (args: readonly string[], waitLimitMs: number) => {
         const { came, tookMs } = await timed(runPostern([...args, '--config', first.configFile]));
         t.match(came, { code: 1, stderr: sentence }, args.join(' '));
-        t.ok(tookMs > patienceMs && tookMs < patienceMs + slackMs * leeway, `after ${Math.round(tookMs)} ms`);
+        t.ok(
+          tookMs > waitLimitMs && tookMs < waitLimitMs + slackMs * leeway,
+          `after ${Math.round(tookMs)} ms`,
+        );
       };
       await Promise.all([
         judgeGivenUp(['serve'], gatewayPatienceMs),

@@ -29,22 +29,22 @@ async function setUp(t: Test) {
     const named = encode(JSON.stringify({ alg: 'ES256', kid: `unknown-${sent++}` }));
     const body = `assertion=${named}.${payload}.${encode(Buffer.alloc(64))}`;
     const headers = { 'content-type': 'application/x-www-form-urlencoded' };
-    const answer = await request(address, { dispatcher: agent, method: 'POST', headers, body });
-    await answer.body.dump();
-    return answer.statusCode;
+    const response = await request(address, { dispatcher: agent, method: 'POST', headers, body });
+    await response.body.dump();
+    return response.statusCode;
   }
 
   /** So many a second, whether or not they are answered; how many there were of each status. */
   async function flood(forSeconds: number): Promise<Record<string, number>> {
-    const answers: Promise<number>[] = [];
+    const responses: Promise<number>[] = [];
     const start = performance.now();
-    while (answers.length < perSecond * forSeconds) {
+    while (responses.length < perSecond * forSeconds) {
       const due = Math.min(perSecond * forSeconds, ((performance.now() - start) / 1000) * perSecond);
-      while (answers.length < due) answers.push(exchange());
+      while (responses.length < due) responses.push(exchange());
       await sleep(5);
     }
     const counts: Record<string, number> = {};
-    for (const status of await Promise.all(answers)) counts[status] = (counts[status] ?? 0) + 1;
+    for (const status of await Promise.all(responses)) counts[status] = (counts[status] ?? 0) + 1;
     return counts;
   }
 
@@ -58,7 +58,7 @@ async function ordinaryTraffic({ gateway }: Stage, until: Promise<unknown>): Pro
   const { username, password } = administrator;
   const { cookie } = await gateway.api.signIn(username, password);
   const kinds = [
-    () => gateway.api.signIn(username, password).then(({ answer }) => answer),
+    () => gateway.api.signIn(username, password).then(({ response }) => response),
     () => gateway.api.send({ path: '/api/store/x', apiKey: gateway.key }),
     () => gateway.api.refresh(cookie),
   ];
@@ -106,7 +106,7 @@ t.test('a thousand assertions a second with unknown keys make one fetch in 30 s'
 
 t.test('as many while the provider says nothing: one call waits, and nobody waits for long', async (t) => {
   const stage = await setUp(t);
-  stage.stub.answers.set('/jwks', () => {});
+  stage.stub.responses.set('/jwks', () => {});
   const flooding = stage.flood(1);
   const durations = await ordinaryTraffic(stage, flooding);
   t.strictSame(await flooding, { 503: perSecond });

@@ -1,14 +1,14 @@
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import type { ApiAnswer } from '../support/api-client.ts';
+import type { ApiResponse } from '../support/api-client.ts';
 import { es256, claims as exampleClaims, forge, header, jwkOf } from '../support/forged-assertions.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import {
   json,
   publish,
-  type StubAnswer,
   type StubProvider,
+  type StubResponse,
   startStubProvider,
 } from '../support/stub-provider.ts';
 
@@ -17,11 +17,11 @@ const mebibyte = 1024 * 1024;
 let bytesSent = 0;
 
 const text =
-  (body: string): StubAnswer =>
+  (body: string): StubResponse =>
   (_request, response) =>
     void response.end(body);
 
-function hundredMebibytes(headers: Record<string, string | number>): StubAnswer {
+function hundredMebibytes(headers: Record<string, string | number>): StubResponse {
   return (_request, response) => {
     response.writeHead(200, headers);
     pipeline(mebibytes(100), response).catch(() => {});
@@ -36,7 +36,7 @@ function* mebibytes(count: number): Iterable<Buffer> {
 }
 
 /** What a provider does instead of answering well; `good` is what it would answer, with that status. */
-const faults = (good: (status: number) => StubAnswer): Record<string, StubAnswer> => ({
+const faults = (good: (status: number) => StubResponse): Record<string, StubResponse> => ({
   'breaks the connection off': (_request, response) => void response.socket?.destroy(),
   'says nothing': () => {},
   'sends a byte now and then': async (_request, response) => {
@@ -62,7 +62,7 @@ const faults = (good: (status: number) => StubAnswer): Record<string, StubAnswer
 });
 
 /** A discovery document, good but for the changes. */
-function metadata(changes: object, status?: number): StubAnswer {
+function metadata(changes: object, status?: number): StubResponse {
   return (asked, response) => {
     const issuer = `http://${asked.headers.host}`;
     const good = { issuer, authorization_endpoint: `${issuer}/auth`, jwks_uri: `${issuer}/jwks` };
@@ -71,7 +71,7 @@ function metadata(changes: object, status?: number): StubAnswer {
 }
 
 /** The same for one of the two documents alone. */
-const faultsOf: Record<string, Record<string, StubAnswer>> = {
+const faultsOf: Record<string, Record<string, StubResponse>> = {
   discovery: {
     ...faults((status) => metadata({}, status)),
     'names another issuer': metadata({ issuer: 'https://evil.example' }),
@@ -93,19 +93,19 @@ interface Row {
 
 function makeGood(stub: StubProvider): void {
   publish(stub, [jwkOf(es256)]);
-  stub.answers.set('/good', stub.answers.get('/jwks')!);
+  stub.responses.set('/good', stub.responses.get('/jwks')!);
 }
 
 /** A stub for each of the faults, good but for that. */
 async function startRows(t: Test): Promise<Row[]> {
   const listed = Object.entries(faultsOf).flatMap(([document, of]) =>
-    Object.entries(of).map(([sentence, answer]) => ({ document, sentence, answer })),
+    Object.entries(of).map(([sentence, response]) => ({ document, sentence, response })),
   );
   return Promise.all(
-    listed.map(async ({ document, sentence, answer }, index) => {
+    listed.map(async ({ document, sentence, response }, index) => {
       const stub = await startStubProvider(t);
       makeGood(stub);
-      stub.answers.set(document === 'keys' ? '/jwks' : discovery, answer);
+      stub.responses.set(document === 'keys' ? '/jwks' : discovery, response);
       return { name: `idp-${index}`, sentence, document, stub };
     }),
   );
@@ -127,7 +127,7 @@ async function timed<T>(work: Promise<T>): Promise<[T, number]> {
 /** Of a call to the provider, and then some for a machine that has other work. */
 const boundMs = 5_000 + 2_500;
 
-function isAway(t: Test, [{ status, json: body, headers }, tookMs]: [ApiAnswer, number]): void {
+function isDown(t: Test, [{ status, json: body, headers }, tookMs]: [ApiResponse, number]): void {
   t.equal(status, 503);
   t.equal(body.code, 'provider_unavailable');
   t.equal(headers['retry-after'], '5');
@@ -150,9 +150,9 @@ t.test('a provider that', async (t) => {
   for (const [index, { name, sentence, document, stub }] of rows.entries())
     await t.test(`${sentence} (${document}): 503 in bounded time, and good again afterwards`, async (t) => {
       const { exchanged, started } = seen[index]!;
-      isAway(t, exchanged);
+      isDown(t, exchanged);
       t.equal(exchanged[0].json.error, 'temporarily_unavailable');
-      if (document === 'discovery') isAway(t, started);
+      if (document === 'discovery') isDown(t, started);
       else t.equal(started[0].status, 200, 'its address is known');
       t.equal(stub.count('/good'), 0, 'no redirect is followed');
       makeGood(stub);
@@ -169,8 +169,8 @@ t.test('a provider that is not there is away, and nothing else is', async (t) =>
   makeGood(stub);
   const identityProviders = { gone: { ...common, issuer: gone }, good: { ...common, issuer: stub.origin } };
   const gateway = await startTestGateway(t, { config: { identity_providers: identityProviders } });
-  isAway(t, await timed(gateway.api.send({ path: '/api/login/gone/start' })));
-  isAway(t, await timed(exchangeAt(gateway, 'gone', gone)));
+  isDown(t, await timed(gateway.api.send({ path: '/api/login/gone/start' })));
+  isDown(t, await timed(exchangeAt(gateway, 'gone', gone)));
   t.equal((await exchangeAt(gateway, 'good', stub.origin)).status, 200);
   const ready = await fetch(`http://127.0.0.1:${gateway.managementPort}/readyz`);
   t.equal(ready.status, 200, 'providers do not count');

@@ -20,7 +20,7 @@ const backLimitMs = 2_000;
 /** What sets connections up, keeps them and refreshes memories; each failing once must not be noticed for long. */
 const upkeep = ['info', 'subscribe', 'ping', 'time', 'exists'];
 
-/** Such an answer to SUBSCRIBE makes ioredis 6.0.0 throw where nobody can catch it (DataHandler.returnReply). */
+/** Such a response to SUBSCRIBE makes ioredis 6.0.0 throw where nobody can catch it (DataHandler.returnReply). */
 const unbearable: ReadonlySet<string> = new Set(['is answered a number', 'is answered nothing']);
 
 t.test('what keeps connections going may fail, too', { timeout }, async (t) => {

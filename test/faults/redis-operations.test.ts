@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import type { ApiAnswer } from '../support/api-client.ts';
+import type { ApiResponse } from '../support/api-client.ts';
 import { eventually } from '../support/eventually.ts';
 import { isLong } from '../support/gateway-under-load.ts';
 import {
@@ -24,7 +24,7 @@ import { judgeUnavailable } from '../support/unavailable.ts';
 const timeout = isLong ? 1_200_000 : 120_000;
 t.setTimeout(timeout);
 
-/** What an answer may take beyond the time-out of its command, ms: the tenth that is promised, of the default. */
+/** What a response may take beyond the time-out of its command, ms: the tenth that is promised, of the default. */
 const slackMs = 50;
 const backLimitMs = 2_000;
 
@@ -43,7 +43,7 @@ t.test('whatever command goes wrong, nobody loses a session', { timeout }, async
   if (!requireRedis(t)) return;
   const stage = await startOperationStage(t);
   const rows = Object.fromEntries(faultNames.map((fault) => [fault, 0]));
-  const answers: Record<number, number> = {};
+  const responses: Record<number, number> = {};
   let next = 0;
   for (const [name, operation] of Object.entries(operations)) {
     const perform = async () => operation.run(stage, await operation.prepare(stage));
@@ -58,17 +58,17 @@ t.test('whatever command goes wrong, nobody loses a session', { timeout }, async
         await t.test(`${name}: command ${row.at} (${command}) ${fault}`, async (t) => {
           const { status } = await judge(t, stage, row);
           rows[fault]! += 1;
-          answers[status] = (answers[status] ?? 0) + 1;
+          responses[status] = (responses[status] ?? 0) + 1;
         });
       }
     }
   }
   t.notMatch(logText(stage.gateway.folder), /"internal error"/);
   t.comment('rows', rows);
-  t.comment('answers', answers);
+  t.comment('answers', responses);
 });
 
-async function judge(t: Test, stage: RelayStage, row: Row): Promise<ApiAnswer> {
+async function judge(t: Test, stage: RelayStage, row: Row): Promise<ApiResponse> {
   const { redis, relay, gateway } = stage;
   const { operation } = row;
   await redis.command('FLUSHALL');
@@ -78,29 +78,29 @@ async function judge(t: Test, stage: RelayStage, row: Row): Promise<ApiAnswer> {
   const struck = armed.hasStruck.then(() => {
     struckAt = performance.now();
   });
-  const answer = await operation.run(stage, situation);
+  const response = await operation.run(stage, situation);
   const tookMs = performance.now() - struckAt;
   await struck;
   armed.disarm();
-  judgeAnswer(t, row, answer);
-  if (answer.status === 503) {
+  judgeResponse(t, row, response);
+  if (response.status === 503) {
     judgeWithin(t, 'it is answered', tookMs, commandTimeoutMs + slackMs);
     await judgeNothingLater(t, stage, row, struckAt);
   }
   await relay.restore();
-  await goOn(t, stage, row, situation, answer);
+  await goOn(t, stage, row, situation, response);
   t.ok(gateway.pid, 'the process is alive');
-  return answer;
+  return response;
 }
 
-function judgeAnswer(t: Test, { operation, command, fault }: Row, answer: ApiAnswer): void {
+function judgeResponse(t: Test, { operation, command, fault }: Row, response: ApiResponse): void {
   const isHarmless = command === 'zrem' || (command === 'evalsha' && fault === 'is answered NOSCRIPT');
   const right = isHarmless ? [operation.good] : [operation.good, 503];
-  t.ok(right.includes(answer.status), `it is answered ${answer.status}`);
-  if (answer.status !== 503) return;
-  judgeUnavailable(t, 'it', answer);
+  t.ok(right.includes(response.status), `it is answered ${response.status}`);
+  if (response.status !== 503) return;
+  judgeUnavailable(t, 'it', response);
   if (operation.good === 401 || operation.isSignIn)
-    t.match(answer.json, { error: 'temporarily_unavailable' });
+    t.match(response.json, { error: 'temporarily_unavailable' });
 }
 
 /** What the client was told did not happen does not happen afterwards. */
@@ -114,13 +114,13 @@ async function judgeNothingLater(t: Test, { redis }: RelayStage, { fault }: Row,
 }
 
 /** Within two seconds the store serves again, and whoever was signed in still is: but for what was asked to end. */
-async function goOn(t: Test, stage: RelayStage, row: Row, situation: Situation, answer: ApiAnswer) {
+async function goOn(t: Test, stage: RelayStage, row: Row, situation: Situation, response: ApiResponse) {
   const { gateway } = stage;
   const since = performance.now();
   const { operation } = row;
   if (operation.isSignIn === true || operation.ends === true) {
     await eventually('it is answered', async () => (await operation.run(stage, situation)).status !== 503);
-  } else await judgeOneHead(t, stage, situation, answer);
+  } else await judgeOneHead(t, stage, situation, response);
   judgeWithin(t, 'it goes on', performance.now() - since, backLimitMs);
 
   const { bearer } = situation;
@@ -142,18 +142,18 @@ async function goOn(t: Test, stage: RelayStage, row: Row, situation: Situation, 
 }
 
 /** All cookies that somebody may hold lead to one and the same successor, at most one generation on. */
-async function judgeOneHead(t: Test, stage: RelayStage, { cookies }: Situation, answer: ApiAnswer) {
-  const held = answer.setCookies.length === 0 ? cookies : [...cookies, cookieOf(answer)];
-  const answers = await eventually('every cookie is answered', async () => {
+async function judgeOneHead(t: Test, stage: RelayStage, { cookies }: Situation, response: ApiResponse) {
+  const held = response.setCookies.length === 0 ? cookies : [...cookies, cookieOf(response)];
+  const responses = await eventually('every cookie is answered', async () => {
     const all = await Promise.all(held.map((cookie) => stage.gateway.api.refresh(cookie)));
     return all.every(({ status }) => status !== 503) && all;
   });
   t.same(
-    answers.map(({ status }) => status),
+    responses.map(({ status }) => status),
     held.map(() => 200),
     'nobody is signed out',
   );
-  const successors = new Set(answers.map(cookieOf));
+  const successors = new Set(responses.map(cookieOf));
   t.equal(successors.size, 1, 'one head');
   const { generation } = partsOf([...successors][0]!);
   t.ok(generation <= 2, `generation ${generation}`);
@@ -169,15 +169,15 @@ t.test('a clock learnt from a slow answer lets nothing be done too late', { time
     relay.arm({ fault: slow, commands: isOfOperation });
     t.equal((await gateway.api.refresh(sent)).status, 200);
     await relay.restore();
-    // As much too late as half of that answer's time would hide.
+    // As much too late as half of that response's time would hide.
     await passGrace(redis, sent);
     relay.arm({ fault: { delayMs: commandTimeoutMs + 50 }, commands: isOfOperation });
-    const answer = await gateway.api.refresh(sent);
-    if (answer.status === 503) {
+    const response = await gateway.api.refresh(sent);
+    if (response.status === 503) {
       const before = await stored(redis);
       await sleep(150);
       t.strictSame(await stored(redis), before, 'nothing is done later');
-    } else t.fail(`answered ${answer.status}`);
+    } else t.fail(`answered ${response.status}`);
     await relay.restore();
     await eventually('it is back', async () => (await gateway.api.refresh(sent)).status === 200);
   }

@@ -31,7 +31,7 @@ async function connectClient(t: Test, port: number, options: RedisOptions = {}):
   return client;
 }
 
-/** What a command came to: its answer, the error answered, or how it failed without any. */
+/** What a command came to: its response, the error answered, or how it failed without any. */
 const outcome = (command: Promise<unknown>) =>
   command.catch(({ name, message }: Error) =>
     name === 'ReplyError' || message === timedOut ? message : ended,
@@ -138,10 +138,10 @@ t.test('a command that is delayed is executed though its client has gone', async
   const { redis, relay } = await startStage(t);
   const client = await connectClient(t, relay.port, { retryStrategy: () => null });
   const armed = relay.arm({ fault: { delayMs: longDelayMs } });
-  const answer = outcome(client.set('late', 'yes'));
+  const response = outcome(client.set('late', 'yes'));
   await armed.hasStruck;
   client.disconnect();
-  t.equal(await answer, ended);
+  t.equal(await response, ended);
   t.equal(await redis.command('GET', 'late'), null);
   await eventually('it is executed', async () => (await redis.command('GET', 'late')) === 'yes');
   await eventually('nothing is left of the connection', async () => {
@@ -180,10 +180,10 @@ t.test('the whole relay refuses, swallows and cuts', async (t) => {
   const isReady = () => eventually('a client that is ready', () => client.status === 'ready');
 
   const held = relay.arm({ fault: { delayMs: 10_000 } });
-  const answer = outcome(client.set('a', 1));
+  const response = outcome(client.set('a', 1));
   await held.hasStruck;
   relay.cut();
-  t.equal(await answer, ended, 'cut');
+  t.equal(await response, ended, 'cut');
   await isReady();
   t.equal(await redis.command('GET', 'a'), null);
 

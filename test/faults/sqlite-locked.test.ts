@@ -54,9 +54,9 @@ t.test('a lock held for good is given up after two seconds, by all who wait at o
     const writes = Array.from({ length: 50 }, (_, index) =>
       store.createUser(newUser(`${index}`), `${index}`),
     );
-    for (const answer of await Promise.allSettled(writes)) {
-      if (answer.status === 'fulfilled') throw new Error('written under a lock');
-      t.equal(answer.reason.code, 'store_unavailable');
+    for (const response of await Promise.allSettled(writes)) {
+      if (response.status === 'fulfilled') throw new Error('written under a lock');
+      t.equal(response.reason.code, 'store_unavailable');
     }
   });
   const waitedMs = performance.now() - start;

@@ -157,7 +157,7 @@ t.test('processes that start at once on a new file all get the same store', asyn
     const secret = await store.secret('cookie', Uint8Array.of(process.pid & 255, process.pid >> 8));
     process.stdout.write(secret.join());
     await store.close();`;
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 4 }, async () => {
       const child = spawn(process.execPath, ['--input-type=module', '-e', program], {
         stdio: ['ignore', 'pipe', 'inherit'],
@@ -171,8 +171,8 @@ t.test('processes that start at once on a new file all get the same store', asyn
       return output;
     }),
   );
-  t.equal(new Set(answers).size, 1);
-  t.match(answers[0], /^\d+,\d+$/);
+  t.equal(new Set(responses).size, 1);
+  t.match(responses[0], /^\d+,\d+$/);
 });
 
 for (const [what, open] of Object.entries({

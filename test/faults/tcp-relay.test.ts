@@ -9,7 +9,7 @@ import { requirePostgres } from '../support/postgres-programs.ts';
 import { hasApplicationName, startPostgres } from '../support/postgres-server.ts';
 import { startTcpRelay } from '../support/tcp-relay.ts';
 
-/** Long enough that an answer would have come. */
+/** Long enough that a response would have come. */
 const shortMs = 200;
 const isListener = hasApplicationName('listener');
 
@@ -31,10 +31,10 @@ async function startStage(t: Test) {
   return { server, relay, connectAs };
 }
 
-const answer = async (client: Client) => (await client.query('SELECT 1 AS a')).rows[0].a;
+const response = async (client: Client) => (await client.query('SELECT 1 AS a')).rows[0].a;
 
 const isAnswered = (client: Client) =>
-  Promise.race([answer(client).then(Boolean, () => false), sleep(shortMs, false)]);
+  Promise.race([response(client).then(Boolean, () => false), sleep(shortMs, false)]);
 
 t.test('connections are cut, all or those of a kind', async (t) => {
   if (!requirePostgres(t)) return;
@@ -45,10 +45,10 @@ t.test('connections are cut, all or those of a kind', async (t) => {
   const ended = new Promise((resolve) => listener.once('end', resolve));
   relay.cut(isListener);
   await ended;
-  t.equal(await answer(worker), 1);
-  t.equal(await answer(await connectAs('listener')), 1, 'a new one passes');
+  t.equal(await response(worker), 1);
+  t.equal(await response(await connectAs('listener')), 1, 'a new one passes');
   relay.cut();
-  await t.rejects(answer(worker));
+  await t.rejects(response(worker));
   await eventually('none is left', () => relay.open() === 0);
   t.equal(relay.accepted, 3);
 });
@@ -58,14 +58,14 @@ t.test('connections are refused, all or those of a kind', async (t) => {
   const { relay, connectAs } = await startStage(t);
   const [listener, worker] = [await connectAs('listener'), await connectAs('worker')];
   await relay.refuse(isListener);
-  await t.rejects(answer(listener));
+  await t.rejects(response(listener));
   await t.rejects(connectAs('listener'), /terminated/);
-  t.equal(await answer(worker), 1);
+  t.equal(await response(worker), 1);
   await relay.refuse();
-  await t.rejects(answer(worker));
+  await t.rejects(response(worker));
   await t.rejects(connectAs('worker'), { code: 'ECONNREFUSED' });
   await relay.restore();
-  for (const name of ['listener', 'worker']) t.equal(await answer(await connectAs(name)), 1);
+  for (const name of ['listener', 'worker']) t.equal(await response(await connectAs(name)), 1);
 });
 
 t.test('connections are silent, all or those of a kind', async (t) => {
@@ -81,14 +81,14 @@ t.test('connections are silent, all or those of a kind', async (t) => {
   await server.query(`NOTIFY news`);
   await t.rejects(connectAs('listener', shortMs), /timeout/);
   t.notOk(await isAnswered(listener));
-  t.equal(await answer(worker), 1);
+  t.equal(await response(worker), 1);
   t.equal(notified, 1);
   relay.blackHole();
   t.notOk(await isAnswered(worker));
   await t.rejects(connectAs('worker', shortMs), /timeout/);
   await relay.restore();
   t.notOk(await isAnswered(listener), 'who was in the black hole does not come out');
-  t.equal(await answer(await connectAs('listener')), 1);
+  t.equal(await response(await connectAs('listener')), 1);
 });
 
 t.test('what a kind of connection sends is late', async (t) => {
@@ -97,13 +97,13 @@ t.test('what a kind of connection sends is late', async (t) => {
   const [listener, worker] = [await connectAs('listener'), await connectAs('worker')];
   relay.delay(50, isListener);
   const since = performance.now();
-  t.equal(await answer(listener), 1);
+  t.equal(await response(listener), 1);
   t.ok(performance.now() - since > 45);
   relay.delay(60_000, isListener);
   t.notOk(await isAnswered(listener));
-  t.equal(await answer(worker), 1);
+  t.equal(await response(worker), 1);
   relay.delay(0);
-  t.equal(await answer(await connectAs('listener')), 1);
+  t.equal(await response(await connectAs('listener')), 1);
 });
 
 t.test('what was late stays in order', async (t) => {

@@ -40,8 +40,8 @@ t.test('bytes come after the end: they are nobody’s answer', (t) =>
   judgeFaults(t, {
     'in the packet of a body with a length': saying([`${hello}more`], { whole: 'hello' }),
     'after a body with a length': saying([hello, 'more'], { whole: 'hello' }),
-    'as a whole second answer in the same packet': saying([hello + evil], { whole: 'hello' }),
-    'as a whole second answer in the next packet': saying([hello, evil], { whole: 'hello' }),
+    'as a whole second response in the same packet': saying([hello + evil], { whole: 'hello' }),
+    'as a whole second response in the next packet': saying([hello, evil], { whole: 'hello' }),
     'after the last chunk': saying([`${chunkedHead}5\r\nhello\r\n0\r\n\r\n${evil}`], { whole: 'hello' }),
     'after 204': saying([`HTTP/1.1 204 No Content\r\n\r\n${evil}`], { whole: '' }),
     'after 204, which says that it has a body': saying(

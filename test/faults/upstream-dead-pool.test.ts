@@ -2,18 +2,18 @@ import type { Socket } from 'node:net';
 import t from 'tap';
 import { eventually, startForwarding } from '../support/forwarding.ts';
 import { connectRaw } from '../support/raw-client.ts';
-import { plainAnswer, startRawUpstream } from '../support/raw-upstream.ts';
+import { plainResponse, startRawUpstream } from '../support/raw-upstream.ts';
 
 t.test('all free connections die as requests come: each read is answered all the same', async (t) => {
   const connections = 8;
   const held = new Set<Socket>();
   const upstream = await startRawUpstream(t, ({ socket, text }) => {
     if (!text.includes('/together')) {
-      socket.write(plainAnswer());
+      socket.write(plainResponse());
       return;
     }
     held.add(socket);
-    if (held.size === connections) for (const each of held) each.write(plainAnswer());
+    if (held.size === connections) for (const each of held) each.write(plainResponse());
   });
   const settings = { url: upstream.url, max_connections: connections };
   const gateway = await startForwarding(t, { upstreams: { app: settings } });
@@ -21,7 +21,7 @@ t.test('all free connections die as requests come: each read is answered all the
   const ask = async (path: string, count: number) => {
     for (const client of clients.slice(0, count)) client.write(gateway.raw(`GET ${path} HTTP/1.1`));
     if (path.endsWith('last')) for (const socket of held) socket.resetAndDestroy();
-    return Promise.all(clients.slice(0, count).map(async (client) => (await client.answer()).status));
+    return Promise.all(clients.slice(0, count).map(async (client) => (await client.response()).status));
   };
   await ask('/api/store/together', connections);
   await eventually(() => upstream.open === connections);

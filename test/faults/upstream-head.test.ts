@@ -41,7 +41,7 @@ t.test('the upstream says something that is no good head', (t) =>
     'a value holds a NUL': withField('X-Odd: a\0b'),
     'a bare LF would split the head': withField('X-Odd: a\nSet-Cookie: split=1'),
     'a bare CR would split the head': withField('X-Odd: a\rSet-Cookie: split=1'),
-    'a bare LF would end the head and begin another answer': withField(
+    'a bare LF would end the head and begin another response': withField(
       'X-Odd: a\n\nHTTP/1.1 200 OK\nContent-Length: 0',
     ),
     'its lines end with LF alone': saying('HTTP/1.1 200 OK\nContent-Length: 2\n\nok\r\n\r\n'),
@@ -50,7 +50,7 @@ t.test('the upstream says something that is no good head', (t) =>
     'it switches protocols unasked': saying(
       'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n',
     ),
-    'it sends thousands of interim answers before the final one': saying(interim(5000) + good),
+    'it sends thousands of interim responses before the final one': saying(interim(5000) + good),
   }),
 );
 
@@ -79,13 +79,13 @@ t.test('the upstream says in two ways how long its body is', (t) =>
     'an unknown coding where no body follows': saying(
       'HTTP/1.1 304 Not Modified\r\nTransfer-Encoding: identity\r\n\r\n',
     ),
-    'an interim answer with a length': saying(
+    'an interim response with a length': saying(
       `HTTP/1.1 103 Early Hints\r\nContent-Length: ${good.length}\r\n\r\n${good}${good}`,
     ),
-    'an interim answer with two lengths': saying(
+    'an interim response with two lengths': saying(
       `HTTP/1.1 103 Early Hints\r\nContent-Length: 0\r\nContent-Length: 5\r\n\r\n${good}`,
     ),
-    'an interim answer with chunks': saying(
+    'an interim response with chunks': saying(
       `HTTP/1.1 103 Early Hints\r\nTransfer-Encoding: chunked\r\n\r\n${good}`,
     ),
     'chunks in HTTP/1.0': saying(

@@ -60,10 +60,10 @@ t.test('nobody listens: 502, and all is well once somebody does', async (t) => {
   for (const [line, ...more] of [['GET /api/store/x HTTP/1.1'], ['POST /api/store/x HTTP/1.1', 'hello']]) {
     const connection = await connectRaw(gateway.port);
     connection.write(gateway.raw(line!, more.length > 0 ? ['Content-Length: 5'] : [], more[0]));
-    const answer = await connection.answer();
-    t.equal(answer.status, 502);
-    t.equal(answer.json.code, 'upstream_unavailable');
-    t.notOk(answer.text.includes(String(upstream.port)));
+    const response = await connection.response();
+    t.equal(response.status, 502);
+    t.equal(response.json.code, 'upstream_unavailable');
+    t.notOk(response.text.includes(String(upstream.port)));
     connection.reset();
     await poolBecomes(gateway.managementPort, ({ open, waiting }) => open === 0 && waiting === 0);
   }
@@ -78,9 +78,9 @@ t.test('the upstream takes no more of an upload: 504, and a place that is free',
   const connection = await connectRaw(gateway.port);
   connection.write(gateway.raw('PUT /api/store/x HTTP/1.1', [`Content-Length: ${64 * 2 ** 20}`]));
   connection.write(Buffer.alloc(64 * 2 ** 20));
-  const answer = await connection.answer();
-  t.equal(answer.status, 504);
-  t.same(answer.values('connection'), ['close'], 'what is left of the body is nobody’s');
+  const response = await connection.response();
+  t.equal(response.status, 504);
+  t.same(response.values('connection'), ['close'], 'what is left of the body is nobody’s');
   upstream.fault = null;
   t.ok(await gateway.stillServes());
   await poolBecomes(gateway.managementPort, ({ open, waiting }) => open === 1 && waiting === 0);

@@ -3,16 +3,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 /** What clients met that went on asking until nobody accepted their connections any more. */
 export interface Asked {
-  /** How many answers there were, by their status. */
+  /** How many responses there were, by their status. */
   readonly statuses: Readonly<Record<number, number>>;
-  /** The paths of the requests that got no answer. */
+  /** The paths of the requests that got no response. */
   readonly unanswered: readonly string[];
 }
 
 const pauseMs = 10;
 
 /**
- * Two clients that ask by an API key, one at a time, until each gets no answer: one keeps its connection, the other takes
+ * Two clients that ask by an API key, one at a time, until each gets no response: one keeps its connection, the other takes
  * a new one each time. Every request has a path of its own below `path`.
  */
 export async function askUntilRefused(port: number, path: string, apiKey: string): Promise<Asked> {
@@ -39,7 +39,7 @@ export async function askUntilRefused(port: number, path: string, apiKey: string
   return { statuses, unanswered };
 }
 
-/** The status of an answer that was read whole. */
+/** The status of a response that was read whole. */
 function ask(port: number, path: string, apiKey: string, agent: Agent | false): Promise<number> {
   return new Promise((resolve, reject) => {
     const sent = request({ host: '127.0.0.1', port, path, agent, headers: { 'x-api-key': apiKey } });
@@ -66,9 +66,9 @@ function settle(
   reject: (error: unknown) => void,
 ): void {
   sent.on('error', reject);
-  sent.on('response', (answer) => {
-    answer.on('error', reject);
-    answer.on('end', () => resolve(answer.statusCode!));
-    answer.resume();
+  sent.on('response', (response) => {
+    response.on('error', reject);
+    response.on('end', () => resolve(response.statusCode!));
+    response.resume();
   });
 }

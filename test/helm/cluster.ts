@@ -41,12 +41,12 @@ function createApiServer(objects: readonly ClusterObject[]): Server {
   return createServer(({ url = '' }, response) => {
     const path = url.split('?')[0]!;
     const [resource, name] = path.split('/').slice(-2);
-    const answer =
+    const found =
       described[path] ??
       objects.find(({ kind, metadata }) => kind === kinds[resource!] && metadata.name === name);
     response
-      .writeHead(answer ? 200 : 404, { 'content-type': 'application/json' })
-      .end(JSON.stringify(answer ?? none));
+      .writeHead(found ? 200 : 404, { 'content-type': 'application/json' })
+      .end(JSON.stringify(found ?? none));
   });
 }
 

@@ -80,11 +80,11 @@ export async function runPod(t: TestScope, manifests: readonly Manifest[]): Prom
       const began = performance.now();
       const order: string[] = [];
       const patience = new AbortController();
-      const tooLate = sleep(pod.terminationGracePeriodSeconds * 1000, undefined, patience).then(() => {
+      const timedOut = sleep(pod.terminationGracePeriodSeconds * 1000, undefined, patience).then(() => {
         throw new Error(`after ${pod.terminationGracePeriodSeconds} s there still run some beside ${order}`);
       });
-      tooLate.catch(() => {});
-      await Promise.race([endInOrder(order), tooLate]);
+      timedOut.catch(() => {});
+      await Promise.race([endInOrder(order), timedOut]);
       patience.abort();
       const codes = await Promise.all(running.map(async ({ spec, ended }) => [spec.name, await ended]));
       return { codes: Object.fromEntries(codes), order, seconds: (performance.now() - began) / 1000 };

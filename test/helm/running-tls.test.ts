@@ -59,8 +59,8 @@ t.test(`${file}: HTTPS from Postern, and to a service that it knows by an author
   t.teardown(() => dispatcher.close());
   async function ask(path: string, sent: { headers?: Record<string, string>; body?: string } = {}) {
     const method = sent.body === undefined ? 'GET' : 'POST';
-    const answer = await request(`https://127.0.0.1:${port}${path}`, { dispatcher, method, ...sent });
-    return { status: answer.statusCode, json: (await answer.body.json()) as any };
+    const response = await request(`https://127.0.0.1:${port}${path}`, { dispatcher, method, ...sent });
+    return { status: response.statusCode, json: (await response.body.json()) as any };
   }
 
   const body = JSON.stringify({ token, username: 'admin', password });
@@ -72,10 +72,10 @@ t.test(`${file}: HTTPS from Postern, and to a service that it knows by an author
     body: new URLSearchParams({ username: 'admin', password }).toString(),
   });
   const headers = { authorization: `Bearer ${signIn.json.access_token}` };
-  const answer = await eventually('the service listens', async () => {
-    const answer = await ask('/api/store', { headers });
-    return answer.status === 200 && answer;
+  const response = await eventually('the service listens', async () => {
+    const response = await ask('/api/store', { headers });
+    return response.status === 200 && response;
   });
-  t.match(answer.json, { url: '/api/store', username: 'admin', tenant: 'acme' });
+  t.match(response.json, { url: '/api/store', username: 'admin', tenant: 'acme' });
   t.strictSame((await pod.end()).codes, { postern: 0 });
 });

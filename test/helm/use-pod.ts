@@ -30,17 +30,17 @@ export function configOn(upstream: object | string): { port: number; config: obj
   return { port, config };
 }
 
-/** From the activation token to a call by key, whose answer is what the service saw; gives the key. */
+/** From the activation token to a call by key, whose response is what the service saw; gives the key. */
 export async function useIt(t: Test, port: number): Promise<string> {
   const api = createApiClient(port, createSecretWatch());
   t.equal((await api.activate('admin', password, token)).status, 201);
   const { accessToken } = await api.signIn('admin', password);
   const { key } = await api.mintKey(accessToken, { label: 'a key', scopes: ['store:read'] });
-  const answer = await eventually('the service listens', async () => {
-    const answer = await api.send({ path: '/api/store', apiKey: key });
-    return answer.status === 200 && answer;
+  const response = await eventually('the service listens', async () => {
+    const response = await api.send({ path: '/api/store', apiKey: key });
+    return response.status === 200 && response;
   });
-  t.match(answer.json, { url: '/api/store', username: 'admin', scopes: 'store:read', tenant: 'acme' });
+  t.match(response.json, { url: '/api/store', username: 'admin', scopes: 'store:read', tenant: 'acme' });
   t.equal((await api.send({ path: '/api/store' })).status, 401);
   return key;
 }

@@ -146,7 +146,7 @@ t.test('a route takes the kinds of credential it accepts', async (t) => {
     ['/api/machines', asAdministrator, 403, 'api_key_required'],
   ] as const;
   for (const [path, caller, status, code] of rows) {
-    const { json, ...answer } = await api.send({ path, ...caller });
-    t.strictSame([answer.status, json.code], [status, code], path);
+    const { json, ...response } = await api.send({ path, ...caller });
+    t.strictSame([response.status, json.code], [status, code], path);
   }
 });

@@ -111,15 +111,15 @@ t.test('a key minted with a key names it, and ends no later', async (t) => {
     ['any, of a key without end', endless, ending, 201, ending],
   ] as const;
   for (const [name, { id, key }, expires, status, expected = expires] of rows) {
-    const answer = await ask({ label: 'a', scopes: ['store:read'], expires }, { apiKey: key });
-    t.equal(answer.status, status, name);
+    const response = await ask({ label: 'a', scopes: ['store:read'], expires }, { apiKey: key });
+    t.equal(response.status, status, name);
     if (status === 201) {
-      const { parent: parentId, created_by, ...child } = (await call('GET', answer.json.id)).json;
+      const { parent: parentId, created_by, ...child } = (await call('GET', response.json.id)).json;
       t.strictSame([parentId, child.expires, created_by.id], [id, expected, administratorId], name);
     } else {
-      t.equal(answer.json.code, 'expiry_exceeds_caller', name);
-      t.equal(answer.json.detail, 'The key would outlive the key that mints it');
-      t.equal(answer.headers['www-authenticate'], undefined);
+      t.equal(response.json.code, 'expiry_exceeds_caller', name);
+      t.equal(response.json.detail, 'The key would outlive the key that mints it');
+      t.equal(response.headers['www-authenticate'], undefined);
     }
   }
 });

@@ -40,19 +40,19 @@ t.test('a body that is no JSON object', async (t) => {
   ];
   for (const [name, type, body, problem] of rows) {
     const headers: Record<string, string> = type === undefined ? {} : { 'content-type': type };
-    const answer = await api.send({ method: 'POST', path: keysPath, headers, body, ...asAdministrator });
-    t.strictSame(problemsOf(answer), [problem], name);
+    const response = await api.send({ method: 'POST', path: keysPath, headers, body, ...asAdministrator });
+    t.strictSame(problemsOf(response), [problem], name);
   }
   for (const type of ['application/json; charset=UTF-8', 'Application/vnd.api+json']) {
     const headers = { 'content-type': type };
-    const answer = await api.send({
+    const response = await api.send({
       method: 'POST',
       path: keysPath,
       headers,
       body: text,
       ...asAdministrator,
     });
-    t.equal(answer.status, 201, type);
+    t.equal(response.status, 201, type);
   }
 });
 
@@ -60,8 +60,8 @@ t.test('a lone surrogate is refused in any string', async (t) => {
   const { api, asAdministrator } = await startKeyAdministration(t);
   const body = '{"label":"\\ud800","scopes":["\\udfff"]}';
   const headers = { 'content-type': 'application/json' };
-  const answer = await api.send({ method: 'POST', path: keysPath, headers, body, ...asAdministrator });
-  const found = problemsOf(answer).map(({ type, loc }) => [type, loc]);
+  const response = await api.send({ method: 'POST', path: keysPath, headers, body, ...asAdministrator });
+  const found = problemsOf(response).map(({ type, loc }) => [type, loc]);
   t.strictSame(found, [
     ['string_unicode', ['body', 'label']],
     ['string_unicode', ['body', 'scopes', 0]],
@@ -71,8 +71,8 @@ t.test('a lone surrogate is refused in any string', async (t) => {
 t.test('query and body are judged together', async (t) => {
   const { api, asAdministrator } = await startKeyAdministration(t);
   const path = `${keysPath}?hydrate=maybe&unknown=1`;
-  const answer = await api.send({ method: 'POST', path, json: {}, ...asAdministrator });
-  t.strictSame(problemsOf(answer), [
+  const response = await api.send({ method: 'POST', path, json: {}, ...asAdministrator });
+  t.strictSame(problemsOf(response), [
     noBoolean(['query', 'hydrate'], 'maybe'),
     missing('body', 'label'),
     missing('body', 'scopes'),

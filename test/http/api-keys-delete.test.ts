@@ -5,10 +5,10 @@ t.test('a deleted key is gone', async (t) => {
   const { call, mint, statusOfUse, logLines, administratorId } = await startKeyAdministration(t);
   const { id, key } = await mint();
   const other = await mint();
-  const answer = await call('DELETE', id);
-  t.strictSame([answer.status, answer.text], [204, '']);
-  t.equal(answer.headers['content-length'], undefined, 'RFC 9110 §8.6');
-  t.equal(answer.headers['cache-control'], 'no-store');
+  const response = await call('DELETE', id);
+  t.strictSame([response.status, response.text], [204, '']);
+  t.equal(response.headers['content-length'], undefined, 'RFC 9110 §8.6');
+  t.equal(response.headers['cache-control'], 'no-store');
   t.equal(await statusOfUse(key), 401);
   t.equal((await call('GET', id)).status, 404);
   t.equal((await call('DELETE', id)).status, 404, 'once');

@@ -35,7 +35,7 @@ async function withSixKeys(t: Parameters<typeof startKeyAdministration>[0]) {
     key('6', '🔑', { created: year(2004), expires: year(2003), createdBy: disabledId, scopes: [] }),
   ]);
   await changeUser(folder, disabledId, { disabled: true });
-  /** The ids of the answer, in its order, and its total. */
+  /** The ids of the response, in its order, and its total. */
   const list = async (query: string): Promise<[string, number]> => {
     const { status, json, text } = await call('GET', `?${query}`);
     if (status !== 200) throw new Error(`${query} was answered ${status} ${text}`);

@@ -1,5 +1,5 @@
 import t from 'tap';
-import type { ApiAnswer, ApiRequest } from '../support/api-client.ts';
+import type { ApiRequest, ApiResponse } from '../support/api-client.ts';
 import { keysPath, startKeyAdministration } from '../support/key-administration.ts';
 
 const unknownId = '0190a3a0-0000-7000-8000-000000000000';
@@ -14,17 +14,17 @@ interface Row {
   readonly detail?: string;
 }
 
-function refused(answer: ApiAnswer, { status, code, headers = {}, detail }: Row): object {
-  const { json } = answer;
+function refused(response: ApiResponse, { status, code, headers = {}, detail }: Row): object {
+  const { json } = response;
   return {
-    status: [answer.status, status],
+    status: [response.status, status],
     code: [json.code, code],
-    headers: [Object.keys(headers).map((name) => answer.headers[name]), Object.values(headers)],
+    headers: [Object.keys(headers).map((name) => response.headers[name]), Object.values(headers)],
     detail: [detail ?? json.detail, json.detail],
-    id: [json.request_id, answer.headers['x-request-id']],
+    id: [json.request_id, response.headers['x-request-id']],
     members: [Object.keys(json), ['detail', 'code', 'request_id']],
-    cache: [answer.headers['cache-control'], 'no-store'],
-    challenged: [answer.headers['www-authenticate'] !== undefined, status === 401 || status === 403],
+    cache: [response.headers['cache-control'], 'no-store'],
+    challenged: [response.headers['www-authenticate'] !== undefined, status === 401 || status === 403],
   };
 }
 

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import t, { type Test } from 'tap';
-import type { ApiAnswer } from '../support/api-client.ts';
+import type { ApiResponse } from '../support/api-client.ts';
 import { judgeExactKeys, judgeOneDeletion, type KeyCalls } from '../support/exact-keys.ts';
 import { isLong } from '../support/gateway-under-load.ts';
 import { startKeyAdministration } from '../support/key-administration.ts';
@@ -31,8 +31,8 @@ t.test('a key deleted with its children leaves none, not even one minted at that
     const { id, key } = await mint({ scopes: ['apikeys:write'] });
     const mintSome = () =>
       Array.from({ length: 16 }, () => ask({ label: 'child', scopes: ['apikeys:write'] }, { apiKey: key }));
-    const statusesOf = async (answers: Promise<ApiAnswer>[]) =>
-      new Set((await Promise.all(answers)).map(({ status }) => status));
+    const statusesOf = async (responses: Promise<ApiResponse>[]) =>
+      new Set((await Promise.all(responses)).map(({ status }) => status));
     t.strictSame(await statusesOf(mintSome()), new Set([201]));
     // While writes have to wait, more is minted with a key that is still good; its deletion is first in the queue.
     other.exec('BEGIN IMMEDIATE');

@@ -86,9 +86,9 @@ t.test('OPTIONS and other methods tell what there is, whoever asks', async (t) =
     t.strictSame([options.status, options.headers.allow, options.text], [204, allow, ''], `OPTIONS ${path}`);
     t.equal(options.headers['cache-control'], 'no-store');
     for (const method of others) {
-      const answer = await call(method, path, {});
-      t.strictSame([answer.status, answer.headers.allow], [405, allow], `${method} ${path}`);
-      t.equal(answer.json.code, 'method_not_allowed');
+      const response = await call(method, path, {});
+      t.strictSame([response.status, response.headers.allow], [405, allow], `${method} ${path}`);
+      t.equal(response.json.code, 'method_not_allowed');
     }
   }
 });

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { addUser, changeUser, withRecords } from '../support/accounts.ts';
-import { answerWithoutEnd, openEventStream } from '../support/event-stream.ts';
+import { openEventStream, respondWithoutEnd } from '../support/event-stream.ts';
 import { type KeyAdministration, startKeyAdministration } from '../support/key-administration.ts';
 import { addScopeSet } from '../support/scope-sets.ts';
 
@@ -9,7 +9,7 @@ const bea = { username: 'bea', password: 'another horse battery' };
 
 t.test('streams end at once with their key, and with the one it was minted with', async (t) => {
   const { port, upstream, mint, call } = await startKeyAdministration(t);
-  upstream.answer = answerWithoutEnd;
+  upstream.response = respondWithoutEnd;
   const scopes = ['apikeys:write', 'store:read'];
   const open = ({ key }: { key: string }) => openEventStream(port, key);
   const other = await open(await mint({ scopes }));
@@ -30,7 +30,7 @@ t.test('streams end at once with their key, and with the one it was minted with'
 });
 
 /** What makes a key of Bea's no longer good enough for the stream it has open. */
-const endings: readonly [string, (administration: KeyAdministration, beaId: string) => unknown][] = [
+const sessionEnds: readonly [string, (administration: KeyAdministration, beaId: string) => unknown][] = [
   ['its key expires', ({ advance }) => advance(3_600_000)],
   ['the user of its key is disabled', ({ folder }, id) => changeUser(folder, id, { disabled: true })],
   [
@@ -47,11 +47,11 @@ const endings: readonly [string, (administration: KeyAdministration, beaId: stri
   ],
 ];
 
-for (const [name, end] of endings)
+for (const [name, end] of sessionEnds)
   t.test(`a stream ends within a second once ${name}`, async (t) => {
     const administration = await startKeyAdministration(t);
     const { api, folder, upstream, port, mint } = administration;
-    upstream.answer = answerWithoutEnd;
+    upstream.response = respondWithoutEnd;
     await addScopeSet(folder, { id: 's', name: 's', scopes: ['store:read'] });
     const { id } = await addUser(folder, {
       ...bea,

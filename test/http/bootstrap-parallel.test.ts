@@ -5,15 +5,15 @@ import { administrator, bootstrapToken, startTestGateway, type TestGateway } fro
 const inParallel = 50;
 
 async function assertOneAdministrator(t: Test, gateways: readonly TestGateway[]): Promise<void> {
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: inParallel }, (_, i) =>
       gateways[i % gateways.length]!.api.activate(`ada ${i}`, administrator.password, bootstrapToken),
     ),
   );
-  const made = answers.filter(({ status }) => status === 201);
+  const made = responses.filter(({ status }) => status === 201);
   t.equal(made.length, 1);
-  for (const answer of answers.filter((other) => other !== made[0]))
-    t.match(answer, { status: 409, json: { code: 'already_activated' } });
+  for (const response of responses.filter((other) => other !== made[0]))
+    t.match(response, { status: 409, json: { code: 'already_activated' } });
   const users = await withRecords(gateways[0]!.folder, async (records) => records.listUsers());
   t.same(
     users.map(({ id, username }) => ({ id, username })),

@@ -55,9 +55,9 @@ t.test(
   async (t) => {
     const { api } = await startTestGateway(t);
     for (const [title, { json, problems }] of Object.entries(malformed)) {
-      const answer = await api.send({ method: 'POST', path, json });
-      t.equal(answer.status, 422, title);
-      t.same(answer.json.detail, problems, title);
+      const response = await api.send({ method: 'POST', path, json });
+      t.equal(response.status, 422, title);
+      t.same(response.json.detail, problems, title);
     }
     t.equal(
       (await api.activate(username, password, bootstrapToken)).status,

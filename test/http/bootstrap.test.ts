@@ -35,10 +35,10 @@ t.test('a wrong token is 401 before anything else that may be wrong', async (t) 
     { token: 'not the bootstrap token', username: '', password: 'short', more: true },
     { token: 'not the bootstrap token' },
   ]) {
-    const answer = await api.send({ method: 'POST', path, json });
-    t.match(answer, { status: 401, json: { code: 'invalid_bootstrap_token' } }, JSON.stringify(json));
-    t.equal(answer.headers['www-authenticate'], 'Bearer realm="acme"');
-    t.notOk('error' in answer.json, 'it is no OAuth endpoint');
+    const response = await api.send({ method: 'POST', path, json });
+    t.match(response, { status: 401, json: { code: 'invalid_bootstrap_token' } }, JSON.stringify(json));
+    t.equal(response.headers['www-authenticate'], 'Bearer realm="acme"');
+    t.notOk('error' in response.json, 'it is no OAuth endpoint');
   }
   t.equal((await api.activate(username, password, bootstrapToken)).status, 201);
 });

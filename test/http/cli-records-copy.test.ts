@@ -90,7 +90,7 @@ t.test('PostgreSQL', async (t) => {
     t.match(await api.send(next), { status: 200, json: { items: [{ label: 'a' }] } });
     t.same((await api.send({ path: '/.well-known/jwks.json' })).json, jwks.json);
     t.equal((await api.activate('bob', signInPassword, bootstrapToken)).status, 409, 'activation is closed');
-    t.equal((await api.signIn(username, signInPassword)).answer.status, 200);
+    t.equal((await api.signIn(username, signInPassword)).response.status, 200);
   });
 
   t.test('where there is anything already, nothing is copied', async (t) => {

@@ -15,20 +15,20 @@ async function serveWithRequestInFlight(t: Test, config: object = {}) {
   const upstream = await startRecordingUpstream();
   t.teardown(() => upstream.close());
   const arrived = new Promise<ServerResponse>((resolve) => {
-    upstream.answer = (_request: IncomingMessage, response: ServerResponse) => resolve(response);
+    upstream.response = (_request: IncomingMessage, response: ServerResponse) => resolve(response);
   });
   const folder = createCommandFolder(t, config, upstream.url);
   const gateway = await folder.serve();
-  const answer = gateway.api.send({ path: '/api/open/slow' });
-  answer.catch(() => {});
-  const response = await arrived;
-  return { gateway, answer, release: () => response.end('late') };
+  const response = gateway.api.send({ path: '/api/open/slow' });
+  response.catch(() => {});
+  const held = await arrived;
+  return { gateway, response, release: () => held.end('late') };
 }
 
 async function untilDraining(managementPort: number): Promise<void> {
   for (;;) {
-    const answer = await fetch(`http://127.0.0.1:${managementPort}/readyz`);
-    if (((await answer.json()) as { status: string }).status === 'draining') return;
+    const response = await fetch(`http://127.0.0.1:${managementPort}/readyz`);
+    if (((await response.json()) as { status: string }).status === 'draining') return;
   }
 }
 
@@ -46,11 +46,11 @@ async function openOnceRead(pipe: string): Promise<FileHandle> {
 
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   t.test(`${signal} lets a request in flight finish, then serve is done`, async (t) => {
-    const { gateway, answer, release } = await serveWithRequestInFlight(t);
+    const { gateway, response, release } = await serveWithRequestInFlight(t);
     gateway.child.kill(signal);
     await untilDraining(gateway.managementPort);
     release();
-    t.match(await answer, { status: 200, text: 'late' });
+    t.match(await response, { status: 200, text: 'late' });
     const { code, stdout, stderr } = await gateway.ended;
     t.equal(code, 0);
     t.match(stdout, /"path":"\/api\/open\/slow".*"status":200/, 'what was logged is written out');
@@ -59,20 +59,20 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
 }
 
 t.test('a second signal ends serve at once with 1', async (t) => {
-  const { gateway, answer } = await serveWithRequestInFlight(t);
+  const { gateway, response } = await serveWithRequestInFlight(t);
   gateway.child.kill('SIGTERM');
   await untilDraining(gateway.managementPort);
   gateway.child.kill('SIGINT');
   t.equal((await gateway.ended).code, 1);
-  await t.rejects(answer);
+  await t.rejects(response);
 });
 
 t.test('what is cut at the end of shutdown.timeout is logged as such', async (t) => {
-  const { gateway, answer } = await serveWithRequestInFlight(t, {
+  const { gateway, response } = await serveWithRequestInFlight(t, {
     shutdown: { delay: '0s', timeout: '100ms' },
   });
   gateway.child.kill('SIGTERM');
-  await t.rejects(answer);
+  await t.rejects(response);
   const { code, stdout } = await gateway.ended;
   t.equal(code, 0);
   t.match(stdout, /"path":"\/api\/open\/slow".*"status":0.*"outcome":"shutdown"/);

@@ -24,8 +24,8 @@ t.test('a user made on the command line signs in at the running gateway', async 
     { audit: true, event: 'user_created', outcome: 'success', actor: { kind: 'command_line' }, subject: id },
   ]);
   t.notMatch(result.stderr + result.stdout, password);
-  const { answer } = await api.signIn('ada', password);
-  t.equal(answer.json.scope, 'store:read store:write');
+  const { response } = await api.signIn('ada', password);
+  t.equal(response.json.scope, 'store:read store:write');
 });
 
 t.test('users are listed by name, with the fields of the HTTP API', async (t) => {
@@ -181,7 +181,7 @@ t.test('a new password ends the sessions at the running gateway', async (t) => {
   t.notMatch(changed.stderr, otherPassword);
   t.equal((await api.send({ ...asset, bearer: accessToken })).status, 401);
   await t.rejects(api.signIn('ada', password), /answered 401/);
-  t.equal((await api.signIn('ada', otherPassword)).answer.status, 200);
+  t.equal((await api.signIn('ada', otherPassword)).response.status, 200);
 });
 
 t.test('the last enabled administrator stays', async (t) => {

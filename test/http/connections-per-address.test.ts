@@ -10,7 +10,7 @@ t.test('beyond connections_per_address a connection is closed, until another one
   const second = await connectRaw(port);
   for (const connection of [first, second]) {
     connection.write(request);
-    t.equal((await connection.answer()).status, 404);
+    t.equal((await connection.response()).status, 404);
   }
   const third = await connectRaw(port);
   await third.closed;
@@ -22,14 +22,14 @@ t.test('beyond connections_per_address a connection is closed, until another one
   const tryAgain = async () => {
     const connection = await connectRaw(port);
     connection.write(request);
-    const answer = await connection.answer().catch(() => undefined);
-    admitted ||= answer?.status === 404;
+    const response = await connection.response().catch(() => undefined);
+    admitted ||= response?.status === 404;
     connection.reset();
   };
   const trying = setInterval(() => tryAgain().catch(() => {}), 20);
   await eventually(() => admitted).finally(() => clearInterval(trying));
   second.write(request);
-  t.equal((await second.answer()).status, 404, 'who was there first stays');
+  t.equal((await second.response()).status, 404, 'who was there first stays');
   second.reset();
 });
 
@@ -38,7 +38,7 @@ t.test('no bound is the default', async (t) => {
   const all = await Promise.all(Array.from({ length: 50 }, () => connectRaw(port)));
   for (const connection of all) {
     connection.write(request);
-    t.equal((await connection.answer()).status, 404);
+    t.equal((await connection.response()).status, 404);
     connection.reset();
   }
 });

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { startForwarding } from '../support/forwarding.ts';
-import { exchangeRaw, type RawAnswer } from '../support/raw-client.ts';
+import { exchangeRaw, type RawResponse } from '../support/raw-client.ts';
 
 const ours = 'https://app.example';
 const preflight = (origin = ours, method = 'PUT') => [
@@ -8,8 +8,8 @@ const preflight = (origin = ours, method = 'PUT') => [
   `Access-Control-Request-Method: ${method}`,
   'Access-Control-Request-Headers: authorization,x-custom',
 ];
-const corsOf = (answer: RawAnswer | undefined) =>
-  answer?.rawHeaders.filter((text, i) => i % 2 === 0 && /^access-control-/i.test(text)) ?? [];
+const corsOf = (response: RawResponse | undefined) =>
+  response?.rawHeaders.filter((text, i) => i % 2 === 0 && /^access-control-/i.test(text)) ?? [];
 
 const routes = (more: object = {}) => [
   { prefix: '/api/store', upstream: 'app', scopes: { read: ['store:read'] }, ...more },
@@ -18,12 +18,12 @@ const routes = (more: object = {}) => [
 
 async function scene(t: Parameters<typeof startForwarding>[0], origins: readonly string[], more?: object) {
   const gateway = await startForwarding(t, { cors: { origins }, routes: routes(more) });
-  gateway.upstream.answer = (_request, response) =>
+  gateway.upstream.response = (_request, response) =>
     response.writeHead(200, { 'Access-Control-Allow-Origin': '*', Vary: 'Accept' }).end('up');
   /** Sends those lines without a credential unless they hold one. */
   const ask = async (requestLine: string, lines: readonly string[] = []) => {
     const head = [`${requestLine} HTTP/1.1`, 'Host: a', 'Connection: close', ...lines, '', ''];
-    return (await exchangeRaw(gateway.port, head.join('\r\n'))).answers[0];
+    return (await exchangeRaw(gateway.port, head.join('\r\n'))).responses[0];
   };
   return { gateway, ask, withKey: `X-API-Key: ${gateway.key}` };
 }
@@ -32,16 +32,16 @@ t.test('with origins configured Postern answers every preflight', async (t) => {
   const { gateway, ask, withKey } = await scene(t, [ours, 'https://other.example:8443']);
   const paths = ['/api/store/x', '/api/open/x', '/api/login/access-token', '/api/nothing-here', '/nowhere'];
   for (const path of paths) {
-    const answer = await ask(`OPTIONS ${path}`, preflight());
-    t.equal(answer?.status, 204, path);
-    t.same(answer?.values('access-control-allow-origin'), [ours]);
-    t.same(answer?.values('access-control-allow-credentials'), ['true']);
-    t.same(answer?.values('access-control-allow-methods'), ['PUT']);
-    t.same(answer?.values('access-control-allow-headers'), ['authorization,x-custom']);
-    t.same(answer?.values('access-control-max-age'), ['600']);
-    t.same(answer?.values('vary'), ['Origin']);
-    t.same(answer?.values('cache-control'), ['no-store']);
-    t.equal(answer?.values('x-request-id').length, 1);
+    const response = await ask(`OPTIONS ${path}`, preflight());
+    t.equal(response?.status, 204, path);
+    t.same(response?.values('access-control-allow-origin'), [ours]);
+    t.same(response?.values('access-control-allow-credentials'), ['true']);
+    t.same(response?.values('access-control-allow-methods'), ['PUT']);
+    t.same(response?.values('access-control-allow-headers'), ['authorization,x-custom']);
+    t.same(response?.values('access-control-max-age'), ['600']);
+    t.same(response?.values('vary'), ['Origin']);
+    t.same(response?.values('cache-control'), ['no-store']);
+    t.equal(response?.values('x-request-id').length, 1);
   }
   t.same((await ask('OPTIONS /api/store/x', [...preflight(), withKey]))?.status, 204, 'with a key too');
   t.same((await ask('OPTIONS /api/store/x', [...preflight(), 'X-API-Key: bad']))?.status, 204);
@@ -62,10 +62,10 @@ t.test('a preflight of another origin is told nothing', async (t) => {
     '',
   ];
   for (const origin of others) {
-    const answer = await ask('OPTIONS /api/store/x', preflight(origin));
-    t.equal(answer?.status, 204, origin);
-    t.same(corsOf(answer), []);
-    t.same(answer?.values('vary'), ['Origin']);
+    const response = await ask('OPTIONS /api/store/x', preflight(origin));
+    t.equal(response?.status, 204, origin);
+    t.same(corsOf(response), []);
+    t.same(response?.values('vary'), ['Origin']);
   }
 });
 
@@ -85,7 +85,7 @@ t.test('what is no preflight goes its way', async (t) => {
   t.equal(gateway.upstream.seen.length, 4);
 });
 
-t.test('with origins configured Postern owns Access-Control-* on every answer', async (t) => {
+t.test('with origins configured Postern owns Access-Control-* on every response', async (t) => {
   const { ask, withKey } = await scene(t, [ours]);
   const exposed = 'X-Request-Id, WWW-Authenticate, Retry-After';
   const rows: [string, string, string[], number][] = [
@@ -98,12 +98,12 @@ t.test('with origins configured Postern owns Access-Control-* on every answer', 
     ['a 431', 'GET /api/store/x', Array.from({ length: 120 }, (_, i) => `X-${i}: a`), 431],
   ];
   for (const [name, line, lines, status] of rows) {
-    const answer = await ask(line, [...lines, `Origin: ${ours}`]);
-    t.equal(answer?.status, status, name);
-    t.same(answer?.values('access-control-allow-origin'), [ours]);
-    t.same(answer?.values('access-control-allow-credentials'), ['true']);
-    t.same(answer?.values('access-control-expose-headers'), [exposed]);
-    t.ok(answer?.values('vary').includes('Origin'));
+    const response = await ask(line, [...lines, `Origin: ${ours}`]);
+    t.equal(response?.status, status, name);
+    t.same(response?.values('access-control-allow-origin'), [ours]);
+    t.same(response?.values('access-control-allow-credentials'), ['true']);
+    t.same(response?.values('access-control-expose-headers'), [exposed]);
+    t.ok(response?.values('vary').includes('Origin'));
 
     const foreign = await ask(line, [...lines, 'Origin: https://evil.example']);
     t.equal(foreign?.status, status);
@@ -115,9 +115,9 @@ t.test('with origins configured Postern owns Access-Control-* on every answer', 
 t.test('without origins a preflight for an own path is 204 without CORS headers', async (t) => {
   const { gateway, ask } = await scene(t, []);
   for (const path of ['/api/login/access-token', '/api/admin/api-keys/', '/api/login/nothing']) {
-    const answer = await ask(`OPTIONS ${path}`, preflight());
-    t.equal(answer?.status, 204, path);
-    t.same(corsOf(answer), []);
+    const response = await ask(`OPTIONS ${path}`, preflight());
+    t.equal(response?.status, 204, path);
+    t.same(corsOf(response), []);
   }
   t.equal(gateway.upstream.seen.length, 0);
 });
@@ -162,10 +162,10 @@ t.test('a preflight that a route passes on goes up as nobody’s, without its qu
   const credentials = ['authorization', 'x-api-key', 'cookie', 'x-auth-subject', 'x_auth_scopes'];
   for (const path of ['/api/store/x', '/api/open/x'])
     for (const [name, lines] of Object.entries(rows)) {
-      const answer = await ask(`OPTIONS ${path}?token=secret`, [...preflight(), ...lines]);
-      t.match(answer, { status: 200, text: 'up' }, name);
-      t.same(answer?.values('access-control-allow-origin'), ['*'], 'CORS is the upstream’s');
-      t.same(answer?.values('cache-control'), []);
+      const response = await ask(`OPTIONS ${path}?token=secret`, [...preflight(), ...lines]);
+      t.match(response, { status: 200, text: 'up' }, name);
+      t.same(response?.values('access-control-allow-origin'), ['*'], 'CORS is the upstream’s');
+      t.same(response?.values('cache-control'), []);
       const seen = gateway.upstream.seen.at(-1)!;
       t.equal(seen.target, path);
       for (const header of [...credentials, 'remote-user']) t.same(seen.values(header), [], header);

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { eventually, startForwarding } from '../support/forwarding.ts';
 import { connectRaw, exchangeRaw } from '../support/raw-client.ts';
-import { plainAnswer, startRawUpstream } from '../support/raw-upstream.ts';
+import { plainResponse, startRawUpstream } from '../support/raw-upstream.ts';
 
 const outcomes = (lines: Record<string, unknown>[], path: string) =>
   lines.filter((line) => line.path === path).map((line) => line.outcome);
@@ -9,13 +9,13 @@ const outcomes = (lines: Record<string, unknown>[], path: string) =>
 t.test('a client that goes away takes its upstream request with it', async (t) => {
   const upstream = await startRawUpstream(t, ({ socket, text }) => {
     if (text.includes('/started')) socket.write('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nsome');
-    else if (text.includes('/good')) socket.write(plainAnswer());
+    else if (text.includes('/good')) socket.write(plainResponse());
   });
   const settings = { url: upstream.url, max_connections: 1, max_waiting: 1 };
   const gateway = await startForwarding(t, { upstreams: { app: settings } });
   const isAnswered = async () => {
     const good = gateway.raw('GET /api/store/good HTTP/1.1', ['Connection: close']);
-    return (await exchangeRaw(gateway.port, good)).answers[0]?.status === 200;
+    return (await exchangeRaw(gateway.port, good)).responses[0]?.status === 200;
   };
   const rows: [string, string, 'reset' | 'end'][] = [
     ['/api/store/before', gateway.raw('GET /api/store/before HTTP/1.1'), 'reset'],
@@ -48,7 +48,7 @@ t.test('a client that goes away takes its upstream request with it', async (t) =
 
 t.test('a client that goes away while it waits for a connection frees its place', async (t) => {
   const upstream = await startRawUpstream(t, ({ socket, text }) => {
-    if (!text.includes('/held')) socket.write(plainAnswer());
+    if (!text.includes('/held')) socket.write(plainResponse());
   });
   const settings = { url: upstream.url, max_connections: 1, max_waiting: 1 };
   const gateway = await startForwarding(t, { upstreams: { app: settings } });
@@ -66,7 +66,7 @@ t.test('a client that goes away while it waits for a connection frees its place'
   last.write(gateway.raw('GET /api/store/last HTTP/1.1'));
   await new Promise((resolve) => setTimeout(resolve, 20));
   held.reset();
-  t.equal((await last.answer()).status, 200);
+  t.equal((await last.response()).status, 200);
   t.notMatch(upstream.received, /waiting/, 'nobody is asked on behalf of the gone');
   last.reset();
 });

@@ -9,13 +9,13 @@ const invalid = `${challenge}, error="invalid_token"`;
 async function call(gateway: Forwarding, lines: readonly string[], path = '/api/store/x') {
   const head = [`GET ${path} HTTP/1.1`, 'Host: a.example', 'Connection: close', ...lines, '', ''];
   const before = gateway.upstream.seen.length;
-  const { answers } = await exchangeRaw(gateway.port, head.join('\r\n'));
-  const [answer] = answers;
+  const { responses } = await exchangeRaw(gateway.port, head.join('\r\n'));
+  const [response] = responses;
   const seen = gateway.upstream.seen.slice(before);
   return {
-    status: answer?.status,
-    code: answer?.json.code,
-    challenge: answer?.values('www-authenticate'),
+    status: response?.status,
+    code: response?.json.code,
+    challenge: response?.values('www-authenticate'),
     seen,
   };
 }
@@ -68,8 +68,8 @@ t.test('what is presented and wrong is refused, never ignored', async (t) => {
     ['a token in the place of a key', [`X-API-Key: ${bearer}`], 401, 'invalid_api_key', invalid],
   ];
   for (const [name, lines, status, code, wanted] of rows) {
-    const answer = await call(gateway, lines);
-    t.match(answer, { status, code, challenge: [wanted], seen: [] }, name);
+    const response = await call(gateway, lines);
+    t.match(response, { status, code, challenge: [wanted], seen: [] }, name);
   }
 });
 
@@ -122,6 +122,6 @@ t.test('query, body and cookie hold no credential', async (t) => {
   t.match(await call(gateway, [], `/api/store/x${query}`), { status: 401, code: 'not_authenticated' });
   t.match(await call(gateway, [`Cookie: ${gateway.cookie}`]), { status: 401, code: 'not_authenticated' });
   const form = `access_token=${gateway.bearer}`;
-  const answer = await gateway.api.send({ method: 'POST', path: '/api/store/x', body: form });
-  t.equal(answer.status, 401);
+  const response = await gateway.api.send({ method: 'POST', path: '/api/store/x', body: form });
+  t.equal(response.status, 401);
 });

@@ -9,11 +9,11 @@ async function passedOn(
   requestLine = 'GET /api/store/x HTTP/1.1',
   body = '',
 ) {
-  const { answers } = await exchangeRaw(
+  const { responses } = await exchangeRaw(
     gateway.port,
     gateway.raw(requestLine, ['Connection: close', ...lines], body),
   );
-  if (answers[0]?.status !== 200) throw new Error(`it was answered ${answers[0]?.status}`);
+  if (responses[0]?.status !== 200) throw new Error(`it was answered ${responses[0]?.status}`);
   return gateway.upstream.seen.at(-1)!;
 }
 

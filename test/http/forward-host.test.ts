@@ -33,11 +33,11 @@ t.test('Host is one well-formed authority', async (t) => {
 
   for (const host of ['a.example', 'a.example:8080', '127.0.0.1', '[::1]:80', 'xn--bcher-kva.example'])
     await t.test(`${host} passes as it stands`, async (t) => {
-      const { answers } = await exchangeRaw(
+      const { responses } = await exchangeRaw(
         gateway.port,
         withHosts(host).replace(/\r\n$/, 'Connection: close\r\n\r\n'),
       );
-      t.equal(answers[0]?.status, 200);
+      t.equal(responses[0]?.status, 200);
       t.same(gateway.upstream.seen.at(-1)!.values('host'), [host]);
     });
 });

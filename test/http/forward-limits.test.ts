@@ -14,15 +14,15 @@ t.test('a target over target_bytes is 414', async (t) => {
     [target(17_000), 431],
   ];
   for (const [path, status] of rows) {
-    const { answers, closed } = await exchangeRaw(
+    const { responses, closed } = await exchangeRaw(
       gateway.port,
       gateway.raw(`GET ${path} HTTP/1.1`, ['Connection: close']),
     );
-    t.equal(answers[0]?.status, status, `${path.length} bytes`);
+    t.equal(responses[0]?.status, status, `${path.length} bytes`);
     t.equal(closed, 'ended');
   }
-  const { answers } = await exchangeRaw(gateway.port, gateway.raw(`GET ${target(9_000)} HTTP/1.1`));
-  t.match(answers[0]?.json, { code: 'target_too_long' });
+  const { responses } = await exchangeRaw(gateway.port, gateway.raw(`GET ${target(9_000)} HTTP/1.1`));
+  t.match(responses[0]?.json, { code: 'target_too_long' });
   t.ok(await gateway.stillServes());
 });
 
@@ -43,9 +43,9 @@ t.test('a head over header_bytes or header_count is 431', async (t) => {
     ['thousands of fields', fields(3_000), 431],
   ];
   for (const [name, bytes, status] of rows) {
-    const { answers, closed } = await exchangeRaw(gateway.port, bytes);
-    t.equal(answers[0]?.status, status, name);
-    if (status === 431) t.match(answers[0]?.json, { code: 'headers_too_large' });
+    const { responses, closed } = await exchangeRaw(gateway.port, bytes);
+    t.equal(responses[0]?.status, status, name);
+    if (status === 431) t.match(responses[0]?.json, { code: 'headers_too_large' });
     t.equal(closed, 'ended');
   }
   t.ok(await gateway.stillServes());
@@ -54,14 +54,14 @@ t.test('a head over header_bytes or header_count is 431', async (t) => {
 t.test('a head that comes too slowly is 408', async (t) => {
   const gateway = await startForwarding(t, { limits: { header_timeout: '300ms' } });
   for (const bytes of ['G', gateway.raw(get).slice(0, -2), `${get}\r\nHost: a\r\n`]) {
-    const { answers, closed } = await exchangeRaw(gateway.port, bytes);
-    t.match(answers, [{ status: 408, json: { code: 'request_timeout' } }]);
+    const { responses, closed } = await exchangeRaw(gateway.port, bytes);
+    t.match(responses, [{ status: 408, json: { code: 'request_timeout' } }]);
     t.equal(closed, 'ended');
   }
   const dripping = await connectRaw(gateway.port);
   const timer = setInterval(() => dripping.write('X'), 50);
   dripping.write(`${get}\r\nHost: a\r\nX-A: `);
-  t.equal((await dripping.answer()).status, 408, 'drop by drop is no faster');
+  t.equal((await dripping.response()).status, 408, 'drop by drop is no faster');
   clearInterval(timer);
   const silent = await connectRaw(gateway.port);
   t.equal(await silent.closed, 'ended', 'who says nothing at all is not kept');
@@ -76,9 +76,9 @@ t.test('a body that stands still is 408', async (t) => {
     'of an own endpoint': gateway.raw('POST /api/login/access-token HTTP/1.1', ['Content-Length: 9'], 'some'),
   };
   for (const [name, bytes] of Object.entries(rows)) {
-    const { answers, closed } = await exchangeRaw(gateway.port, bytes);
-    t.match(answers, [{ status: 408, json: { code: 'request_timeout' } }], name);
-    t.same(answers[0]?.values('connection'), ['close']);
+    const { responses, closed } = await exchangeRaw(gateway.port, bytes);
+    t.match(responses, [{ status: 408, json: { code: 'request_timeout' } }], name);
+    t.same(responses[0]?.values('connection'), ['close']);
     t.equal(closed, 'ended');
   }
   const steady = await connectRaw(gateway.port);
@@ -87,7 +87,7 @@ t.test('a body that stands still is 408', async (t) => {
     await new Promise((resolve) => setTimeout(resolve, 100));
     steady.write(byte);
   }
-  t.equal((await steady.answer()).status, 200, 'slowly is no fault');
+  t.equal((await steady.response()).status, 200, 'slowly is no fault');
   steady.reset();
 });
 
@@ -96,28 +96,28 @@ t.test('a connection is kept for the next request, and not for ever', async (t) 
   const connection = await connectRaw(gateway.port);
   for (let i = 0; i < 3; i++) {
     connection.write(gateway.raw(get));
-    const answer = await connection.answer();
-    t.equal(answer.status, 200);
-    t.notMatch(answer.values('connection'), ['close']);
+    const response = await connection.response();
+    t.equal(response.status, 200);
+    t.notMatch(response.values('connection'), ['close']);
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
   t.equal(await connection.closed, 'ended');
   const old = await exchangeRaw(gateway.port, gateway.raw('GET /api/store/x HTTP/1.0'));
-  t.same(old.answers[0]?.values('connection'), ['close'], 'HTTP/1.0 asks to be kept');
-  gateway.upstream.answer = (_request, response) => response.setHeader('Content-Length', 2).end('ok');
+  t.same(old.responses[0]?.values('connection'), ['close'], 'HTTP/1.0 asks to be kept');
+  gateway.upstream.response = (_request, response) => response.setHeader('Content-Length', 2).end('ok');
   const kept = await connectRaw(gateway.port);
   for (let i = 0; i < 2; i++) {
     kept.write(gateway.raw('GET /api/store/x HTTP/1.0', ['Connection: keep-alive']));
-    t.same((await kept.answer()).values('connection'), ['keep-alive']);
+    t.same((await kept.response()).values('connection'), ['keep-alive']);
   }
   kept.reset();
 });
 
 t.test('requests_per_connection', async (t) => {
   const gateway = await startForwarding(t, { limits: { requests_per_connection: 2 } });
-  const { answers } = await exchangeRaw(gateway.port, gateway.raw(get).repeat(4));
+  const { responses } = await exchangeRaw(gateway.port, gateway.raw(get).repeat(4));
   t.same(
-    answers.map((answer) => answer.values('connection')[0]),
+    responses.map((response) => response.values('connection')[0]),
     ['keep-alive', 'close'],
   );
 });
@@ -126,7 +126,7 @@ t.test('connections beyond the limit are not accepted', async (t) => {
   const gateway = await startForwarding(t, { limits: { connections: 2 } });
   const held = [await connectRaw(gateway.port), await connectRaw(gateway.port)];
   const beyond = await exchangeRaw(gateway.port, gateway.raw(get));
-  t.equal(beyond.answers.length, 0);
+  t.equal(beyond.responses.length, 0);
   for (const connection of held) connection.reset();
   await new Promise((resolve) => setTimeout(resolve, 50));
   t.ok(await gateway.stillServes());
@@ -135,7 +135,7 @@ t.test('connections beyond the limit are not accepted', async (t) => {
 t.test('a client that reads nothing is cut off, and its upstream let go', async (t) => {
   const gateway = await startForwarding(t, { limits: { write_idle_timeout: '400ms' } });
   const body = Buffer.alloc(32 * 1024 * 1024);
-  gateway.upstream.answer = (request, response) =>
+  gateway.upstream.response = (request, response) =>
     response.end(request.url!.endsWith('/big') ? body : 'small');
   const connection = await connectRaw(gateway.port);
   connection.pause();

@@ -1,19 +1,19 @@
 import t from 'tap';
 import { eventually, startForwarding } from '../support/forwarding.ts';
 import { connectRaw } from '../support/raw-client.ts';
-import { plainAnswer, startRawUpstream } from '../support/raw-upstream.ts';
+import { plainResponse, startRawUpstream } from '../support/raw-upstream.ts';
 
 t.test('beyond max_connections and max_waiting it is 503 at once', async (t) => {
   const held: (() => void)[] = [];
   const upstream = await startRawUpstream(t, ({ socket }) => {
-    held.push(() => socket.write(plainAnswer()));
+    held.push(() => socket.write(plainResponse()));
   });
   const settings = { url: upstream.url, max_connections: 2, max_waiting: 1 };
   const gateway = await startForwarding(t, { upstreams: { app: settings } });
   const ask = async () => {
     const connection = await connectRaw(gateway.port);
     connection.write(gateway.raw('GET /api/store/x HTTP/1.1', ['Connection: close']));
-    return connection.answer();
+    return connection.response();
   };
   const admitted = [ask(), ask()];
   await eventually(() => held.length === 2);
@@ -27,8 +27,8 @@ t.test('beyond max_connections and max_waiting it is 503 at once', async (t) => 
   held.shift()!();
   await eventually(() => held.length === 2);
   t.equal(upstream.accepted, 2, 'who waited takes the connection that became free');
-  for (const answer of held) answer();
-  for (const answer of await Promise.all(admitted)) t.equal(answer.status, 200);
+  for (const response of held) response();
+  for (const response of await Promise.all(admitted)) t.equal(response.status, 200);
   const later = ask();
   await eventually(() => held.length === 3);
   held[2]!();
@@ -37,7 +37,7 @@ t.test('beyond max_connections and max_waiting it is 503 at once', async (t) => 
 
 t.test('who waits longer than response_timeout is told 504', async (t) => {
   const upstream = await startRawUpstream(t, ({ socket, text }) => {
-    if (text.includes('/short')) socket.write(plainAnswer());
+    if (text.includes('/short')) socket.write(plainResponse());
   });
   const settings = { url: upstream.url, max_connections: 1, response_timeout: '5s' };
   const gateway = await startForwarding(t, {

@@ -8,7 +8,7 @@ const get = 'GET /api/store/x HTTP/1.1';
 t.test('a good request before a bad one on a connection is answered whole', async (t) => {
   const gateway = await startForwarding(t);
   const body = 'x'.repeat(300_000);
-  gateway.upstream.answer = (_request, response) => {
+  gateway.upstream.response = (_request, response) => {
     setTimeout(() => response.writeHead(200, { 'Content-Length': body.length }).end(body), 50);
   };
   const good = gateway.raw('GET /api/store/good HTTP/1.1');
@@ -25,12 +25,12 @@ t.test('a good request before a bad one on a connection is answered whole', asyn
     for (const goods of [1, 2])
       await t.test(`${goods} ${name}`, async (t) => {
         const before = gateway.upstream.seen.length;
-        const { answers, closed } = await exchangeRaw(gateway.port, good.repeat(goods) + bad);
+        const { responses, closed } = await exchangeRaw(gateway.port, good.repeat(goods) + bad);
         t.same(
-          answers.map((answer) => answer.status),
+          responses.map((response) => response.status),
           [...Array(goods).fill(200), status],
         );
-        for (const answer of answers.slice(0, goods)) t.equal(answer.body.length, body.length);
+        for (const response of responses.slice(0, goods)) t.equal(response.body.length, body.length);
         t.equal(closed, 'ended');
         t.equal(gateway.upstream.seen.length, before + goods);
       });
@@ -38,26 +38,26 @@ t.test('a good request before a bad one on a connection is answered whole', asyn
   await t.test('what comes after a request that closes the connection is no request', async (t) => {
     const before = gateway.upstream.seen.length;
     const last = gateway.raw('GET /api/store/good HTTP/1.1', ['Connection: close']);
-    const { answers } = await exchangeRaw(gateway.port, last + good);
+    const { responses } = await exchangeRaw(gateway.port, last + good);
     t.same(
-      answers.map((answer) => answer.status),
+      responses.map((response) => response.status),
       [200],
     );
-    t.equal(answers[0]?.body.length, body.length);
+    t.equal(responses[0]?.body.length, body.length);
     t.equal(gateway.upstream.seen.length, before + 1);
   });
-  gateway.upstream.answer = (_request, response) => response.end('{}');
+  gateway.upstream.response = (_request, response) => response.end('{}');
   t.ok(await gateway.stillServes());
 });
 
 t.test('pipelined good requests are answered in their order', async (t) => {
   const gateway = await startForwarding(t);
-  gateway.upstream.answer = (request, response) => {
+  gateway.upstream.response = (request, response) => {
     setTimeout(() => response.end(request.url), request.url!.endsWith('1') ? 80 : 0);
   };
   const connection = await connectRaw(gateway.port);
   connection.write([1, 2, 3].map((n) => gateway.raw(`GET /api/store/${n} HTTP/1.1`)).join(''));
-  for (const n of [1, 2, 3]) t.equal((await connection.answer()).text, `/api/store/${n}`);
+  for (const n of [1, 2, 3]) t.equal((await connection.response()).text, `/api/store/${n}`);
   connection.reset();
 });
 
@@ -69,25 +69,25 @@ t.test('an empty line before a request is overlooked, once (RFC 9112 §2.2)', as
     ['and again', '\r\n'],
   ] as const) {
     connection.write(gateway.raw(post, ['Content-Length: 3'], `abc${slip}`));
-    t.equal((await connection.answer()).status, 200, name);
+    t.equal((await connection.response()).status, 200, name);
     await new Promise((resolve) => setTimeout(resolve, 30));
   }
   connection.write('\r');
   await new Promise((resolve) => setTimeout(resolve, 30));
   connection.write(`\n${gateway.raw(get)}`);
-  t.equal((await connection.answer()).status, 400, 'not twice');
-  const { answers } = await exchangeRaw(gateway.port, `\n${gateway.raw(get)}`);
-  t.match(answers, [{ status: 400 }], 'a bare LF is none');
+  t.equal((await connection.response()).status, 400, 'not twice');
+  const { responses } = await exchangeRaw(gateway.port, `\n${gateway.raw(get)}`);
+  t.match(responses, [{ status: 400 }], 'a bare LF is none');
   t.ok(await gateway.stillServes());
 });
 
 t.test('an extension on every chunk costs nothing', async (t) => {
   const gateway = await startForwarding(t);
   const chunks = `1;signature=${'f'.repeat(64)}\r\nx\r\n`.repeat(500);
-  const { answers } = await exchangeRaw(
+  const { responses } = await exchangeRaw(
     gateway.port,
     gateway.raw(post, ['Transfer-Encoding: chunked', 'Connection: close'], `${chunks}0\r\n\r\n`),
   );
-  t.equal(answers[0]?.status, 200);
+  t.equal(responses[0]?.status, 200);
   t.equal(gateway.upstream.seen.at(-1)!.body.length, 500);
 });

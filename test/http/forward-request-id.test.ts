@@ -3,11 +3,11 @@ import { type Forwarding, startForwarding } from '../support/forwarding.ts';
 import { exchangeRaw } from '../support/raw-client.ts';
 
 async function idOf(gateway: Forwarding, lines: readonly string[], path = '/api/store/x') {
-  const { answers } = await exchangeRaw(
+  const { responses } = await exchangeRaw(
     gateway.port,
     gateway.raw(`GET ${path} HTTP/1.1`, ['Connection: close', ...lines]),
   );
-  return { answered: answers[0]!.values('x-request-id'), json: answers[0]!.json };
+  return { answered: responses[0]!.values('x-request-id'), json: responses[0]!.json };
 }
 
 t.test('the caller’s id goes up, back and into the log', async (t) => {
@@ -45,7 +45,7 @@ t.test('any other id is replaced', async (t) => {
 
 t.test('an upstream’s own id does not come back', async (t) => {
   const gateway = await startForwarding(t);
-  gateway.upstream.answer = (_request, response) =>
+  gateway.upstream.response = (_request, response) =>
     response.writeHead(200, { 'X-Request-ID': 'of the upstream' }).end();
   t.same((await idOf(gateway, ['X-Request-Id: mine'])).answered, ['mine']);
 });

@@ -53,9 +53,9 @@ t.test('who may, by kind of credential and by scope', async (t) => {
   );
 
   for (const method of ['POST', 'PATCH', 'PROPFIND']) {
-    const answer = await api.send({ method, path: '/own', apiKey: key });
-    t.match(answer, { status: 405, json: { code: 'method_not_allowed' } }, method);
-    t.equal(answer.headers.allow, 'GET, HEAD, OPTIONS, DELETE');
+    const response = await api.send({ method, path: '/own', apiKey: key });
+    t.match(response, { status: 405, json: { code: 'method_not_allowed' } }, method);
+    t.equal(response.headers.allow, 'GET, HEAD, OPTIONS, DELETE');
   }
   t.equal((await api.send({ method: 'POST', path: '/own' })).status, 401, '401 comes before 405 here');
 });

@@ -18,7 +18,7 @@ t.test('64 MiB come down as they went out, no faster than the client reads', asy
         data.stream.pipe(response);
       });
       const { port, key } = await startForwarding(t, { upstreams: { app: { url: upstream.url } } });
-      const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+      const response = await new Promise<IncomingMessage>((resolve, reject) => {
         request({ port, path: '/api/store/x', headers: { 'x-api-key': key }, agent: false }, resolve)
           .on('error', reject)
           .end();
@@ -26,7 +26,7 @@ t.test('64 MiB come down as they went out, no faster than the client reads', asy
       await new Promise((resolve) => setTimeout(resolve, 300));
       const before = data.taken();
       t.ok(before < onTheWay, `${before} bytes were taken for a client that reads nothing`);
-      const got = await digestOf(answer);
+      const got = await digestOf(response);
       t.equal(got.bytes, bytes);
       t.equal(got.digest, data.digest());
     });
@@ -96,10 +96,10 @@ t.test('both directions stream at once', async (t) => {
     await connection.received(`<${word}>`);
   }
   connection.write('0\r\n\r\n');
-  const answer = await connection.answer();
-  t.equal(answer.text, '<one><two><three>.');
+  const response = await connection.response();
+  t.equal(response.text, '<one><two><three>.');
   connection.write(raw('GET /api/store/x HTTP/1.1'));
-  t.equal((await connection.answer()).text, '.', 'the connection goes on');
+  t.equal((await connection.response()).text, '.', 'the connection goes on');
   connection.reset();
 });
 
@@ -112,8 +112,8 @@ t.test('a chunked body in pieces of a byte is the same body', async (t) => {
     connection.write(byte);
     await new Promise((resolve) => setImmediate(resolve));
   }
-  t.equal((await connection.answer()).status, 200);
-  t.equal((await connection.answer()).status, 200);
+  t.equal((await connection.response()).status, 200);
+  t.equal((await connection.response()).status, 200);
   connection.reset();
   t.equal(gateway.upstream.seen[0]!.body.toString(), 'abc0123456789');
   t.equal(gateway.upstream.seen[1]!.target, '/api/store/next');

@@ -66,11 +66,11 @@ t.test('what passes goes on as the same bytes', async (t) => {
     '/api/store/...?',
   ];
   for (const target of targets) {
-    const { answers } = await exchangeRaw(
+    const { responses } = await exchangeRaw(
       gateway.port,
       gateway.raw(`GET ${target} HTTP/1.1`, ['Connection: close']),
     );
-    t.equal(answers[0]?.status, 200, target);
+    t.equal(responses[0]?.status, 200, target);
     t.equal(gateway.upstream.seen.at(-1)!.target, target);
   }
 });
@@ -78,11 +78,11 @@ t.test('what passes goes on as the same bytes', async (t) => {
 t.test('paths: pass lets semicolons and encoded slashes through as they stand', async (t) => {
   const gateway = await startForwarding(t, { paths: { semicolons: 'pass', encoded_slashes: 'pass' } });
   for (const target of ['/api/store/x;v=1/y', '/api/store/a%2Fb%2fc%3B']) {
-    const { answers } = await exchangeRaw(
+    const { responses } = await exchangeRaw(
       gateway.port,
       gateway.raw(`GET ${target} HTTP/1.1`, ['Connection: close']),
     );
-    t.equal(answers[0]?.status, 200, target);
+    t.equal(responses[0]?.status, 200, target);
     t.equal(gateway.upstream.seen.at(-1)!.target, target);
   }
   for (const target of ['/api/store;v=1/x', '/api/store%2fx', '/api/login;v=1/access-token', '/api%2flogout'])

@@ -25,14 +25,14 @@ t.test('the listener speaks TLS, and says so to the upstream', async (t) => {
   const { connect: open, raw, upstream } = await startTls(t);
   const connection = await open();
   connection.write(raw('GET /api/store/x HTTP/1.1'));
-  t.equal((await connection.answer()).status, 200);
+  t.equal((await connection.response()).status, 200);
   t.same(upstream.seen[0]!.values('x-forwarded-proto'), ['https']);
   connection.write(raw('GET /api//x HTTP/1.1'));
-  t.equal((await connection.answer()).status, 400);
+  t.equal((await connection.response()).status, 400);
   t.equal(await connection.closed, 'ended');
 });
 
-t.test('what is no TLS gets no answer, and others are served', async (t) => {
+t.test('what is no TLS gets no response, and others are served', async (t) => {
   if (!requireProgram(t, 'openssl')) return;
   const { port, connect: open, raw } = await startTls(t, { limits: { header_timeout: '300ms' } });
   for (const bytes of [raw('GET /api/store/x HTTP/1.1'), 'x', '\x16\x03\x01\xff\xff']) {
@@ -48,7 +48,7 @@ t.test('what is no TLS gets no answer, and others are served', async (t) => {
   }
   const connection = await open();
   connection.write(raw('GET /api/store/x HTTP/1.1'));
-  t.equal((await connection.answer()).status, 200);
+  t.equal((await connection.response()).status, 200);
   connection.end();
 });
 
@@ -71,6 +71,6 @@ t.test('a body that is cut does not look whole', async (t) => {
   const connection = await open();
   connection.write(raw('GET /api/store/x HTTP/1.1'));
   await connection.closed;
-  t.not((await connection.answer().catch(() => undefined))?.isWhole, true);
+  t.not((await connection.response().catch(() => undefined))?.isWhole, true);
   await eventually(() => upstream.open === 0);
 });

@@ -3,7 +3,7 @@ import t from 'tap';
 import { eventually, startForwarding } from '../support/forwarding.ts';
 import { startHttpUpstream } from '../support/http-upstream.ts';
 import { connectRaw, exchangeRaw } from '../support/raw-client.ts';
-import { plainAnswer, startRawUpstream } from '../support/raw-upstream.ts';
+import { plainResponse, startRawUpstream } from '../support/raw-upstream.ts';
 
 const post = 'POST /api/store/x HTTP/1.1';
 const chunked = ['Transfer-Encoding: chunked'];
@@ -34,9 +34,9 @@ t.test('chunks that break in mid-upload are 400, and nothing after them is a req
       connection.write(gateway.raw(post, chunked, '5\r\nhello\r\n'));
       await eventually(() => upstream.received.endsWith('5\r\nhello\r\n'));
       connection.write(`${rest}${gateway.raw('GET /api/store/smuggled HTTP/1.1')}`);
-      const answer = await connection.answer();
-      t.match(answer, { status: 400, json: { code: 'bad_request' } });
-      t.same(answer.values('connection'), ['close']);
+      const response = await connection.response();
+      t.match(response, { status: 400, json: { code: 'bad_request' } });
+      t.same(response.values('connection'), ['close']);
       t.equal(await connection.closed, 'ended');
       await eventually(() => upstream.open === 0);
       t.notMatch(upstream.received, /smuggled/);
@@ -58,13 +58,13 @@ t.test('max_body', async (t) => {
     ['Transfer-Encoding: chunked', `401\r\n${'x'.repeat(1025)}\r\n0\r\n\r\n`, 413],
   ];
   for (const [line, body, status] of sizes) {
-    const { answers, closed } = await exchangeRaw(
+    const { responses, closed } = await exchangeRaw(
       gateway.port,
       gateway.raw('PUT /api/x HTTP/1.1', [line, 'Connection: close'], body),
     );
-    t.equal(answers[0]?.status, status, `${line}, ${body.length}`);
+    t.equal(responses[0]?.status, status, `${line}, ${body.length}`);
     t.equal(closed, 'ended');
-    if (status === 413) t.equal(answers[0]?.json.code, 'body_too_large');
+    if (status === 413) t.equal(responses[0]?.json.code, 'body_too_large');
   }
   const nobody = await gateway.api.send({ method: 'PUT', path: '/api/x', body: 'x'.repeat(2_000) });
   t.equal(nobody.status, 401, 'who may not at all is told so first');
@@ -76,14 +76,14 @@ t.test('Expect: 100-continue is answered once the request is admitted', async (t
   await t.test('and the body follows', async (t) => {
     const connection = await connectRaw(gateway.port);
     connection.write(gateway.raw(post, expects));
-    t.equal((await connection.answer()).status, 100);
+    t.equal((await connection.response()).status, 100);
     connection.write('abc');
-    t.equal((await connection.answer()).status, 200);
+    t.equal((await connection.response()).status, 200);
     const seen = gateway.upstream.seen.at(-1)!;
     t.equal(seen.body.toString(), 'abc');
     t.same(seen.values('expect'), []);
     connection.write(gateway.raw(post, ['Content-Length: 1'], 'x'));
-    t.equal((await connection.answer()).status, 200, 'the connection goes on');
+    t.equal((await connection.response()).status, 200, 'the connection goes on');
     connection.reset();
   });
   await t.test('and not before', async (t) => {
@@ -94,9 +94,9 @@ t.test('Expect: 100-continue is answered once the request is admitted', async (t
       ['on an own path', gateway.raw('POST /api/logout HTTP/1.1', expects), 405],
     ];
     for (const [name, bytes, status] of rows) {
-      const { answers, closed } = await exchangeRaw(gateway.port, bytes);
+      const { responses, closed } = await exchangeRaw(gateway.port, bytes);
       t.same(
-        answers.map((answer) => answer.status),
+        responses.map((response) => response.status),
         [status],
         name,
       );
@@ -105,22 +105,22 @@ t.test('Expect: 100-continue is answered once the request is admitted', async (t
   });
   await t.test('another expectation is 417', async (t) => {
     for (const value of ['200-ok', '100-continue, x', 'x, 100-continue']) {
-      const { answers } = await exchangeRaw(
+      const { responses } = await exchangeRaw(
         gateway.port,
         gateway.raw(post, [`Expect: ${value}`, 'Content-Length: 1'], 'x'),
       );
-      t.match(answers, [{ status: 417, json: { code: 'expectation_failed' } }], value);
+      t.match(responses, [{ status: 417, json: { code: 'expectation_failed' } }], value);
     }
     const twice = gateway.raw(post, ['Expect: x', 'Expect: 100-continue', 'Content-Length: 1'], 'x');
-    t.match((await exchangeRaw(gateway.port, twice)).answers, [{ status: 417 }]);
+    t.match((await exchangeRaw(gateway.port, twice)).responses, [{ status: 417 }]);
   });
   await t.test('to HTTP/1.0 nobody says 100', async (t) => {
-    const { answers } = await exchangeRaw(
+    const { responses } = await exchangeRaw(
       gateway.port,
       gateway.raw('POST /api/store/x HTTP/1.0', expects, 'abc'),
     );
     t.same(
-      answers.map((answer) => answer.status),
+      responses.map((response) => response.status),
       [200],
     );
   });
@@ -131,15 +131,15 @@ t.test('an early answer to an upload reaches the client', async (t) => {
   for (const close of [true, false])
     await t.test(close ? 'and the upstream closes' : 'and the upstream keeps its connection', async (t) => {
       const upstream = await startRawUpstream(t, ({ socket }) => {
-        const bytes = plainAnswer('enough').replace('200 OK', '409 Conflict');
+        const bytes = plainResponse('enough').replace('200 OK', '409 Conflict');
         if (close) socket.end(bytes.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n'));
         else socket.write(bytes);
       });
       const gateway = await startForwarding(t, { upstreams: { app: { url: upstream.url } } });
       const connection = await connectRaw(gateway.port);
       connection.write(gateway.raw(post, [`Content-Length: ${big}`], 'x'.repeat(200_000)));
-      const answer = await connection.answer();
-      t.match(answer, { status: 409, text: 'enough' });
+      const response = await connection.response();
+      t.match(response, { status: 409, text: 'enough' });
       connection.write('x'.repeat(300_000));
       await connection.closed;
       await eventually(() => upstream.open === 0);
@@ -155,9 +155,9 @@ t.test('an early answer to an upload reaches the client', async (t) => {
     const gateway = await startForwarding(t, { upstreams: { app: { url: upstream.url } } });
     const connection = await connectRaw(gateway.port);
     connection.write(gateway.raw(post, ['Content-Length: 8'], 'half'));
-    t.equal((await connection.answer()).text, 'early');
+    t.equal((await connection.response()).text, 'early');
     connection.write(`rest${gateway.raw('GET /api/store/x HTTP/1.1')}`);
-    t.equal((await connection.answer()).text, 'early');
+    t.equal((await connection.response()).text, 'early');
     connection.reset();
   });
 });
@@ -165,8 +165,8 @@ t.test('an early answer to an upload reaches the client', async (t) => {
 t.test('a refused upload of many megabytes is answered', async (t) => {
   const { port, stillServes } = await startForwarding(t);
   const status = await new Promise((resolve, reject) => {
-    const sent = request({ port, method: 'PUT', path: '/api/store/x', agent: false }, (answer) => {
-      answer.resume().on('end', () => resolve(answer.statusCode));
+    const sent = request({ port, method: 'PUT', path: '/api/store/x', agent: false }, (response) => {
+      response.resume().on('end', () => resolve(response.statusCode));
     });
     sent.on('error', reject);
     for (let i = 0; i < 64; i++) sent.write(Buffer.alloc(64 * 1024));

@@ -2,14 +2,18 @@ import { createServer, type Socket } from 'node:net';
 import t from 'tap';
 import { startBlackHole } from '../support/black-hole.ts';
 import { startForwarding } from '../support/forwarding.ts';
-import { connectRaw, exchangeRaw, type RawAnswer } from '../support/raw-client.ts';
-import { plainAnswer, startRawUpstream } from '../support/raw-upstream.ts';
+import { connectRaw, exchangeRaw, type RawResponse } from '../support/raw-client.ts';
+import { plainResponse, startRawUpstream } from '../support/raw-upstream.ts';
 
 const head = 'HTTP/1.1 200 OK\r\n';
 
 /** A gateway before an upstream that does that to every request, and what a client sees of it. */
-async function behind(t: Parameters<typeof startForwarding>[0], answer: (socket: Socket) => void, more = {}) {
-  const upstream = await startRawUpstream(t, ({ socket }) => answer(socket));
+async function behind(
+  t: Parameters<typeof startForwarding>[0],
+  response: (socket: Socket) => void,
+  more = {},
+) {
+  const upstream = await startRawUpstream(t, ({ socket }) => response(socket));
   const gateway = await startForwarding(t, { upstreams: { app: { url: upstream.url, ...more } } });
   const ask = (requestLine = 'GET /api/store/x HTTP/1.1') =>
     exchangeRaw(gateway.port, gateway.raw(requestLine, ['Connection: close']));
@@ -48,22 +52,22 @@ t.test('a malformed, conflicting or oversized head is 502', async (t) => {
   const { ask, upstream, gateway } = await behind(t, (socket) => socket.write(bytes, 'latin1'));
   for (const [name, sent] of Object.entries(rows)) {
     bytes = sent;
-    const { answers, closed } = await ask();
-    const final = answers.at(-1) as RawAnswer;
+    const { responses, closed } = await ask();
+    const final = responses.at(-1) as RawResponse;
     t.match(final, { status: 502, json: { code: 'upstream_unavailable' } }, name);
     t.same(final.values('x-a'), []);
     t.equal(closed, 'ended');
   }
-  bytes = plainAnswer();
-  t.equal((await ask()).answers[0]?.status, 200);
+  bytes = plainResponse();
+  t.equal((await ask()).responses[0]?.status, 200);
   t.equal(upstream.open, 1, 'no connection that misbehaved is kept');
   t.equal(gateway.logLines().filter((line) => line.msg === 'internal error').length, 0);
 });
 
 t.test('a head of nearly 64 KiB passes', async (t) => {
   const value = 'b'.repeat(60_000);
-  const { ask } = await behind(t, (socket) => socket.write(plainAnswer('ok', `X-A: ${value}`)));
-  t.same((await ask()).answers[0]?.values('x-a'), [value]);
+  const { ask } = await behind(t, (socket) => socket.write(plainResponse('ok', `X-A: ${value}`)));
+  t.same((await ask()).responses[0]?.values('x-a'), [value]);
 });
 
 t.test('an upstream that is not there is 502', async (t) => {
@@ -73,8 +77,8 @@ t.test('an upstream that is not there is 502', async (t) => {
   await new Promise((resolve) => server.close(resolve));
   const gateway = await startForwarding(t, { upstreams: { app: { url: `http://127.0.0.1:${port}` } } });
   for (const method of ['GET', 'POST']) {
-    const answer = await gateway.api.send({ method, path: '/api/store/x', apiKey: gateway.key, body: 'x' });
-    t.match(answer, { status: 502, json: { code: 'upstream_unavailable' } }, method);
+    const response = await gateway.api.send({ method, path: '/api/store/x', apiKey: gateway.key, body: 'x' });
+    t.match(response, { status: 502, json: { code: 'upstream_unavailable' } }, method);
   }
   const unix = await startForwarding(t, { upstreams: { app: { url: 'unix:/nonexistent/socket' } } });
   t.equal((await unix.api.send({ path: '/api/store/x', apiKey: unix.key })).status, 502);
@@ -82,12 +86,12 @@ t.test('an upstream that is not there is 502', async (t) => {
 
 t.test('one that resets before its head is 502', async (t) => {
   const { ask, upstream } = await behind(t, (socket) => socket.resetAndDestroy());
-  t.match((await ask()).answers, [{ status: 502 }]);
+  t.match((await ask()).responses, [{ status: 502 }]);
   t.equal(upstream.accepted, 1, 'a new connection is not tried twice');
   const closing = await behind(t, (socket) => socket.end());
-  t.match((await closing.ask()).answers, [{ status: 502 }]);
+  t.match((await closing.ask()).responses, [{ status: 502 }]);
   const half = await behind(t, (socket) => socket.end('HTTP/1.1 200 OK\r\nContent-'));
-  t.match((await half.ask()).answers, [{ status: 502 }]);
+  t.match((await half.ask()).responses, [{ status: 502 }]);
 });
 
 t.test('what is cut in mid-body resets the client', async (t) => {
@@ -107,14 +111,14 @@ t.test('what is cut in mid-body resets the client', async (t) => {
       socket.write(`${head}\r\nhalf`, () => setTimeout(() => socket.resetAndDestroy(), 20));
     },
   };
-  for (const [name, answer] of Object.entries(rows))
+  for (const [name, response] of Object.entries(rows))
     await t.test(name, async (t) => {
-      const { gateway } = await behind(t, answer);
+      const { gateway } = await behind(t, response);
       for (const version of ['HTTP/1.1', 'HTTP/1.0']) {
         const connection = await connectRaw(gateway.port);
         connection.write(gateway.raw(`GET /api/store/x ${version}`, ['Connection: close']));
         t.equal(await connection.closed, 'reset', version);
-        const answered = await connection.answer().catch(() => undefined);
+        const answered = await connection.response().catch(() => undefined);
         if (version === 'HTTP/1.1') t.not(answered?.isWhole, true);
       }
       t.equal(gateway.logLines().at(-1)?.outcome, 'upstream_aborted');
@@ -125,18 +129,18 @@ t.test('one that is late is 504', async (t) => {
   const short = { response_timeout: '200ms', idle_timeout: '200ms', connect_timeout: '200ms' };
   await t.test('with its head', async (t) => {
     const { ask, upstream } = await behind(t, () => {}, short);
-    t.match((await ask()).answers, [{ status: 504, json: { code: 'upstream_timeout' } }]);
+    t.match((await ask()).responses, [{ status: 504, json: { code: 'upstream_timeout' } }]);
     t.equal(upstream.open, 0);
   });
   await t.test('with the rest of its head', async (t) => {
     const { ask } = await behind(t, (socket) => socket.write('HTTP/1.1 200 OK\r\nX-A: '), short);
-    t.match((await ask()).answers, [{ status: 504 }]);
+    t.match((await ask()).responses, [{ status: 504 }]);
   });
   await t.test('with its connection', async (t) => {
     const url = await startBlackHole(t);
     const gateway = await startForwarding(t, { upstreams: { app: { url, ...short } } });
-    const answer = await gateway.api.send({ path: '/api/store/x', apiKey: gateway.key });
-    t.match(answer, { status: 504, json: { code: 'upstream_timeout' } });
+    const response = await gateway.api.send({ path: '/api/store/x', apiKey: gateway.key });
+    t.match(response, { status: 504, json: { code: 'upstream_timeout' } });
   });
   await t.test('with its handshake', async (t) => {
     const silent = await startRawUpstream(t, () => {});
@@ -150,7 +154,7 @@ t.test('one that is late is 504', async (t) => {
     const connection = await connectRaw(gateway.port);
     connection.write(gateway.raw('PUT /api/store/x HTTP/1.1', [`Content-Length: ${size}`]));
     connection.write(Buffer.alloc(size));
-    t.equal((await connection.answer()).status, 504);
+    t.equal((await connection.response()).status, 504);
     connection.reset();
   });
   await t.test('but not while the client is late with the body', async (t) => {
@@ -158,7 +162,7 @@ t.test('one that is late is 504', async (t) => {
     const connection = await connectRaw(gateway.port);
     connection.write(gateway.raw('PUT /api/store/x HTTP/1.1', ['Content-Length: 3'], 'a'));
     const first = await Promise.race([
-      connection.answer(),
+      connection.response(),
       new Promise((resolve) => setTimeout(resolve, 500, 'nothing yet')),
     ]);
     t.equal(first, 'nothing yet');

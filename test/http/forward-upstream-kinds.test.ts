@@ -8,7 +8,7 @@ import { type Certificate, makeCertificate } from '../support/certificates.ts';
 import { startForwarding } from '../support/forwarding.ts';
 import { requireProgram } from '../support/programs.ts';
 import { exchangeRaw } from '../support/raw-client.ts';
-import { plainAnswer, startRawUpstream } from '../support/raw-upstream.ts';
+import { plainResponse, startRawUpstream } from '../support/raw-upstream.ts';
 
 const call = { path: '/api/store/x?a=b' };
 
@@ -17,16 +17,16 @@ t.test('a socket of the file system', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'pst-'));
   t.teardown(() => rmSync(folder, { recursive: true }));
   const path = join(folder, 'u.sock');
-  const upstream = await startRawUpstream(t, ({ socket }) => socket.write(plainAnswer('by socket')), path);
+  const upstream = await startRawUpstream(t, ({ socket }) => socket.write(plainResponse('by socket')), path);
   const gateway = await startForwarding(t, { upstreams: { app: { url: upstream.url } } });
   t.equal((await gateway.api.send({ ...call, apiKey: gateway.key })).text, 'by socket');
   const old = `GET /api/store/x HTTP/1.0\r\nX-API-Key: ${gateway.key}\r\n\r\n`;
-  t.equal((await exchangeRaw(gateway.port, old)).answers[0]?.text, 'by socket');
+  t.equal((await exchangeRaw(gateway.port, old)).responses[0]?.text, 'by socket');
   t.match(upstream.received, /\r\nHost: localhost\r\n/i);
 });
 
 t.test('the Host that is configured in place of the one received', async (t) => {
-  const upstream = await startRawUpstream(t, ({ socket }) => socket.write(plainAnswer()));
+  const upstream = await startRawUpstream(t, ({ socket }) => socket.write(plainResponse()));
   const gateway = await startForwarding(t, {
     upstreams: { app: { url: upstream.url, host: 'app.internal' } },
   });
@@ -72,11 +72,11 @@ t.test('TLS', async (t) => {
   }
   const ask = async (url: string, tls: object | undefined, host = 'client.example') => {
     const gateway = await startForwarding(t, { upstreams: { app: { url, ...(tls && { tls }) } } });
-    const { answers } = await exchangeRaw(
+    const { responses } = await exchangeRaw(
       gateway.port,
       gateway.raw('GET /api/store/x HTTP/1.1', ['Connection: close']).replace('gateway.example', host),
     );
-    return answers[0];
+    return responses[0];
   };
 
   await t.test('is checked against the address of the upstream', async (t) => {

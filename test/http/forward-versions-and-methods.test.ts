@@ -46,18 +46,18 @@ t.test('methods that are never forwarded', async (t) => {
     await t.test(name, async (t) => {
       await assertRefused(t, gateway, bytes, status);
     });
-  const { answers } = await exchangeRaw(gateway.port, gateway.raw('CONNECT a:1 HTTP/1.1'));
-  t.same(answers[0]?.values('allow'), ['GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS']);
+  const { responses } = await exchangeRaw(gateway.port, gateway.raw('CONNECT a:1 HTTP/1.1'));
+  t.same(responses[0]?.values('allow'), ['GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS']);
 });
 
 t.test('HTTP/1.0 without Host is served and closed', async (t) => {
   const gateway = await startForwarding(t);
-  const { answers } = await exchangeRaw(
+  const { responses } = await exchangeRaw(
     gateway.port,
     `GET /api/store/x HTTP/1.0\r\nX-API-Key: ${gateway.key}\r\n\r\n`,
   );
-  t.equal(answers[0]?.status, 200);
-  t.equal(answers[0]?.text, '{"ok":true}');
+  t.equal(responses[0]?.status, 200);
+  t.equal(responses[0]?.text, '{"ok":true}');
   const seen = gateway.upstream.seen.at(-1)!;
   t.same(seen.values('host'), [new URL(gateway.upstream.url).host]);
   t.same(seen.values('x-forwarded-host'), [], 'nobody named a host');

@@ -37,8 +37,8 @@ t.test('a preflight that asks for another protocol is no preflight, and needs a 
     '',
     '',
   ];
-  const { answers } = await exchangeRaw(gateway.port, bytes.join('\r\n'));
-  t.equal(answers[0]?.status, 401);
+  const { responses } = await exchangeRaw(gateway.port, bytes.join('\r\n'));
+  t.equal(responses[0]?.status, 401);
   t.same(gateway.upstream.seen, []);
 });
 
@@ -64,11 +64,11 @@ t.test('a body that an upstream sends after the head of a HEAD is nobody else’
   const gateway = await startForwarding(t, { upstreams: { app: { url: upstream.url, max_connections: 1 } } });
   for (let i = 0; i < 10; i++) {
     const call = { path: '/api/store/x', apiKey: gateway.key };
-    const answers = [
+    const responses = [
       gateway.api.send({ ...call, method: 'HEAD' }),
       sleep(1).then(() => gateway.api.send(call)),
     ];
-    t.equal((await Promise.all(answers))[1]!.text, 'good');
+    t.equal((await Promise.all(responses))[1]!.text, 'good');
   }
 });
 
@@ -94,8 +94,8 @@ t.test('chunks of a byte each reach the upstream as what they are together', asy
   const gateway = await startForwarding(t);
   const chunks = '1\r\nx\r\n'.repeat(5_000);
   const bytes = gateway.raw('PUT /api/store/x HTTP/1.1', ['Transfer-Encoding: chunked', 'Connection: close']);
-  const { answers } = await exchangeRaw(gateway.port, `${bytes}${chunks}0\r\n\r\n`);
-  t.equal(answers[0]?.status, 200);
+  const { responses } = await exchangeRaw(gateway.port, `${bytes}${chunks}0\r\n\r\n`);
+  t.equal(responses[0]?.status, 200);
   t.equal(gateway.upstream.seen[0]!.body.length, 5_000);
 });
 

@@ -118,11 +118,11 @@ t.test('Connection can take no header away that the request stands on', async (t
 
 t.test('lengths with zeros before them are lengths', async (t) => {
   const gateway = await startForwarding(t);
-  const { answers } = await exchangeRaw(
+  const { responses } = await exchangeRaw(
     gateway.port,
     gateway.raw(post, ['Content-Length: 003', 'Connection: close'], 'abc'),
   );
-  t.equal(answers[0]?.status, 200);
+  t.equal(responses[0]?.status, 200);
   const seen = gateway.upstream.seen.at(-1)!;
   t.equal(seen.body.toString(), 'abc');
   t.same(seen.values('content-length'), ['3']);

@@ -19,8 +19,8 @@ async function startCostly(t: TestScope, login_throttle: object = wide) {
 
 async function timedLogin({ api }: TestGateway, form: { username: string; password: string }) {
   const started = performance.now();
-  const answer = await api.send({ method: 'POST', path, form });
-  return { answer, tookMs: performance.now() - started };
+  const response = await api.send({ method: 'POST', path, form });
+  return { response, tookMs: performance.now() - started };
 }
 
 t.test('beyond the hashing queue a sign-in is 503 within 500 ms, while traffic flows on', async (t) => {
@@ -43,14 +43,18 @@ t.test('beyond the hashing queue a sign-in is 503 within 500 ms, while traffic f
   hashing = false;
   await flowing;
 
-  const refused = logins.filter(({ answer }) => answer.status === 503);
-  t.equal(logins.filter(({ answer }) => answer.status === 200).length, 3, 'one at work and two that wait');
+  const refused = logins.filter(({ response }) => response.status === 503);
+  t.equal(
+    logins.filter(({ response }) => response.status === 200).length,
+    3,
+    'one at work and two that wait',
+  );
   t.equal(refused.length, 27);
-  for (const { answer, tookMs } of refused) {
-    t.match(answer.headers, { 'retry-after': /^[1-9]\d*$/, 'cache-control': 'no-store' });
-    t.match(answer.json, { code: 'overloaded', detail: 'Overloaded', error: 'temporarily_unavailable' });
+  for (const { response, tookMs } of refused) {
+    t.match(response.headers, { 'retry-after': /^[1-9]\d*$/, 'cache-control': 'no-store' });
+    t.match(response.json, { code: 'overloaded', detail: 'Overloaded', error: 'temporarily_unavailable' });
     t.ok(tookMs < 500, `refused after ${Math.round(tookMs)} ms`);
-    t.notOk(answer.headers['www-authenticate']);
+    t.notOk(response.headers['www-authenticate']);
   }
   forwardedMs.sort((a, b) => a - b);
   const p99 = forwardedMs[Math.floor(forwardedMs.length * 0.99)]!;
@@ -68,11 +72,11 @@ t.test('what was refused for a full queue is no failed attempt', async (t) => {
   ];
   await sleep(20);
   for (let i = 0; i < 6; i++) {
-    const { answer } = await timedLogin(gateway, { username: 'grace', password: 'not the password' });
-    t.equal(answer.status, 503, 'no 429 after the second');
+    const { response } = await timedLogin(gateway, { username: 'grace', password: 'not the password' });
+    t.equal(response.status, 503, 'no 429 after the second');
   }
   await Promise.all(busy);
   const failed = () => timedLogin(gateway, { username: 'grace', password: 'not the password' });
-  const statuses = [(await failed()).answer.status, (await failed()).answer.status];
-  t.same([...statuses, (await failed()).answer.status], [401, 401, 429]);
+  const statuses = [(await failed()).response.status, (await failed()).response.status];
+  t.same([...statuses, (await failed()).response.status], [401, 401, 429]);
 });

@@ -60,9 +60,9 @@ for (const algorithm of ['ES256', 'EdDSA', 'RS256'] as const)
 
 t.test('the keys are public and may be kept for five minutes', async (t) => {
   const gateway = await startTestGateway(t);
-  const answer = await gateway.api.send({ path, bearer: 'stale', apiKey: 'stale' });
-  t.match(answer, { status: 200, headers: { 'cache-control': 'public, max-age=300' } });
-  t.match(answer.headers['content-type'], /^application\/json/);
+  const response = await gateway.api.send({ path, bearer: 'stale', apiKey: 'stale' });
+  t.match(response, { status: 200, headers: { 'cache-control': 'public, max-age=300' } });
+  t.match(response.headers['content-type'], /^application\/json/);
   t.match(await gateway.api.send({ path: `${path}/`, method: 'HEAD' }), { status: 200, text: '' });
   const post = await gateway.api.send({ path, method: 'POST' });
   t.match(post, { status: 405, headers: { allow: 'GET, HEAD, OPTIONS', 'cache-control': 'no-store' } });

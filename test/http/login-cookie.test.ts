@@ -44,8 +44,8 @@ for (const [title, { config, name, attributes }] of Object.entries(settings)) {
   t.test(`sign-in, refresh and sign-out write the same cookie: ${title}`, async (t) => {
     const { api, folder } = await startTestGateway(t, { config });
     await addUser(folder, account);
-    const { answer, cookie, accessToken } = await api.signIn(account.username, account.password);
-    t.same(answer.setCookies, [`${cookie}; ${attributes}`]);
+    const { response, cookie, accessToken } = await api.signIn(account.username, account.password);
+    t.same(response.setCookies, [`${cookie}; ${attributes}`]);
     t.ok(cookie.startsWith(`${name}=`));
 
     const [refreshed] = (await api.refresh(cookie)).setCookies;
@@ -61,7 +61,7 @@ t.test('Max-Age is what is left of the session, and use prolongs it up to its ab
   const { api, folder, advance } = await startTestGateway(t, { config: { sessions } });
   await addUser(folder, account);
   const signedIn = await api.signIn(account.username, account.password);
-  t.match(signedIn.answer.setCookies[0], /; Max-Age=36000;/);
+  t.match(signedIn.response.setCookies[0], /; Max-Age=36000;/);
   let { cookie } = signedIn;
 
   const hour = 3_600_000;

@@ -28,10 +28,10 @@ async function startSlowly(t: TestScope) {
 
 t.test('a user disabled while the password is checked gets no session', async (t) => {
   const { login, folder, user, logLines, sessionCount } = await startSlowly(t);
-  const answer = login();
+  const response = login();
   await sleep(100);
   await changeUser(folder, user.id, { disabled: true });
-  t.match(await answer, { status: 401, json: { code: 'invalid_credentials' }, setCookies: [] });
+  t.match(await response, { status: 401, json: { code: 'invalid_credentials' }, setCookies: [] });
   t.same(
     logLines()
       .filter(({ audit }) => audit)
@@ -44,20 +44,20 @@ t.test('a user disabled while the password is checked gets no session', async (t
 t.test('a password replaced while the old one is checked gets no session', async (t) => {
   const { login, folder, user, sessionCount } = await startSlowly(t);
   await login();
-  const answer = login();
+  const response = login();
   await sleep(100);
   await changeUser(folder, user.id, { password: newPassword });
-  t.match(await answer, { status: 401, json: { code: 'invalid_credentials' } });
+  t.match(await response, { status: 401, json: { code: 'invalid_credentials' } });
   t.equal(sessionCount(), 1, 'the one from before');
 });
 
 t.test('a hash brought up to the present cost never brings an old password back', async (t) => {
   const { folder, api } = await startTestGateway(t, { config: { passwords: slow } });
   const { id } = await addUser(folder, { username, password });
-  const answer = api.send({ method: 'POST', path: '/api/login/access-token', form });
+  const response = api.send({ method: 'POST', path: '/api/login/access-token', form });
   await sleep(150);
   await changeUser(folder, id, { password: newPassword });
-  t.equal((await answer).status, 401);
+  t.equal((await response).status, 401);
   await api.signIn(username, newPassword);
 });
 

@@ -31,8 +31,8 @@ t.test('a token has what was asked for and is held, sorted', async (t) => {
     ['store:read "', 'store:read'],
   ];
   for (const [asked, given] of rows) {
-    const { answer, accessToken } = await scopesAsked(asked);
-    t.equal(answer.json.scope, given, `asked for ${JSON.stringify(asked)}`);
+    const { response, accessToken } = await scopesAsked(asked);
+    t.equal(response.json.scope, given, `asked for ${JSON.stringify(asked)}`);
     t.equal(decodeJwt(accessToken).scope, given);
   }
 });
@@ -75,9 +75,9 @@ t.test('a token in hand does less at once when the user does', async (t) => {
 t.test('the administrator holds the whole catalogue', async (t) => {
   const { api } = await startTestGateway(t);
   await api.activate(administrator.username, administrator.password, bootstrapToken);
-  const { answer } = await api.signIn(administrator.username, administrator.password);
+  const { response } = await api.signIn(administrator.username, administrator.password);
   t.equal(
-    answer.json.scope,
+    response.json.scope,
     'apikeys:read apikeys:write audit:read scopesets:read scopesets:write sessions:read sessions:write ' +
       'store:read store:write users:read users:write',
   );

@@ -108,14 +108,14 @@ t.test('a malformed form is 422 with every problem, in the order of the fields',
   const { api } = await startTestGateway(t);
   for (const [title, { body, type, problems, error }] of Object.entries(malformed)) {
     const headers: Record<string, string> = type === undefined ? {} : { 'content-type': type };
-    const answer = await api.send({ method: 'POST', path, body, headers });
-    t.equal(answer.status, 422, title);
-    t.same(answer.json.detail, problems, title);
-    t.equal(answer.json.code, 'validation_error', title);
-    t.equal(answer.json.error, error ?? 'invalid_request', title);
-    t.type(answer.json.error_description, 'string');
-    t.equal(answer.json.request_id, answer.headers['x-request-id']);
-    t.notOk(answer.headers['www-authenticate']);
+    const response = await api.send({ method: 'POST', path, body, headers });
+    t.equal(response.status, 422, title);
+    t.same(response.json.detail, problems, title);
+    t.equal(response.json.code, 'validation_error', title);
+    t.equal(response.json.error, error ?? 'invalid_request', title);
+    t.type(response.json.error_description, 'string');
+    t.equal(response.json.request_id, response.headers['x-request-id']);
+    t.notOk(response.headers['www-authenticate']);
   }
 });
 
@@ -130,7 +130,7 @@ t.test('what OAuth clients send beside it is accepted', async (t) => {
   ];
   for (const body of accepted) {
     const headers = { 'content-type': 'Application/X-WWW-Form-URLEncoded; charset="UTF-8"' };
-    const answer = await api.send({ method: 'POST', path, body, headers });
-    t.equal(answer.status, 401, `judged: ${body}`);
+    const response = await api.send({ method: 'POST', path, body, headers });
+    t.equal(response.status, 401, `judged: ${body}`);
   }
 });

@@ -14,11 +14,11 @@ async function startWithUser(t: TestScope, config?: object) {
 
 t.test('a sign-in by password is answered with tokens, and nothing of it may be stored', async (t) => {
   const { api, user, upstream } = await startWithUser(t);
-  const { answer, accessToken, cookie } = await api.signIn(grace.username, grace.password);
+  const { response, accessToken, cookie } = await api.signIn(grace.username, grace.password);
 
-  t.same(Object.keys(answer.json), ['access_token', 'token_type', 'expires_in', 'scope']);
-  t.match(answer.json, { token_type: 'bearer', expires_in: 600, scope: 'store:read store:write' });
-  t.match(answer.headers, { 'cache-control': 'no-store', 'content-type': 'application/json' });
+  t.same(Object.keys(response.json), ['access_token', 'token_type', 'expires_in', 'scope']);
+  t.match(response.json, { token_type: 'bearer', expires_in: 600, scope: 'store:read store:write' });
+  t.match(response.headers, { 'cache-control': 'no-store', 'content-type': 'application/json' });
   t.match(cookie, /^service_refresh_cookie=[0-9a-f-]{36}\.1\.[\w-]{43}$/);
 
   t.equal((await api.send({ path: '/api/store/asset', bearer: accessToken })).status, 200);
@@ -28,17 +28,17 @@ t.test('a sign-in by password is answered with tokens, and nothing of it may be 
 t.test('a token never outlives its session', async (t) => {
   const sessions = { absolute_lifetime: '5m' };
   const { api, advance } = await startWithUser(t, { sessions });
-  const { answer, cookie } = await api.signIn(grace.username, grace.password);
-  const { expires_in } = answer.json;
+  const { response, cookie } = await api.signIn(grace.username, grace.password);
+  const { expires_in } = response.json;
   t.ok(expires_in >= 299 && expires_in <= 301, `expires_in is ${expires_in}`);
-  t.match(answer.setCookies[0], /; Max-Age=300;/);
+  t.match(response.setCookies[0], /; Max-Age=300;/);
 
   advance(200_000);
   const refreshed = await api.refresh(cookie);
   t.ok(refreshed.json.expires_in <= 101, `after a while ${refreshed.json.expires_in}`);
 });
 
-t.test('unknown, disabled, over-long and wrong are told apart by nothing in the answer', async (t) => {
+t.test('unknown, disabled, over-long and wrong are told apart by nothing in the response', async (t) => {
   const { api, folder, logLines } = await startWithUser(t);
   await addUser(folder, { username: 'disabled', password: 'a password of hers', disabled: true });
   const attempts = {
@@ -50,10 +50,10 @@ t.test('unknown, disabled, over-long and wrong are told apart by nothing in the 
     'an over-long name': { ...form, username: 'x'.repeat(5000) },
   };
   for (const [title, attempt] of Object.entries(attempts)) {
-    const answer = await api.send({ method: 'POST', path, form: attempt });
-    t.equal(answer.status, 401, title);
+    const response = await api.send({ method: 'POST', path, form: attempt });
+    t.equal(response.status, 401, title);
     t.same(
-      { ...answer.json, request_id: '' },
+      { ...response.json, request_id: '' },
       {
         detail: 'Incorrect username or password',
         code: 'invalid_credentials',
@@ -62,8 +62,8 @@ t.test('unknown, disabled, over-long and wrong are told apart by nothing in the 
         error_description: 'Incorrect username or password',
       },
     );
-    t.equal(answer.headers['www-authenticate'], 'Bearer realm="acme"');
-    t.same(answer.setCookies, []);
+    t.equal(response.headers['www-authenticate'], 'Bearer realm="acme"');
+    t.same(response.setCookies, []);
   }
   t.equal(logLines().filter(({ event }) => event === 'login_failed').length, Object.keys(attempts).length);
 });
@@ -71,13 +71,13 @@ t.test('unknown, disabled, over-long and wrong are told apart by nothing in the 
 t.test('a name is found in any case, in compatibility forms and with outer spaces', async (t) => {
   const { api } = await startWithUser(t);
   for (const username of ['GRACE hopper', '  Grace Hopper ', 'Ｇrace Hopper'])
-    t.equal((await api.signIn(username, grace.password)).answer.status, 200, username);
+    t.equal((await api.signIn(username, grace.password)).response.status, 200, username);
 });
 
 t.test('a password is the same in composed and decomposed letters', async (t) => {
   const { api, folder } = await startTestGateway(t);
   await addUser(folder, { username: 'zoe', password: 'Zoë Zoë Zoë Zoë'.normalize('NFC') });
-  t.equal((await api.signIn('zoe', 'Zoë Zoë Zoë Zoë'.normalize('NFD'))).answer.status, 200);
+  t.equal((await api.signIn('zoe', 'Zoë Zoë Zoë Zoë'.normalize('NFD'))).response.status, 200);
 });
 
 t.test('a stale or strange credential that an interceptor attached is not looked at', async (t) => {
@@ -97,11 +97,11 @@ t.test('the path is the same resource with one trailing slash, and another metho
   t.equal((await api.send({ method: 'POST', path: `${path}/`, form })).status, 200);
   t.equal((await api.send({ method: 'POST', path: `${path}?username=x`, form })).status, 200);
   for (const method of ['GET', 'PUT', 'DELETE', 'PATCH']) {
-    const answer = await api.send({ method, path });
-    t.equal(answer.status, 405, method);
-    t.equal(answer.headers.allow, 'POST, OPTIONS');
-    t.match(answer.json, { code: 'method_not_allowed', error: 'invalid_request' });
-    t.equal(answer.json.error_description, answer.json.detail);
+    const response = await api.send({ method, path });
+    t.equal(response.status, 405, method);
+    t.equal(response.headers.allow, 'POST, OPTIONS');
+    t.match(response.json, { code: 'method_not_allowed', error: 'invalid_request' });
+    t.equal(response.json.error_description, response.json.detail);
   }
   const head = await api.send({ method: 'HEAD', path });
   t.match(head, { status: 405, text: '', headers: { allow: 'POST, OPTIONS' } });

@@ -32,17 +32,17 @@ t.test('a bearer token, the cookie, or both end the session and clear the cookie
   for (const by of ['bearer', 'cookie', 'both'] as const) {
     const session = await signIn();
     const other = await signIn();
-    const answer = await api.send({
+    const response = await api.send({
       path,
       bearer: by === 'cookie' ? undefined : session.accessToken,
       cookie: by === 'bearer' ? undefined : session.cookie,
     });
-    t.match(answer, {
+    t.match(response, {
       status: 200,
       text: '',
       headers: { 'content-length': '0', 'cache-control': 'no-store' },
     });
-    t.same(answer.setCookies, [cleared], by);
+    t.same(response.setCookies, [cleared], by);
     t.notOk(await isAlive(session), by);
     t.ok(await isAlive(other), 'and no other session');
   }
@@ -99,11 +99,11 @@ t.test('nothing valid is 401 without an error, and clears nothing', async (t) =>
     { cookie: ended.cookie },
     { cookie: ended.cookie, bearer: ended.accessToken },
   ]) {
-    const answer = await api.send({ path, ...sent });
-    t.match(answer, { status: 401, json: { code: 'not_authenticated', detail: 'Not authenticated' } });
-    t.equal(answer.headers['www-authenticate'], 'Bearer realm="acme"');
-    t.same(answer.setCookies, []);
-    t.notOk('error' in answer.json, 'it is no OAuth endpoint');
+    const response = await api.send({ path, ...sent });
+    t.match(response, { status: 401, json: { code: 'not_authenticated', detail: 'Not authenticated' } });
+    t.equal(response.headers['www-authenticate'], 'Bearer realm="acme"');
+    t.same(response.setCookies, []);
+    t.notOk('error' in response.json, 'it is no OAuth endpoint');
   }
 });
 
@@ -118,9 +118,9 @@ t.test('the cookie alone signs out only from where Sec-Fetch-Site allows', async
   const session = await signIn();
   const elsewhere = ['cross-site', 'Cross-Site', 'same-origin, cross-site', 'unheard-of'];
   for (const site of [...elsewhere, ['cross-site', 'same-origin'], ['none', 'none']]) {
-    const answer = await api.send({ path, cookie: session.cookie, headers: { 'sec-fetch-site': site } });
-    t.match(answer, { status: 401, headers: { 'www-authenticate': 'Bearer realm="acme"' } }, `${site}`);
-    t.same(answer.setCookies, []);
+    const response = await api.send({ path, cookie: session.cookie, headers: { 'sec-fetch-site': site } });
+    t.match(response, { status: 401, headers: { 'www-authenticate': 'Bearer realm="acme"' } }, `${site}`);
+    t.same(response.setCookies, []);
   }
   const stale = { 'sec-fetch-site': 'cross-site', authorization: 'Bearer nonsense' };
   t.equal(
@@ -137,9 +137,9 @@ t.test('a prefetch ends nothing', async (t) => {
   const purposes = ['prefetch', 'prefetch;prerender', 'prefetch; anonymous-client-ip', ['prefetch', 'x']];
   for (const purpose of purposes)
     for (const by of [{ cookie: session.cookie }, { bearer: session.accessToken }]) {
-      const answer = await api.send({ path, ...by, headers: { 'sec-purpose': purpose } });
-      t.match(answer, { status: 403, json: { code: 'prefetch' } }, `${purpose}`);
-      t.same(answer.setCookies, []);
+      const response = await api.send({ path, ...by, headers: { 'sec-purpose': purpose } });
+      t.match(response, { status: 403, json: { code: 'prefetch' } }, `${purpose}`);
+      t.same(response.setCookies, []);
     }
   const anonymous = await api.send({ path, headers: { 'sec-purpose': 'prefetch' } });
   t.equal(anonymous.status, 401, 'whoever presents nothing learns that first');
@@ -164,8 +164,8 @@ t.test('it answers GET alone, with and without a trailing slash', async (t) => {
   const { api, signIn } = await startWithUser(t);
   const session = await signIn();
   for (const method of ['HEAD', 'POST', 'DELETE']) {
-    const answer = await api.send({ method, path, bearer: session.accessToken });
-    t.match(answer, { status: 405, headers: { allow: 'GET, OPTIONS' } }, method);
+    const response = await api.send({ method, path, bearer: session.accessToken });
+    t.match(response, { status: 405, headers: { allow: 'GET, OPTIONS' } }, method);
   }
   for (const other of ['/api/logout/all', '/api/LOGOUT'])
     t.equal((await api.send({ path: other, bearer: session.accessToken })).status, 404, other);
@@ -185,7 +185,7 @@ t.test('a sign-out ends what the session has open', async (t) => {
   const { api, signIn, upstream } = await startWithUser(t);
   const session = await signIn();
   const flushed = new Promise<void>((resolve) => {
-    upstream.answer = (_request, response) => {
+    upstream.response = (_request, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: 1\n\n');
       resolve();
     };

@@ -23,9 +23,9 @@ async function startManaged(t: TestScope, config: object = {}) {
 
 t.test('it tells that it lives, and nobody need sign in for it', async (t) => {
   const { manage } = await startManaged(t);
-  const answer = await manage('/healthz');
-  t.equal(answer.status, 200);
-  t.same(await answer.json(), { status: 'ok' });
+  const response = await manage('/healthz');
+  t.equal(response.status, 200);
+  t.same(await response.json(), { status: 'ok' });
   t.equal((await manage('/healthz', 'HEAD')).status, 200);
 });
 
@@ -56,9 +56,9 @@ t.test('it stays ready without the records store for stale_if_error, and says so
   const { takeAway, manage } = await startManaged(t);
   const giveBack = takeAway('records.db', 'bootstrap');
   for (let probe = 0; probe < 2; probe++) {
-    const answer = await manage('/readyz');
-    t.equal(answer.status, 200);
-    t.same(await answer.json(), {
+    const response = await manage('/readyz');
+    t.equal(response.status, 200);
+    t.same(await response.json(), {
       status: 'ready',
       dependencies: { records: { ok: false }, sessions: { ok: true } },
     });
@@ -72,9 +72,9 @@ t.test('it stays ready without the session store, for API keys still pass', asyn
   const { accessToken } = await api.signIn(administrator.username, administrator.password);
   const { key } = await api.mintKey(accessToken, { label: 'ci', scopes: ['store:read'] });
   const giveBack = takeAway('sessions.db', 'sessions');
-  const answer = await manage('/readyz');
-  t.equal(answer.status, 200);
-  t.same(await answer.json(), {
+  const response = await manage('/readyz');
+  t.equal(response.status, 200);
+  t.same(await response.json(), {
     status: 'ready',
     dependencies: { records: { ok: true }, sessions: { ok: false } },
   });
@@ -85,10 +85,10 @@ t.test('it stays ready without the session store, for API keys still pass', asyn
 t.test('metrics are in the text format of Prometheus, and name postern alone', async (t) => {
   const { api, manage } = await startManaged(t);
   await api.send({ path: '/api/store/secret-asset?token=query-secret', bearer: 'not-a-token-at-all' });
-  const answer = await manage('/metrics');
-  t.equal(answer.status, 200);
-  t.match(answer.headers.get('content-type'), /^text\/plain; version=0\.0\.4/);
-  const text = await answer.text();
+  const response = await manage('/metrics');
+  t.equal(response.status, 200);
+  t.match(response.headers.get('content-type'), /^text\/plain; version=0\.0\.4/);
+  const text = await response.text();
   const names = parsePrometheusText(text);
   t.ok(names.size > 5);
   t.same(
@@ -104,9 +104,9 @@ t.test('another path is 404 and another method 405', async (t) => {
   for (const path of ['/', '/healthz/', '/api/login/access-token', '/.well-known/jwks.json', '/metrics/x'])
     t.equal((await manage(path)).status, 404, path);
   for (const path of ['/healthz', '/readyz', '/metrics']) {
-    const answer = await manage(path, 'POST');
-    t.equal(answer.status, 405, path);
-    t.equal(answer.headers.get('allow'), 'GET, HEAD');
+    const response = await manage(path, 'POST');
+    t.equal(response.status, 405, path);
+    t.equal(response.headers.get('allow'), 'GET, HEAD');
     t.equal((await api.send({ path })).status, 404, 'and nothing of it is public');
   }
 });

@@ -101,8 +101,8 @@ t.test('stores are timed where they are waited for, and what they could not do i
   db.exec('DROP TABLE sessions');
   db.close();
   const form = { username, password };
-  const answer = await api.send({ method: 'POST', path: '/api/login/access-token', form });
-  t.equal(answer.status, 503);
+  const response = await api.send({ method: 'POST', path: '/api/login/access-token', form });
+  t.equal(response.status, 503);
   t.equal(await measured('store_errors_total', 'sessions', 'write'), 1);
   t.equal(await measured('store_errors_total', 'records', 'read'), 0);
 });

@@ -37,9 +37,9 @@ t.test('sign-ins and refreshes are counted by what they came to', async (t) => {
   t.equal((await api.send({ method: 'POST', path: loginPath, form: { username } })).status, 422);
 
   const refresh = async (cookie: string, status: number) => {
-    const answer = await api.refresh(cookie);
-    t.equal(answer.status, status);
-    return answer.setCookies[0]?.split(';', 1)[0] ?? '';
+    const response = await api.refresh(cookie);
+    t.equal(response.status, status);
+    return response.setCookies[0]?.split(';', 1)[0] ?? '';
   };
   t.equal(await refresh(first, 200), first, 'current');
   advance(31_000);
@@ -79,7 +79,7 @@ t.test('requests, refusals and keys are counted where they belong', async (t) =>
   await send(401, { apiKey: key });
   const raw = await connectRaw(port);
   raw.write('GET  /api/store HTTP/1.1\r\nHost: a\r\n\r\n');
-  t.equal((await raw.answer()).status, 400);
+  t.equal((await raw.response()).status, 400);
 
   const after = await metrics();
   const store = (labels: object) => after.value('requests_total', { route: '/api/store', ...labels });

@@ -3,7 +3,7 @@ import t from 'tap';
 import { eventually, startForwarding } from '../support/forwarding.ts';
 import { connectRaw } from '../support/raw-client.ts';
 import { startRawUpstream } from '../support/raw-upstream.ts';
-import { switchingAnswer } from '../support/upgrades.ts';
+import { switchingResponse } from '../support/upgrades.ts';
 import { webSocketLines } from '../support/web-sockets.ts';
 
 /** A request in flight: how it is asked for and how far it has come when its credential ends. */
@@ -12,7 +12,7 @@ interface Kind {
   readonly lines?: readonly string[];
   readonly body?: string;
   /** What the upstream has answered; nothing when it is absent. */
-  readonly answer?: string;
+  readonly response?: string;
   /** What the client has seen by then. */
   readonly sees?: string;
 }
@@ -22,27 +22,27 @@ const megabyte = 'x'.repeat(1024 * 1024);
 const kinds: Record<string, Kind> = {
   'an event stream': {
     requestLine: 'GET /api/store/events HTTP/1.1',
-    answer: 'HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\ndata: 1\n\n',
+    response: 'HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\ndata: 1\n\n',
     sees: 'data: 1',
   },
   'a download in chunks': {
     requestLine: 'GET /api/store/file HTTP/1.1',
-    answer: 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nbegin\r\n',
+    response: 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nbegin\r\n',
     sees: 'begin',
   },
   'a download of known length': {
     requestLine: 'GET /api/store/file HTTP/1.1',
-    answer: `HTTP/1.1 200 OK\r\nContent-Length: 9000000\r\n\r\n${megabyte}`,
+    response: `HTTP/1.1 200 OK\r\nContent-Length: 9000000\r\n\r\n${megabyte}`,
     sees: 'xxx',
   },
   'a download by HTTP/1.0': {
     requestLine: 'GET /api/store/file HTTP/1.0',
-    answer: 'HTTP/1.1 200 OK\r\n\r\nbegin',
+    response: 'HTTP/1.1 200 OK\r\n\r\nbegin',
     sees: 'begin',
   },
   'a head alone': {
     requestLine: 'GET /api/store/slow HTTP/1.1',
-    answer: 'HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n',
+    response: 'HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n',
     sees: '200 OK',
   },
   'a request without an answer yet': { requestLine: 'GET /api/store/slow HTTP/1.1' },
@@ -55,19 +55,19 @@ const kinds: Record<string, Kind> = {
     requestLine: 'POST /api/store/file HTTP/1.1',
     lines: ['Transfer-Encoding: chunked'],
     body: '5\r\nbegin\r\n',
-    answer: 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nbegin\r\n',
+    response: 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nbegin\r\n',
     sees: 'begin',
   },
   'a WebSocket': {
     requestLine: 'GET /api/store/live HTTP/1.1',
     lines: webSocketLines,
-    answer: `${switchingAnswer()}\x81\x05hello`,
+    response: `${switchingResponse()}\x81\x05hello`,
     sees: 'hello',
   },
   'a WebSocket within a frame': {
     requestLine: 'GET /api/store/live HTTP/1.1',
     lines: webSocketLines,
-    answer: `${switchingAnswer()}\x81\x06hello`,
+    response: `${switchingResponse()}\x81\x06hello`,
     sees: 'hello',
   },
   'a WebSocket that was not agreed to yet': {
@@ -76,10 +76,10 @@ const kinds: Record<string, Kind> = {
   },
 };
 
-for (const [name, { requestLine, lines, body = '', answer, sees }] of Object.entries(kinds))
+for (const [name, { requestLine, lines, body = '', response, sees }] of Object.entries(kinds))
   t.test(`${name} ends on both sides with its key, and never looks whole`, async (t) => {
     const upstream = await startRawUpstream(t, ({ socket }) => {
-      if (answer !== undefined) socket.write(Buffer.from(answer, 'latin1'));
+      if (response !== undefined) socket.write(Buffer.from(response, 'latin1'));
     });
     const gateway = await startForwarding(t, { upstreams: { app: { url: upstream.url } } });
     const client = await connectRaw(gateway.port);
@@ -96,8 +96,8 @@ for (const [name, { requestLine, lines, body = '', answer, sees }] of Object.ent
     await client.closed;
     await eventually(() => upstream.open === 0);
     t.ok(performance.now() - sinceMs < 1_000);
-    const seen = await client.answer().catch(() => undefined);
-    if (sees === undefined) t.equal(seen, undefined, 'there is no answer');
+    const seen = await client.response().catch(() => undefined);
+    if (sees === undefined) t.equal(seen, undefined, 'there is no response');
     else if (seen!.status !== 101) t.notOk(seen!.isWhole && requestLine.endsWith('1.1'));
     const line = () => gateway.logLines().find(({ outcome }) => outcome === 'credential_ended');
     await eventually(() => line() !== undefined);

@@ -36,7 +36,7 @@ async function command({ configFile }: Setting, ...args: string[]): Promise<void
   if (code !== 0) throw new Error(stderr);
 }
 
-const endings: Record<string, (setting: Setting) => unknown> = {
+const sessionEnds: Record<string, (setting: Setting) => unknown> = {
   'its sign-out by token': ({ api, beaBearer }) => api.send({ path: '/api/logout', bearer: beaBearer }),
   'its sign-out by cookie': ({ api, beaCookie }) => api.send({ path: '/api/logout', cookie: beaCookie }),
   'its end': ({ advance }) => advance(90 * day + 1),
@@ -46,7 +46,7 @@ const endings: Record<string, (setting: Setting) => unknown> = {
   'the user losing the scope': ({ folder, beaId }) => changeUser(folder, beaId, { scopes: ['store:write'] }),
 };
 
-for (const [name, end] of Object.entries(endings))
+for (const [name, end] of Object.entries(sessionEnds))
   t.test(`a WebSocket of a session ends within a second of ${name}`, async (t) => {
     const setting = await start(t);
     const closed = closeCodeOf(await open(setting, setting.beaBearer));

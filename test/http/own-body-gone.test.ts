@@ -1,8 +1,8 @@
 import type { AddressInfo } from 'node:net';
 import t from 'tap';
 import { createPrincipal, type Principal } from '../../src/credentials/principal.ts';
-import { createAnswerOwn } from '../../src/endpoints/answer-own.ts';
 import type { Endpoint } from '../../src/endpoints/endpoint.ts';
+import { createServeEndpoint } from '../../src/endpoints/serve-endpoint.ts';
 import { createTrustedProxies } from '../../src/http/client-address.ts';
 import { createCors } from '../../src/http/cors.ts';
 import type { Exchange } from '../../src/http/exchange.ts';
@@ -51,12 +51,12 @@ for (const [name, lines, deletions] of [
       method: 'DELETE',
       path: '/things',
       guard: { scopes: ['things:write'] },
-      answer: async () => {
+      handle: async () => {
         deleted++;
         return { status: 204 };
       },
     };
-    const answerOwn = createAnswerOwn({
+    const serveEndpoint = createServeEndpoint({
       authenticate: () =>
         new Promise((resolve) => {
           admit = resolve;
@@ -85,7 +85,7 @@ for (const [name, lines, deletions] of [
       realm: 'acme',
       tls: null,
       onExchange: (exchange: Exchange) =>
-        answerOwn(exchange, { resource, id: '' }).then(answered.resolve, answered.reject),
+        serveEndpoint(exchange, { resource, id: '' }).then(answered.resolve, answered.reject),
       onRefused: () => {},
       onClosed: () => closed.resolve(),
       onUnreadable: () => {},

@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap';
 import { addUser, changeUser } from '../support/accounts.ts';
 import { type KeyAdministration, keysPath, startKeyAdministration } from '../support/key-administration.ts';
-import { connectRaw, type RawAnswer } from '../support/raw-client.ts';
+import { connectRaw, type RawResponse } from '../support/raw-client.ts';
 
 const bea = { username: 'bea', password: 'another horse battery' };
 const scopes = ['apikeys:read', 'apikeys:write', 'store:read'];
@@ -33,13 +33,13 @@ async function begin(port: number, requestLine: string, credential: string, body
   ];
   client.write(`${lines.join('\r\n')}\r\n\r\n`);
   // The gateway has judged the head and reads the body.
-  await client.answer();
+  await client.response();
   client.write(body.slice(0, 1));
   return {
-    answer: () => client.answer(),
-    finish(): Promise<RawAnswer> {
+    response: () => client.response(),
+    finish(): Promise<RawResponse> {
       client.write(body.slice(1));
-      return client.answer();
+      return client.response();
     },
   };
 }
@@ -47,7 +47,7 @@ async function begin(port: number, requestLine: string, credential: string, body
 const mint = JSON.stringify({ label: 'late', scopes: ['store:read'] });
 
 /** What ends what Bea's session may do, and what is said of it then. */
-const endings: Record<string, readonly [(setting: Setting) => unknown, object]> = {
+const sessionEnds: Record<string, readonly [(setting: Setting) => unknown, object]> = {
   'its sign-out': [
     ({ api, beaBearer }) => api.send({ path: '/api/logout', bearer: beaBearer }),
     { status: 401, json: { code: 'invalid_token' } },
@@ -66,7 +66,7 @@ const endings: Record<string, readonly [(setting: Setting) => unknown, object]> 
   ],
 };
 
-for (const [name, [end, refusal]] of Object.entries(endings)) {
+for (const [name, [end, refusal]] of Object.entries(sessionEnds)) {
   t.test(`what was begun before ${name} is not done after it`, async (t) => {
     const setting = await start(t);
     const { port, beaBearer, call, mint: mintKey } = setting;
@@ -99,7 +99,7 @@ for (const [name, [end, refusal]] of Object.entries(endings)) {
       mint,
     );
     await end(setting);
-    t.match(await request.answer(), refusal);
+    t.match(await request.response(), refusal);
   });
 }
 
@@ -111,7 +111,7 @@ t.test('what was begun with a key is not done once the key is deleted', async (t
   const get = await begin(port, `GET ${keysPath} HTTP/1.1`, credential, 'xx');
   await call('DELETE', key.id);
   for (const request of [post, get])
-    t.match(await request.answer(), { status: 401, json: { code: 'invalid_api_key' } });
+    t.match(await request.response(), { status: 401, json: { code: 'invalid_api_key' } });
   t.equal((await call('GET')).json.total, 0);
 });
 
@@ -142,7 +142,7 @@ t.test('a request whose client goes away leaves nothing in flight', async (t) =>
   client.write(
     `POST ${keysPath} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${beaBearer}\r\nExpect: 100-continue\r\nContent-Length: 9\r\n\r\n`,
   );
-  await client.answer();
+  await client.response();
   t.equal(await openStreams(managementPort), 1);
   client.reset();
   while ((await openStreams(managementPort)) > 0);

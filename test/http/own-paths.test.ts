@@ -115,7 +115,7 @@ t.test('HEAD is answered where GET is, except on sign-out', async (t) => {
   t.equal(out.headers.allow, 'GET, OPTIONS');
   t.equal((await api.send({ path: '/api/store/x', bearer })).status, 200, 'and nobody was signed out');
   const bytes = `HEAD /.well-known/jwks.json HTTP/1.1\r\nHost: a\r\nConnection: close\r\nX-API-Key: ${key}\r\n\r\n`;
-  t.equal((await exchangeRaw(port, bytes)).answers[0]?.body.length, 0);
+  t.equal((await exchangeRaw(port, bytes)).responses[0]?.body.length, 0);
 });
 
 t.test('OPTIONS that is no preflight tells the methods, to anybody', async (t) => {
@@ -128,11 +128,11 @@ t.test('OPTIONS that is no preflight tells the methods, to anybody', async (t) =
     '/.well-known/jwks.json': 'GET, HEAD, OPTIONS',
   };
   for (const [path, allow] of Object.entries(rows)) {
-    const answer = await api.send({ method: 'OPTIONS', path });
-    t.equal(answer.status, 204, path);
-    t.equal(answer.headers.allow, allow);
-    t.equal(answer.text, '');
-    t.equal(answer.headers['cache-control'], 'no-store');
+    const response = await api.send({ method: 'OPTIONS', path });
+    t.equal(response.status, 204, path);
+    t.equal(response.headers.allow, allow);
+    t.equal(response.text, '');
+    t.equal(response.headers['cache-control'], 'no-store');
     const refused = await api.send({ method: 'PATCH', path });
     t.equal(refused.status, 405);
     t.equal(refused.headers.allow, allow);
@@ -151,7 +151,7 @@ t.test('checks come in their order', async (t) => {
   t.equal((await post({ apiKey: reader.key })).status, 403, 'scopes before fields');
   t.equal((await post({ bearer })).status, 422);
   const ambiguous = raw('POST /api/admin//api-keys HTTP/1.1', ['Content-Length: 900000']);
-  t.equal((await exchangeRaw(port, ambiguous)).answers[0]?.status, 400, 'ambiguity before all');
+  t.equal((await exchangeRaw(port, ambiguous)).responses[0]?.status, 400, 'ambiguity before all');
 });
 
 t.test('bodies of own endpoints are bounded by own_body', async (t) => {
@@ -168,34 +168,34 @@ t.test('bodies of own endpoints are bounded by own_body', async (t) => {
     ['Transfer-Encoding: chunked', chunk.repeat(1_000), 413],
   ];
   for (const [line, body, status] of rows) {
-    const { answers, closed } = await exchangeRaw(
+    const { responses, closed } = await exchangeRaw(
       gateway.port,
       gateway.raw(login, [form, line, 'Connection: close'], body),
     );
-    t.equal(answers[0]?.status, status, `${line}, ${body.length}`);
-    if (status === 413) t.match(answers[0]?.json, { code: 'body_too_large' });
-    t.equal(closed, 'ended', 'the answer is not lost');
+    t.equal(responses[0]?.status, status, `${line}, ${body.length}`);
+    if (status === 413) t.match(responses[0]?.json, { code: 'body_too_large' });
+    t.equal(closed, 'ended', 'the response is not lost');
   }
   const broken = gateway.raw(login, [form, 'Transfer-Encoding: chunked'], '3\r\nabc\r\nzz\r\n');
-  t.match((await exchangeRaw(gateway.port, broken)).answers, [{ status: 400 }]);
+  t.match((await exchangeRaw(gateway.port, broken)).responses, [{ status: 400 }]);
   t.ok(await gateway.stillServes());
 });
 
 t.test('a body where none is expected is read and ignored', async (t) => {
   const gateway = await startForwarding(t);
   const jwks = 'GET /.well-known/jwks.json HTTP/1.1';
-  const { answers } = await exchangeRaw(
+  const { responses } = await exchangeRaw(
     gateway.port,
     gateway.raw(jwks, ['Content-Length: 5'], 'hello') +
       gateway.raw(jwks, ['Transfer-Encoding: chunked'], '5\r\nhello\r\n0\r\n\r\n') +
       gateway.raw(jwks, ['Connection: close']),
   );
   t.same(
-    answers.map((answer) => answer.status),
+    responses.map((response) => response.status),
     [200, 200, 200],
   );
   const tooBig = gateway.raw(jwks, ['Content-Length: 70000'], 'x'.repeat(70_000));
-  t.match((await exchangeRaw(gateway.port, tooBig)).answers, [{ status: 413 }]);
+  t.match((await exchangeRaw(gateway.port, tooBig)).responses, [{ status: 413 }]);
 });
 
 t.test('endpoints without authentication look at no credential', async (t) => {
@@ -212,13 +212,13 @@ t.test('endpoints without authentication look at no credential', async (t) => {
   t.equal((await api.send({ path: '/.well-known/jwks.json', headers: stale })).status, 200);
 });
 
-t.test('every answer of Postern’s own has an id, and only the keys may be cached', async (t) => {
+t.test('every response of Postern’s own has an id, and only the keys may be cached', async (t) => {
   const { api, bearer } = await startForwarding(t);
   const rows = ['/api/admin/api-keys/', '/api/login/nothing', '/nowhere', '/api/logout'];
   for (const path of rows) {
-    const answer = await api.send({ path, bearer });
-    t.match(answer.headers['x-request-id'], /^[0-9a-f-]{36}$/, path);
-    t.equal(answer.headers['cache-control'], 'no-store');
+    const response = await api.send({ path, bearer });
+    t.match(response.headers['x-request-id'], /^[0-9a-f-]{36}$/, path);
+    t.equal(response.headers['cache-control'], 'no-store');
   }
   const jwks = await api.send({ path: '/.well-known/jwks.json' });
   t.equal(jwks.headers['cache-control'], 'public, max-age=300');

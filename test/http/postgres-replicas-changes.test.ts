@@ -63,8 +63,8 @@ async function statuses({ gateways }: Stage, { bearer, key }: Account): Promise<
 async function names({ gateways }: Stage, { bearer, key }: Account): Promise<unknown[]> {
   const path = '/api/store/x';
   const asked = gateways.flatMap(({ api }) => [api.send({ path, bearer }), api.send({ path, apiKey: key })]);
-  const answers = await Promise.all(asked);
-  return answers.map(({ json }) => new Map(json.headers).get('X-Auth-Username'));
+  const responses = await Promise.all(asked);
+  return responses.map(({ json }) => new Map(json.headers).get('X-Auth-Username'));
 }
 
 /** Opens a stream by session and by key at each gateway; gives when those of each had all ended. */

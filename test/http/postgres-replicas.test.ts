@@ -29,10 +29,10 @@ async function judgeActivation(t: Test, gateways: Gateways, url: string): Promis
   const activations = Array.from({ length: 50 }, (_, index) =>
     gateways[index % gateways.length]!.api.activate(`ada ${index}`, password, bootstrapToken),
   );
-  const answers = await Promise.all(activations);
-  const made = answers.filter(({ status }) => status === 201);
+  const responses = await Promise.all(activations);
+  const made = responses.filter(({ status }) => status === 201);
   t.equal(made.length, 1);
-  const others = answers.filter((answer) => answer !== made[0]);
+  const others = responses.filter((response) => response !== made[0]);
   t.ok(others.every(({ status, json }) => status === 409 && json.code === 'already_activated'));
   const users = await withPostgresRecords(url, async (records) => records.listUsers());
   t.same(

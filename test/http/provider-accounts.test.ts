@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap';
 import { addUser, changeUser, withRecords } from '../support/accounts.ts';
-import type { ApiAnswer } from '../support/api-client.ts';
+import type { ApiResponse } from '../support/api-client.ts';
 import { runPostern } from '../support/command.ts';
 import { type Browser, startProviderGateway, subjectOf } from '../support/provider-gateway.ts';
 import { addScopeSet } from '../support/scope-sets.ts';
@@ -16,7 +16,7 @@ const notProvisioned = {
 async function start(t: Test, settings: object = {}) {
   const gateway = await startProviderGateway(t, { idp: settings });
   const { api, upstream, configFile } = gateway;
-  async function seenOf({ json }: ApiAnswer, name: string): Promise<string | undefined> {
+  async function seenOf({ json }: ApiResponse, name: string): Promise<string | undefined> {
     await api.send({ path: '/api/asset', bearer: json.access_token });
     return upstream.seen.at(-1)!.values(name)[0];
   }
@@ -33,11 +33,11 @@ t.test('fifty first sign-ins at once make one account', async (t) => {
       return { browser, ...(await begin(browser)) };
     }),
   );
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     browsers.map(({ browser, nonce }) => exchange(browser, assertion({ nonce }))),
   );
-  t.same(new Set(answers.map(({ status }) => status)), new Set([200]));
-  t.equal(new Set(answers.map(subjectOf)).size, 1);
+  t.same(new Set(responses.map(({ status }) => status)), new Set([200]));
+  t.equal(new Set(responses.map(subjectOf)).size, 1);
   t.equal((await users()).length, 1);
   t.equal(auditLines().filter(({ event }) => event === 'user_created').length, 1);
 });
@@ -66,8 +66,8 @@ t.test('one subject at two issuers is two people', async (t) => {
     const user = await addUser(gateway.folder, { username: 'theirs', password });
     await records.linkIdentity(user.id, { issuer: 'https://other.example', subject: 'alice-1' }, 0);
   });
-  const answer = await gateway.signIn();
-  t.not(await gateway.seenOf(answer, 'x-auth-username'), 'theirs');
+  const response = await gateway.signIn();
+  t.not(await gateway.seenOf(response, 'x-auth-username'), 'theirs');
 });
 
 t.test('a name that is too long, or taken in any case, makes an account all the same', async (t) => {
@@ -121,7 +121,7 @@ t.test('a local user of the same name is another person, until linked by command
     code: 1,
     stderr: 'postern: "alice" has no such identity\n',
   });
-  t.equal((await api.signIn('alice', password)).answer.status, 200, 'the password is as it was');
+  t.equal((await api.signIn('alice', password)).response.status, 200, 'the password is as it was');
 });
 
 t.test('linking asks for a user, a provider and a subject', async (t) => {
@@ -163,13 +163,13 @@ t.test('accounts: existing lets in whoever is linked, and makes nobody', async (
   t.equal(subjectOf(await signIn()), local.id);
 });
 
-t.test('a disabled user gets no session, and the answer does not say why', async (t) => {
+t.test('a disabled user gets no session, and the response does not say why', async (t) => {
   const { signIn, folder, auditLines } = await start(t);
   const id = subjectOf(await signIn());
   await changeUser(folder, id, { disabled: true });
-  const answer = await signIn();
-  t.match(answer, notProvisioned);
-  t.equal(answer.headers['referrer-policy'], 'no-referrer');
+  const response = await signIn();
+  t.match(response, notProvisioned);
+  t.equal(response.headers['referrer-policy'], 'no-referrer');
   t.match(auditLines().at(-1), { event: 'login_failed', subject: id, reason: /^disabled$/ });
   await changeUser(folder, id, { disabled: false });
   t.equal((await signIn()).status, 200);
@@ -193,8 +193,8 @@ const grants = [
 t.test('grants are worked out anew at each sign-in, for the sessions there are too', async (t) => {
   const { signIn, folder, api, logLines } = await start(t, { grants });
   await addScopeSet(folder, { id: 'set-1', name: 'editing', scopes: ['store:write'] });
-  const asset = (answer: ApiAnswer, method = 'GET') =>
-    api.send({ method, path: '/api/store/asset', bearer: answer.json.access_token });
+  const asset = (response: ApiResponse, method = 'GET') =>
+    api.send({ method, path: '/api/store/asset', bearer: response.json.access_token });
 
   const editor = await signIn({ groups: ['staff', 'editors'] });
   t.equal(editor.json.scope, 'store:read store:write');
@@ -230,6 +230,6 @@ t.test('what an operator gave stays beside what the provider grants', async (t) 
 t.test('the first account of a provider closes the bootstrap', async (t) => {
   const { signIn, api } = await start(t);
   await signIn();
-  const answer = await api.activate('ada', password, 'bootstrap-token-of-the-tests');
-  t.match(answer, { status: 409, json: { code: 'already_activated' } });
+  const response = await api.activate('ada', password, 'bootstrap-token-of-the-tests');
+  t.match(response, { status: 409, json: { code: 'already_activated' } });
 });

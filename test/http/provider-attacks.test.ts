@@ -1,6 +1,6 @@
 import t from 'tap';
 import { addUser } from '../support/accounts.ts';
-import type { ApiAnswer, ApiRequest } from '../support/api-client.ts';
+import type { ApiRequest, ApiResponse } from '../support/api-client.ts';
 import { encode, foreign, forge, header, signSegments } from '../support/forged-assertions.ts';
 import { administrator, bootstrapToken } from '../support/gateway.ts';
 import { refusedAtOnce, refusedByKey } from '../support/refused-assertions.ts';
@@ -121,11 +121,11 @@ const attacks: Record<string, readonly [number, ApiRequest]> = {
 
 for (const [name, [status, sent]] of Object.entries(attacks))
   t.test(`refused: ${name}`, async (t) => {
-    const answer = await gateway.api.send(sent);
-    t.equal(answer.status, status);
-    if (status === 401) t.equal(answer.json.code, 'invalid_assertion');
-    t.equal(answer.headers['referrer-policy'], 'no-referrer');
-    t.strictSame(answer.setCookies, [], 'no cookie is set or cleared');
+    const response = await gateway.api.send(sent);
+    t.equal(response.status, status);
+    if (status === 401) t.equal(response.json.code, 'invalid_assertion');
+    t.equal(response.headers['referrer-policy'], 'no-referrer');
+    t.strictSame(response.setCookies, [], 'no cookie is set or cleared');
   });
 
 t.test('none of them burnt the start, which is still good: once', async (t) => {
@@ -145,7 +145,7 @@ t.test('a start that is over', async (t) => {
   gateway.advance(-600_000);
 });
 
-const statuses = (answers: readonly ApiAnswer[]) => answers.map(({ status }) => status).sort();
+const statuses = (responses: readonly ApiResponse[]) => responses.map(({ status }) => status).sort();
 
 t.test('of twenty in parallel with one assertion one succeeds, after a restart none', async (t) => {
   const begun = await begin();
@@ -154,8 +154,8 @@ t.test('of twenty in parallel with one assertion one succeeds, after a restart n
   const unsolicited = assertion({ jti: 'once' });
   const exchanges = [() => exchange(started, begun.cookie), () => exchange(unsolicited, undefined, 'open')];
   for (const send of exchanges) {
-    const answers = await Promise.all(Array.from({ length: 20 }, send));
-    t.strictSame(statuses(answers), [200, ...Array(19).fill(401)]);
+    const responses = await Promise.all(Array.from({ length: 20 }, send));
+    t.strictSame(statuses(responses), [200, ...Array(19).fill(401)]);
   }
   const again = await stage.restart();
   t.equal((await again.exchange(started, begun.cookie)).status, 401);

@@ -8,13 +8,13 @@ const path = '/api/login/idp/exchange';
 const coded = { idp: { response: 'code' } };
 
 t.test('a code that comes twenty times at once is sent once and signs in once', async (t) => {
-  const { begin, assertion, answerCode, api, stub, auditLines } = await startProviderGateway(t, coded);
+  const { begin, assertion, respondToCode, api, stub, auditLines } = await startProviderGateway(t, coded);
   const browser: Browser = {};
   const { state, nonce } = await begin(browser);
-  answerCode(assertion({ nonce }));
+  respondToCode(assertion({ nonce }));
   const sent = { path: `${path}?code=c&state=${state}`, cookie: browser.cookie };
-  const answers = await Promise.all(Array.from({ length: 20 }, () => api.send(sent)));
-  t.same(answers.map(({ status }) => status).sort(), [200, ...Array(19).fill(401)]);
+  const responses = await Promise.all(Array.from({ length: 20 }, () => api.send(sent)));
+  t.same(responses.map(({ status }) => status).sort(), [200, ...Array(19).fill(401)]);
   t.equal(stub.count('/token'), 1);
   t.equal((await api.send(sent)).status, 401);
   t.equal((await api.send({ ...sent, path: `${path}?code=another&state=${state}` })).status, 401);
@@ -25,18 +25,18 @@ t.test('a code that comes twenty times at once is sent once and signs in once', 
 });
 
 t.test('a provider that asks for a code later is given it later', async (t) => {
-  const { begin, assertion, answerCode, api, stub, auditLines, logLines } = await startProviderGateway(
+  const { begin, assertion, respondToCode, api, stub, auditLines, logLines } = await startProviderGateway(
     t,
     coded,
   );
   const browser: Browser = {};
   const { state, nonce } = await begin(browser);
-  stub.answers.set('/token', json({ error: 'temporarily_unavailable' }, 503));
+  stub.responses.set('/token', json({ error: 'temporarily_unavailable' }, 503));
   const sent = { path: `${path}?code=c&state=${state}`, cookie: browser.cookie };
   const refused = await api.send(sent);
   t.match(refused, { status: 503, json: { code: 'provider_unavailable', error: 'temporarily_unavailable' } });
   t.equal(refused.headers['retry-after'], '5');
-  answerCode(assertion({ nonce }));
+  respondToCode(assertion({ nonce }));
   t.equal((await api.send(sent)).status, 200);
   t.notOk(
     auditLines().some(({ event }) => event === 'login_failed'),
@@ -49,22 +49,25 @@ t.test('a provider that asks for a code later is given it later', async (t) => {
 });
 
 t.test('an ID token that is wrong is 401 with an audit line, as one that came by the browser', async (t) => {
-  const { begin, assertion, answerCode, api, auditLines } = await startProviderGateway(t, coded);
+  const { begin, assertion, respondToCode, api, auditLines } = await startProviderGateway(t, coded);
   const browser: Browser = {};
   const { state } = await begin(browser);
-  answerCode(assertion({ nonce: 'of somebody else' }));
+  respondToCode(assertion({ nonce: 'of somebody else' }));
   const sent = { path: `${path}?code=c&state=${state}`, cookie: browser.cookie };
   t.match(await api.send(sent), { status: 401, json: { code: 'invalid_assertion', error: 'invalid_grant' } });
   t.match(auditLines(), [{ event: 'login_failed', provider: 'idp', reason: 'nonce' }]);
 });
 
 t.test('the issuer beside a code is required where the provider announces that it names it', async (t) => {
-  const { begin, assertion, answerCode, api, stub } = await startProviderGateway(t, { ...coded, direct: {} });
+  const { begin, assertion, respondToCode, api, stub } = await startProviderGateway(t, {
+    ...coded,
+    direct: {},
+  });
   const announced = { authorization_response_iss_parameter_supported: true };
   publish(stub, [jwkOf(eddsa)], announced);
   const browser: Browser = {};
   const { state, nonce } = await begin(browser);
-  answerCode(assertion({ nonce }, eddsa));
+  respondToCode(assertion({ nonce }, eddsa));
   const query = `${path}?code=c&state=${state}`;
   const cookie = browser.cookie;
   const without = await api.send({ path: query, cookie });

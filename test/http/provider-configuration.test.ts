@@ -11,9 +11,9 @@ async function startWithAdministrator(t: Parameters<typeof startProviderGateway>
   const grants = [staffGrant, adminGrant];
   const gateway = await startProviderGateway(t, { idp: { grants } });
   const { api, signIn, stub, reload } = gateway;
-  const answer = await signIn({ groups: ['admins'] });
-  const bearer: string = answer.json.access_token;
-  const cookie = answer.setCookies[0]!.split(';', 1)[0]!;
+  const response = await signIn({ groups: ['admins'] });
+  const bearer: string = response.json.access_token;
+  const cookie = response.setCookies[0]!.split(';', 1)[0]!;
   const mint = async () =>
     api.send({
       method: 'POST',

@@ -10,16 +10,16 @@ t.test('an assertion is answered with a session, once', async (t) => {
   const browser: Browser = {};
   const { nonce } = await begin(browser);
   const made = assertion({ nonce, preferred_username: 'alice' });
-  const answer = await exchange(browser, made);
-  t.equal(answer.status, 200, answer.text);
-  t.same(Object.keys(answer.json), ['access_token', 'token_type', 'expires_in', 'scope']);
-  t.match(answer.json, { token_type: 'bearer', expires_in: 600, scope: '' });
-  t.match(answer.headers, { 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' });
+  const response = await exchange(browser, made);
+  t.equal(response.status, 200, response.text);
+  t.same(Object.keys(response.json), ['access_token', 'token_type', 'expires_in', 'scope']);
+  t.match(response.json, { token_type: 'bearer', expires_in: 600, scope: '' });
+  t.match(response.headers, { 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' });
   const cleared = `${browser.cookie!.split('=')[0]}=; Max-Age=0; Path=/api/login; HttpOnly; Secure; SameSite=Lax`;
-  t.match(answer.setCookies, [/^service_refresh_cookie=[0-9a-f-]{36}\.1\.[\w-]{43}; /, cleared]);
-  t.equal(answer.setCookies.length, 2);
+  t.match(response.setCookies, [/^service_refresh_cookie=[0-9a-f-]{36}\.1\.[\w-]{43}; /, cleared]);
+  t.equal(response.setCookies.length, 2);
 
-  await api.send({ path: '/api/asset', bearer: answer.json.access_token });
+  await api.send({ path: '/api/asset', bearer: response.json.access_token });
   t.same(upstream.seen[0]!.values('x-auth-username'), ['alice']);
   t.same(upstream.seen[0]!.values('x-auth-method'), ['session']);
 
@@ -33,7 +33,7 @@ t.test('an assertion is answered with a session, once', async (t) => {
   t.equal(again.headers['referrer-policy'], 'no-referrer');
   const userId = upstream.seen[0]!.values('x-auth-subject')[0];
   const provider = 'idp';
-  const session = refreshCookieOf(answer).split('=')[1]!.split('.')[0];
+  const session = refreshCookieOf(response).split('=')[1]!.split('.')[0];
   t.match(auditLines(), [
     {
       event: 'user_created',
@@ -66,22 +66,22 @@ t.test('a form does what a query does', async (t) => {
   const browser: Browser = {};
   const { nonce } = await begin(browser, { query: '?return_to=/assets%3Fpage=2' });
   const form = { assertion: assertion({ nonce }), unknown: 'x' };
-  const answer = await api.send({ method: 'POST', path: `${path}/`, form, cookie: browser.cookie });
-  t.match(answer, { status: 200, json: { return_to: '/assets?page=2' } });
-  t.equal(answer.headers['referrer-policy'], 'no-referrer');
+  const response = await api.send({ method: 'POST', path: `${path}/`, form, cookie: browser.cookie });
+  t.match(response, { status: 200, json: { return_to: '/assets?page=2' } });
+  t.equal(response.headers['referrer-policy'], 'no-referrer');
 });
 
 t.test('a code is redeemed at the provider, whose tokens stay here', async (t) => {
   const idp = { response: 'code', client_secret: 'a secret of the client' };
-  const { begin, assertion, answerCode, api, stub, logLines } = await startProviderGateway(t, { idp });
+  const { begin, assertion, respondToCode, api, stub, logLines } = await startProviderGateway(t, { idp });
   const browser: Browser = {};
   const { state, nonce } = await begin(browser, { query: '?return_to=/in' });
-  answerCode(assertion({ nonce }));
+  respondToCode(assertion({ nonce }));
   const query = `code=the-code-it-gave&state=${state}&iss=${encodeURIComponent(stub.origin)}&session_state=x`;
-  const answer = await api.send({ path: `${path}?${query}`, cookie: browser.cookie });
-  t.match(answer, { status: 200, json: { return_to: '/in' } });
+  const response = await api.send({ path: `${path}?${query}`, cookie: browser.cookie });
+  t.match(response, { status: 200, json: { return_to: '/in' } });
   t.equal(stub.count('/token'), 1);
-  t.notMatch(answer.text, /token-of-the-provider/);
+  t.notMatch(response.text, /token-of-the-provider/);
   t.notMatch(JSON.stringify(logLines()), /token-of-the-provider|the-code-it-gave/);
 });
 
@@ -90,8 +90,8 @@ t.test('a code with another issuer beside it is shown to nobody', async (t) => {
   const browser: Browser = {};
   const { state } = await begin(browser);
   const query = `code=c&state=${state}&iss=https%3A%2F%2Fother.example`;
-  const answer = await api.send({ path: `${path}?${query}`, cookie: browser.cookie });
-  t.match(answer, { status: 401, json: { code: 'invalid_assertion' } });
+  const response = await api.send({ path: `${path}?${query}`, cookie: browser.cookie });
+  t.match(response, { status: 401, json: { code: 'invalid_assertion' } });
   t.equal(stub.count('/token'), 0);
 });
 
@@ -139,17 +139,17 @@ t.test('twenty at once with one assertion are one session', async (t) => {
   const browser: Browser = {};
   const { nonce } = await begin(browser);
   const made = assertion({ nonce });
-  const answers = await Promise.all(Array.from({ length: 20 }, () => exchange(browser, made)));
-  const statuses = answers.map(({ status }) => status).sort();
+  const responses = await Promise.all(Array.from({ length: 20 }, () => exchange(browser, made)));
+  const statuses = responses.map(({ status }) => status).sort();
   t.same(statuses, [200, ...Array(19).fill(401)]);
 });
 
 t.test('without a start an assertion counts where that is configured, once', async (t) => {
   const { assertion, exchange } = await startProviderGateway(t, { idp: { unsolicited: true } });
   const made = assertion();
-  const answers = await Promise.all(Array.from({ length: 5 }, () => exchange({}, made)));
-  t.same(answers.map(({ status }) => status).sort(), [200, 401, 401, 401, 401]);
-  t.notOk('return_to' in answers.find(({ status }) => status === 200)!.json);
+  const responses = await Promise.all(Array.from({ length: 5 }, () => exchange({}, made)));
+  t.same(responses.map(({ status }) => status).sort(), [200, 401, 401, 401, 401]);
+  t.notOk('return_to' in responses.find(({ status }) => status === 200)!.json);
 });
 
 t.test('what is missing or repeated is told, and never shown', async (t) => {
@@ -195,22 +195,22 @@ t.test('what is missing or repeated is told, and never shown', async (t) => {
     ],
   ];
   for (const [name, sent, detail] of rows) {
-    const answer = await api.send({ path, ...sent });
-    t.equal(answer.status, 422, name);
-    t.same(answer.json.detail, detail, name);
-    t.match(answer.json, { code: 'validation_error', error: 'invalid_request' });
-    t.equal(answer.headers['referrer-policy'], 'no-referrer');
+    const response = await api.send({ path, ...sent });
+    t.equal(response.status, 422, name);
+    t.same(response.json.detail, detail, name);
+    t.match(response.json, { code: 'validation_error', error: 'invalid_request' });
+    t.equal(response.headers['referrer-policy'], 'no-referrer');
   }
 });
 
 t.test('other methods are 405, HEAD too, and no credential is looked at', async (t) => {
   const { api, begin, assertion } = await startProviderGateway(t);
   for (const method of ['HEAD', 'PUT', 'DELETE', 'PATCH']) {
-    const answer = await api.send({ method, path: `${path}?assertion=a` });
-    t.equal(answer.status, 405, method);
-    t.equal(answer.headers.allow, 'GET, POST, OPTIONS');
-    t.equal(answer.headers['referrer-policy'], 'no-referrer');
-    if (method !== 'HEAD') t.equal(answer.json.error, 'invalid_request');
+    const response = await api.send({ method, path: `${path}?assertion=a` });
+    t.equal(response.status, 405, method);
+    t.equal(response.headers.allow, 'GET, POST, OPTIONS');
+    t.equal(response.headers['referrer-policy'], 'no-referrer');
+    if (method !== 'HEAD') t.equal(response.json.error, 'invalid_request');
   }
   const unknown = await api.send({ path: '/api/login/nobody/exchange?assertion=a' });
   t.match(unknown, {
@@ -221,8 +221,8 @@ t.test('other methods are 405, HEAD too, and no credential is looked at', async 
   const browser: Browser = {};
   const { nonce } = await begin(browser);
   const headers = { authorization: 'Bearer stale', 'x-api-key': 'stale', cookie: browser.cookie! };
-  const answer = await api.send({ path: `${path}?assertion=${assertion({ nonce })}`, headers });
-  t.equal(answer.status, 200);
+  const response = await api.send({ path: `${path}?assertion=${assertion({ nonce })}`, headers });
+  t.equal(response.status, 200);
 });
 
 t.test('the query of an exchange stands in no line of the log', async (t) => {
@@ -253,8 +253,8 @@ t.test('a page of another origin can sign in, with credentials', async (t) => {
   const { nonce } = await begin(browser);
   const headers = { origin, cookie: browser.cookie! };
   const form = { assertion: assertion({ nonce }) };
-  const answer = await api.send({ method: 'POST', path, form, headers });
-  t.match(answer, {
+  const response = await api.send({ method: 'POST', path, form, headers });
+  t.match(response, {
     status: 200,
     headers: { 'access-control-allow-origin': origin, 'access-control-allow-credentials': 'true' },
   });

@@ -21,7 +21,7 @@ const ownPages: Record<string, Record<string, string>> = {
 };
 
 t.test('a foreign page posts nothing to the exchange, and uses up no start', async (t) => {
-  const { api, begin, assertion, answerCode, stub, auditLines } = await startProviderGateway(
+  const { api, begin, assertion, respondToCode, stub, auditLines } = await startProviderGateway(
     t,
     { idp: {}, coded: { response: 'code' } },
     cors,
@@ -30,7 +30,7 @@ t.test('a foreign page posts nothing to the exchange, and uses up no start', asy
     const browser: Browser = {};
     const { nonce } = await begin(browser);
     const coded = await begin(browser, { provider: 'coded' });
-    answerCode(assertion({ nonce: coded.nonce }));
+    respondToCode(assertion({ nonce: coded.nonce }));
     const good = { method: 'POST', path, form: { assertion: assertion({ nonce }) }, cookie: browser.cookie };
     const code = { ...good, path: '/api/login/coded/exchange', form: { code: 'c', state: coded.state } };
     const before = stub.count('/token');
@@ -109,8 +109,8 @@ t.test(
     t.equal((await exchange({}, assertion({ nonce: 'n' }))).status, 401);
     const { nonce } = await begin({});
     const made = assertion({ nonce });
-    const answers = await Promise.all(Array.from({ length: 20 }, () => exchange({}, made)));
-    t.same(answers.map(({ status }) => status).sort(), [200, ...Array(19).fill(401)], 'once');
+    const responses = await Promise.all(Array.from({ length: 20 }, () => exchange({}, made)));
+    t.same(responses.map(({ status }) => status).sort(), [200, ...Array(19).fill(401)], 'once');
   },
 );
 

@@ -80,16 +80,16 @@ t.test('a person signs in with an ID token and with codes, and is the same each 
   for (const name of ['idp', 'public', 'secret'])
     await t.test(name, async (t) => {
       const browser = createHttpBrowser();
-      const answer = await stage.signIn(browser, name, 'alice');
-      t.equal(answer.status, 200);
-      t.match(answer.json, { token_type: 'bearer', scope: 'store:read', return_to: '/inbox' });
+      const response = await stage.signIn(browser, name, 'alice');
+      t.equal(response.status, 200);
+      t.match(response.json, { token_type: 'bearer', scope: 'store:read', return_to: '/inbox' });
       t.strictSame(
-        Object.keys(answer.json).sort(),
+        Object.keys(response.json).sort(),
         ['access_token', 'expires_in', 'return_to', 'scope', 'token_type'],
         'nothing of the provider’s',
       );
-      t.equal(answer.headers.get('referrer-policy'), 'no-referrer');
-      const { username, scopes, subject } = await whoIs(stage, answer.json.access_token);
+      t.equal(response.headers.get('referrer-policy'), 'no-referrer');
+      const { username, scopes, subject } = await whoIs(stage, response.json.access_token);
       t.strictSame({ username, scopes }, { username: 'alice', scopes: 'store:read' });
       subjects.add(subject);
       await isSession(t, stage, browser);
@@ -119,9 +119,9 @@ t.test('tabs that sign in at the same time do not disturb each other', async (t)
   for (const [index, name] of names.entries()) urls.push(await begin(browser, name, `/tab-${index}`));
   const presented: Record<string, string>[] = [];
   for (const url of urls.toReversed()) presented.unshift(await visit(browser, url, 'alice'));
-  const answers = await Promise.all(names.map((name, index) => exchange(browser, name, presented[index]!)));
+  const responses = await Promise.all(names.map((name, index) => exchange(browser, name, presented[index]!)));
   t.strictSame(
-    answers.map(({ status, json }) => [status, json.return_to]),
+    responses.map(({ status, json }) => [status, json.return_to]),
     names.map((_, index) => [200, `/tab-${index}`]),
   );
 });

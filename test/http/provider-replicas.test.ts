@@ -18,7 +18,7 @@ async function judge(t: Test, sessions: string): Promise<void> {
     const { nonce, state = '' } = Object.fromEntries(new URL(begun.json.url).searchParams);
     const iat = Math.floor(Date.now() / 1000);
     const assertion = forge(header, { ...exampleClaims, iss: stub.origin, iat, exp: iat + 300, nonce });
-    stub.answers.set('/token', (request, response) => {
+    stub.responses.set('/token', (request, response) => {
       // Long enough for each of the others to come in between.
       void sleep(100).then(() =>
         json({ access_token: 'a', token_type: 'bearer', id_token: assertion })(request, response),
@@ -28,8 +28,8 @@ async function judge(t: Test, sessions: string): Promise<void> {
     const cookie = begun.setCookies[0]!.split(';', 1)[0]!;
     const send = (index: number) =>
       gateways[index % 2]!.api.send({ method: 'POST', path: `${path}/exchange`, form, cookie });
-    const answers = await Promise.all(Array.from({ length: 20 }, (_, index) => send(index)));
-    t.same(answers.map(({ status }) => status).sort(), [200, ...Array(19).fill(401)], provider);
+    const responses = await Promise.all(Array.from({ length: 20 }, (_, index) => send(index)));
+    t.same(responses.map(({ status }) => status).sort(), [200, ...Array(19).fill(401)], provider);
     for (const index of [0, 1]) t.equal((await send(index)).status, 401, `${provider}, later`);
   }
   t.equal(stub.count('/token'), 1, 'the code was sent once');

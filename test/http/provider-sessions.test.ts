@@ -22,7 +22,7 @@ t.test('a session of a provider is what a password gives', async (t) => {
     password: 'nanoseconds are this long',
     scopes: ['store:read'],
   });
-  const byPassword = (await api.signIn('local', 'nanoseconds are this long')).answer;
+  const byPassword = (await api.signIn('local', 'nanoseconds are this long')).response;
   const namesOf = async (bearer: string) => {
     await api.send({ ...asset, bearer });
     const names = upstream.seen.at(-1)!.rawHeaders.filter((_, index) => index % 2 === 0);
@@ -69,9 +69,9 @@ t.test('it is refreshed, rotates, and detects reuse', async (t) => {
 
 t.test('signing out ends it', async (t) => {
   const { signIn, api } = await startProviderGateway(t);
-  const answer = await signIn();
-  const bearer = answer.json.access_token;
-  const cookie = refreshCookieOf(answer);
+  const response = await signIn();
+  const bearer = response.json.access_token;
+  const cookie = refreshCookieOf(response);
   t.equal((await api.send({ path: '/api/logout', bearer, cookie })).status, 200);
   t.equal((await api.send({ ...asset, bearer })).status, 401);
   t.equal((await api.refresh(cookie)).status, 401);
@@ -79,11 +79,11 @@ t.test('signing out ends it', async (t) => {
 
 t.test('a refresh carries what the provider grants now, and none for a disabled user', async (t) => {
   const { signIn, api, folder } = await startProviderGateway(t, { idp: { grants } });
-  const answer = await signIn(staff);
-  const cookie = refreshCookieOf(answer);
+  const response = await signIn(staff);
+  const cookie = refreshCookieOf(response);
   await signIn({ groups: [] });
   t.match(await api.refresh(cookie), { status: 200, json: { scope: '' } });
-  await changeUser(folder, subjectOf(answer), { disabled: true });
+  await changeUser(folder, subjectOf(response), { disabled: true });
   t.match(await api.refresh(cookie), { status: 401, json: { code: 'invalid_refresh_token' } });
 });
 

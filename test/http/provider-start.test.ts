@@ -6,9 +6,9 @@ const path = '/api/login/idp/start';
 
 t.test('a start tells the address of the provider and binds the sign-in to the browser', async (t) => {
   const { api, stub } = await startProviderGateway(t);
-  const answer = await api.send({ path });
-  t.same(Object.keys(answer.json), ['url']);
-  const url = new URL(answer.json.url);
+  const response = await api.send({ path });
+  t.same(Object.keys(response.json), ['url']);
+  const url = new URL(response.json.url);
   t.equal(url.origin + url.pathname, `${stub.origin}/auth`);
   t.match(Object.fromEntries(url.searchParams), {
     client_id: 'postern',
@@ -18,21 +18,21 @@ t.test('a start tells the address of the provider and binds the sign-in to the b
     state: /./,
     nonce: /./,
   });
-  t.match(answer.headers, {
+  t.match(response.headers, {
     'cache-control': 'no-store',
     'referrer-policy': 'no-referrer',
     'content-type': 'application/json',
   });
-  t.match(answer.setCookies, [
+  t.match(response.setCookies, [
     /^service_refresh_cookie_login_[\w-]{6}=[0-9a-z]+\.[\w-]{43}; Max-Age=600; Path=\/api\/login; HttpOnly; Secure; SameSite=Lax$/,
   ]);
-  t.equal(answer.setCookies.length, 1);
+  t.equal(response.setCookies.length, 1);
 });
 
 t.test('with a code the address has PKCE, and nothing secret but its hash', async (t) => {
   const { begin } = await startProviderGateway(t, { idp: { response: 'code' } });
-  const { answer } = await begin({});
-  t.match(Object.fromEntries(new URL(answer.json.url).searchParams), {
+  const { response } = await begin({});
+  t.match(Object.fromEntries(new URL(response.json.url).searchParams), {
     response_type: 'code',
     code_challenge_method: 'S256',
     code_challenge: /^[\w-]{43}$/,
@@ -47,9 +47,9 @@ t.test('the cookie takes after the refresh cookie, and lives as long as its star
     { idp: { start_lifetime: '2m' }, other: { start_lifetime: '150s' } },
     { sessions: { cookie } },
   );
-  const { answer } = await begin({});
+  const { response } = await begin({});
   t.match(
-    answer.setCookies[0],
+    response.setCookies[0],
     /^mine_login_[\w-]{6}=[0-9a-z]+\.[\w-]{43}; Max-Age=120; Path=\/api\/login; HttpOnly; Secure; SameSite=None$/,
   );
   const host = await startProviderGateway(
@@ -58,7 +58,7 @@ t.test('the cookie takes after the refresh cookie, and lives as long as its star
     { sessions: { cookie: { name: '__Host-it', path: '/' } } },
   );
   t.match(
-    (await host.begin({})).answer.setCookies[0],
+    (await host.begin({})).response.setCookies[0],
     /^__Host-it_login_[\w-]{6}=\S+; Max-Age=600; Path=\/;/,
   );
 });
@@ -71,9 +71,9 @@ t.test('each start has a cookie of its own, and a browser keeps eight', async (t
     begun.push(await begin(browser, { provider: count % 2 === 0 ? 'idp' : 'other' }));
     advance(1_000);
   }
-  const names = begun.map(({ answer }) => nameOf(answer.setCookies[0]!));
+  const names = begun.map(({ response }) => nameOf(response.setCookies[0]!));
   t.equal(new Set(names).size, 10);
-  const cleared = begun.map(({ answer }) => answer.setCookies.slice(1));
+  const cleared = begun.map(({ response }) => response.setCookies.slice(1));
   t.same(cleared.slice(0, 8).flat(), [], 'eight are kept');
   t.match(cleared.slice(8), [
     [/; Max-Age=0; Path=\/api\/login; HttpOnly; Secure; SameSite=Lax$/],
@@ -103,11 +103,11 @@ t.test('the order of cookies says nothing of their age, and what is none of ours
 
 t.test('twenty first starts at once are twenty sign-ins', async (t) => {
   const { api, assertion, exchange, stub } = await startProviderGateway(t);
-  const answers = await Promise.all(Array.from({ length: 20 }, () => api.send({ path })));
+  const responses = await Promise.all(Array.from({ length: 20 }, () => api.send({ path })));
   t.equal(stub.count('/.well-known/openid-configuration'), 1);
   const browser: Browser = {};
-  for (const answer of answers) keepCookies(browser, answer);
-  for (const { json } of answers) {
+  for (const response of responses) keepCookies(browser, response);
+  for (const { json } of responses) {
     const nonce = new URL(json.url).searchParams.get('nonce');
     t.equal((await exchange(browser, assertion({ nonce }))).status, 200);
   }
@@ -142,8 +142,8 @@ t.test('return_to is a path of this origin', async (t) => {
     '/a b',
   ];
   for (const value of good) {
-    const answer = await api.send({ path: `${path}?return_to=${encodeURIComponent(value)}&unknown=1` });
-    t.equal(answer.status, 200, value);
+    const response = await api.send({ path: `${path}?return_to=${encodeURIComponent(value)}&unknown=1` });
+    t.equal(response.status, 200, value);
   }
   const bad = [
     'a',
@@ -165,11 +165,11 @@ t.test('return_to is a path of this origin', async (t) => {
     `/${'x'.repeat(2000)}\\`,
   ];
   for (const value of bad) {
-    const answer = await api.send({ path: `${path}?return_to=${encodeURIComponent(value)}` });
-    t.equal(answer.status, 422, JSON.stringify(value));
-    t.same(answer.json.detail, [mismatch(value)]);
-    t.equal(answer.headers['referrer-policy'], 'no-referrer');
-    t.same(answer.setCookies, []);
+    const response = await api.send({ path: `${path}?return_to=${encodeURIComponent(value)}` });
+    t.equal(response.status, 422, JSON.stringify(value));
+    t.same(response.json.detail, [mismatch(value)]);
+    t.equal(response.headers['referrer-policy'], 'no-referrer');
+    t.same(response.setCookies, []);
   }
 });
 
@@ -188,10 +188,10 @@ t.test('return_to is bounded, is Unicode and comes once', async (t) => {
 t.test('a start is GET alone, looks at no credential, and takes one trailing slash', async (t) => {
   const { api, upstream } = await startProviderGateway(t);
   for (const method of ['HEAD', 'POST', 'PUT', 'DELETE']) {
-    const answer = await api.send({ method, path });
-    t.equal(answer.status, 405, method);
-    t.equal(answer.headers.allow, 'GET, OPTIONS');
-    t.equal(answer.headers['referrer-policy'], 'no-referrer');
+    const response = await api.send({ method, path });
+    t.equal(response.status, 405, method);
+    t.equal(response.headers.allow, 'GET, OPTIONS');
+    t.equal(response.headers['referrer-policy'], 'no-referrer');
   }
   t.match(await api.send({ method: 'OPTIONS', path }), { status: 204, headers: { allow: 'GET, OPTIONS' } });
   t.equal((await api.send({ path: `${path}/` })).status, 200);
@@ -204,9 +204,9 @@ t.test('a start is GET alone, looks at no credential, and takes one trailing sla
 
 t.test('a provider without discovery is 503 for its start alone', async (t) => {
   const { api, stub } = await startProviderGateway(t);
-  stub.answers.set('/.well-known/openid-configuration', json({ issuer: 'https://evil.example' }));
-  const answer = await api.send({ path });
-  t.match(answer, { status: 503, json: { code: 'provider_unavailable' }, setCookies: [] });
-  t.equal(answer.headers['retry-after'], '5');
+  stub.responses.set('/.well-known/openid-configuration', json({ issuer: 'https://evil.example' }));
+  const response = await api.send({ path });
+  t.match(response, { status: 503, json: { code: 'provider_unavailable' }, setCookies: [] });
+  t.equal(response.headers['retry-after'], '5');
   t.equal((await api.send({ path: '/.well-known/jwks.json' })).status, 200);
 });

@@ -30,11 +30,11 @@ t.test('targets of the exchange may have 64 KiB, and no others', async (t) => {
   ];
   for (const [method, target, more, status] of rows) {
     const request = `${method} ${target} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n${headers(more)}\r\n`;
-    const { answers, closed } = await exchangeRaw(port, request);
-    t.equal(answers[0]?.status, status, `${method} ${target.slice(0, 40)} of ${target.length}, ${more}`);
+    const { responses, closed } = await exchangeRaw(port, request);
+    t.equal(responses[0]?.status, status, `${method} ${target.slice(0, 40)} of ${target.length}, ${more}`);
     t.equal(closed, 'ended');
     if (status === 414 && target.startsWith(path))
-      t.same(answers[0]?.values('referrer-policy'), ['no-referrer']);
+      t.same(responses[0]?.values('referrer-policy'), ['no-referrer']);
   }
 });
 
@@ -44,16 +44,16 @@ t.test('a long target may come in pieces, and an endless one is refused before i
   connection.write(`GET ${path}?assertion=`);
   for (let sent = 0; sent < 60; sent++) connection.write('x'.repeat(1024));
   connection.write(' HTTP/1.1\r\nHost: a\r\n\r\n');
-  t.equal((await connection.answer()).status, 401);
+  t.equal((await connection.response()).status, 401);
   connection.write(`GET ${path}?assertion=${'x'.repeat(90_000)}`);
-  t.equal((await connection.answer()).status, 431);
+  t.equal((await connection.response()).status, 431);
   t.equal(await connection.closed, 'ended');
 });
 
 t.test('an assertion larger than limits.own_body is 413 as a form', async (t) => {
   const { api } = await startProviderGateway(t);
   const form = { assertion: 'x'.repeat(65 * 1024) };
-  const answer = await api.send({ method: 'POST', path, form });
-  t.match(answer, { status: 413, json: { code: 'body_too_large', error: 'invalid_request' } });
-  t.equal(answer.headers['referrer-policy'], 'no-referrer');
+  const response = await api.send({ method: 'POST', path, form });
+  t.match(response, { status: 413, json: { code: 'body_too_large', error: 'invalid_request' } });
+  t.equal(response.headers['referrer-policy'], 'no-referrer');
 });

@@ -10,7 +10,7 @@ const gateway = await startProviderGateway(t, {
   idp: { require: { hd: 'example.com' } },
   coded: { response: 'code', require: { hd: 'example.com' } },
 });
-const { api, begin, answerCode, auditLines, secrets, stub } = gateway;
+const { api, begin, respondToCode, auditLines, secrets, stub } = gateway;
 publish(stub, [jwkOf(es256), jwkOf(rs256)]);
 
 const iat = Math.floor(Date.now() / 1000);
@@ -71,7 +71,7 @@ const failuresOf = (requestId: unknown) =>
 
 function bring(provider: 'idp' | 'coded', browser: Browser, assertion: string, state: string) {
   if (assertion.length > 20) secrets.add(assertion);
-  answerCode(assertion);
+  respondToCode(assertion);
   const form: Record<string, string> = provider === 'idp' ? { assertion } : { code: 'c', state };
   return api.send({ method: 'POST', path: `/api/login/${provider}/exchange`, form, cookie: browser.cookie });
 }
@@ -91,17 +91,17 @@ for (const provider of ['idp', 'coded'] as const) {
     t.test(`${provider}: ${name} is ${refused.status}`, async (t) => {
       const browser: Browser = {};
       const { state } = await begin(browser, { provider });
-      const answer = await bring(provider, browser, assertion, state);
-      t.match(answer, { status: refused.status, json: { code: refused.code }, setCookies: [] });
+      const response = await bring(provider, browser, assertion, state);
+      t.match(response, { status: refused.status, json: { code: refused.code }, setCookies: [] });
       const isJudged = refused === wrong || refused === lacking;
-      const failures = () => failuresOf(answer.headers['x-request-id']);
+      const failures = () => failuresOf(response.headers['x-request-id']);
       if (isJudged) await eventually('the audit line', () => failures().length > 0);
       const told = failures();
       t.match(told, isJudged ? [{ provider, outcome: 'failure', reason: /^[\w .]{1,60}$/ }] : []);
       t.equal(told.length, isJudged ? 1 : 0);
       if (name in made && !name.includes('nonce'))
         t.notMatch(told[0]?.reason, /nonce$|start|used/, 'it got no further than it says');
-      if (isJudged) t.match(answer.json, { error: refused === wrong ? 'invalid_grant' : 'access_denied' });
+      if (isJudged) t.match(response.json, { error: refused === wrong ? 'invalid_grant' : 'access_denied' });
     });
   t.test(`${provider}: the one that all were made from signs in, once`, async (t) => {
     const browser: Browser = {};

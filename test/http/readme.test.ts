@@ -38,7 +38,7 @@ t.test('the lines of the README print what it says they print', async (t) => {
     },
   });
   const port = String(gateway.port);
-  gateway.upstream.answer = (request, response) => {
+  gateway.upstream.response = (request, response) => {
     const headers = [];
     for (let i = 0; i < request.rawHeaders.length; i += 2) headers.push(request.rawHeaders.slice(i, i + 2));
     const { method, url: target } = request;

@@ -69,23 +69,27 @@ async function startBy(t: Test, { redis: options, address = ({ url }) => url, st
   const { username, password } = administrator;
   await gateway.api.activate(username, password, bootstrapToken);
   const form = { username, password };
-  const answer = await gateway.api.send({ method: 'POST', path: '/api/login/access-token', form });
-  return { redis, gateway, answer };
+  const response = await gateway.api.send({ method: 'POST', path: '/api/login/access-token', form });
+  return { redis, gateway, response };
 }
 
 async function judgeReached(t: Test, way: Way): Promise<void> {
-  const { gateway, answer } = await startBy(t, way);
-  t.equal(answer.status, 200);
-  const cookie = answer.setCookies[0]!.split(';', 1)[0]!;
-  t.same(await statusesAt(gateway, [answer.json.access_token], [cookie]), [200, 200]);
+  const { gateway, response } = await startBy(t, way);
+  t.equal(response.status, 200);
+  const cookie = response.setCookies[0]!.split(';', 1)[0]!;
+  t.same(await statusesAt(gateway, [response.json.access_token], [cookie]), [200, 200]);
   t.equal((await gateway.api.send({ path: '/api/logout', cookie })).status, 200);
-  t.same(await statusesAt(gateway, [answer.json.access_token], [cookie]), [401, 401]);
+  t.same(await statusesAt(gateway, [response.json.access_token], [cookie]), [401, 401]);
 }
 
-/** That it is away is the answer, and not the end of the gateway. */
+/** That it is away is the response, and not the end of the gateway. */
 async function judgeAway(t: Test, way: Way): Promise<void> {
-  const { gateway, answer } = await startBy(t, way);
-  t.match(answer, { status: 503, json: { code: 'store_unavailable' }, headers: { 'retry-after': /^\d+$/ } });
+  const { gateway, response } = await startBy(t, way);
+  t.match(response, {
+    status: 503,
+    json: { code: 'store_unavailable' },
+    headers: { 'retry-after': /^\d+$/ },
+  });
   const ready = await fetch(`http://127.0.0.1:${gateway.managementPort}/readyz`);
   t.equal(ready.status, 200);
   t.match(await ready.json(), { dependencies: { records: { ok: true }, sessions: { ok: false } } });

@@ -40,7 +40,7 @@ t.test('what is kept goes by itself, opens nothing, and lists no session that en
   // The one that lives on has been refreshed, this one hasn't.
   await one.api.signIn(username, password);
   const { singleUse } = await openRedisStoresUnderTest(t, redis.url, { tenant: 'acme' });
-  t.equal(await singleUse.burn('an assertion', Date.now() + 60_000), true);
+  t.equal(await singleUse.consume('an assertion', Date.now() + 60_000), true);
   const { keys, text } = await dump(redis);
 
   await t.test('every key has a time to live', async (t) => {
@@ -126,7 +126,7 @@ t.test('two tenants on one Redis share nothing', async (t) => {
   const form = { username, password: 'not the password' };
   const fail = { method: 'POST', path: '/api/login/access-token', form };
   for (const status of [401, 401, 429]) t.equal((await acme.api.send(fail)).status, status);
-  t.equal((await beta.api.signIn(username, password)).answer.status, 200, 'attempts are counted apart');
+  t.equal((await beta.api.signIn(username, password)).response.status, 200, 'attempts are counted apart');
   t.equal((await acme.api.send({ path: '/api/logout', bearer: ours.accessToken })).status, 200);
   t.same(await statusesAt(beta, [theirs.accessToken], [theirs.cookie]), [200, 200]);
 });
@@ -152,5 +152,5 @@ t.test('a tenant ends no session of another, even of the same id', async (t) => 
   t.ok(await other.sessions.find(session.id));
   t.ok(await other.sessions.findLive(session.id));
   const until = Date.now() + 60_000;
-  t.same([await one.singleUse.burn('x', until), await other.singleUse.burn('x', until)], [true, true]);
+  t.same([await one.singleUse.consume('x', until), await other.singleUse.consume('x', until)], [true, true]);
 });

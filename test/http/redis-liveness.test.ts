@@ -24,7 +24,7 @@ function countCommands(redis: RedisServer): () => Promise<number> {
   };
 }
 
-/** Sends so many a second for so long, each under the next of the tokens, and counts the answers by status. */
+/** Sends so many a second for so long, each under the next of the tokens, and counts the responses by status. */
 async function load({ api }: GatewayProcess, bearers: readonly string[]): Promise<Record<number, number>> {
   const counts: Record<number, number> = {};
   const sent: Promise<void>[] = [];

@@ -35,8 +35,8 @@ async function rotate(gateway: GatewayProcess, cookie: string): Promise<string> 
 /** Resolves once the gateway says that it reaches its session store. */
 async function reachesStore({ managementPort }: GatewayProcess): Promise<void> {
   await eventually('the session store is reached', async () => {
-    const answer = await fetch(`http://127.0.0.1:${managementPort}/readyz`);
-    const { dependencies } = (await answer.json()) as any;
+    const response = await fetch(`http://127.0.0.1:${managementPort}/readyz`);
+    const { dependencies } = (await response.json()) as any;
     return dependencies.sessions.ok === true;
   });
 }

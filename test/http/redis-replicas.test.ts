@@ -29,11 +29,11 @@ t.test(
     for (let round = 1; round <= refreshRounds; round++) {
       await graceIsOver();
       const presented = cookie;
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         Array.from({ length: 50 }, (_, index) => gateways[index % 3]!.api.refresh(presented)),
       );
-      t.same([...new Set(answers.map(({ status }) => status))], [200], `round ${round}`);
-      const successors = new Set(answers.map(cookieOf));
+      t.same([...new Set(responses.map(({ status }) => status))], [200], `round ${round}`);
+      const successors = new Set(responses.map(cookieOf));
       t.equal(successors.size, 1, 'one live head');
       cookie = [...successors][0]!;
       t.equal(partsOf(cookie).generation, round + 1, 'one rotation a round');
@@ -65,10 +65,10 @@ t.test('of a session that was refreshed while it signed out nothing works', { ti
     const credential = round % 2 === 0 ? { bearer: accessToken } : { cookie };
     const { status } = await three!.api.send({ path: '/api/logout', ...credential });
     const sinceMs = performance.now();
-    const answers = await Promise.all(racing);
-    const refreshed = answers.filter((answer) => answer.status === 200);
+    const responses = await Promise.all(racing);
+    const refreshed = responses.filter((response) => response.status === 200);
     outcomes.refreshed += refreshed.length;
-    outcomes.refused += answers.filter((answer) => answer.status === 401).length;
+    outcomes.refused += responses.filter((response) => response.status === 401).length;
     const cookies = [...new Set([cookie, ...refreshed.map(cookieOf)])];
     const bearers = [accessToken, ...refreshed.map(({ json }) => json.access_token)];
     longestMs = Math.max(longestMs, await judgeOver(t, gateways, { bearers, cookies }, sinceMs));
@@ -89,9 +89,9 @@ t.test('failed sign-ins at several processes are counted together', async (t) =>
   for (const name of [grace.username, 'bea']) await addUser(gateways[0].folder, { ...grace, username: name });
   const attempt = async (index: number, form: { username: string; password: string }) => {
     const path = '/api/login/access-token';
-    const answer = await gateways[index % 2]!.api.send({ method: 'POST', path, form });
-    if (answer.status === 429) t.match(answer.headers['retry-after'], /^[1-9]\d*$/);
-    return answer.status;
+    const response = await gateways[index % 2]!.api.send({ method: 'POST', path, form });
+    if (response.status === 429) t.match(response.headers['retry-after'], /^[1-9]\d*$/);
+    return response.status;
   };
   const wrong = { ...grace, password: 'not the password' };
   const one = [];

@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap';
 import { addUser, changeUser, withRecords } from '../support/accounts.ts';
-import type { ApiAnswer } from '../support/api-client.ts';
+import type { ApiResponse } from '../support/api-client.ts';
 import { startTestGateway, type TestScope } from '../support/gateway.ts';
 
 const path = '/api/login/refresh-token';
@@ -16,10 +16,10 @@ async function startSignedIn(t: TestScope, sessions: object = {}) {
   return { ...gateway, ...signedIn, user, value: signedIn.cookie.slice(cookieName.length + 1) };
 }
 
-function assertRefused(t: Test, answer: ApiAnswer, title: string): void {
-  t.equal(answer.status, 401, title);
+function assertRefused(t: Test, response: ApiResponse, title: string): void {
+  t.equal(response.status, 401, title);
   t.same(
-    { ...answer.json, request_id: '' },
+    { ...response.json, request_id: '' },
     {
       detail: 'Invalid or expired refresh token',
       code: 'invalid_refresh_token',
@@ -29,19 +29,19 @@ function assertRefused(t: Test, answer: ApiAnswer, title: string): void {
     },
     title,
   );
-  t.equal(answer.headers['www-authenticate'], 'Bearer realm="acme"', title);
-  t.same(answer.setCookies, [], `${title}: a refresh never clears the cookie`);
+  t.equal(response.headers['www-authenticate'], 'Bearer realm="acme"', title);
+  t.same(response.setCookies, [], `${title}: a refresh never clears the cookie`);
 }
 
 t.test('the cookie alone gives a new access token', async (t) => {
   const { api, cookie, accessToken } = await startSignedIn(t);
-  const answer = await api.refresh(cookie);
-  t.equal(answer.status, 200);
-  t.same(Object.keys(answer.json), ['access_token', 'token_type', 'expires_in', 'scope']);
-  t.match(answer.json, { token_type: 'bearer', expires_in: 600, scope: 'store:read' });
-  t.equal(answer.headers['cache-control'], 'no-store');
-  t.not(answer.json.access_token, accessToken);
-  for (const bearer of [accessToken, answer.json.access_token])
+  const response = await api.refresh(cookie);
+  t.equal(response.status, 200);
+  t.same(Object.keys(response.json), ['access_token', 'token_type', 'expires_in', 'scope']);
+  t.match(response.json, { token_type: 'bearer', expires_in: 600, scope: 'store:read' });
+  t.equal(response.headers['cache-control'], 'no-store');
+  t.not(response.json.access_token, accessToken);
+  for (const bearer of [accessToken, response.json.access_token])
     t.equal((await api.send({ path: '/api/store/x', bearer })).status, 200);
 });
 
@@ -107,9 +107,9 @@ t.test('of cookies of several sessions, those of sessions that ended do not coun
   await api.send({ path: '/api/logout', cookie: others[0]!.cookie });
   assertRefused(t, await api.refresh(`${all}; ${rotated}`), 'two live ones');
   await api.send({ path: '/api/logout', cookie: others[1]!.cookie });
-  const answer = await api.refresh(`${all}; ${rotated}`);
-  t.equal(answer.status, 200);
-  t.ok(answer.setCookies[0]!.startsWith(`${rotated};`), 'the newest of the one that lives');
+  const response = await api.refresh(`${all}; ${rotated}`);
+  t.equal(response.status, 200);
+  t.ok(response.setCookies[0]!.startsWith(`${rotated};`), 'the newest of the one that lives');
   await api.send({ path: '/api/logout', cookie: rotated });
   assertRefused(t, await api.refresh(all), 'none that lives');
 });
@@ -122,8 +122,8 @@ t.test('a cookie of another tenant or another records store is refused', async (
     folder: other.folder,
     config: { tenant: 'umbrella' },
   });
-  const answer = await sameStore.refresh(other.cookie);
-  t.match(answer, { status: 401, json: { code: 'invalid_refresh_token' } });
+  const response = await sameStore.refresh(other.cookie);
+  t.match(response, { status: 401, json: { code: 'invalid_refresh_token' } });
 });
 
 t.test('a session ends when it is not used, and every 200 counts as use', async (t) => {
@@ -145,9 +145,9 @@ t.test('a session ends at its absolute end, whatever its use', async (t) => {
   let current = cookie;
   for (let i = 0; i < 3; i++) {
     advance(0.6 * hourMs);
-    const answer = await api.refresh(current);
-    t.equal(answer.status, 200);
-    current = answer.setCookies[0]!.split(';', 1)[0]!;
+    const response = await api.refresh(current);
+    t.equal(response.status, 200);
+    current = response.setCookies[0]!.split(';', 1)[0]!;
   }
   advance(0.21 * hourMs);
   assertRefused(t, await api.refresh(current), 'after two hours');

@@ -39,8 +39,8 @@ const refused: Record<string, [bytes: string, status: number]> = {
 t.test('the target of a request that was refused as malformed is in no line of the log', async (t) => {
   const gateway = await startForwarding(t);
   for (const [name, [bytes, status]] of Object.entries(refused)) {
-    const { answers } = await exchangeRaw(gateway.port, bytes);
-    t.equal(answers[0]?.status, status, name);
+    const { responses } = await exchangeRaw(gateway.port, bytes);
+    t.equal(responses[0]?.status, status, name);
   }
   const lines = gateway.logLines();
   t.notMatch(JSON.stringify(lines), /geheim|user:/);

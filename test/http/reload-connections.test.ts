@@ -3,12 +3,12 @@ import { eventually } from '../support/eventually.ts';
 import { connectRaw } from '../support/raw-client.ts';
 import { echoed, type ReloadedGateway, startReloaded } from '../support/reload.ts';
 
-/** A connection that is kept, and an answer on it. */
+/** A connection that is kept, and a response on it. */
 async function connectKept({ port, key }: ReloadedGateway) {
   const connection = await connectRaw(port);
   return (path: string, header = 'Accept: */*') => {
     connection.write(`GET ${path} HTTP/1.1\r\nHost: gateway\r\nX-API-Key: ${key}\r\n${header}\r\n\r\n`);
-    return connection.answer();
+    return connection.response();
   };
 }
 
@@ -52,16 +52,16 @@ t.test('limits count for connections there are and to come', async (t) => {
 t.test('the log keeps to its new level', async (t) => {
   const gateway = await startReloaded(t);
   const isLogged = (name: string) => gateway.logLines().some(({ path }) => path === name);
-  const isHeard = (name: string) =>
+  const isSubscribed = (name: string) =>
     eventually('the line of a request', async () => {
       await gateway.ask(name);
       return isLogged(name);
     });
-  await isHeard('/api/before');
+  await isSubscribed('/api/before');
   gateway.reload({ log: { level: 'warn' } });
   await eventually('the reload', async () => (await gateway.reloads('applied')) > 0);
   await gateway.ask('/api/meanwhile');
   gateway.reload({ log: { level: 'info' } });
-  await isHeard('/api/after');
+  await isSubscribed('/api/after');
   t.notOk(isLogged('/api/meanwhile'));
 });

@@ -17,8 +17,8 @@ t.test('a provider can be signed in through once it is added, until it is remove
   t.equal((await start()).status, 404);
   gateway.reload({ identity_providers: { idp } });
   const begun = await eventually('the provider', async () => {
-    const answer = await start();
-    return answer.status === 200 && answer;
+    const response = await start();
+    return response.status === 200 && response;
   });
   t.equal(new URL(begun.json.url).origin, stub.origin);
   gateway.reload({});

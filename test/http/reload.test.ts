@@ -78,12 +78,12 @@ t.test('what is in flight finishes by the configuration it began under', async (
   });
   const upstreams = { app: { url: upstream.url } };
   const gateway = await startReloaded(t, { upstreams });
-  const answer = await fetch(`http://127.0.0.1:${gateway.port}/api/slow`, {
+  const response = await fetch(`http://127.0.0.1:${gateway.port}/api/slow`, {
     headers: { 'X-API-Key': gateway.key },
   });
   gateway.reload({ routes: closedRoutes, upstreams: { app: { url: 'builtin:echo' } } });
   await eventually('the new routes', async () => (await gateway.statusOf()) === 403);
   end();
-  t.equal(await answer.text(), 'first half, second half');
+  t.equal(await response.text(), 'first half, second half');
   await eventually('the old connections are closed', async () => (await upstream.connections()) === 0);
 });

@@ -42,7 +42,7 @@ t.test('the harness fails a test in whose log a secret stands', async (t) => {
 
 t.test('the harness fails a test in which an error body holds a secret', async (t) => {
   const { api, upstream, end } = await startWithEnd();
-  upstream.answer = (_request, response, body) => response.writeHead(400).end(body);
+  upstream.response = (_request, response, body) => response.writeHead(400).end(body);
   t.match(await api.send({ method: 'POST', path: '/api/open/form', json: { password } }), { status: 400 });
   await t.rejects(end(), /1 secrets/, 'a password that the service gave back');
 });

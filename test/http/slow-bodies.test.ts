@@ -7,7 +7,7 @@ import { WholeBody } from '../../src/http/request-body.ts';
 import { eventually, type Forwarding, startForwarding } from '../support/forwarding.ts';
 import { poolBecomes } from '../support/pool-gauges.ts';
 import { connectRaw, type RawConnection } from '../support/raw-client.ts';
-import { plainAnswer, startRawUpstream } from '../support/raw-upstream.ts';
+import { plainResponse, startRawUpstream } from '../support/raw-upstream.ts';
 
 const hour = 3_600_000;
 
@@ -16,7 +16,7 @@ async function beginBody({ port, raw }: Forwarding, name: string, length = 100_0
   const client = await connectRaw(port);
   const lines = ['Expect: 100-continue', `Content-Length: ${length}`];
   client.write(raw(`POST /api/store/${name} HTTP/1.1`, lines));
-  await client.answer();
+  await client.response();
   client.write('slow');
   return client;
 }
@@ -24,7 +24,7 @@ async function beginBody({ port, raw }: Forwarding, name: string, length = 100_0
 t.test('a body of a few bytes waits a second before it takes a connection to the upstream', async (t) => {
   let respond = () => {};
   const upstream = await startRawUpstream(t, ({ socket }) => {
-    respond = () => socket.write(plainAnswer());
+    respond = () => socket.write(plainResponse());
   });
   const gateway = await startForwarding(t, { upstreams: { app: { url: upstream.url } } });
   const startedMs = performance.now();
@@ -35,16 +35,16 @@ t.test('a body of a few bytes waits a second before it takes a connection to the
   slow.write('ness');
   await eventually(() => upstream.received.endsWith('\r\n\r\nslowness'));
   respond();
-  t.equal((await slow.answer()).status, 200);
+  t.equal((await slow.response()).status, 200);
 });
 
 t.test('a body that is whole, or 16 KiB of a long one, does not wait', async (t) => {
-  const upstream = await startRawUpstream(t, ({ socket }) => socket.write(plainAnswer()));
+  const upstream = await startRawUpstream(t, ({ socket }) => socket.write(plainResponse()));
   const gateway = await startForwarding(t, { upstreams: { app: { url: upstream.url } } });
   const slow = await beginBody(gateway, 'slow');
   const whole = await beginBody(gateway, 'whole', 8);
   whole.write('ness');
-  t.equal((await whole.answer()).status, 200);
+  t.equal((await whole.response()).status, 200);
   const long = await beginBody(gateway, 'long');
   // In pieces, which are sent on in their order.
   for (let i = 0; i < 1_024; i++) long.write(String(i).padStart(16, '0'));
@@ -58,7 +58,7 @@ t.test('a body that is whole, or 16 KiB of a long one, does not wait', async (t)
 
 t.test('bodies on their way hold half of the connections, and the others serve', async (t) => {
   const upstream = await startRawUpstream(t, ({ socket, text }) => {
-    if (!text.startsWith('POST')) socket.write(plainAnswer());
+    if (!text.startsWith('POST')) socket.write(plainResponse());
   });
   const settings = { url: upstream.url, max_connections: 4, max_waiting: 2 };
   const gateway = await startForwarding(t, { upstreams: { app: settings } });
@@ -69,7 +69,7 @@ t.test('bodies on their way hold half of the connections, and the others serve',
   slow.push(await beginBody(gateway, 'd'));
   await poolBecomes(gateway.managementPort, ({ waiting }) => waiting === 2);
   const refused = await beginBody(gateway, 'e');
-  t.match(await refused.answer(), { status: 503, json: { code: 'upstream_overloaded' } });
+  t.match(await refused.response(), { status: 503, json: { code: 'upstream_overloaded' } });
   t.ok(await gateway.stillServes(), 'who waits with a body takes nobody’s place');
 
   t.notMatch(upstream.received, /\/store\/c/);
@@ -84,12 +84,12 @@ t.test('bodies on their way hold half of the connections, and the others serve',
 });
 
 t.test('one connection is enough for a body on its way', async (t) => {
-  const upstream = await startRawUpstream(t, ({ socket }) => socket.write(plainAnswer()));
+  const upstream = await startRawUpstream(t, ({ socket }) => socket.write(plainResponse()));
   const gateway = await startForwarding(t, { upstreams: { app: { url: upstream.url, max_connections: 1 } } });
   const slow = await beginBody(gateway, 'slow', 8);
   await eventually(() => upstream.received.includes('/slow'));
   slow.write('ness');
-  t.equal((await slow.answer()).status, 200);
+  t.equal((await slow.response()).status, 200);
 });
 
 /** The listener alone, whose bodies are judged after a moment, with a handler of the test's own. */

@@ -40,8 +40,8 @@ async function listen(t: Test, writeIdleTimeoutMs: number, onExchange: (exchange
 
 const piece = Buffer.alloc(32 * 1024, 'x');
 
-/** Answers with as much as the kernel takes, and the rest, which waits in the gateway for the client to read. */
-async function answerMoreThanIsTaken(exchange: Exchange): Promise<void> {
+/** Responses with as much as the kernel takes, and the rest, which waits in the gateway for the client to read. */
+async function respondWithMoreThanIsTaken(exchange: Exchange): Promise<void> {
   exchange.begin(200, [], -1);
   while (exchange.write(piece)) await sleep(1);
   exchange.end(Buffer.from('the end'));
@@ -54,19 +54,19 @@ for (const [name, line] of [
   const request = `GET / HTTP/1.1\r\nHost: a\r\n${line}\r\n\r\n`;
 
   t.test(`the end of an answer ${name} waits for a slow reader`, async (t) => {
-    const { port } = await listen(t, seconds(10), answerMoreThanIsTaken);
+    const { port } = await listen(t, seconds(10), respondWithMoreThanIsTaken);
     const client = await connectRaw(port);
     client.pause();
     client.write(request);
     await sleep(2_500);
     client.resume();
-    const answer = await client.answer();
-    t.ok(answer.isWhole);
-    t.ok(answer.text.endsWith('the end'));
+    const response = await client.response();
+    t.ok(response.isWhole);
+    t.ok(response.text.endsWith('the end'));
   });
 
   t.test(`the end of an answer ${name} waits no longer than write_idle_timeout`, async (t) => {
-    const { port, server } = await listen(t, 400, answerMoreThanIsTaken);
+    const { port, server } = await listen(t, 400, respondWithMoreThanIsTaken);
     const client = await connectRaw(port);
     client.pause();
     client.write(request);
@@ -79,7 +79,7 @@ for (const [name, line] of [
 
 t.test('whoever does not read gains no time by sending', async (t) => {
   const gateway = await startForwarding(t, { limits: { write_idle_timeout: '400ms' } });
-  gateway.upstream.answer = (_request, response) => response.end(Buffer.alloc(32 * 1024 * 1024));
+  gateway.upstream.response = (_request, response) => response.end(Buffer.alloc(32 * 1024 * 1024));
   const client = await connectRaw(gateway.port);
   client.pause();
   client.write(gateway.raw('GET /api/store/big HTTP/1.1'));

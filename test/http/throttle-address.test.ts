@@ -4,7 +4,7 @@ import { startTestGateway, type TestScope } from '../support/gateway.ts';
 const path = '/api/login/access-token';
 
 /** Gives what five failed sign-ins in a row are answered, each from its own address, at three an address. */
-async function answersFrom(
+async function responsesFrom(
   t: TestScope,
   trusted_proxies: readonly string[],
   forwardedFor: readonly string[],
@@ -14,8 +14,8 @@ async function answersFrom(
   const statuses: number[] = [];
   for (const [index, from] of forwardedFor.entries()) {
     const form = { username: `nobody ${index}`, password: 'not a password of anybody' };
-    const answer = await api.send({ method: 'POST', path, form, headers: { 'x-forwarded-for': from } });
-    statuses.push(answer.status);
+    const response = await api.send({ method: 'POST', path, form, headers: { 'x-forwarded-for': from } });
+    statuses.push(response.status);
   }
   const addresses = logLines()
     .filter(({ event }) => event === 'login_failed')
@@ -82,7 +82,7 @@ const rows: Record<string, { proxies: string[]; from: string[]; statuses: number
 
 for (const [title, { proxies, from, statuses, address }] of Object.entries(rows)) {
   t.test(title, async (t) => {
-    const answered = await answersFrom(t, proxies, from);
+    const answered = await responsesFrom(t, proxies, from);
     t.same(answered.statuses, statuses);
     if (address !== undefined) t.same(new Set(answered.addresses), new Set([address]));
   });

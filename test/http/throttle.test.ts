@@ -85,9 +85,9 @@ t.test(
   'attempts are counted before they are judged: parallel ones do not slip through together',
   async (t) => {
     const { fail } = await startThrottled(t, { ...wide, per_account_and_address: 5 });
-    const answers = await Promise.all(Array.from({ length: 20 }, () => fail('grace')));
-    t.equal(answers.filter((status) => status === 401).length, 5);
-    t.equal(answers.filter((status) => status === 429).length, 15);
+    const responses = await Promise.all(Array.from({ length: 20 }, () => fail('grace')));
+    t.equal(responses.filter((status) => status === 401).length, 5);
+    t.equal(responses.filter((status) => status === 429).length, 15);
   },
 );
 

@@ -51,8 +51,8 @@ t.test('a WebSocket over TLS on both sides passes messages and ends with its key
   await once(socket, 'open');
   const message = Buffer.alloc(3_000_000, 'x');
   socket.send(message);
-  const [answer] = await once(socket, 'message');
-  t.ok(message.equals(answer));
+  const [response] = await once(socket, 'message');
+  t.ok(message.equals(response));
   const closed = closeCodeOf(socket);
   const path = `/api/admin/api-keys/${plain.keyId}`;
   await plain.api.send({ method: 'DELETE', path, bearer: plain.bearer });

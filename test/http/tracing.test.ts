@@ -168,8 +168,8 @@ t.test('what is asked of an identity provider is a span', async (t) => {
   const collector = await startOtlpCollector(t);
   const gateway = await startProviderGateway(t);
   collector.watch(gateway.secrets);
-  const answer = await gateway.signIn();
-  t.equal(answer.status, 200);
+  const response = await gateway.signIn();
+  t.equal(response.status, 200);
   const spans = await collector.traceOf('GET /api/login/idp/start');
   const root = spans.find(({ kind }) => kind === 2);
   t.match(childOf(spans, root, 'GET 127.0.0.1').attributes, {
@@ -208,8 +208,8 @@ for (const { status, reason } of [
     await collector.traceOf('POST /api/admin/api-keys');
     collector.status = status;
     await api.send({ path, apiKey });
-    const isTold = ({ msg }: Record<string, unknown>) => msg === 'traces can not be exported';
-    const line = await eventually('told', () => logLines().find(isTold));
+    const isNotification = ({ msg }: Record<string, unknown>) => msg === 'traces can not be exported';
+    const line = await eventually('told', () => logLines().find(isNotification));
     t.equal(line.reason, reason);
   });
 }

@@ -34,11 +34,11 @@ t.test('parallel refreshes with one cookie all get the same successor', { timeou
     // The current cookie has been presented, by sign-in or the end of the round before: now it may rotate.
     await sleep(reuseGraceMs + 10);
     const presented = cookie;
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: inParallel }, (_, i) => (i % 2 === 0 ? one : two).api.refresh(presented)),
     );
-    const failed = answers.filter(({ status }) => status !== 200);
-    const successors = new Set(answers.map(({ setCookies }) => setCookies[0]?.split(';', 1)[0]));
+    const failed = responses.filter(({ status }) => status !== 200);
+    const successors = new Set(responses.map(({ setCookies }) => setCookies[0]?.split(';', 1)[0]));
     t.equal(failed.length, 0, `round ${round}`);
     t.equal(successors.size, 1, 'never two live heads');
     t.same(heads.all(), [round + 1], 'one rotation a round');

@@ -66,14 +66,14 @@ async function assertRefusedThenServed(
   { client, logged }: Awaited<ReturnType<typeof listen>>,
 ): Promise<void> {
   client.write('GET /bad HTTP/1.1\r\nHost: a\r\n\r\n');
-  const refused = await client.answer();
+  const refused = await client.response();
   t.equal(refused.status, 500);
   t.equal(refused.json.code, 'internal_error');
   t.strictSame(refused.values('set-cookie'), []);
   t.equal(logged.length, 1);
   t.type(logged[0], UnwritableHead);
   client.write('GET /good HTTP/1.1\r\nHost: a\r\n\r\n');
-  t.equal((await client.answer()).status, 200);
+  t.equal((await client.response()).status, 200);
 }
 
 t.test('a response of our own whose head would be another becomes a 500', async (t) => {

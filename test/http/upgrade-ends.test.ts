@@ -7,7 +7,7 @@ import { accessLineOfUpgrade, startTunnelGateway, type Tunnel } from '../support
 const foo = ['Connection: Upgrade', 'Upgrade: foo'];
 
 /** How an end may come, and what the other side is to see of it. */
-const endings: Record<string, (tunnel: Tunnel) => void> = {
+const sessionEnds: Record<string, (tunnel: Tunnel) => void> = {
   'the client ends': ({ client }) => client.end(),
   'the client is reset': ({ client }) => client.reset(),
   'the upstream ends': ({ upstream }) => upstream.end(),
@@ -15,7 +15,7 @@ const endings: Record<string, (tunnel: Tunnel) => void> = {
   'the upstream is reset': ({ upstream }) => upstream.resetAndDestroy(),
 };
 
-for (const [name, end] of Object.entries(endings))
+for (const [name, end] of Object.entries(sessionEnds))
   t.test(`once ${name} the other side has ended too, and the access line is written`, async (t) => {
     const gateway = await startTunnelGateway(t);
     const tunnel = await gateway.openTunnel({ lines: foo });

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { startForwarding } from '../support/forwarding.ts';
 import { connectRaw, exchangeRaw } from '../support/raw-client.ts';
-import { plainAnswer, startRawUpstream } from '../support/raw-upstream.ts';
+import { plainResponse, startRawUpstream } from '../support/raw-upstream.ts';
 import { webSocketLines } from '../support/web-sockets.ts';
 
 const settings = (url: string) => ({
@@ -16,7 +16,7 @@ const settings = (url: string) => ({
 const closing = 'Connection: Upgrade, close';
 
 t.test('only what a route knows of is passed on as an upgrade', async (t) => {
-  const upstream = await startRawUpstream(t, ({ socket }) => socket.write(plainAnswer()));
+  const upstream = await startRawUpstream(t, ({ socket }) => socket.write(plainResponse()));
   const gateway = await startForwarding(t, settings(upstream.url));
   /** The protocol that the upstream is asked for, and null for none, by what the client sends. */
   const rows: Record<string, [requestLine: string, lines: string[], seen: string | null]> = {
@@ -53,8 +53,8 @@ t.test('only what a route knows of is passed on as an upgrade', async (t) => {
   for (const [name, [requestLine, lines, protocol]] of Object.entries(rows))
     await t.test(name, async (t) => {
       const before = upstream.received.length;
-      const [answer] = (await exchangeRaw(gateway.port, gateway.raw(requestLine, lines))).answers;
-      t.equal(answer?.status, 200, 'the upstream may decline');
+      const [response] = (await exchangeRaw(gateway.port, gateway.raw(requestLine, lines))).responses;
+      t.equal(response?.status, 200, 'the upstream may decline');
       const [head] = upstream.received.slice(before).split('\r\n\r\n');
       const seen = head!.split('\r\n').filter((line) => /^(upgrade|connection|http2)/i.test(line));
       t.same(seen, protocol === null ? [] : ['Connection: Upgrade', `Upgrade: ${protocol}`]);
@@ -62,7 +62,7 @@ t.test('only what a route knows of is passed on as an upgrade', async (t) => {
 });
 
 t.test('a token offered as a subprotocol never goes upstream, whatever the request', async (t) => {
-  const upstream = await startRawUpstream(t, ({ socket }) => socket.write(plainAnswer()));
+  const upstream = await startRawUpstream(t, ({ socket }) => socket.write(plainResponse()));
   const gateway = await startForwarding(t, settings(upstream.url));
   const offer = `Sec-WebSocket-Protocol: postern.bearer.${gateway.bearer}`;
   const rows: [requestLine: string, ...lines: string[]][] = [
@@ -75,8 +75,8 @@ t.test('a token offered as a subprotocol never goes upstream, whatever the reque
   for (const [requestLine, ...lines] of rows) {
     const before = upstream.received.length;
     const bytes = [requestLine, 'Host: a', ...lines, '', ''].join('\r\n');
-    const [answer] = (await exchangeRaw(gateway.port, bytes)).answers;
-    t.equal(answer?.status, 200);
+    const [response] = (await exchangeRaw(gateway.port, bytes)).responses;
+    t.equal(response?.status, 200);
     const seen = upstream.received.slice(before);
     t.match(seen, /^Sec-WebSocket-Protocol: chat\r$/im, lines.join());
     t.notMatch(seen, /postern|x-auth/i, 'nor does it sign anybody in');
@@ -84,12 +84,12 @@ t.test('a token offered as a subprotocol never goes upstream, whatever the reque
 });
 
 t.test('HTTP goes on where no upgrade is made', async (t) => {
-  const upstream = await startRawUpstream(t, ({ socket }) => socket.write(plainAnswer()));
+  const upstream = await startRawUpstream(t, ({ socket }) => socket.write(plainResponse()));
   const gateway = await startForwarding(t, settings(upstream.url));
   const client = await connectRaw(gateway.port);
   for (let i = 0; i < 2; i++) {
     client.write(gateway.raw('GET /api/x HTTP/1.1', webSocketLines));
-    t.equal((await client.answer()).text, 'fine');
+    t.equal((await client.response()).text, 'fine');
   }
   t.equal(upstream.accepted, 1, 'both sides keep their connection');
 });

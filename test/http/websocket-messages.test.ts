@@ -17,8 +17,8 @@ const live = '/api/store/live';
 /** Sends it and gives what comes back. */
 async function roundTrip(socket: WebSocket, message: Buffer): Promise<Buffer> {
   socket.send(message);
-  const [answer] = await once(socket, 'message');
-  return answer;
+  const [response] = await once(socket, 'message');
+  return response;
 }
 
 t.test('messages of any size pass both ways unchanged', async (t) => {

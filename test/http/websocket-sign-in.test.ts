@@ -73,9 +73,9 @@ t.test('a browser offers its token as a subprotocol, from an origin that may', a
     'two tokens': [offering(front, token, `postern.bearer.x${bearer}`), 400, 'ambiguous_credentials'],
   };
   for (const [name, [handshake, status, code]] of Object.entries(refused)) {
-    const answer = await tryWebSocket(port, live, handshake);
-    t.notOk(answer instanceof WebSocket, name);
-    t.match(answer, { status, text: new RegExp(`"code":"${code}"`) }, name);
+    const response = await tryWebSocket(port, live, handshake);
+    t.notOk(response instanceof WebSocket, name);
+    t.match(response, { status, text: new RegExp(`"code":"${code}"`) }, name);
   }
   t.equal(sockets.accepted.length, 0);
   for (const origin of [front, self]) {

@@ -41,11 +41,11 @@ async function ask(gateway: GatewayUnderLoad, agent: Agent, index: number, count
     return;
   }
   sent.end(body);
-  const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+  const [response] = (await once(sent, 'response')) as [IncomingMessage];
   const chunks: Buffer[] = [];
-  for await (const chunk of answer) chunks.push(chunk);
-  if (answer.statusCode === 200 && Buffer.concat(chunks).toString() === body) counts.answered++;
-  else counts.wrong.push(`${index}: ${answer.statusCode} ${chunks.join('').slice(0, 200)}`);
+  for await (const chunk of response) chunks.push(chunk);
+  if (response.statusCode === 200 && Buffer.concat(chunks).toString() === body) counts.answered++;
+  else counts.wrong.push(`${index}: ${response.statusCode} ${chunks.join('').slice(0, 200)}`);
 }
 
 t.setTimeout(isLong ? 300_000 : 60_000);

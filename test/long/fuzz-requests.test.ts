@@ -6,8 +6,8 @@ import { type FuzzedPipeline, fuzzedPipeline } from '../support/fuzzed-requests.
 import { isLong, repeat, startGatewayUnderLoad } from '../support/gateway-under-load.ts';
 import { createRandom } from '../support/random.ts';
 import {
-  alarmsOfAnswers,
   alarmsOfHead,
+  alarmsOfResponses,
   firstUnread,
   inShort,
   requestAlarm,
@@ -72,19 +72,19 @@ t.test(`${cases} changed pipelines: what is forwarded is what a strict reader re
 
   async function run(index: number, address: string): Promise<void> {
     const pipeline = pipelineOf(index);
-    const [answers] = await Promise.all([
+    const [responses] = await Promise.all([
       converse(gateway.port, address, pipeline),
       converse(strict.port, address, pipeline),
     ]);
-    received.set(address, answers);
+    received.set(address, responses);
   }
 
   function judge(index: number, address: string): Alarm[] {
     const { bytes } = pipelineOf(index);
     const upstream = lenient.requestsOf(address);
     const reference = strict.requestsOf(address);
-    const answers = received.get(address)!;
-    const alarms = alarmsOfAnswers(answers, upstream).map((kind) => requestAlarm(kind, bytes, answers));
+    const responses = received.get(address)!;
+    const alarms = alarmsOfResponses(responses, upstream).map((kind) => requestAlarm(kind, bytes, responses));
     for (const request of upstream)
       for (const kind of alarmsOfHead(request, address, identity))
         alarms.push(requestAlarm(kind, bytes, request.rawHeaders));

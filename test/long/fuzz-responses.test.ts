@@ -5,7 +5,7 @@ import { startEvilUpstream } from '../support/evil-upstream.ts';
 import { fuzzedResponse } from '../support/fuzzed-responses.ts';
 import { isLong, repeat, startGatewayUnderLoad } from '../support/gateway-under-load.ts';
 import { createRandom } from '../support/random.ts';
-import { connectRaw, type RawAnswer, type RawConnection } from '../support/raw-client.ts';
+import { connectRaw, type RawConnection, type RawResponse } from '../support/raw-client.ts';
 import { knownResponseAlarms } from './known-alarms.ts';
 
 const cases = Number(process.env.POSTERN_TEST_FUZZ_CASES ?? (isLong ? 50_000 : 400));
@@ -13,7 +13,7 @@ const cases = Number(process.env.POSTERN_TEST_FUZZ_CASES ?? (isLong ? 50_000 : 4
 const seed = Number(process.env.POSTERN_TEST_FUZZ_SEED ?? 1);
 const parallel = 48;
 /** A response that was cut short may leave a reader waiting. */
-const patienceMs = 400;
+const waitLimitMs = 400;
 
 t.setTimeout(isLong ? 3_600_000 : 120_000);
 
@@ -63,20 +63,20 @@ function readStrictly(port: number, id: number): Promise<Read | string> {
       socket.destroy();
       resolve('upgrade');
     });
-    asked.setTimeout(patienceMs, () => asked.destroy());
+    asked.setTimeout(waitLimitMs, () => asked.destroy());
     asked.end();
   });
 }
 
 /** The final response, or undefined when the connection ends before its head. */
-async function finalAnswer(connection: RawConnection, isHead: boolean): Promise<RawAnswer | undefined> {
+async function finalResponse(connection: RawConnection, isHead: boolean): Promise<RawResponse | undefined> {
   for (;;) {
-    const answer = await connection.answer({ toHead: isHead }).catch(() => undefined);
-    if (answer === undefined || answer.status >= 200) return answer;
+    const response = await connection.response({ toHead: isHead }).catch(() => undefined);
+    if (response === undefined || response.status >= 200) return response;
   }
 }
 
-const isGateways = (answer: RawAnswer) => /^upstream_/.test(answer.json?.code ?? '');
+const isGateways = (response: RawResponse) => /^upstream_/.test(response.json?.code ?? '');
 /** Values of one header, however they are joined. */
 function inOneForm(values: string): string {
   return values
@@ -87,7 +87,7 @@ function inOneForm(values: string): string {
 
 /** The refresh cookie as browsers read it, also as the value of a cookie without a name. */
 const ownCookie = /^\s*=?\s*service_refresh_cookie\s*(?:[=;]|$)/;
-const markOf = (answer: RawAnswer) => inOneForm(answer.values('x-mark').join());
+const markOf = (response: RawResponse) => inOneForm(response.values('x-mark').join());
 
 t.test(`${cases} changed responses: what a client gets whole is what a strict reader reads`, async (t) => {
   const upstream = await startEvilUpstream(t, (id) => fuzzedResponse(createRandom(seed, id), `evil-${id}`));
@@ -96,8 +96,8 @@ t.test(`${cases} changed responses: what a client gets whole is what a strict re
       app: {
         url: `http://127.0.0.1:${upstream.port}`,
         max_connections: 64,
-        response_timeout: `${patienceMs}ms`,
-        idle_timeout: `${patienceMs}ms`,
+        response_timeout: `${waitLimitMs}ms`,
+        idle_timeout: `${waitLimitMs}ms`,
       },
     },
     log: { level: 'warn' },
@@ -118,25 +118,26 @@ t.test(`${cases} changed responses: what a client gets whole is what a strict re
     const ask = (how: string, kind: string) =>
       connection.write(`${how} /api/open/${kind}/${id} HTTP/1.1\r\nHost: a\r\n\r\n`);
     ask(method, 'evil');
-    const answer = await finalAnswer(connection, method === 'HEAD');
-    if (answer === undefined || !answer.isWhole) tally.reset++;
+    const response = await finalResponse(connection, method === 'HEAD');
+    if (response === undefined || !response.isWhole) tally.reset++;
     else {
-      const isOurs = answer.status >= 500 && (method === 'HEAD' ? markOf(answer) === '' : isGateways(answer));
+      const isOurs =
+        response.status >= 500 && (method === 'HEAD' ? markOf(response) === '' : isGateways(response));
       tally[isOurs ? 'refused' : 'whole']++;
       const read: Read = {
-        status: answer.status,
-        mark: markOf(answer),
-        body: answer.body.toString('latin1'),
+        status: response.status,
+        mark: markOf(response),
+        body: response.body.toString('latin1'),
       };
       if (!isOurs && json(read) !== json(reference))
         alarm('a strict reader reads otherwise', read, reference);
-      if (answer.values('set-cookie').some((value) => ownCookie.test(value)))
-        alarm('an own cookie', answer.rawHeaders);
-      const ids = answer.values('x-request-id');
-      if (ids.length !== 1 || /planted/.test(ids[0]!)) alarm('another’s id', answer.rawHeaders);
+      if (response.values('set-cookie').some((value) => ownCookie.test(value)))
+        alarm('an own cookie', response.rawHeaders);
+      const ids = response.values('x-request-id');
+      if (ids.length !== 1 || /planted/.test(ids[0]!)) alarm('another’s id', response.rawHeaders);
       // What comes next on the connection is the next request's own, whatever came before.
       ask('GET', 'good');
-      const next = await finalAnswer(connection, false);
+      const next = await finalResponse(connection, false);
       if (next?.isWhole === true && !isGateways(next)) {
         if (markOf(next) === `good-${id}` && next.text === `good-${id}`) tally.good++;
         else alarm('another’s response', next.status, next.rawHeaders, next.text);

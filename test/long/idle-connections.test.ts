@@ -26,12 +26,12 @@ async function startBareServer(t: TestScope) {
   return { port, pid: child.pid! };
 }
 
-/** Asks once on a connection; gives how long the answer took, in milliseconds. */
+/** Asks once on a connection; gives how long the response took, in milliseconds. */
 async function askOn(socket: Socket, request: string): Promise<number> {
   const start = performance.now();
   socket.write(request);
-  const [answer] = await once(socket, 'data');
-  if (!String(answer).startsWith('HTTP/1.1 200 ')) throw new Error(String(answer));
+  const [response] = await once(socket, 'data');
+  if (!String(response).startsWith('HTTP/1.1 200 ')) throw new Error(String(response));
   return performance.now() - start;
 }
 

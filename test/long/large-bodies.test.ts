@@ -25,20 +25,20 @@ async function upload(gateway: GatewayUnderLoad, index: number): Promise<boolean
   const sent = ask(gateway, 'PUT', index);
   const answered = once(sent, 'response') as Promise<[IncomingMessage]>;
   await pipeline(data.stream, sent);
-  const [answer] = await answered;
+  const [response] = await answered;
   let text = '';
-  for await (const chunk of answer) text += chunk;
-  return answer.statusCode === 200 && text === data.digest();
+  for await (const chunk of response) text += chunk;
+  return response.statusCode === 200 && text === data.digest();
 }
 
 /** Gets a body; gives whether it came as the upstream sent it. */
 async function download(gateway: GatewayUnderLoad, index: number, sent: Map<string, () => string>) {
   const asked = ask(gateway, 'GET', index);
   asked.end();
-  const [answer] = (await once(asked, 'response')) as [IncomingMessage];
-  const got = await digestOf(answer);
+  const [response] = (await once(asked, 'response')) as [IncomingMessage];
+  const got = await digestOf(response);
   return (
-    answer.statusCode === 200 && got.bytes === bytes && got.digest === sent.get(`/api/store/${index}`)!()
+    response.statusCode === 200 && got.bytes === bytes && got.digest === sent.get(`/api/store/${index}`)!()
   );
 }
 

@@ -67,11 +67,11 @@ class Load {
       // A download shall hold no place in the queue of the others.
       agent: isDownload ? false : this.#agent,
     }).end();
-    const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+    const [response] = (await once(sent, 'response')) as [IncomingMessage];
     let length = 0;
-    for await (const chunk of answer) length += (chunk as Buffer).length;
+    for await (const chunk of response) length += (chunk as Buffer).length;
     const isWhole = length === (isDownload ? 100_000 : 5);
-    this.#count(answer.statusCode === 200 && isWhole ? 'whole' : `${answer.statusCode}, ${length} bytes`);
+    this.#count(response.statusCode === 200 && isWhole ? 'whole' : `${response.statusCode}, ${length} bytes`);
   }
 
   #count(outcome: string): void {

@@ -52,9 +52,9 @@ if (isLong) {
     let before = 0;
     for (let count = 1; count <= warmUpCount + reloadCount; count++) {
       await gateway.reload(read(count));
-      const answer = await fetch(`${origin}/api/store`);
-      if (answer.status !== 200) throw new Error(`answered ${answer.status}`);
-      await answer.arrayBuffer();
+      const response = await fetch(`${origin}/api/store`);
+      if (response.status !== 200) throw new Error(`answered ${response.status}`);
+      await response.arrayBuffer();
       if (count === warmUpCount) before = heapAfter(collectGarbage);
     }
     const grown = heapAfter(collectGarbage) - before;

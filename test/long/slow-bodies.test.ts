@@ -24,7 +24,7 @@ if (isLong)
         client.reset();
       });
       const state = { status: 0, afterMs: 0 };
-      void client.answer().then(
+      void client.response().then(
         ({ status }) => Object.assign(state, { status, afterMs: performance.now() - startedMs }),
         () => {},
       );

@@ -1,8 +1,8 @@
 import type { Test } from 'tap';
-import type { ApiAnswer, ApiClient } from './api-client.ts';
+import type { ApiClient, ApiResponse } from './api-client.ts';
 import { keysPath } from './key-administration.ts';
 
-/** What the answers to creations and deletions of keys say so far, by label. */
+/** What the responses to creations and deletions of keys say so far, by label. */
 export class AcknowledgedKeys {
   readonly there = new Map<string, { readonly id: string; readonly key: string }>();
   readonly deleted = new Map<string, string>();
@@ -32,7 +32,7 @@ export interface KeyChanges {
 
 /**
  * Creates keys and deletes every other one again until there were enough changes, or the gateway or its store is gone.
- * Throws for any answer but what was asked for.
+ * Throws for any response but what was asked for.
  */
 export async function changeKeys(
   api: ApiClient,
@@ -47,27 +47,27 @@ export async function changeKeys(
     const before = known.there.get(label);
     known.there.delete(label);
     known.unsure.add(label);
-    const answer = await (before === undefined
+    const response = await (before === undefined
       ? create(api, bearer, label)
       : remove(api, bearer, before.id)
     ).catch(() => undefined);
-    if (answer === undefined || (isStoreMortal && answer.status === 503)) return;
-    if (answer.status !== (before === undefined ? 201 : 204)) throw new Error(`answered ${answer.text}`);
+    if (response === undefined || (isStoreMortal && response.status === 503)) return;
+    if (response.status !== (before === undefined ? 201 : 204)) throw new Error(`answered ${response.text}`);
     known.unsure.delete(label);
     known.changes += 1;
     if (before === undefined) {
-      known.there.set(label, answer.json);
+      known.there.set(label, response.json);
       own.push(label);
     } else known.deleted.set(label, before.key);
   }
 }
 
-function create(api: ApiClient, bearer: string, label: string): Promise<ApiAnswer> {
+function create(api: ApiClient, bearer: string, label: string): Promise<ApiResponse> {
   const json = { label, scopes: ['store:read'], scope_sets: ['administrator'] };
   return api.send({ method: 'POST', path: keysPath, bearer, json });
 }
 
-function remove(api: ApiClient, bearer: string, id: string): Promise<ApiAnswer> {
+function remove(api: ApiClient, bearer: string, id: string): Promise<ApiResponse> {
   return api.send({ method: 'DELETE', path: keysPath + id, bearer });
 }
 

@@ -1,8 +1,8 @@
 import { request as httpRequest } from 'node:http';
 import type { SecretWatch } from './secret-watch.ts';
 
-/** An answer, read whole. */
-export interface ApiAnswer {
+/** A response, read whole. */
+export interface ApiResponse {
   readonly status: number;
   /** Header values by name in lower case; repeated ones joined, `set-cookie` apart. */
   readonly headers: Readonly<Record<string, string | undefined>>;
@@ -31,16 +31,16 @@ export interface SignedInUser {
   readonly accessToken: string;
   /** `name=value` of the refresh cookie. */
   readonly cookie: string;
-  readonly answer: ApiAnswer;
+  readonly response: ApiResponse;
 }
 
 /** Speaks to a test gateway and keeps watch over every secret that passes. */
 export interface ApiClient {
-  send(request: ApiRequest): Promise<ApiAnswer>;
-  activate(username: string, password: string, token: string): Promise<ApiAnswer>;
+  send(request: ApiRequest): Promise<ApiResponse>;
+  activate(username: string, password: string, token: string): Promise<ApiResponse>;
   signIn(username: string, password: string, more?: Record<string, string>): Promise<SignedInUser>;
-  refresh(cookie: string): Promise<ApiAnswer>;
-  /** Mints a key and gives its answer body, `key` included; throws when it was refused. */
+  refresh(cookie: string): Promise<ApiResponse>;
+  /** Mints a key and gives its response body, `key` included; throws when it was refused. */
   mintKey(bearer: string, body: object): Promise<any>;
 }
 
@@ -48,28 +48,28 @@ const secretFields = /"(?:access_token|key|token|password)":"([^"]+)"/g;
 
 /** Creates the client of the gateway on the port of 127.0.0.1. */
 export function createApiClient(port: number, secrets: SecretWatch): ApiClient {
-  function send(sent: ApiRequest): Promise<ApiAnswer> {
+  function send(sent: ApiRequest): Promise<ApiResponse> {
     const { headers, body } = encode(sent);
     watchRequest(sent, secrets);
     return new Promise((resolve, reject) => {
       const request = httpRequest(
         { host: '127.0.0.1', port, method: sent.method ?? 'GET', path: sent.path, headers, agent: false },
-        (response) => {
+        (incoming) => {
           const chunks: Buffer[] = [];
-          response.on('data', (chunk: Buffer) => chunks.push(chunk));
-          response.on('error', reject);
-          response.on('end', () => {
+          incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
+          incoming.on('error', reject);
+          incoming.on('end', () => {
             const text = Buffer.concat(chunks).toString();
-            const { 'set-cookie': setCookies = [], ...rest } = response.headers;
-            const answer = {
-              status: response.statusCode!,
-              headers: rest as ApiAnswer['headers'],
+            const { 'set-cookie': setCookies = [], ...rest } = incoming.headers;
+            const response = {
+              status: incoming.statusCode!,
+              headers: rest as ApiResponse['headers'],
               setCookies,
               text,
               json: parse(text),
             };
-            watchAnswer(answer, secrets);
-            resolve(answer);
+            watchResponse(response, secrets);
+            resolve(response);
           });
         },
       );
@@ -79,14 +79,14 @@ export function createApiClient(port: number, secrets: SecretWatch): ApiClient {
   }
 
   async function signIn(username: string, password: string, more = {}): Promise<SignedInUser> {
-    const answer = await send({
+    const response = await send({
       method: 'POST',
       path: '/api/login/access-token',
       form: { username, password, ...more },
     });
-    if (answer.status !== 200) throw new Error(`sign-in was answered ${answer.status} ${answer.text}`);
-    const cookie = answer.setCookies[0]!.split(';', 1)[0]!;
-    return { accessToken: answer.json.access_token, cookie, answer };
+    if (response.status !== 200) throw new Error(`sign-in was answered ${response.status} ${response.text}`);
+    const cookie = response.setCookies[0]!.split(';', 1)[0]!;
+    return { accessToken: response.json.access_token, cookie, response };
   }
 
   return {
@@ -96,9 +96,10 @@ export function createApiClient(port: number, secrets: SecretWatch): ApiClient {
       send({ method: 'POST', path: '/api/bootstrap/activate', json: { token, username, password } }),
     refresh: (cookie) => send({ method: 'POST', path: '/api/login/refresh-token', cookie }),
     async mintKey(bearer, body) {
-      const answer = await send({ method: 'POST', path: '/api/admin/api-keys/', bearer, json: body });
-      if (answer.status !== 201) throw new Error(`minting was answered ${answer.status} ${answer.text}`);
-      return answer.json;
+      const response = await send({ method: 'POST', path: '/api/admin/api-keys/', bearer, json: body });
+      if (response.status !== 201)
+        throw new Error(`minting was answered ${response.status} ${response.text}`);
+      return response.json;
     },
   };
 }
@@ -129,10 +130,10 @@ function watchRequest(sent: ApiRequest, secrets: SecretWatch): void {
   if (sent.cookie !== undefined) secrets.add(sent.cookie.slice(sent.cookie.indexOf('=') + 1));
 }
 
-function watchAnswer(answer: ApiAnswer, secrets: SecretWatch): void {
-  if (answer.status >= 400) secrets.addPublicText(answer.text);
-  else for (const [, secret] of answer.text.matchAll(secretFields)) secrets.add(secret!);
-  for (const cookie of answer.setCookies) {
+function watchResponse(response: ApiResponse, secrets: SecretWatch): void {
+  if (response.status >= 400) secrets.addPublicText(response.text);
+  else for (const [, secret] of response.text.matchAll(secretFields)) secrets.add(secret!);
+  for (const cookie of response.setCookies) {
     const value = cookie.split(';', 1)[0]!;
     secrets.add(value.slice(value.indexOf('=') + 1));
   }

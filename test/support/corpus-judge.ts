@@ -2,10 +2,10 @@ import type { Test } from 'tap';
 import { type CorpusRow, type Expectation, expand, expectationOf, piecesOf } from './corpus.ts';
 import type { CorpusBench } from './corpus-bench.ts';
 import { assertOurHeaders } from './our-headers.ts';
-import { connectRaw, type RawAnswer, type RawConnection } from './raw-client.ts';
+import { connectRaw, type RawConnection, type RawResponse } from './raw-client.ts';
 
 /** A row that takes longer has not been answered. */
-const patienceMs = 6_000;
+const waitLimitMs = 6_000;
 const after = 'GET /api/store/after HTTP/1.1\r\n{{good}}Connection: close\r\n\r\n';
 
 /** How a row is sent beside its own pieces. */
@@ -17,7 +17,7 @@ export interface Sending {
 }
 
 /**
- * Sends a row and judges it by what the upstream recorded, by the answers and by the end of the connection; then a good
+ * Sends a row and judges it by what the upstream recorded, by the responses and by the end of the connection; then a good
  * request must be answered by the same process: on the same connection if that is to stay open, else on a new one.
  */
 export async function judge(
@@ -33,24 +33,24 @@ export async function judge(
   const wanted = expectationOf(row, bytes);
   const before = upstream.seen.length;
   const sent = sending.pieces === undefined ? pieces : cut(bytes, sending.pieces);
-  const { answers, end } = await converse(gateway.port, sent, wanted, expand(after, values));
+  const { responses, end } = await converse(gateway.port, sent, wanted, expand(after, values));
   const seen = upstream.seen.slice(before);
 
   t.same(
-    answers.map((answer) => answer.status),
-    [...wanted.answers, 200],
+    responses.map((response) => response.status),
+    [...wanted.responses, 200],
     'it is answered as it should, and then a good request is',
   );
   // Cut up, some of it may still be under way when the connection closes.
   const ends = sending.pieces === undefined ? ['ended'] : ['ended', 'reset'];
   t.ok(ends.includes(end), `the connection is closed in time and no answer is lost to a reset: ${end}`);
-  for (const answer of answers) if (answer.status >= 400) assertRefusal(t, answer, row);
+  for (const response of responses) if (response.status >= 400) assertRefusal(t, response, row);
   t.same(
     seen.map(({ method, target }) => `${method} ${target}`),
     [...wanted.seen.map((line) => expand(line, values)), 'GET /api/store/after'],
     'the upstream saw what it should and nothing else',
   );
-  for (const request of seen.slice(0, -1)) assertOurHeaders(t, bench, request, row, answers);
+  for (const request of seen.slice(0, -1)) assertOurHeaders(t, bench, request, row, responses);
   const [first] = seen;
   if (row.body !== undefined) t.equal(first?.body.toString('latin1'), expand(row.body, values));
   for (const [name, texts] of Object.entries(row.has ?? {})) {
@@ -60,30 +60,30 @@ export async function judge(
   t.equal(gateway.pid, bench.pid, 'it is the same process');
 }
 
-/** Sends the pieces, then the good request; all answers, and how the connection of the pieces ended. */
+/** Sends the pieces, then the good request; all responses, and how the connection of the pieces ended. */
 async function converse(port: number, pieces: readonly string[], wanted: Expectation, good: string) {
   const connection = await connectRaw(port);
   await send(connection, pieces);
-  const answers: RawAnswer[] = [];
+  const responses: RawResponse[] = [];
   let isLate = false;
   const late = setTimeout(() => {
     isLate = true;
     connection.reset();
-  }, patienceMs);
+  }, waitLimitMs);
   if (wanted.open) {
-    await readAnswers(connection, answers, wanted.answers.length);
-    if (sameStatuses(answers, wanted.answers)) connection.write(good);
+    await readResponses(connection, responses, wanted.responses.length);
+    if (sameStatuses(responses, wanted.responses)) connection.write(good);
     else connection.reset();
   }
   const closed = await connection.closed;
   clearTimeout(late);
-  await readAnswers(connection, answers);
-  if (!wanted.open) answers.push(await askOnNewConnection(port, good));
-  return { answers, end: isLate ? 'late' : closed };
+  await readResponses(connection, responses);
+  if (!wanted.open) responses.push(await askOnNewConnection(port, good));
+  return { responses, end: isLate ? 'late' : closed };
 }
 
-function sameStatuses(answers: readonly RawAnswer[], wanted: readonly number[]): boolean {
-  return answers.length === wanted.length && answers.every(({ status }, i) => status === wanted[i]);
+function sameStatuses(responses: readonly RawResponse[], wanted: readonly number[]): boolean {
+  return responses.length === wanted.length && responses.every(({ status }, i) => status === wanted[i]);
 }
 
 /** A few pieces are sent one by one; many only in turns, so that some arrive together. */
@@ -109,23 +109,27 @@ function cut(text: string, count: number): string[] {
   );
 }
 
-async function readAnswers(connection: RawConnection, into: RawAnswer[], count = Infinity): Promise<void> {
+async function readResponses(
+  connection: RawConnection,
+  into: RawResponse[],
+  count = Infinity,
+): Promise<void> {
   while (into.length < count) {
-    const answer = await connection.answer().catch(() => undefined);
-    if (answer === undefined) return;
-    into.push(answer);
+    const response = await connection.response().catch(() => undefined);
+    if (response === undefined) return;
+    into.push(response);
   }
 }
 
-async function askOnNewConnection(port: number, bytes: string): Promise<RawAnswer> {
+async function askOnNewConnection(port: number, bytes: string): Promise<RawResponse> {
   const connection = await connectRaw(port);
   connection.write(bytes);
-  const answer = await connection.answer();
+  const response = await connection.response();
   connection.reset();
-  return answer;
+  return response;
 }
 
-function assertRefusal(t: Test, answer: RawAnswer, row: CorpusRow): void {
-  t.match(answer.json, { detail: String, code: row.code ?? String, request_id: String });
-  t.same(answer.values('x-request-id'), [answer.json?.request_id]);
+function assertRefusal(t: Test, response: RawResponse, row: CorpusRow): void {
+  t.match(response.json, { detail: String, code: row.code ?? String, request_id: String });
+  t.same(response.values('x-request-id'), [response.json?.request_id]);
 }

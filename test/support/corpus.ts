@@ -7,7 +7,7 @@ export interface CorpusRow {
   readonly send: string | readonly string[];
   readonly expect: 'forwarded' | number;
   readonly code?: string;
-  readonly answers?: readonly number[];
+  readonly responses?: readonly number[];
   readonly open?: boolean;
   readonly seen?: readonly string[];
   readonly body?: string;
@@ -48,7 +48,7 @@ export function piecesOf(row: CorpusRow, values: Readonly<Record<string, string>
 
 /** A row in full, its short forms written out. */
 export interface Expectation {
-  readonly answers: readonly number[];
+  readonly responses: readonly number[];
   /** The connection goes on to serve. */
   readonly open: boolean;
   /** `METHOD target` of every request that reaches the upstream whole. */
@@ -59,7 +59,7 @@ export interface Expectation {
 export function expectationOf(row: CorpusRow, sent: string): Expectation {
   const isForwarded = row.expect === 'forwarded';
   return {
-    answers: row.answers ?? [isForwarded ? 200 : (row.expect as number)],
+    responses: row.responses ?? [isForwarded ? 200 : (row.expect as number)],
     open: row.open ?? isForwarded,
     seen: row.seen ?? (isForwarded ? [requestLineOf(sent)] : []),
   };

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { openApiDocument } from '../../src/openapi/document.ts';
-import type { ApiAnswer } from './api-client.ts';
+import type { ApiResponse } from './api-client.ts';
 
-interface Answer {
+interface TestResponse {
   readonly $ref?: string;
   readonly headers?: Readonly<Record<string, unknown>>;
   readonly content?: Readonly<
@@ -16,12 +16,15 @@ export interface DocumentedOperation {
   readonly method: string;
   readonly path: string;
   /** By status, `default` for the rest. */
-  readonly answers: Readonly<Record<string, Answer>>;
+  readonly responses: Readonly<Record<string, TestResponse>>;
 }
 
 interface Document {
-  readonly paths: Record<string, Record<string, { operationId: string; responses: Record<string, Answer> }>>;
-  readonly components: { readonly schemas: object; readonly responses: Record<string, Answer> };
+  readonly paths: Record<
+    string,
+    Record<string, { operationId: string; responses: Record<string, TestResponse> }>
+  >;
+  readonly components: { readonly schemas: object; readonly responses: Record<string, TestResponse> };
 }
 
 const document = openApiDocument() as Document;
@@ -31,34 +34,38 @@ export const documentedOperations: ReadonlyMap<string, DocumentedOperation> = ne
   Object.entries(document.paths).flatMap(([path, item]) =>
     Object.entries(item).map(([method, { operationId: id, responses }]) => [
       id,
-      { id, method: method.toUpperCase(), path, answers: responses },
+      { id, method: method.toUpperCase(), path, responses: responses },
     ]),
   ),
 );
 
-/** Headers that say something of the answer's kind: sent where documented, and nowhere else. */
+/** Headers that say something of the response's kind: sent where documented, and nowhere else. */
 const tellingHeaders = ['Set-Cookie', 'WWW-Authenticate', 'Retry-After', 'Allow'] as const;
 
-/** What is wrong with an answer by the document: its status, headers, body and code. */
-export function deviations(operation: DocumentedOperation, answer: ApiAnswer): string[] {
-  const described = resolve(operation.answers[answer.status] ?? operation.answers.default!);
+/** What is wrong with a response by the document: its status, headers, body and code. */
+export function deviations(operation: DocumentedOperation, response: ApiResponse): string[] {
+  const described = resolve(operation.responses[response.status] ?? operation.responses.default!);
   const media = described.content?.['application/json'];
   return [
-    ...headerDeviations(described, answer),
-    ...(media === undefined ? emptyDeviations(answer) : bodyDeviations(media, answer)),
+    ...headerDeviations(described, response),
+    ...(media === undefined ? emptyDeviations(response) : bodyDeviations(media, response)),
   ];
 }
 
-function resolve(answer: Answer): Answer {
-  return answer.$ref === undefined ? answer : document.components.responses[answer.$ref.split('/').at(-1)!]!;
+function resolve(response: TestResponse): TestResponse {
+  return response.$ref === undefined
+    ? response
+    : document.components.responses[response.$ref.split('/').at(-1)!]!;
 }
 
-function headerDeviations({ headers = {} }: Answer, answer: ApiAnswer): string[] {
+function headerDeviations({ headers = {} }: TestResponse, response: ApiResponse): string[] {
   const has = (name: string) =>
-    name === 'Set-Cookie' ? answer.setCookies.length > 0 : answer.headers[name.toLowerCase()] !== undefined;
+    name === 'Set-Cookie'
+      ? response.setCookies.length > 0
+      : response.headers[name.toLowerCase()] !== undefined;
   const undocumented = tellingHeaders.filter((name) => has(name) && !(name in headers));
   // Those of a refusal belong to some of the codes of its status alone.
-  const missing = Object.keys(headers).filter((name) => answer.status < 400 && !has(name));
+  const missing = Object.keys(headers).filter((name) => response.status < 400 && !has(name));
   return [
     ...undocumented.map((name) => `${name} is not documented`),
     ...missing.map((name) => `${name} is missing`),
@@ -66,11 +73,14 @@ function headerDeviations({ headers = {} }: Answer, answer: ApiAnswer): string[]
   ];
 }
 
-function emptyDeviations({ text }: ApiAnswer): string[] {
+function emptyDeviations({ text }: ApiResponse): string[] {
   return text === '' ? [] : [`a body that is not documented: ${text}`];
 }
 
-function bodyDeviations(media: { schema: object; examples?: object }, { json, headers, status }: ApiAnswer) {
+function bodyDeviations(
+  media: { schema: object; examples?: object },
+  { json, headers, status }: ApiResponse,
+) {
   const found: string[] = [];
   if (headers['content-type'] !== 'application/json') found.push(`content type ${headers['content-type']}`);
   const { error } = schemaOf(media.schema).safeParse(json);

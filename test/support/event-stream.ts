@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { get, type IncomingMessage } from 'node:http';
 
-/** An answer of an upstream that goes on until somebody ends it. */
-export function answerWithoutEnd(_request: unknown, response: ServerResponse): void {
+/** A response of an upstream that goes on until somebody ends it. */
+export function respondWithoutEnd(_request: unknown, response: ServerResponse): void {
   response.writeHead(200, { 'Content-Type': 'text/event-stream' }).write('data: 1\n\n');
 }
 
@@ -15,7 +15,7 @@ export interface EventStream {
   close(): void;
 }
 
-/** Opens a stream under an API key, on a route that asks for `store:read`; its answer has begun when this resolves. */
+/** Opens a stream under an API key, on a route that asks for `store:read`; its response has begun when this resolves. */
 export async function openEventStream(port: number, apiKey: string): Promise<EventStream> {
   const headers = { 'x-api-key': apiKey };
   const request = get({ host: '127.0.0.1', port, path: '/api/store/events', headers, agent: false });

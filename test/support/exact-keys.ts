@@ -1,15 +1,15 @@
 import type { Test } from 'tap';
-import type { ApiAnswer } from './api-client.ts';
+import type { ApiResponse } from './api-client.ts';
 
 /** The calls about API keys, at whatever gateway is next. */
 export interface KeyCalls {
   /** Mints a key; gives its id. */
   mint(): Promise<string>;
   /** Below the path of the keys. */
-  call(method: string, path: string): Promise<ApiAnswer>;
+  call(method: string, path: string): Promise<ApiResponse>;
 }
 
-const idsOf = ({ json }: ApiAnswer): string[] => json.items.map(({ id }: { id: string }) => id);
+const idsOf = ({ json }: ApiResponse): string[] => json.items.map(({ id }: { id: string }) => id);
 
 /** Judges that 64 creations and deletions at a time, with lists in between, leave in each round what was acknowledged. */
 export async function judgeExactKeys(t: Test, { mint, call }: KeyCalls, rounds: number): Promise<void> {
@@ -28,12 +28,12 @@ export async function judgeExactKeys(t: Test, { mint, call }: KeyCalls, rounds: 
   };
   const list = async () => {
     const [thereBefore, goneBefore] = [new Set(there), new Set(gone)];
-    const answer = await call('GET', '?size=100');
-    const ids = new Set(idsOf(answer));
+    const response = await call('GET', '?size=100');
+    const ids = new Set(idsOf(response));
     const missed = [...thereBefore].filter((id) => there.has(id) && !ids.has(id));
     const undead = [...goneBefore].filter((id) => ids.has(id));
-    if (answer.json.total !== answer.json.items.length || missed.length > 0 || undead.length > 0)
-      t.fail('a list is not exact', { total: answer.json.total, ids, missed, undead });
+    if (response.json.total !== response.json.items.length || missed.length > 0 || undead.length > 0)
+      t.fail('a list is not exact', { total: response.json.total, ids, missed, undead });
   };
 
   for (let round = 0; round < rounds; round += 1) {
@@ -41,9 +41,9 @@ export async function judgeExactKeys(t: Test, { mint, call }: KeyCalls, rounds: 
     const changes = Array.from({ length: 64 - doomed.length }, create);
     changes.push(...doomed.map(remove));
     await Promise.all([...changes, ...Array.from({ length: 16 }, list)]);
-    const answer = await call('GET', '?size=100');
-    t.equal(answer.json.total, there.size);
-    t.strictSame(new Set(idsOf(answer)), there);
+    const response = await call('GET', '?size=100');
+    t.equal(response.json.total, there.size);
+    t.strictSame(new Set(idsOf(response)), there);
     while (there.size > 36) await remove([...there][0]!);
   }
 }
@@ -51,7 +51,9 @@ export async function judgeExactKeys(t: Test, { mint, call }: KeyCalls, rounds: 
 /** Judges that of 64 who delete the same key one does, and the others find none. */
 export async function judgeOneDeletion(t: Test, { mint, call }: KeyCalls): Promise<void> {
   const id = await mint();
-  const answers = await Promise.all(Array.from({ length: 64 }, () => call('DELETE', id)));
-  const counted = [204, 404].map((status) => answers.filter((answer) => answer.status === status).length);
+  const responses = await Promise.all(Array.from({ length: 64 }, () => call('DELETE', id)));
+  const counted = [204, 404].map(
+    (status) => responses.filter((response) => response.status === status).length,
+  );
   t.strictSame(counted, [1, 63], 'of 64 who delete the same key one does');
 }

@@ -2,9 +2,9 @@ import type { Test } from 'tap';
 import { type FaultyUpstream, startFaultyUpstream } from './faulty-upstream.ts';
 import { type Forwarding, startForwarding } from './forwarding.ts';
 import { poolBecomes } from './pool-gauges.ts';
-import { connectRaw, exchangeRaw, type RawAnswer } from './raw-client.ts';
+import { connectRaw, exchangeRaw, type RawResponse } from './raw-client.ts';
 
-/** What a client is to see: that refusal, an answer that breaks off, or that text, whole. */
+/** What a client is to see: that refusal, a response that breaks off, or that text, whole. */
 export type Expected = 502 | 504 | 'reset' | { readonly whole: string };
 
 /** One fault of an upstream. */
@@ -14,7 +14,7 @@ export interface FaultRow {
   readonly expected: Expected;
   /** Default GET and POST. */
   readonly methods?: readonly string[];
-  /** A used connection dies of it before the first byte of an answer: what may be asked again is. */
+  /** A used connection dies of it before the first byte of a response: what may be asked again is. */
   readonly isRetried?: boolean;
   /** It says more than it was asked for: the connection is not to be used again. */
   readonly isTainted?: boolean;
@@ -55,12 +55,12 @@ interface Stage {
 async function judge(t: Tap, stage: Stage, row: FaultRow, method: string, before: string): Promise<void> {
   const { gateway, upstream } = stage;
   await exchangeRaw(gateway.port, gateway.raw(`GET /api/store/${before} HTTP/1.1`, ['Connection: close']));
-  const { answers, closed, asked } = await ask(stage, row, method, '1.1');
+  const { responses, closed, asked } = await ask(stage, row, method, '1.1');
   const what = `${method} on a connection that is ${before === 'last' ? 'new' : 'used'}`;
-  judgeAnswer(t, what, row.expected, answers.at(-1), closed);
+  judgeResponse(t, what, row.expected, responses.at(-1), closed);
   const again = row.isRetried === true && before === 'good' && method === 'GET';
   t.ok(asked <= (again ? 2 : 1), `${what} was sent ${asked} times`);
-  const said = answers.map(({ rawHeaders, text }) => rawHeaders.join('\n') + text).join('\n');
+  const said = responses.map(({ rawHeaders, text }) => rawHeaders.join('\n') + text).join('\n');
   for (const secret of [String(upstream.port), '127.0.0.1', 'ECONN'])
     t.notOk(said.includes(secret), 'what the upstream is stays inside');
   if (row.isTainted === true) await poolBecomes(gateway.managementPort, ({ open }) => open === 0);
@@ -76,30 +76,30 @@ async function ask({ gateway, upstream }: Stage, row: FaultRow, method: string, 
   const connection = await connectRaw(gateway.port);
   connection.write(sent);
   const closed = await connection.closed;
-  const answers: RawAnswer[] = [];
-  const next = () => connection.answer({ toHead: method === 'HEAD' }).catch(() => undefined);
-  for (let answer = await next(); answer !== undefined; answer = await next()) answers.push(answer);
+  const responses: RawResponse[] = [];
+  const next = () => connection.response({ toHead: method === 'HEAD' }).catch(() => undefined);
+  for (let response = await next(); response !== undefined; response = await next()) responses.push(response);
   upstream.fault = null;
-  return { answers, closed, asked: upstream.faults - asked };
+  return { responses, closed, asked: upstream.faults - asked };
 }
 
-function judgeAnswer(
+function judgeResponse(
   t: Tap,
   what: string,
   expected: Expected,
-  answer: RawAnswer | undefined,
+  response: RawResponse | undefined,
   closed: string,
 ): void {
   if (expected === 'reset') {
     t.equal(closed, 'reset', what);
-    t.notOk(answer?.isWhole, `${what}: the answer does not look whole`);
+    t.notOk(response?.isWhole, `${what}: the answer does not look whole`);
   } else if (typeof expected === 'number') {
-    t.equal(answer?.status, expected, what);
-    t.equal(answer?.json?.code, codes[expected], what);
+    t.equal(response?.status, expected, what);
+    t.equal(response?.json?.code, codes[expected], what);
     t.equal(closed, 'ended', what);
   } else {
-    t.equal(answer?.text, expected.whole, what);
-    t.ok(answer?.isWhole, what);
+    t.equal(response?.text, expected.whole, what);
+    t.ok(response?.isWhole, what);
   }
 }
 

@@ -1,6 +1,6 @@
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import type { TestScope } from './gateway.ts';
-import { plainAnswer } from './raw-upstream.ts';
+import { plainResponse } from './raw-upstream.ts';
 
 /** What an upstream does to a request instead of answering it; also `accepted`: as soon as it is connected to. */
 export type Fault = (socket: Socket, when: 'accepted' | 'asked') => void;
@@ -9,7 +9,7 @@ export type Fault = (socket: Socket, when: 'accepted' | 'asked') => void;
 export interface FaultyUpstream {
   readonly port: number;
   readonly url: string;
-  /** What it does to new connections and to requests to `…/fault`; null: nothing, and a good answer. */
+  /** What it does to new connections and to requests to `…/fault`; null: nothing, and a good response. */
   fault: Fault | null;
   /** Requests to `…/fault` that came whole so far. */
   readonly faults: number;
@@ -38,8 +38,8 @@ export async function startFaultyUpstream(t: TestScope): Promise<FaultyUpstream>
         const isFault = /^\S+ \S+\/fault /.test(request);
         if (isFault) faults++;
         if (isFault && upstream.fault !== null) upstream.fault(socket, 'asked');
-        else if (/^\S+ \S+\/last /.test(request)) socket.end(plainAnswer('fine', 'Connection: close'));
-        else socket.write(plainAnswer());
+        else if (/^\S+ \S+\/last /.test(request)) socket.end(plainResponse('fine', 'Connection: close'));
+        else socket.write(plainResponse());
       }
     });
     upstream.fault?.(socket, 'accepted');

@@ -46,7 +46,7 @@ export async function startForwarding(
     async stillServes() {
       const connection = await connectRaw(gateway.port);
       connection.write(raw('GET /api/store/still HTTP/1.1'));
-      const { status } = await connection.answer();
+      const { status } = await connection.response();
       connection.reset();
       return status === 200;
     },

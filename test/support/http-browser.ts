@@ -1,5 +1,5 @@
-/** An answer as a page's script gets it, or a page. */
-export interface BrowserAnswer {
+/** A response as a page's script gets it, or a page. */
+export interface BrowserResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
@@ -9,8 +9,8 @@ export interface BrowserAnswer {
 
 /** What a browser does of HTTP: it keeps cookies, follows redirects and sends forms. Cookies know no ports. */
 export interface HttpBrowser {
-  /** One request, with the cookies of that path; a redirect is an answer. `form` makes it a POST. */
-  send(url: string, sent?: BrowserRequest): Promise<BrowserAnswer>;
+  /** One request, with the cookies of that path; a redirect is a response. `form` makes it a POST. */
+  send(url: string, sent?: BrowserRequest): Promise<BrowserResponse>;
   /**
    * Goes to the address of a provider and on, through redirects and the provider's login and consent pages, until it is
    * sent to `redirectUri`: gives that address, with the query or fragment.
@@ -38,16 +38,16 @@ const maxSteps = 20;
 export function createHttpBrowser(): HttpBrowser {
   const jar = new Map<string, Cookie>();
 
-  async function send(url: string, { form, headers = {} }: BrowserRequest = {}): Promise<BrowserAnswer> {
-    const answer = await fetch(url, {
+  async function send(url: string, { form, headers = {} }: BrowserRequest = {}): Promise<BrowserResponse> {
+    const response = await fetch(url, {
       method: form === undefined ? 'GET' : 'POST',
       headers: { ...headers, cookie: cookieHeader(new URL(url).pathname) },
       body: form && new URLSearchParams(form),
       redirect: 'manual',
     });
-    for (const line of answer.headers.getSetCookie()) store(line);
-    const text = await answer.text();
-    return { status: answer.status, headers: answer.headers, text, json: parse(text) };
+    for (const line of response.headers.getSetCookie()) store(line);
+    const text = await response.text();
+    return { status: response.status, headers: response.headers, text, json: parse(text) };
   }
 
   function cookieHeader(path: string): string {
@@ -75,9 +75,9 @@ export function createHttpBrowser(): HttpBrowser {
     let at = url;
     let form: Record<string, string> | undefined;
     for (let step = 0; step < maxSteps; step++) {
-      const answer = await send(at, { form });
-      const location = answer.headers.get('location');
-      const next = location === null ? formIn(answer, account) : { action: location, form: undefined };
+      const response = await send(at, { form });
+      const location = response.headers.get('location');
+      const next = location === null ? formIn(response, account) : { action: location, form: undefined };
       at = new URL(next.action, at).href;
       form = next.form;
       if (at.startsWith(redirectUri)) return new URL(at);
@@ -98,7 +98,7 @@ function isBelow(path: string, cookiePath: string): boolean {
 }
 
 /** The only form of a page, filled in. */
-function formIn({ status, text }: BrowserAnswer, account: string) {
+function formIn({ status, text }: BrowserResponse, account: string) {
   const action = /<form [^>]*action="([^"]+)"/.exec(text)?.[1];
   if (action === undefined) throw new Error(`a page without a form, ${status}: ${text.slice(0, 500)}`);
   const inputs = [...text.matchAll(/<input [^>]*name="([^"]+)"(?: value="([^"]*)")?/g)];

@@ -1,4 +1,4 @@
-import type { ApiAnswer, ApiRequest } from './api-client.ts';
+import type { ApiRequest, ApiResponse } from './api-client.ts';
 import {
   administrator,
   bootstrapToken,
@@ -18,9 +18,9 @@ export interface KeyAdministration extends TestGateway {
   readonly asAdministrator: { readonly bearer: string };
   readonly administratorId: string;
   /** Below {@link keysPath}; the administrator calls unless `caller` says otherwise. */
-  call(method: string, path?: string, caller?: Credential): Promise<ApiAnswer>;
-  /** Asks for a key, whatever the answer. */
-  ask(body: unknown, caller?: Credential): Promise<ApiAnswer>;
+  call(method: string, path?: string, caller?: Credential): Promise<ApiResponse>;
+  /** Asks for a key, whatever the response. */
+  ask(body: unknown, caller?: Credential): Promise<ApiResponse>;
   /** Mints a key for `store:read`, or what `body` says beside its label; throws when it was refused. */
   mint(body?: object, caller?: Credential): Promise<any>;
   /** The status with which a key is answered on a route that asks for `store:read`. */
@@ -48,9 +48,10 @@ export async function startKeyAdministration(
       api.send({ method, path: keysPath + path, ...caller }),
     ask,
     async mint(body = {}, caller = asAdministrator) {
-      const answer = await ask({ label: 'a key', scopes: ['store:read'], ...body }, caller);
-      if (answer.status !== 201) throw new Error(`minting was answered ${answer.status} ${answer.text}`);
-      return answer.json;
+      const response = await ask({ label: 'a key', scopes: ['store:read'], ...body }, caller);
+      if (response.status !== 201)
+        throw new Error(`minting was answered ${response.status} ${response.text}`);
+      return response.json;
     },
     statusOfUse: async (apiKey) => (await api.send({ path: '/api/store/asset/1', apiKey })).status,
   };

@@ -4,7 +4,7 @@ import type { GatewayProcess } from './gateway-process.ts';
 /** A key under load, and the last request with it that was let in, by `performance.now()`. */
 export interface KeyInUse {
   readonly key: string;
-  /** When it was sent, and when its answer came. */
+  /** When it was sent, and when its response came. */
   readonly lastSentMs: number;
   readonly lastCameMs: number;
   /** How many requests were not answered 200. */

@@ -1,7 +1,7 @@
 import type { Test } from 'tap';
 import type { CorpusRow } from './corpus.ts';
 import type { CorpusBench } from './corpus-bench.ts';
-import type { RawAnswer } from './raw-client.ts';
+import type { RawResponse } from './raw-client.ts';
 import type { SeenRequest } from './recording-upstream.ts';
 
 /** The headers by which an upstream knows who is calling and from where, as Postern writes them. */
@@ -40,11 +40,11 @@ export function assertOurHeaders(
   bench: CorpusBench,
   seen: SeenRequest,
   row: CorpusRow,
-  answers: readonly RawAnswer[],
+  responses: readonly RawResponse[],
 ): void {
   const [requestId = ''] = seen.values('x-request-id');
   const [traceparent = ''] = seen.values('traceparent');
-  const ids = answers.flatMap((answer) => answer.values('x-request-id'));
+  const ids = responses.flatMap((response) => response.values('x-request-id'));
   t.ok(ids.includes(requestId), 'the upstream and the client are told the same id');
   t.match(traceparent, /^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/);
   const host = row.host ?? bench.values.host!;

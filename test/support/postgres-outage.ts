@@ -3,6 +3,7 @@ import type { Test } from 'tap';
 import type { ApiRequest } from './api-client.ts';
 import { eventually } from './eventually.ts';
 import { isLong } from './gateway-under-load.ts';
+import { openStream } from './postgres-replicas.ts';
 import {
   letRemember,
   mintElsewhere,
@@ -11,18 +12,17 @@ import {
   type RecordsWay,
   requests,
   staleIfErrorMs,
-} from './postgres-away.ts';
-import { openStream } from './postgres-replicas.ts';
-import { readiness } from './redis-away.ts';
+} from './postgres-unavailable.ts';
+import { readiness } from './redis-unavailable.ts';
 import { judgeWithin, timed } from './timed.ts';
 import { judgeUnavailable } from './unavailable.ts';
 
-const answerLimitMs = 2_000;
+const responseLimitMs = 2_000;
 const backLimitMs = 2_000;
 const floodSize = isLong ? 600 : 200;
 /** What was heard last may have been heard that long before. */
 const heardAgoMs = 700;
-/** For how long an answer is waited for after that, and how much later streams are looked at. */
+/** For how long a response is waited for after that, and how much later streams are looked at. */
 const askingMs = 1_100;
 const sweepMs = 500;
 
@@ -35,7 +35,7 @@ export async function judgeRefused(
 ): Promise<void> {
   const { came, tookMs } = await timed(stage.gateway.api.send(request));
   judgeUnavailable(t, what, came);
-  judgeWithin(t, what, tookMs, answerLimitMs);
+  judgeWithin(t, what, tookMs, responseLimitMs);
 }
 
 /** Judges that `/readyz` says so: with the store away it is ready for as long as credentials seen alive count. */
@@ -51,7 +51,7 @@ export async function judgeReadiness(
     status: wanted === 200 ? 'ready' : 'not_ready',
     dependencies: { records: { ok: isThere } },
   });
-  judgeWithin(t, '/readyz answers', performance.now() - sinceMs, answerLimitMs);
+  judgeWithin(t, '/readyz answers', performance.now() - sinceMs, responseLimitMs);
 }
 
 /** Judges that everything works within two seconds, without a restart. */
@@ -81,11 +81,11 @@ async function judgeStale(t: Test, stage: RecordsStage, wentAtMs: number): Promi
   let slowestMs = 0;
   for (;;) {
     const sentAtMs = performance.now() - wentAtMs;
-    const { came: answer, tookMs } = await timed(stage.gateway.api.send(requests.use(stage.key)));
+    const { came: response, tookMs } = await timed(stage.gateway.api.send(requests.use(stage.key)));
     slowestMs = Math.max(slowestMs, tookMs);
-    if (answer.status !== 200) {
-      t.equal(answer.status, 503);
-      t.match(answer.headers['retry-after'], /^[1-9]\d*$/);
+    if (response.status !== 200) {
+      t.equal(response.status, 503);
+      t.match(response.headers['retry-after'], /^[1-9]\d*$/);
       t.ok(sentAtMs > staleIfErrorMs - heardAgoMs, `a key in use is let in for ${Math.round(sentAtMs)} ms`);
       judgeWithin(t, 'and then refused', sentAtMs + tookMs, staleIfErrorMs + askingMs);
       t.comment(`a key in use was answered within ${Math.round(slowestMs)} ms`);
@@ -102,9 +102,9 @@ async function judgeFlood(t: Test, stage: RecordsStage, unseenKey: string): Prom
   const flood = Array.from({ length: floodSize }, (_, index) =>
     timed(gateway.api.send(kinds[index % kinds.length]!)),
   );
-  const answers = await Promise.all(flood);
-  t.strictSame([...new Set(answers.map(({ came }) => came.status))], [503], `${floodSize} at once`);
-  judgeWithin(t, 'the last is answered', Math.max(...answers.map(({ tookMs }) => tookMs)), answerLimitMs);
+  const responses = await Promise.all(flood);
+  t.strictSame([...new Set(responses.map(({ came }) => came.status))], [503], `${floodSize} at once`);
+  judgeWithin(t, 'the last is answered', Math.max(...responses.map(({ tookMs }) => tookMs)), responseLimitMs);
 }
 
 /** The family of a key is there or it isn't. `current` is the server that has the records now. */

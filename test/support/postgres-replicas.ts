@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parsePostgresAddress } from '../../src/stores/postgres/address.ts';
 import { openPostgresRecords, type PostgresRecords } from '../../src/stores/postgres/records.ts';
-import { answerWithoutEnd } from './event-stream.ts';
+import { respondWithoutEnd } from './event-stream.ts';
 import { administrator, bootstrapToken, type TestScope } from './gateway.ts';
 import type { GatewayProcess } from './gateway-process.ts';
 import { startHttpUpstream } from './http-upstream.ts';
@@ -67,7 +67,7 @@ export async function withPostgresRecords<T>(
 
 /** A configuration with an upstream whose answers at {@link openStream} don't end. */
 export async function startStreaming(t: TestScope): Promise<ReplicaConfig> {
-  const events = await startHttpUpstream(t, answerWithoutEnd);
+  const events = await startHttpUpstream(t, respondWithoutEnd);
   const scopes = { read: ['store:read'] };
   return {
     upstreams: { events: { url: events.url }, app: { url: 'builtin:echo' } },
@@ -87,7 +87,7 @@ export interface OpenStream {
   close(): void;
 }
 
-/** Opens it with that header line; its answer has begun when this resolves. */
+/** Opens it with that header line; its response has begun when this resolves. */
 export async function openStream({ port }: GatewayProcess, credential: string): Promise<OpenStream> {
   const connection = await connectRaw(port);
   let isOpen = true;

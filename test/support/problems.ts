@@ -1,4 +1,4 @@
-import type { ApiAnswer } from './api-client.ts';
+import type { ApiResponse } from './api-client.ts';
 
 /** The catalogue of the tests' configuration. */
 export const catalogue = [
@@ -18,7 +18,7 @@ export const catalogue = [
 type Loc = readonly (string | number)[];
 
 /** The problems of a 422; throws for any other answer. */
-export function problemsOf({ status, json }: ApiAnswer): any[] {
+export function problemsOf({ status, json }: ApiResponse): any[] {
   if (status !== 422 || json.code !== 'validation_error') throw new Error(`answered ${status} ${json?.code}`);
   return json.detail;
 }

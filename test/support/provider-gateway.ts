@@ -1,5 +1,5 @@
 import type { Test } from 'tap';
-import type { ApiAnswer } from './api-client.ts';
+import type { ApiResponse } from './api-client.ts';
 import { claims, es256, forge, header, jwkOf, type ProviderKey } from './forged-assertions.ts';
 import { startTestGateway, type TestGateway } from './gateway.ts';
 import { json, publish, type StubProvider, startStubProvider } from './stub-provider.ts';
@@ -12,7 +12,7 @@ export interface Browser {
 
 /** What a start's address carries. */
 export interface Begun {
-  readonly answer: ApiAnswer;
+  readonly response: ApiResponse;
   readonly nonce: string;
   readonly state: string;
 }
@@ -25,11 +25,11 @@ export interface ProviderGateway extends TestGateway {
   /** An assertion of the provider's, good unless `changes` to its claims make it otherwise. */
   assertion(changes?: object, key?: ProviderKey): string;
   /** Brings the assertion to the exchange, in the query. */
-  exchange(browser: Browser, assertion: string, provider?: string): Promise<ApiAnswer>;
+  exchange(browser: Browser, assertion: string, provider?: string): Promise<ApiResponse>;
   /** A whole sign-in, in a browser of its own. */
-  signIn(claims?: object, provider?: string): Promise<ApiAnswer>;
+  signIn(claims?: object, provider?: string): Promise<ApiResponse>;
   /** Makes the token endpoint answer with that assertion. */
-  answerCode(assertion: string): void;
+  respondToCode(assertion: string): void;
   auditLines(): Record<string, unknown>[];
 }
 
@@ -59,11 +59,11 @@ export async function startProviderGateway(
     browser: Browser,
     { provider = 'idp', query = '' }: { readonly provider?: string; readonly query?: string } = {},
   ): Promise<Begun> {
-    const answer = await api.send({ path: `/api/login/${provider}/start${query}`, cookie: browser.cookie });
-    if (answer.status !== 200) throw new Error(`start was answered ${answer.status} ${answer.text}`);
-    keepCookies(browser, answer);
-    const { nonce = '', state = '' } = Object.fromEntries(new URL(answer.json.url).searchParams);
-    return { answer, nonce, state };
+    const response = await api.send({ path: `/api/login/${provider}/start${query}`, cookie: browser.cookie });
+    if (response.status !== 200) throw new Error(`start was answered ${response.status} ${response.text}`);
+    keepCookies(browser, response);
+    const { nonce = '', state = '' } = Object.fromEntries(new URL(response.json.url).searchParams);
+    return { response, nonce, state };
   }
 
   function assertion(changes: object = {}, key = es256): string {
@@ -74,7 +74,7 @@ export async function startProviderGateway(
     return made;
   }
 
-  function exchange(browser: Browser, made: string, provider = 'idp'): Promise<ApiAnswer> {
+  function exchange(browser: Browser, made: string, provider = 'idp'): Promise<ApiResponse> {
     const path = `/api/login/${provider}/exchange?assertion=${made}`;
     return api.send({ path, cookie: browser.cookie });
   }
@@ -90,16 +90,16 @@ export async function startProviderGateway(
       const { nonce } = await begin(browser, { provider });
       return exchange(browser, assertion({ nonce, ...changes }), provider);
     },
-    answerCode(idToken) {
+    respondToCode(idToken) {
       const tokens = { access_token: 'token-of-the-provider', token_type: 'bearer', id_token: idToken };
-      stub.answers.set('/token', json(tokens));
+      stub.responses.set('/token', json(tokens));
     },
     auditLines: () => gateway.logLines().filter(({ audit }) => audit === true),
   };
 }
 
 /** Does what a browser does with the cookies of a response: those cleared go, new ones come last. */
-export function keepCookies(browser: Browser, { setCookies }: ApiAnswer): void {
+export function keepCookies(browser: Browser, { setCookies }: ApiResponse): void {
   const kept = new Map((browser.cookie ?? '').split('; ').map((pair) => [pair.split('=')[0]!, pair]));
   kept.delete('');
   for (const line of setCookies) {
@@ -111,13 +111,13 @@ export function keepCookies(browser: Browser, { setCookies }: ApiAnswer): void {
   browser.cookie = [...kept.values()].join('; ');
 }
 
-/** `name=value` of the refresh cookie that an answer sets. */
-export function refreshCookieOf(answer: ApiAnswer): string {
-  return answer.setCookies[0]!.split(';', 1)[0]!;
+/** `name=value` of the refresh cookie that a response sets. */
+export function refreshCookieOf(response: ApiResponse): string {
+  return response.setCookies[0]!.split(';', 1)[0]!;
 }
 
 /** The user id that a token of the gateway names. */
-export function subjectOf(answer: ApiAnswer): string {
-  const [, payload = ''] = String(answer.json.access_token).split('.');
+export function subjectOf(response: ApiResponse): string {
+  const [, payload = ''] = String(response.json.access_token).split('.');
   return JSON.parse(Buffer.from(payload, 'base64url').toString()).sub;
 }

@@ -1,8 +1,8 @@
 import { connect, type Socket } from 'node:net';
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
 
-/** An answer as it came over the wire. */
-export interface RawAnswer {
+/** A response as it came over the wire. */
+export interface RawResponse {
   readonly status: number;
   /** Names and values in turn, as they came. */
   readonly rawHeaders: readonly string[];
@@ -28,7 +28,7 @@ export interface RawConnection {
    * The next answer, informational ones included; `toHead`: it has no body whatever it says. Rejects when the connection
    * closes before a head.
    */
-  answer(options?: { readonly toHead?: boolean }): Promise<RawAnswer>;
+  response(options?: { readonly toHead?: boolean }): Promise<RawResponse>;
   /** Resolves once what came contains the text. */
   received(text: string): Promise<void>;
   /** Stops and starts reading. */
@@ -61,19 +61,19 @@ export function connectRaw(
   });
 }
 
-/** Sends the bytes and reads until the other side closes; every answer, in order, and how it closed. */
+/** Sends the bytes and reads until the other side closes; every response, in order, and how it closed. */
 export async function exchangeRaw(
   port: number,
   bytes: string | Buffer,
-): Promise<{ readonly answers: readonly RawAnswer[]; readonly closed: 'ended' | 'reset' }> {
+): Promise<{ readonly responses: readonly RawResponse[]; readonly closed: 'ended' | 'reset' }> {
   const connection = await connectRaw(port);
   connection.write(bytes);
   const closed = await connection.closed;
-  const answers: RawAnswer[] = [];
+  const responses: RawResponse[] = [];
   for (;;) {
-    const answer = await connection.answer().catch(() => undefined);
-    if (answer === undefined) return { answers, closed };
-    answers.push(answer);
+    const response = await connection.response().catch(() => undefined);
+    if (response === undefined) return { responses, closed };
+    responses.push(response);
   }
 }
 
@@ -108,12 +108,12 @@ function createConnection(socket: Socket): RawConnection {
     pause: () => void socket.pause(),
     resume: () => void socket.resume(),
     closed,
-    async answer({ toHead = false } = {}) {
+    async response({ toHead = false } = {}) {
       for (;;) {
-        const read = readAnswer(pending, toHead, isClosed);
+        const read = readResponse(pending, toHead, isClosed);
         if (read !== undefined) {
           pending = pending.subarray(read.length);
-          return read.answer;
+          return read.response;
         }
         if (isClosed) throw new Error('the connection closed before an answer');
         await more();
@@ -128,11 +128,11 @@ function createConnection(socket: Socket): RawConnection {
   };
 }
 
-function readAnswer(
+function readResponse(
   bytes: Buffer,
   toHead: boolean,
   isClosed: boolean,
-): { readonly answer: RawAnswer; readonly length: number } | undefined {
+): { readonly response: RawResponse; readonly length: number } | undefined {
   const headEnd = bytes.indexOf('\r\n\r\n');
   if (headEnd < 0) return undefined;
   const [statusLine = '', ...lines] = bytes.toString('latin1', 0, headEnd).split('\r\n');
@@ -150,7 +150,7 @@ function readAnswer(
   });
   if (!body.isWhole && !isClosed) return undefined;
   const text = body.bytes.toString();
-  const answer = {
+  const response = {
     status,
     rawHeaders,
     values,
@@ -159,7 +159,7 @@ function readAnswer(
     json: parse(text),
     isWhole: body.isWhole,
   };
-  return { answer, length: body.end };
+  return { response, length: body.end };
 }
 
 interface ReadBody {

@@ -21,10 +21,10 @@ export interface RawUpstream {
   readonly received: string;
 }
 
-/** Starts it on a free loopback port or on a socket path; `answer` is called for every request head without a body. */
+/** Starts it on a free loopback port or on a socket path; `response` is called for every request head without a body. */
 export async function startRawUpstream(
   t: TestScope,
-  answer: (request: RawUpstreamRequest) => void,
+  response: (request: RawUpstreamRequest) => void,
   path?: string,
 ): Promise<RawUpstream> {
   const sockets = new Set<Socket>();
@@ -41,7 +41,7 @@ export async function startRawUpstream(
       if (!text.includes('\r\n\r\n')) return;
       const request = { socket, text, index: index++ };
       text = '';
-      answer(request);
+      response(request);
     });
     socket.on('error', () => {});
     socket.on('close', () => sockets.delete(socket));
@@ -71,8 +71,8 @@ export async function startRawUpstream(
   };
 }
 
-/** A whole answer with a body of that text. */
-export function plainAnswer(text = 'fine', ...headers: string[]): string {
+/** A whole response with a body of that text. */
+export function plainResponse(text = 'fine', ...headers: string[]): string {
   const lines = ['HTTP/1.1 200 OK', `Content-Length: ${Buffer.byteLength(text)}`, ...headers];
   return `${lines.join('\r\n')}\r\n\r\n${text}`;
 }

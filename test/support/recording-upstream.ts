@@ -17,7 +17,7 @@ export interface RecordingUpstream {
   readonly url: string;
   readonly seen: SeenRequest[];
   /** Replaces what it answers; the default is 200 `{"ok":true}`. */
-  answer: (request: IncomingMessage, response: ServerResponse, body: Buffer) => void;
+  response: (request: IncomingMessage, response: ServerResponse, body: Buffer) => void;
   close(): Promise<void>;
 }
 
@@ -38,7 +38,7 @@ export async function startRecordingUpstream(): Promise<RecordingUpstream> {
         values: (name) =>
           rawHeaders.filter((_, i) => i % 2 === 1 && rawHeaders[i - 1]!.toLowerCase() === name),
       });
-      upstream.answer(request, response, body);
+      upstream.response(request, response, body);
     });
   });
   await new Promise<void>((resolve) => {
@@ -47,7 +47,7 @@ export async function startRecordingUpstream(): Promise<RecordingUpstream> {
   const upstream: RecordingUpstream = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     seen,
-    answer: (_request, response) => {
+    response: (_request, response) => {
       response.writeHead(200, { 'Content-Type': 'application/json' }).end('{"ok":true}');
     },
     close: () =>

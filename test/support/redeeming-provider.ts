@@ -61,7 +61,7 @@ export async function setUpRedeeming(
       network,
       starts,
       singleUse: {
-        async burn(id, expires) {
+        async consume(id, expires) {
           if (burnt.has(id) || expires <= clock.now) return false;
           burnt.set(id, expires);
           return true;
@@ -84,9 +84,9 @@ export async function setUpRedeeming(
     return Object.fromEntries(new URL(url).searchParams) as { nonce: string; state: string };
   }
   /** Makes the token endpoint answer with that nonce. */
-  const answerCode = (nonce: string, change: object = {}) => {
+  const respondToCode = (nonce: string, change: object = {}) => {
     const tokens = { access_token: 'a', token_type: 'bearer', id_token: assertion({ nonce, ...change }) };
-    stub.answers.set('/token', json(tokens));
+    stub.responses.set('/token', json(tokens));
   };
-  return { stub, provider, createProvider, clock, burnt, warnings, assertion, begin, answerCode };
+  return { stub, provider, createProvider, clock, burnt, warnings, assertion, begin, respondToCode };
 }

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ApiAnswer } from './api-client.ts';
+import type { ApiResponse } from './api-client.ts';
 import { administrator, type TestScope } from './gateway.ts';
 import type { GatewayProcess } from './gateway-process.ts';
 import type { RedisRelay } from './redis-relay.ts';
@@ -41,7 +41,7 @@ export interface Operation {
   /** What fails says so in OAuth's words, too. */
   readonly speaksOauth?: boolean;
   prepare(stage: RelayStage): Promise<Situation>;
-  run(stage: RelayStage, situation: Situation): Promise<ApiAnswer>;
+  run(stage: RelayStage, situation: Situation): Promise<ApiResponse>;
 }
 
 async function signedIn({ api }: GatewayProcess): Promise<Situation> {

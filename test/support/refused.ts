@@ -10,17 +10,17 @@ export async function assertRefused(
   status: number,
 ): Promise<void> {
   const before = gateway.upstream.seen.length;
-  const { answers, closed } = await exchangeRaw(gateway.port, bytes);
+  const { responses, closed } = await exchangeRaw(gateway.port, bytes);
   t.same(
-    answers.map((answer) => answer.status),
+    responses.map((response) => response.status),
     [status],
   );
-  const [answer] = answers;
-  t.match(answer?.json, { detail: String, code: String, request_id: String });
-  t.same(answer?.values('x-request-id'), [answer?.json.request_id]);
-  t.same(answer?.values('connection'), ['close']);
-  t.same(answer?.values('cache-control'), ['no-store']);
-  t.equal(closed, 'ended', 'the answer is not lost to a reset');
+  const [response] = responses;
+  t.match(response?.json, { detail: String, code: String, request_id: String });
+  t.same(response?.values('x-request-id'), [response?.json.request_id]);
+  t.same(response?.values('connection'), ['close']);
+  t.same(response?.values('cache-control'), ['no-store']);
+  t.equal(closed, 'ended', 'the response is not lost to a reset');
   t.equal(gateway.upstream.seen.length, before, 'the upstream saw nothing');
   t.ok(await gateway.stillServes());
 }

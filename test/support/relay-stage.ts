@@ -1,4 +1,4 @@
-import type { ApiAnswer } from './api-client.ts';
+import type { ApiResponse } from './api-client.ts';
 import { administrator, type TestScope } from './gateway.ts';
 import type { GatewayProcess } from './gateway-process.ts';
 import { type RedisRelay, startRedisRelay } from './redis-relay.ts';
@@ -27,8 +27,8 @@ export async function startRelayStage(
   return { redis, relay, gateway, elsewhere };
 }
 
-/** A sign-in of the administrator, whatever the answer. */
-export function tryToSignIn({ api }: GatewayProcess, secret: string = password): Promise<ApiAnswer> {
+/** A sign-in of the administrator, whatever the response. */
+export function tryToSignIn({ api }: GatewayProcess, secret: string = password): Promise<ApiResponse> {
   return api.send({
     method: 'POST',
     path: '/api/login/access-token',

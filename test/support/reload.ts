@@ -1,4 +1,4 @@
-import type { ApiAnswer } from './api-client.ts';
+import type { ApiResponse } from './api-client.ts';
 import { eventually } from './eventually.ts';
 import { administrator, bootstrapToken, type TestScope } from './gateway.ts';
 import { type GatewayProcess, startGatewayProcess } from './gateway-process.ts';
@@ -13,7 +13,7 @@ export interface ReloadedGateway extends GatewayProcess {
   /** Writes another configuration and sends SIGHUP; what comes of it is seen a moment later. */
   reload(config: object): void;
   /** Asks with the key, on a connection of its own. */
-  ask(path?: string, headers?: Record<string, string>): Promise<ApiAnswer>;
+  ask(path?: string, headers?: Record<string, string>): Promise<ApiResponse>;
   statusOf(path?: string): Promise<number>;
   /** How many reloads came to that. */
   reloads(outcome: 'applied' | 'failed'): Promise<number>;
@@ -60,7 +60,7 @@ export async function keysAreNamed({ logLines }: GatewayProcess, keys: readonly 
 }
 
 /** The value of a header that the built-in echo received; undefined when it got none. */
-export function echoed({ json }: Pick<ApiAnswer, 'json'>, name: string): string | undefined {
+export function echoed({ json }: Pick<ApiResponse, 'json'>, name: string): string | undefined {
   const headers: [string, string][] = json.headers;
   return headers.find(([given]) => given.toLowerCase() === name)?.[1];
 }

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Test } from 'tap';
-import type { ApiAnswer } from './api-client.ts';
+import type { ApiResponse } from './api-client.ts';
 import { eventually } from './eventually.ts';
 import { administrator, bootstrapToken, type TestScope } from './gateway.ts';
 import { type GatewayProcess, startGatewayProcess } from './gateway-process.ts';
@@ -42,8 +42,8 @@ export async function startReplicas<A extends readonly [string, ...string[]]>(
   return [first, ...more] as { [K in keyof A]: GatewayProcess };
 }
 
-/** The refresh cookie of an answer as `name=value`. Throws where there is none. */
-export function cookieOf({ status, setCookies }: ApiAnswer): string {
+/** The refresh cookie of a response as `name=value`. Throws where there is none. */
+export function cookieOf({ status, setCookies }: ApiResponse): string {
   const [cookie] = setCookies;
   if (cookie === undefined) throw new Error(`a ${status} without a cookie`);
   return cookie.split(';', 1)[0]!;
@@ -64,7 +64,7 @@ export function sessionKey(cookie: string, tenant = 'acme'): string {
   return `postern:${tenant}:session:{${partsOf(cookie).id}}`;
 }
 
-/** Statuses of the answers to a bearer token and to cookies, at that gateway. */
+/** Statuses of the responses to a bearer token and to cookies, at that gateway. */
 export async function statusesAt(
   { api }: GatewayProcess,
   bearers: readonly string[],

@@ -69,7 +69,7 @@ function isSame(seen: ReadRequest, read: ReadRequest): boolean {
 }
 
 /** What the client was told, against what the upstream said. */
-export function alarmsOfAnswers(received: string, upstream: readonly ReadRequest[]): string[] {
+export function alarmsOfResponses(received: string, upstream: readonly ReadRequest[]): string[] {
   const alarms: string[] = [];
   if (received !== '' && !received.startsWith('HTTP/1.1 ')) alarms.push('bytes that are no response');
   const marks = [...received.matchAll(/^X-Mark: (.*?)\r$/gm)].map(([, mark]) => mark);

@@ -12,10 +12,10 @@ export interface Scrape {
 
 /** Reads the metrics of a gateway, strictly. */
 export async function scrape(managementPort: number): Promise<Scrape> {
-  const answer = await fetch(`http://127.0.0.1:${managementPort}/metrics`, {
+  const response = await fetch(`http://127.0.0.1:${managementPort}/metrics`, {
     headers: { connection: 'close' },
   });
-  const text = await answer.text();
+  const text = await response.text();
   const families = parsePrometheusText(text);
   const samples = [...families.values()].flatMap((family) => family.samples);
   return {

@@ -6,8 +6,8 @@ import { createFrameReader } from './resp.ts';
 export interface ScriptedRedis {
   readonly port: number;
   /** From now on that command, `cluster slots` say, is given those bytes (latin1). Null: all are answered well. */
-  answerWrongly(wrong: { readonly command: string; readonly bytes: string } | null): void;
-  /** How many times the wrong answer was given since it was set. */
+  respondWrongly(wrong: { readonly command: string; readonly bytes: string } | null): void;
+  /** How many times the wrong response was given since it was set. */
   readonly struck: number;
   /** Ends every connection. */
   cut(): void;
@@ -24,7 +24,7 @@ export async function startScriptedRedis(t: TestScope): Promise<ScriptedRedis> {
   const place = () => [bulk('127.0.0.1'), `:${listener.port}\r\n`] as const;
 
   const script = () => list(bulk('ok'), `:${Date.now()}\r\n`, `:${farAhead()}\r\n`);
-  const answers: Record<string, (args: readonly string[], isSubscriber: boolean) => string> = {
+  const responses: Record<string, (args: readonly string[], isSubscriber: boolean) => string> = {
     info: () => bulk('role:master\r\nredis_version:7.2.0\r\nloading:0\r\n'),
     ping: (_, isSubscriber) => (isSubscriber ? list(bulk('pong'), bulk('')) : '+PONG\r\n'),
     time: () => list(bulk(String(Math.floor(Date.now() / 1000))), bulk('0')),
@@ -56,7 +56,7 @@ export async function startScriptedRedis(t: TestScope): Promise<ScriptedRedis> {
         if (name === wrong?.command) {
           struck += 1;
           client.write(wrong.bytes, 'latin1');
-        } else client.write(answers[name]?.(rest, isSubscriber) ?? '+OK\r\n');
+        } else client.write(responses[name]?.(rest, isSubscriber) ?? '+OK\r\n');
       }
     });
     return { cut: () => client.destroy() };
@@ -66,7 +66,7 @@ export async function startScriptedRedis(t: TestScope): Promise<ScriptedRedis> {
   };
   return {
     port: listener.port,
-    answerWrongly(next) {
+    respondWrongly(next) {
       wrong = next;
       struck = 0;
     },

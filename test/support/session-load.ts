@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ApiAnswer } from './api-client.ts';
+import type { ApiResponse } from './api-client.ts';
 import { eventually } from './eventually.ts';
 import { administrator } from './gateway.ts';
 import type { GatewayProcess } from './gateway-process.ts';
@@ -28,7 +28,7 @@ const pauseMs = 15;
 
 interface Client {
   readonly asked: Asked;
-  readonly ask: () => Promise<ApiAnswer>;
+  readonly ask: () => Promise<ApiResponse>;
   /** When the last request was sent that was answered 200. */
   goodAtMs: number;
 }
@@ -48,9 +48,9 @@ export async function startSessionLoad(gateways: readonly GatewayProcess[]): Pro
       const place = cookies.push((await gateways[0]!.api.signIn(username, password)).cookie) - 1;
       bearers.push(bearer);
       const refresh = async () => {
-        const answer = await api.refresh(cookies[place]!);
-        if (answer.status === 200) cookies[place] = cookieOf(answer);
-        return answer;
+        const response = await api.refresh(cookies[place]!);
+        if (response.status === 200) cookies[place] = cookieOf(response);
+        return response;
       };
       const form = { username, password };
       const login = () => api.send({ method: 'POST', path: '/api/login/access-token', form });
@@ -63,7 +63,7 @@ export async function startSessionLoad(gateways: readonly GatewayProcess[]): Pro
     while (!isStopping) {
       const sentAtMs = performance.now();
       const status = await client.ask().then(
-        (answer) => answer.status,
+        (response) => response.status,
         (error: NodeJS.ErrnoException) => error.code ?? error.message,
       );
       const tookMs = performance.now() - sentAtMs;

@@ -72,7 +72,7 @@ export async function judgeLoss(t: Test, gateways: Gateways, strike: () => Promi
   t.same(Object.keys(load.counts()), ['bearer 401', 'login 200', 'refresh 401']);
   for (const gateway of gateways) {
     t.same([...new Set(await load.statusesAt(gateway))], [401]);
-    t.equal((await gateway.api.signIn(username, password)).answer.status, 200);
+    t.equal((await gateway.api.signIn(username, password)).response.status, 200);
     t.ok(gateway.pid !== null);
   }
   judgeLogs(t, gateways);
@@ -91,7 +91,7 @@ const brokenOff = 'ECONNRESET';
 /** That nothing else came of any request. */
 function assertOnly(t: Test, load: SessionLoad, outcomes: readonly (number | string)[]): void {
   const allowed = outcomes.map(String);
-  const others = Object.keys(load.counts()).filter((answer) => !allowed.includes(answer.split(' ')[1]!));
+  const others = Object.keys(load.counts()).filter((response) => !allowed.includes(response.split(' ')[1]!));
   t.same(others, [], 'nothing else was answered');
 }
 

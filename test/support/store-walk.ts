@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { addUser } from './accounts.ts';
-import type { ApiAnswer, ApiClient } from './api-client.ts';
+import type { ApiClient, ApiResponse } from './api-client.ts';
 import { runPostern } from './command.ts';
 import type { GatewayProcess } from './gateway-process.ts';
 import { cookieOf } from './replicas.ts';
@@ -27,7 +27,7 @@ const password = 'nanoseconds are this long';
 /**
  * Takes a session store through everything that a gateway and a command do with one: sign-ins that fail and succeed,
  * requests at both gateways, refreshes that confirm, rotate and are reuse, a sign-out, and the end of all sessions of a
- * user. Throws where an answer is another than it should be.
+ * user. Throws where a response is another than it should be.
  */
 export async function walkThroughStore(
   one: GatewayProcess,
@@ -36,9 +36,9 @@ export async function walkThroughStore(
 ): Promise<Walk> {
   const cookies: string[] = [];
   const bearers: string[] = [];
-  const keep = (answer: ApiAnswer) => {
-    cookies.push(cookieOf(answer));
-    bearers.push(answer.json.access_token);
+  const keep = (response: ApiResponse) => {
+    cookies.push(cookieOf(response));
+    bearers.push(response.json.access_token);
     return { cookie: cookies.at(-1)!, bearer: bearers.at(-1)! };
   };
   const user = await addUser(one.folder, { username: name, password, scopes: ['store:read'] });
@@ -84,12 +84,13 @@ async function endUser(folder: string, username: string): Promise<void> {
   if (code !== 0) throw new Error(stderr);
 }
 
-function login(api: ApiClient, username: string, tried: string): Promise<ApiAnswer> {
+function login(api: ApiClient, username: string, tried: string): Promise<ApiResponse> {
   const form = { username, password: tried };
   return api.send({ method: 'POST', path: '/api/login/access-token', form });
 }
 
-function expect(answer: ApiAnswer, status: number): ApiAnswer {
-  if (answer.status !== status) throw new Error(`${answer.status} in place of ${status}: ${answer.text}`);
-  return answer;
+function expect(response: ApiResponse, status: number): ApiResponse {
+  if (response.status !== status)
+    throw new Error(`${response.status} in place of ${status}: ${response.text}`);
+  return response;
 }

@@ -1,5 +1,5 @@
 import type { Test } from 'tap';
-import type { ApiAnswer, ApiRequest } from './api-client.ts';
+import type { ApiRequest, ApiResponse } from './api-client.ts';
 import { es256, claims as exampleClaims, forge, header, jwkOf, rs256 } from './forged-assertions.ts';
 import { startTestGateway, type TestGateway } from './gateway.ts';
 import { publish, type StubProvider, startStubProvider } from './stub-provider.ts';
@@ -22,7 +22,7 @@ export interface StubSignIn {
   /** An assertion with those claims. */
   assertion(change?: object): string;
   begin(provider?: string, cookie?: string): Promise<BegunSignIn>;
-  exchange(assertion: string, cookie?: string, provider?: string): Promise<ApiAnswer>;
+  exchange(assertion: string, cookie?: string, provider?: string): Promise<ApiResponse>;
   /** The request of {@link exchange}. */
   request(assertion: string, cookie?: string, provider?: string): ApiRequest;
   /** Ends the gateway and starts another on its stores. */

@@ -1,12 +1,12 @@
 import type { Test } from 'tap';
-import type { ApiAnswer } from './api-client.ts';
+import type { ApiResponse } from './api-client.ts';
 
-/** Judges that an answer says that a store is away, and when to come again, and takes nobody's cookie. */
-export function judgeUnavailable(t: Test, what: string, answer: ApiAnswer): void {
+/** Judges that a response says that a store is away, and when to come again, and takes nobody's cookie. */
+export function judgeUnavailable(t: Test, what: string, response: ApiResponse): void {
   t.match(
-    answer,
+    response,
     { status: 503, headers: { 'retry-after': /^[1-9]\d*$/ }, json: { code: 'store_unavailable' } },
     what,
   );
-  t.strictSame(answer.setCookies, [], `${what}: no cookie is cleared`);
+  t.strictSame(response.setCookies, [], `${what}: no cookie is cleared`);
 }

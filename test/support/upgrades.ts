@@ -6,7 +6,7 @@ import { type RawUpstream, startRawUpstream } from './raw-upstream.ts';
 import { webSocketLines } from './web-sockets.ts';
 
 /** What an upstream answers to agree to a protocol. */
-export function switchingAnswer(protocol = 'websocket', ...lines: string[]): string {
+export function switchingResponse(protocol = 'websocket', ...lines: string[]): string {
   const head = ['HTTP/1.1 101 Switching Protocols', 'Connection: Upgrade', `Upgrade: ${protocol}`];
   return [...head, ...lines, '', ''].join('\r\n');
 }
@@ -45,7 +45,7 @@ export async function startTunnelGateway(
     const protocol = /^upgrade: (.*)\r$/im.exec(text)?.[1];
     if (protocol === undefined) return;
     ends.push(socket);
-    socket.write(switchingAnswer(protocol));
+    socket.write(switchingResponse(protocol));
   });
   const gateway = await startForwarding(t, {
     upstreams: { app: { url: bytes.url, ...settings } },
@@ -63,7 +63,7 @@ export async function startTunnelGateway(
     async openTunnel({ lines = webSocketLines, early = '', halfOpen = false } = {}) {
       const client = await connectRaw(gateway.port, undefined, halfOpen);
       client.write(gateway.raw('GET /api/foo/live HTTP/1.1', lines, early));
-      const { status } = await client.answer({ toHead: true });
+      const { status } = await client.response({ toHead: true });
       if (status !== 101) throw new Error(`the upgrade was answered ${status}`);
       const upstream = ends.at(-1)!;
       upstream.allowHalfOpen = halfOpen;

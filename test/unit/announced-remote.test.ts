@@ -9,48 +9,48 @@ class Remote {
   reason: string | null = null;
   /** Why nobody can write. */
   readOnly: string | null = null;
-  /** Answers to pings wait for it when it is set. */
+  /** Responses to pings wait for it when it is set. */
   gate: Promise<void> | undefined;
   pings = 0;
   now = 1_000;
-  awaySince: number | null = null;
+  unavailableSince: number | null = null;
   readonly states: string[] = [];
   readonly records: RemoteRecords;
   #beat: (isWell: boolean) => void = () => {};
 
   constructor() {
-    const answer = async (reason: string | null) => {
+    const response = async (reason: string | null) => {
       if (reason !== null) throw new Refusal('store_unavailable', { cause: new Error(reason) });
       return undefined;
     };
     const remote: Partial<RemoteRecords> = {
-      findUser: () => answer(this.reason),
+      findUser: () => response(this.reason),
       removeUser: async () => {
-        await answer(this.reason ?? this.readOnly);
+        await response(this.reason ?? this.readOnly);
         throw new Refusal('not_found');
       },
       ping: async () => {
         this.pings += 1;
         const reason = this.reason ?? this.readOnly;
         await this.gate;
-        await answer(reason);
+        await response(reason);
       },
       close: async () => {},
     };
     this.records = announceRemote({
       remote: remote as RemoteRecords,
       feed: {
-        heardUntil: 700,
-        onBeat: (listener) => {
+        notifiedUntil: 700,
+        onHeartbeat: (listener) => {
           this.#beat = listener;
         },
       },
       events: {
-        onAway: (reason, since) => {
+        onUnavailable: (reason, since) => {
           this.states.push(reason);
-          this.awaySince = since;
+          this.unavailableSince = since;
         },
-        onBack: () => this.states.push('back'),
+        onAvailable: () => this.states.push('back'),
       },
       elapsed: () => this.now,
     });
@@ -110,10 +110,10 @@ t.test('it has been away since it was last heard', async (t) => {
   remote.now = 2_000;
   remote.reason = 'gone';
   await remote.beat(false);
-  t.equal(remote.awaySince, 700);
+  t.equal(remote.unavailableSince, 700);
 });
 
-t.test('another refusal is an answer', async (t) => {
+t.test('another refusal is a response', async (t) => {
   const remote = new Remote();
   await t.rejects(async () => remote.records.removeUser('u', { keepKeys: false }), { code: 'not_found' });
   t.strictSame(remote.states, []);

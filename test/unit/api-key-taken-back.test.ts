@@ -23,8 +23,8 @@ function callerWith(scopes: readonly string[]) {
   });
 }
 
-/** Mints a key for a caller of whom `judgeAgain` says something else once it is written; what then is left. */
-async function mintAndLose(judgeAgain: Call['judgeAgain']) {
+/** Mints a key for a caller of whom `recheck` says something else once it is written; what then is left. */
+async function mintAndLose(recheck: Call['recheck']) {
   const keys = new Set<string>();
   const events: string[] = [];
   const endpoint = createApiKeyCreate({
@@ -46,9 +46,9 @@ async function mintAndLose(judgeAgain: Call['judgeAgain']) {
     principal: callerWith([...catalogue]),
     id: '',
     body: Buffer.from(JSON.stringify({ label: 'late', scopes: ['store:read'] })),
-    judgeAgain,
+    recheck,
   };
-  const outcome = await endpoint.answer(call).then(
+  const outcome = await endpoint.handle(call).then(
     ({ status }) => status,
     (error) => error.code,
   );

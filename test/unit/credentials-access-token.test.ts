@@ -127,7 +127,7 @@ t.test('without a key of the algorithm nothing is created', (t) => {
   t.end();
 });
 
-t.test('whatever is presented, the answer is invalid_token', async () => {
+t.test('whatever is presented, the response is invalid_token', async () => {
   const segment = fc.oneof(
     fc.string(),
     fc.base64String(),

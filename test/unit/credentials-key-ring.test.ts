@@ -11,13 +11,13 @@ const kids = (set: { keys: readonly { kid?: string }[] }) => set.keys.map(({ kid
 
 /** A ring over a store in the test's hand. */
 function setUp() {
-  const store = { keys: [first] as readonly SigningKey[], asked: 0, isAway: false, now: 10_000 };
+  const store = { keys: [first] as readonly SigningKey[], asked: 0, isDown: false, now: 10_000 };
   const ring = createKeyRing({
     keys: [first],
     elapsed: () => store.now,
     async load() {
       store.asked += 1;
-      if (store.isAway) throw new Refusal('store_unavailable');
+      if (store.isDown) throw new Refusal('store_unavailable');
       return store.keys;
     },
   });
@@ -49,7 +49,7 @@ t.test(
     store.now += 1_000;
     t.strictSame(kids(await ring.published()), [second.kid, first.kid]);
     store.now += 1_000;
-    store.isAway = true;
+    store.isDown = true;
     t.strictSame(kids(await ring.published()), [second.kid, first.kid], 'also while the store is away');
   },
 );
@@ -88,11 +88,11 @@ for (const [what, header] of Object.entries({
 
 t.test('while the store is away nobody can say that there is no such key', async (t) => {
   const { store, ring } = setUp();
-  store.isAway = true;
+  store.isDown = true;
   await t.rejects(async () => ring.find(encoded(headerOf(second))), { code: 'store_unavailable' });
   await t.rejects(async () => ring.find(encoded(headerOf(second))), { code: 'store_unavailable' });
   t.equal(store.asked, 1);
-  store.isAway = false;
+  store.isDown = false;
   store.keys = [second, first];
   store.now += 1_000;
   t.match(await ring.find(encoded(headerOf(second))), { kid: second.kid });

@@ -125,7 +125,7 @@ t.test('a right password asks for a new hash when the cost has changed', async (
   t.strictSame(await before.verify(other, 'x'), { ok: true, rehash: true }, 'another kind of argon2');
 });
 
-t.test('a stored hash that is none is an error, not an answer', async (t) => {
+t.test('a stored hash that is none is an error, not a response', async (t) => {
   const hasher = createPasswordHasher(cheap);
   await t.rejects(hasher.verify('$argon2id$nonsense', 'x'));
   t.strictSame(hasher.load(), { running: 0, waiting: 0 });

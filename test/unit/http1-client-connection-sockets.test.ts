@@ -6,8 +6,8 @@ import { headText } from '../../src/http1/head-text.ts';
 import type { TestScope } from '../support/gateway.ts';
 
 /** A connection to a server that answers every request with those bytes, and how often it was free. */
-async function connectTo(t: TestScope, answer: (socket: Socket) => void) {
-  const server = createServer((socket) => socket.on('data', () => answer(socket)).on('error', () => {}));
+async function connectTo(t: TestScope, response: (socket: Socket) => void) {
+  const server = createServer((socket) => socket.on('data', () => response(socket)).on('error', () => {}));
   await new Promise<void>((resolve) => {
     server.listen(0, '127.0.0.1', resolve);
   });
@@ -53,7 +53,7 @@ function ask(connection: UpstreamConnection, onData: (chunk: Buffer) => void = (
   });
 }
 
-t.test('a connection that was paused at the last bytes of an answer serves the next', async (t) => {
+t.test('a connection that was paused at the last bytes of a response serves the next', async (t) => {
   const { connection, owner } = await connectTo(t, (socket) =>
     socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n'),
   );

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { MalformedMessage } from '../../src/http1/message-head.ts';
-import { type AnswerFraming, assertNoInterimBody, framingOf } from '../../src/http1/response-framing.ts';
+import { assertNoInterimBody, framingOf, type ResponseFraming } from '../../src/http1/response-framing.ts';
 
 const reusable = (fields: string[], minor = 1) =>
   framingOf('GET', 200, minor, ['Content-Length', '0', ...fields]).reusable;
@@ -26,7 +26,7 @@ t.test('a connection is used again unless the upstream says that it ends', async
 const chunked = ['Transfer-Encoding', 'chunked'];
 const length = (text: string) => ['Content-Length', text];
 
-const bodies: readonly [string, string, number, string[], Partial<AnswerFraming>][] = [
+const bodies: readonly [string, string, number, string[], Partial<ResponseFraming>][] = [
   ['by its length', 'GET', 200, length('7'), { kind: 'length', length: 7, reusable: true }],
   ['in chunks', 'GET', 200, chunked, { kind: 'chunked', reusable: true }],
   ['by the end of the connection', 'GET', 200, [], { kind: 'close', reusable: false }],

@@ -7,7 +7,7 @@ import { createDiscovery } from '../../src/identity-providers/discovery.ts';
 import { createProviderNetwork } from '../../src/identity-providers/provider-network.ts';
 import { createSignInStarts } from '../../src/identity-providers/sign-in-start.ts';
 import { claims, forge, header, start as now, settingsOf } from '../support/forged-assertions.ts';
-import { json, publish, type StubAnswer, startStubProvider } from '../support/stub-provider.ts';
+import { json, publish, type StubResponse, startStubProvider } from '../support/stub-provider.ts';
 
 const starts = createSignInStarts({ secret: Buffer.alloc(32, 7) });
 const start = starts.begin({
@@ -22,16 +22,21 @@ interface Sent {
 }
 
 /** A provider whose token endpoint answers so, and the exchange with it. */
-async function setUp(t: Test, answer: (issuer: string) => StubAnswer, changes: object = {}, metadata = {}) {
+async function setUp(
+  t: Test,
+  respondAs: (issuer: string) => StubResponse,
+  changes: object = {},
+  metadata = {},
+) {
   const provider = await startStubProvider(t);
   const network = createProviderNetwork({ documentTimeoutMs: 500, fetchTimeoutMs: 500 });
   t.teardown(() => network.close());
   publish(provider, [], metadata);
   const sent: Sent[] = [];
-  provider.answers.set('/token', (request, response) => {
+  provider.responses.set('/token', (request, response) => {
     void text(request).then((body) => {
       sent.push({ headers: request.headers, form: Object.fromEntries(new URLSearchParams(body)) });
-      answer(provider.origin)(request, response);
+      respondAs(provider.origin)(request, response);
     });
   });
   const settings = settingsOf({ issuer: provider.origin, response: 'code', ...changes });
@@ -92,7 +97,7 @@ t.test('nothing of the ID token is judged here', async (t) => {
   }
 });
 
-const outcomes: Record<string, [string, (issuer: string) => StubAnswer]> = {
+const outcomes: Record<string, [string, (issuer: string) => StubResponse]> = {
   'a code that is refused': ['invalid_assertion', () => json({ error: 'invalid_grant' }, 400)],
   'a request that is refused': ['invalid_assertion', () => json({ error: 'invalid_request' }, 400)],
   'an ID token that is no text': ['invalid_assertion', (iss) => json(tokens(iss, {}, { id_token: 1 }))],
@@ -130,9 +135,9 @@ const outcomes: Record<string, [string, (issuer: string) => StubAnswer]> = {
     () => (_request, response) => void response.socket?.destroy(),
   ],
 };
-for (const [name, [code, answer]] of Object.entries(outcomes)) {
+for (const [name, [code, response]] of Object.entries(outcomes)) {
   t.test(`${name}: ${code}`, async (t) => {
-    const { exchange, sent } = await setUp(t, answer, { client_secret: 'hidden' });
+    const { exchange, sent } = await setUp(t, response, { client_secret: 'hidden' });
     const error = await exchange('code-1', start).then(
       () => t.fail('it was accepted'),
       (caught: Refusal) => caught,
@@ -154,6 +159,6 @@ t.test('codes that wait for a slow provider are bounded', async (t) => {
   t.equal(codes.filter((code) => code === 'provider_unavailable').length, 64);
   t.equal(provider.count('/token'), 64);
   publish(provider, []);
-  provider.answers.set('/token', good(provider.origin));
+  provider.responses.set('/token', good(provider.origin));
   t.ok(await exchange('c', start), 'the places are free again');
 });

@@ -100,7 +100,7 @@ t.test('an https issuer has no http endpoints', async (t) => {
 
 t.test('a dead provider is asked once in five seconds', async (t) => {
   const { provider, discovery, clock, failures } = await setUp(t);
-  provider.answers.set(path, json({}, 500));
+  provider.responses.set(path, json({}, 500));
   const starts = Array.from({ length: 100 }, () => discovery.get());
   for (const { status } of await Promise.allSettled(starts)) t.equal(status, 'rejected');
   await t.rejects(discovery.get(), { code: 'provider_unavailable' });

@@ -9,12 +9,12 @@ import {
   starts,
   theirs,
 } from '../support/redeeming-provider.ts';
-import { json, publish, type StubAnswer } from '../support/stub-provider.ts';
+import { json, publish, type StubResponse } from '../support/stub-provider.ts';
 
 t.test('a code is redeemed with the state of a start of this browser, once', async (t) => {
-  const { provider, begin, answerCode } = await setUp(t, { response: 'code' });
+  const { provider, begin, respondToCode } = await setUp(t, { response: 'code' });
   const { state, nonce } = await begin(mine, '/inbox');
-  answerCode(nonce);
+  respondToCode(nonce);
   const presented = { code: 'c', state };
   await t.rejects(provider.redeem(presented, theirs), refused);
   await t.rejects(provider.redeem({ code: 'c', state: nonce }, mine), refused);
@@ -24,29 +24,29 @@ t.test('a code is redeemed with the state of a start of this browser, once', asy
 });
 
 t.test('a code of another start is refused', async (t) => {
-  const { provider, begin, answerCode, burnt } = await setUp(t, { response: 'code' });
+  const { provider, begin, respondToCode, burnt } = await setUp(t, { response: 'code' });
   const victim = await begin(theirs);
   const { state } = await begin(mine);
-  answerCode(victim.nonce);
+  respondToCode(victim.nonce);
   await t.rejects(provider.redeem({ code: 'c', state }, mine), refused);
   t.equal(burnt.size, 1, 'a code is sent once, whatever comes of it');
-  answerCode(victim.nonce, { nonce: undefined });
+  respondToCode(victim.nonce, { nonce: undefined });
   const again = await begin(mine);
   await t.rejects(provider.redeem({ code: 'c', state: again.state }, mine), refused, 'nor one without nonce');
 });
 
 t.test('a code’s ID token has its signature verified', async (t) => {
-  const { stub, provider, begin, answerCode } = await setUp(t, { response: 'code' });
+  const { stub, provider, begin, respondToCode } = await setUp(t, { response: 'code' });
   const { state, nonce } = await begin();
-  answerCode(nonce);
+  respondToCode(nonce);
   publish(stub, [jwkOf(es256, { kid: 'other' })]);
   await t.rejects(provider.redeem({ code: 'c', state }, mine), refused);
 });
 
 t.test('of twenty in parallel with one code one is redeemed, and the code is sent once', async (t) => {
-  const { stub, provider, begin, answerCode } = await setUp(t, { response: 'code' });
+  const { stub, provider, begin, respondToCode } = await setUp(t, { response: 'code' });
   const { state, nonce } = await begin();
-  answerCode(nonce);
+  respondToCode(nonce);
   const results = await Promise.allSettled(
     Array.from({ length: 20 }, () => provider.redeem({ code: 'c', state }, mine)),
   );
@@ -56,13 +56,13 @@ t.test('of twenty in parallel with one code one is redeemed, and the code is sen
 });
 
 t.test('a code that surely was not redeemed can be brought again', async (t) => {
-  const { stub, provider, begin, answerCode, burnt, warnings } = await setUp(t, { response: 'code' });
+  const { stub, provider, begin, respondToCode, burnt, warnings } = await setUp(t, { response: 'code' });
   const { state, nonce } = await begin();
   const redeem = () => provider.redeem({ code: 'c', state }, mine);
   const unavailable = { code: 'provider_unavailable' };
   for (const status of [429, 503]) {
     publish(stub, [jwkOf(es256)]);
-    stub.answers.set('/token', json({}, status));
+    stub.responses.set('/token', json({}, status));
     await t.rejects(redeem(), unavailable);
     t.equal(burnt.size, 0, `after ${status}`);
   }
@@ -70,12 +70,12 @@ t.test('a code that surely was not redeemed can be brought again', async (t) => 
     ['identity provider unavailable', { cause: /token: status 429/ }],
     [/./, { cause: /503/ }],
   ]);
-  answerCode(nonce);
+  respondToCode(nonce);
   t.ok(await redeem());
 });
 
 t.test('one of which that is not known is lost', async (t) => {
-  const failures: Record<string, StubAnswer> = {
+  const failures: Record<string, StubResponse> = {
     'a 500': json({}, 500),
     'a redirect': (_request, response) => void response.writeHead(302, { location: '/other' }).end(),
     'a connection that breaks': (_request, response) => void response.socket?.destroy(),
@@ -83,13 +83,13 @@ t.test('one of which that is not known is lost', async (t) => {
     'a refused client': json({ error: 'invalid_client' }, 401),
     'no ID token': json({ access_token: 'a', token_type: 'bearer' }),
   };
-  for (const [name, answer] of Object.entries(failures)) {
-    const { stub, provider, begin, answerCode } = await setUp(t, { response: 'code' });
+  for (const [name, response] of Object.entries(failures)) {
+    const { stub, provider, begin, respondToCode } = await setUp(t, { response: 'code' });
     const { state, nonce } = await begin();
-    stub.answers.set('/token', answer);
+    stub.responses.set('/token', response);
     const redeem = () => provider.redeem({ code: 'c', state }, mine);
     await t.rejects(redeem(), { code: 'provider_unavailable' }, name);
-    answerCode(nonce);
+    respondToCode(nonce);
     await t.rejects(redeem(), refused, name);
     t.equal(stub.count('/token'), 1, name);
   }
@@ -99,20 +99,22 @@ t.test('calls that are each in time are not waited for beyond what they have in 
   const { stub, provider, begin, assertion } = await setUp(t, { response: 'code' }, { redeemTimeoutMs: 300 });
   const { state, nonce } = await begin();
   const late =
-    (answer: StubAnswer): StubAnswer =>
+    (respond: StubResponse): StubResponse =>
     (request, response) =>
-      void setTimeout(() => answer(request, response), 250);
+      void setTimeout(() => respond(request, response), 250);
   const tokens = { access_token: 'a', token_type: 'bearer', id_token: assertion({ nonce }) };
-  stub.answers.set('/token', late(json(tokens)));
-  stub.answers.set('/jwks', late(json({ keys: [jwkOf(es256)] })));
+  stub.responses.set('/token', late(json(tokens)));
+  stub.responses.set('/jwks', late(json({ keys: [jwkOf(es256)] })));
   const refusal = { code: 'provider_unavailable', options: { cause: 'too slow in all' } };
   await t.rejects(provider.redeem({ code: 'c', state }, mine), refusal);
 });
 
 t.test('what began elsewhere neither uses up a start nor sends its code', async (t) => {
-  const { stub, provider, createProvider, begin, answerCode, burnt } = await setUp(t, { response: 'code' });
+  const { stub, provider, createProvider, begin, respondToCode, burnt } = await setUp(t, {
+    response: 'code',
+  });
   const { state, nonce } = await begin();
-  answerCode(nonce);
+  respondToCode(nonce);
   for (const sender of [theirs, nobody, newSender(true)])
     await t.rejects(provider.redeem({ code: 'c', state }, sender), refused);
   await t.rejects(createProvider('other').redeem({ code: 'c', state }, mine), refused);
@@ -122,10 +124,10 @@ t.test('what began elsewhere neither uses up a start nor sends its code', async 
 
 t.test('the issuer beside it is compared, and required of a code where it is announced', async (t) => {
   for (const response of ['id_token', 'code']) {
-    const { stub, provider, begin, assertion, answerCode, burnt } = await setUp(t, { response });
+    const { stub, provider, begin, assertion, respondToCode, burnt } = await setUp(t, { response });
     publish(stub, [jwkOf(es256)], { authorization_response_iss_parameter_supported: true });
     const { state, nonce } = await begin();
-    answerCode(nonce);
+    respondToCode(nonce);
     const presented = response === 'code' ? { code: 'c', state } : { assertion: assertion({ nonce }) };
     t.equal(await provider.requiresIssuer(), response === 'code');
     for (const issuer of ['', 'https://other.example', `${stub.origin}/`, stub.origin.toUpperCase()])
@@ -140,7 +142,7 @@ t.test('the issuer beside it is compared, and required of a code where it is ann
 t.test('what is redeemed is what the provider is configured for', async (t) => {
   const byToken = await setUp(t);
   const { nonce: ticket } = await byToken.begin();
-  byToken.answerCode(starts.open(ticket)!.companion);
+  byToken.respondToCode(starts.open(ticket)!.companion);
   await t.rejects(byToken.provider.redeem({ code: 'c', state: ticket }, mine), refused);
   t.equal(byToken.stub.count('/token'), 0);
   const byCode = await setUp(t, { response: 'code', unsolicited: true });

@@ -66,7 +66,7 @@ t.test('a withdrawn key that nobody asked about is good for ten minutes', async 
 t.test('keys of ten minutes that can not be fetched anew are none', async (t) => {
   const { provider, keys, clock } = await setUp(t);
   await keys.find(header);
-  provider.answers.clear();
+  provider.responses.clear();
   clock.now += 10 * minute - 1;
   t.ok(await keys.find(header));
   clock.now += 1;
@@ -94,7 +94,7 @@ t.test(
   async (t) => {
     const { provider, keys, clock, fetches } = await setUp(t);
     await keys.find(header);
-    provider.answers.set('/jwks', json({}, 500));
+    provider.responses.set('/jwks', json({}, 500));
     for (let elapsed = 0; elapsed < 60; elapsed += 1) {
       await t.rejects(keys.find(unknown), { code: 'provider_unavailable' });
       clock.now += second;
@@ -106,7 +106,7 @@ t.test(
 
 t.test('without any key it is 503', async (t) => {
   const { provider, keys, clock, fetches } = await setUp(t);
-  provider.answers.set('/jwks', json({}, 500));
+  provider.responses.set('/jwks', json({}, 500));
   await t.rejects(keys.find(header), { code: 'provider_unavailable' });
   await t.rejects(keys.find(header), { code: 'provider_unavailable' });
   t.equal(fetches(), 1, 'remembered for a while');
@@ -119,7 +119,7 @@ t.test('a set without a usable key does not replace a good one', async (t) => {
   const { provider, keys, clock } = await setUp(t);
   await keys.find(header);
   for (const broken of [{ keys: [] }, {}, { keys: [{ kty: 'oct', k: 'AAAA', kid: 'e2' }] }]) {
-    provider.answers.set('/jwks', json(broken));
+    provider.responses.set('/jwks', json(broken));
     await t.rejects(keys.find(unknown), { code: 'provider_unavailable' });
     t.ok(await keys.find(header));
     clock.now += 30 * second;

@@ -1,17 +1,17 @@
 import { gzipSync } from 'node:zlib';
 import t, { type Test } from 'tap';
 import { createProviderNetwork } from '../../src/identity-providers/provider-network.ts';
-import { json, type StubAnswer, startStubProvider } from '../support/stub-provider.ts';
+import { json, type StubResponse, startStubProvider } from '../support/stub-provider.ts';
 
-async function setUp(t: Test, answer: StubAnswer) {
+async function setUp(t: Test, response: StubResponse) {
   const provider = await startStubProvider(t);
   const network = createProviderNetwork({ documentTimeoutMs: 250, fetchTimeoutMs: 250 });
   t.teardown(() => network.close());
-  provider.answers.set('/doc', answer);
+  provider.responses.set('/doc', response);
   return { provider, network, url: `${provider.origin}/doc` };
 }
 
-const body = (bytes: string | Buffer, headers: Record<string, string> = {}): StubAnswer => {
+const body = (bytes: string | Buffer, headers: Record<string, string> = {}): StubResponse => {
   return (_request, response) => void response.writeHead(200, headers).end(bytes);
 };
 const limit = 1024 * 1024;
@@ -26,7 +26,7 @@ t.test('a JSON object is had whatever its content type', async (t) => {
   t.ok(await network.getObject(url), 'just as much as the limit');
 });
 
-const refused: Record<string, StubAnswer> = {
+const refused: Record<string, StubResponse> = {
   'a redirect': (_request, response) => void response.writeHead(302, { location: '/other' }).end('{"a":1}'),
   'a 404': json({ a: 1 }, 404),
   'a 201': json({ a: 1 }, 201),
@@ -79,9 +79,9 @@ const causes: Record<string, string | RegExp> = {
   'a body that breaks off': /UND_ERR_|ECONNRESET/,
   'what is no HTTP': /HTTPParserError|HPE_/,
 };
-for (const [name, answer] of Object.entries(refused)) {
+for (const [name, response] of Object.entries(refused)) {
   t.test(`refused: ${name}`, async (t) => {
-    const { provider, network, url } = await setUp(t, answer);
+    const { provider, network, url } = await setUp(t, response);
     const asked = performance.now();
     const error = await network.getObject(url).catch((caught: unknown) => caught);
     t.match(error, {
@@ -112,8 +112,8 @@ t.test('what was never sent is undone, what may have been is not', async (t) => 
     code: 'provider_unavailable',
     isUndone: true,
   });
-  for (const answer of [() => {}, refused['what is no HTTP']!, refused['a body that breaks off']!]) {
-    const { url } = await setUp(t, answer);
+  for (const response of [() => {}, refused['what is no HTTP']!, refused['a body that breaks off']!]) {
+    const { url } = await setUp(t, response);
     await t.rejects(network.fetch(url, call), { code: 'provider_unavailable', isUndone: false });
   }
 });

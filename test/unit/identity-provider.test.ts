@@ -143,7 +143,7 @@ t.test('started ones pass without the cookie, from pages of ours alone', async (
 
 t.test('while the provider is away there is no start, and the log says so once', async (t) => {
   const { stub, provider, begin, warnings } = await setUp(t);
-  stub.answers.clear();
+  stub.responses.clear();
   await t.rejects(begin(), { code: 'provider_unavailable' });
   await t.rejects(begin(), { code: 'provider_unavailable' });
   await t.rejects(provider.redeem({ assertion: 'x' }, mine), refused, 'a bad one is bad all the same');

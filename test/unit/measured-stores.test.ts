@@ -5,9 +5,15 @@ import type { Stores } from '../../src/gateway/stores.ts';
 import { createMetricsRegistry } from '../../src/metrics/registry.ts';
 import { parsePrometheusText } from '../support/prometheus-text.ts';
 
-/** Stores of which these operations answer with what `answer` gives; measured. */
-function startMeasured(answer: () => unknown) {
-  const store = { findLive: answer, findUser: answer, revoke: answer, removeUser: answer, burn: answer };
+/** Stores of which these operations answer with what `response` gives; measured. */
+function startMeasured(response: () => unknown) {
+  const store = {
+    findLive: response,
+    findUser: response,
+    revoke: response,
+    removeUser: response,
+    consume: response,
+  };
   const stores = { records: store, sessions: store, attempts: store, singleUse: store } as unknown as Stores;
   const registry = createMetricsRegistry();
   const measured = measureStores(stores, registry);
@@ -23,21 +29,21 @@ function startMeasured(answer: () => unknown) {
   return { measured, counted };
 }
 
-t.test('an answer at once is given as it is, and not timed', async (t) => {
-  const answer = {};
-  const { measured, counted } = startMeasured(() => answer);
-  t.equal(measured.sessions.findLive('a'), answer);
-  t.equal(measured.records.findUser('a'), answer);
+t.test('a response at once is given as it is, and not timed', async (t) => {
+  const response = {};
+  const { measured, counted } = startMeasured(() => response);
+  t.equal(measured.sessions.findLive('a'), response);
+  t.equal(measured.records.findUser('a'), response);
   t.strictSame(await counted('sessions', 'read'), { waits: 0, errors: 0 });
   t.strictSame(await counted('records', 'read'), { waits: 0, errors: 0 });
 });
 
 t.test('a promise is given as it is, and timed under its store and operation', async (t) => {
-  const answer = Promise.resolve(true);
-  const { measured, counted } = startMeasured(() => answer);
-  t.equal(measured.sessions.findLive('a'), answer);
-  t.equal(measured.singleUse.burn('a', 1), answer);
-  await answer;
+  const response = Promise.resolve(true);
+  const { measured, counted } = startMeasured(() => response);
+  t.equal(measured.sessions.findLive('a'), response);
+  t.equal(measured.singleUse.consume('a', 1), response);
+  await response;
   t.strictSame(await counted('sessions', 'read'), { waits: 1, errors: 0 });
   t.strictSame(await counted('sessions', 'write'), { waits: 1, errors: 0 });
   t.strictSame(await counted('attempts', 'write'), { waits: 0, errors: 0 });
@@ -55,7 +61,7 @@ t.test('that a store is away is its error, whether it throws or rejects', async 
   t.strictSame(await rejecting.counted('sessions', 'write'), { waits: 1, errors: 1 });
 });
 
-t.test('a refusal that is an answer is no error', async (t) => {
+t.test('a refusal that is a response is no error', async (t) => {
   const { measured, counted } = startMeasured(() => Promise.reject(new Refusal('last_administrator')));
   await t.rejects(measured.records.removeUser('a', { keepKeys: false }), { code: 'last_administrator' });
   t.strictSame(await counted('records', 'write'), { waits: 1, errors: 0 });

@@ -9,7 +9,7 @@ interface Media {
   examples?: Record<string, { value: { code: string } }>;
 }
 
-interface Answer {
+interface TestResponse {
   $ref?: string;
   headers?: Record<string, unknown>;
   content?: { 'application/json': Media };
@@ -21,7 +21,7 @@ interface Operation {
   security: Record<string, string[]>[];
   parameters?: { name: string; in: string; required: boolean; schema: Record<string, unknown> }[];
   requestBody?: { content: Record<string, Media> };
-  responses: Record<string, Answer>;
+  responses: Record<string, TestResponse>;
 }
 
 interface Document {
@@ -115,13 +115,13 @@ t.test('what a scope guards names it beside both credentials', async (t) => {
 
 t.test('refusals stand at their status, with the headers they carry', async (t) => {
   for (const { operation } of operations) {
-    for (const [status, answer] of Object.entries(operation.responses)) {
-      if (answer.$ref !== undefined) continue;
+    for (const [status, response] of Object.entries(operation.responses)) {
+      if (response.$ref !== undefined) continue;
       const name = `${operation.operationId} ${status}`;
-      t.ok(answer.headers?.['X-Request-Id'], name);
-      t.equal('Retry-After' in answer.headers!, status === '429' || status === '503', name);
-      if (status === '401') t.ok(answer.headers!['WWW-Authenticate'], name);
-      for (const [code, { value }] of Object.entries(answer.content?.['application/json'].examples ?? {})) {
+      t.ok(response.headers?.['X-Request-Id'], name);
+      t.equal('Retry-After' in response.headers!, status === '429' || status === '503', name);
+      if (status === '401') t.ok(response.headers!['WWW-Authenticate'], name);
+      for (const [code, { value }] of Object.entries(response.content?.['application/json'].examples ?? {})) {
         t.equal(value.code, code, name);
         t.equal(String(refusals[code as keyof typeof refusals].status), status, name);
       }

@@ -19,7 +19,7 @@ function setUp(isStillGood: () => Promise<boolean>) {
     signIn: {
       start: async () => ({
         session: { id: 'session-1', userId: user.id },
-        answer: { status: 200, body: {} },
+        reply: { status: 200, body: {} },
       }),
       cancel: async ({ id }: { id: string }) => void events.push(`cancelled ${id}`),
     },
@@ -31,25 +31,25 @@ function setUp(isStillGood: () => Promise<boolean>) {
   const [get] = createProviderExchange(parts as unknown as Options);
   const exchange = { query: 'assertion=a', head: { cookie: '' } };
   const call = { exchange, principal: null, id: '', body: Buffer.alloc(0) };
-  return { events, answer: () => get!.answer(call as unknown as Call) };
+  return { events, handle: () => get!.handle(call as unknown as Call) };
 }
 
 t.test('a session is handed over while its account is good', async (t) => {
-  const { answer, events } = setUp(async () => true);
-  t.match(await answer(), { status: 200 });
+  const { handle, events } = setUp(async () => true);
+  t.match(await handle(), { status: 200 });
   t.strictSame(events, ['login noted', 'login_succeeded']);
 });
 
 t.test('a session made for a user disabled meanwhile is taken back', async (t) => {
-  const { answer, events } = setUp(async () => false);
-  await t.rejects(answer(), { code: 'user_not_provisioned' });
+  const { handle, events } = setUp(async () => false);
+  await t.rejects(handle(), { code: 'user_not_provisioned' });
   t.strictSame(events, ['login_failed', 'disabled or unlinked meanwhile', 'cancelled session-1']);
 });
 
 t.test('a session whose account can not be looked at again is taken back, and nobody failed', async (t) => {
-  const { answer, events } = setUp(async () => {
+  const { handle, events } = setUp(async () => {
     throw new Refusal('store_unavailable');
   });
-  await t.rejects(answer(), { code: 'store_unavailable' });
+  await t.rejects(handle(), { code: 'store_unavailable' });
   t.strictSame(events, ['cancelled session-1']);
 });

@@ -1,9 +1,9 @@
 import t from 'tap';
-import { type Hearing, LiveMemory } from '../../src/stores/redis/live-memory.ts';
+import { LiveMemory, type Subscription } from '../../src/stores/redis/live-memory.ts';
 
 const staleMs = 30_000;
 const session = (id: string) => ({ id, userId: 'user', expires: 1_000_000 });
-const heard = (since: number, until: number): Hearing => ({ since: null, lastSince: since, until });
+const heard = (since: number, until: number): Subscription => ({ since: null, lastSince: since, until });
 
 function setUp() {
   const memory = new LiveMemory(5_000);
@@ -15,17 +15,17 @@ t.test(
   'a session whose end would have been heard counts from the moment the store was last heard',
   async (t) => {
     const memory = setUp();
-    const hearing = heard(500, 60_000);
-    t.match(memory.aliveWithin('a', staleMs, 60_000 + staleMs - 1, hearing), { id: 'a' });
-    t.equal(memory.aliveWithin('a', staleMs, 60_000 + staleMs, hearing), undefined);
+    const subscription = heard(500, 60_000);
+    t.match(memory.aliveWithin('a', staleMs, 60_000 + staleMs - 1, subscription), { id: 'a' });
+    t.equal(memory.aliveWithin('a', staleMs, 60_000 + staleMs, subscription), undefined);
   },
 );
 
 t.test('one that was seen before anything could be heard counts from when it was seen', async (t) => {
   const memory = setUp();
-  for (const hearing of [heard(1_001, 60_000), heard(Number.POSITIVE_INFINITY, 0)]) {
-    t.match(memory.aliveWithin('a', staleMs, 1_000 + staleMs - 1, hearing), { id: 'a' });
-    t.equal(memory.aliveWithin('a', staleMs, 1_000 + staleMs, hearing), undefined);
+  for (const subscription of [heard(1_001, 60_000), heard(Number.POSITIVE_INFINITY, 0)]) {
+    t.match(memory.aliveWithin('a', staleMs, 1_000 + staleMs - 1, subscription), { id: 'a' });
+    t.equal(memory.aliveWithin('a', staleMs, 1_000 + staleMs, subscription), undefined);
   }
 });
 

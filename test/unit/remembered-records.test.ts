@@ -25,41 +25,41 @@ class Remote {
     sets: [],
   };
   user: UserWithSets | undefined = { user: newUser('u'), grants: [], sets: [] };
-  isAway = false;
+  isDown = false;
   /** Answers wait for it when it is set. */
   gate: Promise<void> | undefined;
   asked = 0;
   now = 1_000;
-  heardUntil = 1_000;
+  notifiedUntil = 1_000;
   #tell: (change: RecordsChange | null) => void = () => {};
   readonly records: Records;
 
   constructor() {
-    const answer = async <T>(value: () => T): Promise<T> => {
+    const response = async <T>(value: () => T): Promise<T> => {
       this.asked += 1;
       const then = value();
       await this.gate;
-      if (this.isAway) throw new Refusal('store_unavailable', { cause: new Error('gone') });
+      if (this.isDown) throw new Refusal('store_unavailable', { cause: new Error('gone') });
       return then;
     };
     const remote: Partial<RemoteRecords> = {
-      findApiKeyByHash: () => answer(() => this.key),
-      findApiKey: () => answer(() => this.key),
-      findUser: () => answer(() => this.user),
-      deleteApiKey: (id) => answer(() => [id]),
-      findUserByName: () => answer(() => this.user),
+      findApiKeyByHash: () => response(() => this.key),
+      findApiKey: () => response(() => this.key),
+      findUser: () => response(() => this.user),
+      deleteApiKey: (id) => response(() => [id]),
+      findUserByName: () => response(() => this.user),
     };
     const self = this;
     this.records = createRememberedRecords({
       remote: remote as RemoteRecords,
       feed: {
-        get heardUntil() {
-          return self.heardUntil;
+        get notifiedUntil() {
+          return self.notifiedUntil;
         },
         onChange: (listener) => {
           this.#tell = listener;
         },
-        onBeat: () => {},
+        onHeartbeat: () => {},
         close: async () => {},
       },
       staleIfErrorMs,
@@ -70,7 +70,7 @@ class Remote {
   /** Time passes, all of it heard. */
   passHeard(ms: number): void {
     this.now += ms;
-    this.heardUntil = this.now;
+    this.notifiedUntil = this.now;
   }
 
   passUnheard(ms: number): void {
@@ -112,18 +112,18 @@ t.test('a change that is told is forgotten at once, and only it', async (t) => {
   t.ok(remote.records.findUser('u') instanceof Promise);
 });
 
-t.test('an answer that a change overtook is given and not remembered', async (t) => {
+t.test('a response that a change overtook is given and not remembered', async (t) => {
   const remote = new Remote();
   const { promise, resolve } = Promise.withResolvers<void>();
   remote.gate = promise;
-  const answer = find(remote);
+  const response = find(remote);
   remote.tell({ keys: ['k'], users: [] });
   resolve();
-  await answer;
+  await response;
   t.ok(find(remote) instanceof Promise);
 });
 
-t.test('an answer that only other changes overtook is remembered', async (t) => {
+t.test('a response that only other changes overtook is remembered', async (t) => {
   const remote = new Remote();
   const { promise, resolve } = Promise.withResolvers<void>();
   remote.gate = promise;
@@ -142,7 +142,7 @@ t.test('that a key was made takes away what is known of no other key, nor of its
   t.match(find(remote), { key: { id: 'k' } });
 });
 
-t.test('while nothing is heard an answer is trusted for 300 ms', async (t) => {
+t.test('while nothing is heard a response is trusted for 300 ms', async (t) => {
   const remote = new Remote();
   remote.passUnheard(500);
   await find(remote);
@@ -165,7 +165,7 @@ t.test('while nothing is heard the version is another one every 250 ms', async (
   t.not(remote.records.version(), version);
 });
 
-t.test('who asks after a change is not given an answer from before it', async (t) => {
+t.test('who asks after a change is not given a response from before it', async (t) => {
   const remote = new Remote();
   const { promise, resolve } = Promise.withResolvers<void>();
   remote.gate = promise;
@@ -204,7 +204,7 @@ t.test('while the store is away', async (t: Test) => {
     const remote = new Remote();
     await find(remote);
     remote.passHeard(60_000);
-    remote.isAway = true;
+    remote.isDown = true;
     remote.passUnheard(staleIfErrorMs - 1);
     t.match(await find(remote), { key: { id: 'k' } });
     t.doesNotThrow(() => remote.records.version());
@@ -213,11 +213,11 @@ t.test('while the store is away', async (t: Test) => {
     t.throws(() => remote.records.version(), { code: 'store_unavailable' });
   });
 
-  t.test('an answer counts as much as what is heard', async (t) => {
+  t.test('a response counts as much as what is heard', async (t) => {
     const remote = new Remote();
     remote.passUnheard(60_000);
     await find(remote);
-    remote.isAway = true;
+    remote.isDown = true;
     remote.passUnheard(staleIfErrorMs - 1);
     t.match(await find(remote), { key: { id: 'k' } });
     t.doesNotThrow(() => remote.records.version());
@@ -227,21 +227,21 @@ t.test('while the store is away', async (t: Test) => {
 
   t.test('what was never seen is refused', async (t) => {
     const remote = new Remote();
-    remote.isAway = true;
+    remote.isDown = true;
     await t.rejects(async () => find(remote), { code: 'store_unavailable' });
   });
 
   t.test('it is asked now and then, not by every request', async (t) => {
     const remote = new Remote();
     await find(remote);
-    remote.isAway = true;
+    remote.isDown = true;
     remote.passUnheard(1_000);
     await find(remote);
     const { asked } = remote;
     for (let index = 0; index < 100; index += 1) t.match(find(remote), { key: { id: 'k' } });
     t.equal(remote.asked, asked);
     remote.passUnheard(250);
-    remote.isAway = false;
+    remote.isDown = false;
     await find(remote);
     t.equal(remote.asked, asked + 1);
   });
@@ -249,7 +249,7 @@ t.test('while the store is away', async (t: Test) => {
   t.test('whoever needs it is refused at once just after it was found to be', async (t) => {
     const remote = new Remote();
     await find(remote);
-    remote.isAway = true;
+    remote.isDown = true;
     remote.passUnheard(1_000);
     await find(remote);
     const { asked } = remote;
@@ -258,7 +258,7 @@ t.test('while the store is away', async (t: Test) => {
     await t.rejects(remote.records.deleteApiKey('k', { children: false }), refusal);
     t.equal(remote.asked, asked);
     t.match(find(remote), { key: { id: 'k' } }, 'and what was not changed is not forgotten');
-    remote.isAway = false;
+    remote.isDown = false;
     remote.passUnheard(250);
     t.match(await remote.records.findUserByName('u'), { user: { id: 'u' } });
   });
@@ -267,15 +267,15 @@ t.test('while the store is away', async (t: Test) => {
     for (const changed of ['k', 'another']) {
       const remote = new Remote();
       await find(remote);
-      remote.isAway = true;
+      remote.isDown = true;
       remote.passUnheard(1_000);
       const { promise, resolve } = Promise.withResolvers<void>();
       remote.gate = promise;
-      const answer = find(remote);
+      const response = find(remote);
       remote.tell({ keys: [changed], users: [] });
       resolve();
-      if (changed === 'k') await t.rejects(async () => answer, { code: 'store_unavailable' });
-      else t.match(await answer, { key: { id: 'k' } }, 'what was not does');
+      if (changed === 'k') await t.rejects(async () => response, { code: 'store_unavailable' });
+      else t.match(await response, { key: { id: 'k' } }, 'what was not does');
     }
   });
 
@@ -300,12 +300,12 @@ t.test('while the store is away', async (t: Test) => {
   t.test('whoever finds out whether it is back keeps nobody from it', async (t) => {
     const remote = new Remote();
     await find(remote);
-    remote.isAway = true;
+    remote.isDown = true;
     remote.passUnheard(1_000);
     await find(remote);
     remote.passHeard(3_600_000);
     remote.tell(null);
-    remote.isAway = false;
+    remote.isDown = false;
     const { promise, resolve } = Promise.withResolvers<void>();
     remote.gate = promise;
     const asked = [
@@ -320,7 +320,7 @@ t.test('while the store is away', async (t: Test) => {
   t.test('a sign-in that fails makes nobody else be forgotten', async (t) => {
     const remote = new Remote();
     await find(remote);
-    remote.isAway = true;
+    remote.isDown = true;
     await t.rejects(async () => remote.records.deleteApiKey('other', { children: false }));
     remote.passUnheard(1_000);
     t.match(await find(remote), { key: { id: 'k' } });

@@ -1,9 +1,9 @@
 import t from 'tap';
-import { answerFields, trailerFields } from '../../src/proxy/response-headers.ts';
+import { responseFields, trailerFields } from '../../src/proxy/response-headers.ts';
 
 const rules = { ownCookies: { names: ['refresh'], prefixes: ['refresh_login_'] }, ownsCors: false };
 const cleaned = (raw: string[], more: Partial<typeof rules> = {}, authenticated = false) =>
-  answerFields(raw, 'id-1', authenticated, { ...rules, ...more });
+  responseFields(raw, 'id-1', authenticated, { ...rules, ...more });
 
 t.test('headers pass as they stand and in their order, behind the request id', (t) => {
   const raw = ['Content-Type', 'a/b', 'x-custom', 'a', 'X-Custom', 'b', 'ETag', '"\xe9"'];
@@ -53,7 +53,7 @@ t.test('cookies of Postern’s own names go, the others stay apart', (t) => {
   t.end();
 });
 
-t.test('an answer to an authenticated request is private unless it says otherwise', (t) => {
+t.test('a response to an authenticated request is private unless it says otherwise', (t) => {
   const caching = (raw: string[], authenticated: boolean) => cleaned(raw, {}, authenticated).slice(2);
   t.same(caching([], true), ['Cache-Control', 'private']);
   t.same(caching([], false), []);
@@ -74,7 +74,7 @@ t.test('the length is left to whoever frames the body', (t) => {
   t.end();
 });
 
-t.test('as trailers and with interim answers nothing passes that frames, caches or identifies', (t) => {
+t.test('as trailers and with interim responses nothing passes that frames, caches or identifies', (t) => {
   const names = [
     'Content-Length',
     'Transfer-Encoding',

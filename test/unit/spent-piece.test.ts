@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import t from 'tap';
-import { freeSpentPiece } from '../../src/http1/release-buffer.ts';
+import { releaseBuffer } from '../../src/http1/release-buffer.ts';
 
 /** A connection whose other side reads nothing. */
 async function startUnread(t: { teardown(run: () => void): unknown }): Promise<Socket> {
@@ -23,7 +23,7 @@ t.test('a piece that the kernel took whole is freed', async (t) => {
   const socket = await startUnread(t);
   const bytes = piece(64 * 1024);
   socket.write(bytes);
-  freeSpentPiece(bytes, socket);
+  releaseBuffer(bytes, socket);
   t.equal(bytes.length, 0);
 });
 
@@ -32,16 +32,16 @@ t.test('one that still has to be written stays', async (t) => {
   socket.write(Buffer.alloc(32 * 2 ** 20));
   const bytes = piece(64 * 1024);
   socket.write(bytes);
-  freeSpentPiece(bytes, socket);
+  releaseBuffer(bytes, socket);
   t.equal(bytes.length, 64 * 1024);
 });
 
 t.test('memory that is shared or hardly any stays', async (t) => {
   const socket = await startUnread(t);
   const shared = piece(128 * 1024);
-  freeSpentPiece(shared.subarray(0, 64 * 1024), socket);
+  releaseBuffer(shared.subarray(0, 64 * 1024), socket);
   t.equal(shared.length, 128 * 1024);
   const small = piece(1024);
-  freeSpentPiece(small, socket);
+  releaseBuffer(small, socket);
   t.equal(small.length, 1024);
 });

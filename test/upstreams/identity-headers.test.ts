@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { addUser } from '../support/accounts.ts';
-import type { ApiAnswer, ApiClient, ApiRequest } from '../support/api-client.ts';
+import type { ApiClient, ApiRequest, ApiResponse } from '../support/api-client.ts';
 import { administrator, bootstrapToken } from '../support/gateway.ts';
 import { startGatewayProcess } from '../support/gateway-process.ts';
 import { isLong } from '../support/gateway-under-load.ts';
@@ -125,7 +125,7 @@ t.test('Radicale gives calendars to whom X-Remote-User names', async (t) => {
     });
     return /<current-user-principal><href>([^<]*)/.exec(text)?.[1] ?? `${status}`;
   };
-  const status = async (answer: Promise<ApiAnswer>) => (await answer).status;
+  const status = async (response: Promise<ApiResponse>) => (await response).status;
 
   t.equal(await principal({ bearer: stage.ada }), '/ada/', 'a session');
   t.equal(await principal({ bearer: stage.bob }), '/bob/', 'somebody else’s');

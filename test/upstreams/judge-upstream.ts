@@ -15,7 +15,7 @@ import { startUpstreamBench, type UpstreamBench } from './upstream-bench.ts';
 /** So many rows are under way at once. */
 const parallel = 12;
 /** A connection that is still open then is given up. */
-const patienceMs = 6_000;
+const waitLimitMs = 6_000;
 
 /** Whether the server can be started; otherwise the test is skipped, visibly. */
 export function requireServer(t: Test, name: ServerName): boolean {
@@ -35,7 +35,7 @@ const after = 'GET /api/open/after HTTP/1.1\r\n{{nobody}}Connection: close\r\n\r
 async function sendRow(bench: UpstreamBench, row: CorpusRow, more: Record<string, string>): Promise<void> {
   const values = { ...bench.values, ...more };
   const connection = await connectRaw(bench.gateway.port);
-  const late = setTimeout(() => connection.reset(), patienceMs);
+  const late = setTimeout(() => connection.reset(), waitLimitMs);
   for (const piece of [...piecesOf(row, values), expand(after, values)]) {
     connection.write(piece);
     await sleep(5);

@@ -8,7 +8,7 @@ const escaped = (character: string) =>
   [...Buffer.from(character)].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join('');
 
 /** Texts that are put at the end of the path. */
-const endings: readonly string[] = [
+const sessionEnds: readonly string[] = [
   ...['/', '//', '/.', '/..', '/x', '/x/..', '/%2e', '/%2e%2e', '.', '..', '%20', '%09', '%00', '%0a', '%2f'],
   ...[
     ';',
@@ -91,7 +91,7 @@ export function pathTricks(path: string): PathTrick[] {
   const add = (target: string, name: string) => {
     if (target !== path && !found.has(target)) found.set(target, name);
   };
-  for (const ending of endings) add(path + ending, `an ending of ${ending}`);
+  for (const ending of sessionEnds) add(path + ending, `an ending of ${ending}`);
   for (let i = 1; i < path.length; i++) {
     const [before, character, after] = [path.slice(0, i), path[i]!, path.slice(i + 1)];
     if (character === '/') {

@@ -104,7 +104,7 @@ t.test('what is over the limits that nginx and Apache come with is their refusal
       for (const [i, [what, bytes]] of Object.entries(sent).entries()) {
         const connection = await connectRaw(port);
         connection.write(bytes);
-        const { status } = await connection.answer();
+        const { status } = await connection.response();
         connection.reset();
         t.equal(status, wanted[name][i], what);
       }

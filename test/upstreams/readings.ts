@@ -1,16 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { eventually } from '../support/eventually.ts';
-import { connectRaw, type RawAnswer } from '../support/raw-client.ts';
+import { connectRaw, type RawResponse } from '../support/raw-client.ts';
 import type { RealServer, SeenByHandler } from './real-server.ts';
 
-/** A question to a server alone, without the gateway, and what its answer and its handler's record say. */
+/** A question to a server alone, without the gateway, and what its response and its handler's record say. */
 export interface Reading {
   /** What the document calls it. */
   readonly what: string;
   /** The bytes, in latin1. */
   readonly send: string;
   /** A word for the document. */
-  readonly judge: (seen: readonly SeenByHandler[], answers: readonly RawAnswer[]) => string;
+  readonly judge: (seen: readonly SeenByHandler[], responses: readonly RawResponse[]) => string;
 }
 
 const good = 'Host: upstream.example\r\nConnection: close\r\n';
@@ -18,9 +18,9 @@ const strict = '/api/open/strict';
 const evil = 'evil@client';
 
 /** `yes` when the strict handler was reached, `no` when another was, else the status. */
-function reached(seen: readonly SeenByHandler[], answers: readonly RawAnswer[]): string {
+function reached(seen: readonly SeenByHandler[], responses: readonly RawResponse[]): string {
   if (seen.some(({ handler }) => handler === strict || handler === '/api/open/items:purge')) return 'yes';
-  const status = answers[0]?.status;
+  const status = responses[0]?.status;
   return status === undefined || status < 300 ? 'no' : `${status}`;
 }
 
@@ -62,8 +62,8 @@ const header = (
 ): Reading => ({
   what,
   send: `${line} HTTP/1.1\r\n${good}${lines}\r\n\r\n`,
-  judge: ([entry], answers) => {
-    if (entry === undefined) return `${answers[0]?.status ?? 'closed'}`;
+  judge: ([entry], responses) => {
+    if (entry === undefined) return `${responses[0]?.status ?? 'closed'}`;
     const word = judge(entry);
     return typeof word === 'string' ? word : word ? 'yes' : 'no';
   },
@@ -127,9 +127,9 @@ export const headerReadings: readonly Reading[] = [
 const second = `GET ${strict} HTTP/1.1\r\n${good}\r\n`;
 
 /** `refused`, or which of the two requests in it the server served; `two`: also the one in what may be a body. */
-function served(seen: readonly SeenByHandler[], answers: readonly RawAnswer[]): string {
+function served(seen: readonly SeenByHandler[], responses: readonly RawResponse[]): string {
   if (seen.some(({ handler }) => handler === strict)) return 'two';
-  const status = answers[0]?.status;
+  const status = responses[0]?.status;
   if (seen.length > 0 && (status === undefined || status < 300)) return 'one';
   return status === undefined || status < 400 ? 'closed' : `${status}`;
 }
@@ -184,23 +184,23 @@ export const framingReadings: readonly Reading[] = [
 ];
 
 /** A connection that is still open then is given up. */
-const patienceMs = 2_000;
+const waitLimitMs = 2_000;
 
-async function exchange(port: number, bytes: string): Promise<RawAnswer[]> {
+async function exchange(port: number, bytes: string): Promise<RawResponse[]> {
   const connection = await connectRaw(port);
-  const late = setTimeout(() => connection.reset(), patienceMs);
+  const late = setTimeout(() => connection.reset(), waitLimitMs);
   connection.write(bytes);
   await connection.closed;
   clearTimeout(late);
-  const answers: RawAnswer[] = [];
+  const responses: RawResponse[] = [];
   for (;;) {
-    const answer = await connection.answer().catch(() => undefined);
-    if (answer === undefined) return answers;
-    answers.push(answer);
+    const response = await connection.response().catch(() => undefined);
+    if (response === undefined) return responses;
+    responses.push(response);
   }
 }
 
-/** What was recorded since, once a request sent now is among it: a server may write its log after its answer. */
+/** What was recorded since, once a request sent now is among it: a server may write its log after its response. */
 async function recordSince(server: RealServer, from: number): Promise<SeenByHandler[]> {
   const marker = `/api/open/marker-${from}`;
   await exchange(server.port, `GET ${marker} HTTP/1.1\r\n${good}\r\n`);
@@ -217,8 +217,8 @@ export async function readAll(server: RealServer, readings: readonly Reading[]):
   const words: string[] = [];
   for (const { send, judge } of readings) {
     const from = server.seen().length;
-    const answers = await exchange(server.port, send);
-    words.push(judge(await recordSince(server, from), answers));
+    const responses = await exchange(server.port, send);
+    words.push(judge(await recordSince(server, from), responses));
   }
   return words;
 }

@@ -51,7 +51,7 @@ function scopeOf(catalogue: readonly string[]) {
   return first === undefined ? z.string() : z.enum([first, ...others]);
 }
 
-/** `?hydrate` of calls that answer with keys. */
+/** `?hydrate` of calls that return keys. */
 export const hydrateQuery = z.object({ hydrate: hydrate() });
 
 /** `?children` of a deletion. */

@@ -67,12 +67,7 @@ export function createApiKeyCreate(options: {
       });
   }
 
-  async function mint(
-    form: NewKey,
-    sets: readonly ScopeSet[],
-    caller: Principal,
-    judgeAgain: Call['judgeAgain'],
-  ) {
+  async function mint(form: NewKey, sets: readonly ScopeSet[], caller: Principal, recheck: Call['recheck']) {
     const instant = now();
     const expires = expiryOf(form.expires, caller, instant);
     const granted = heldScopes(form.scopes, sets, catalogue);
@@ -93,7 +88,7 @@ export function createApiKeyCreate(options: {
     };
     await records.createApiKey(key, minted.hash);
     try {
-      assertWithinOwn(form, granted, (await judgeAgain())!);
+      assertWithinOwn(form, granted, (await recheck())!);
     } catch (error) {
       // The caller lost the right while the key was written; nobody has been given it yet.
       await records.deleteApiKey(key.id, { children: false });
@@ -106,7 +101,7 @@ export function createApiKeyCreate(options: {
     method: 'POST',
     path: '/api/admin/api-keys',
     guard: { scopes: [neededScope] },
-    async answer({ exchange, principal, body, judgeAgain }) {
+    async handle({ exchange, principal, body, recheck }) {
       const caller = principal!;
       const [{ hydrate }, form] = everyProblem(
         () => readQuery(exchange.query, hydrateQuery),
@@ -114,7 +109,7 @@ export function createApiKeyCreate(options: {
       );
       const sets = await requireSets(form.scope_sets);
       const about = { actor: actorOf(caller), subject: caller.userId };
-      const { key, raw } = await mint(form, sets, caller, judgeAgain).catch((error) => {
+      const { key, raw } = await mint(form, sets, caller, recheck).catch((error) => {
         if (error instanceof Refusal && error.status < 500)
           audit(exchange, { event: 'api_key_refused', outcome: 'failure', ...about, reason: error.code });
         throw error;

@@ -16,7 +16,7 @@ export function createApiKeyDelete(options: {
     method: 'DELETE',
     path: '/api/admin/api-keys/{id}',
     guard: { scopes: ['apikeys:write'] },
-    async answer({ exchange, id, principal }) {
+    async handle({ exchange, id, principal }) {
       const { children } = readQuery(exchange.query, deleteQuery);
       const deleted = await records.deleteApiKey(id, { children });
       if (deleted.length === 0) throw new Refusal('not_found');

@@ -50,7 +50,7 @@ export function createApiKeyFilters(catalogue: ReadonlySet<string>): Endpoint {
     method: 'GET',
     path: '/api/admin/api-keys/filters',
     guard: { scopes: ['apikeys:read'] },
-    answer: async () => ({ status: 200, body }),
+    handle: async () => ({ status: 200, body }),
   };
 }
 
@@ -64,6 +64,6 @@ export function createApiKeyScopes(catalogue: ReadonlySet<string>): Endpoint {
     method: 'GET',
     path: '/api/admin/api-keys/scopes',
     guard: { scopes: ['apikeys:write'] },
-    answer: async () => ({ status: 200, body }),
+    handle: async () => ({ status: 200, body }),
   };
 }

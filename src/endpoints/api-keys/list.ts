@@ -20,7 +20,7 @@ export function createApiKeyList(options: {
     method: 'GET',
     path: '/api/admin/api-keys',
     guard: { scopes: ['apikeys:read'] },
-    async answer({ exchange }) {
+    async handle({ exchange }) {
       const asked = readQuery(exchange.query, schema);
       const pages = pageCursors(cursors, asked);
       const start = pages.read(asked.cursor);

@@ -16,7 +16,7 @@ export function createApiKeyRead(options: {
     method: 'GET',
     path: '/api/admin/api-keys/{id}',
     guard: { scopes: ['apikeys:read'] },
-    async answer({ exchange, id }) {
+    async handle({ exchange, id }) {
       const { hydrate } = readQuery(exchange.query, hydrateQuery);
       const found = await records.findApiKey(id);
       if (found === undefined) throw new Refusal('not_found');

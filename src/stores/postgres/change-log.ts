@@ -7,14 +7,14 @@ export interface LoggedChange {
 }
 
 /** Up to where the changes of a store are known. */
-export interface Place {
+export interface LogPosition {
   readonly version: number;
   /** Tells this version from one of the same number in another history; undefined: it was never kept. */
   readonly mark: string | undefined;
 }
 
 /** What a store has told of itself. */
-export interface StoreState extends Place {
+export interface StoreState extends LogPosition {
   /** It takes no writes, and so is of no use, however well it answers. */
   readonly isReadOnly: boolean;
   /** What has been changed since the place that was asked for, in order; null: it can't be told. */
@@ -32,7 +32,7 @@ const pruneEvery = 256;
  * Counts a change, keeps what it is about and tells of it: all of that together with the change, or nothing. Its values are
  * the channel, what is kept and what is notified.
  */
-export const tellChange = `WITH next AS (UPDATE store_state SET version = version + 1 WHERE id = 1 RETURNING version),
+export const announceChange = `WITH next AS (UPDATE store_state SET version = version + 1 WHERE id = 1 RETURNING version),
   told AS (SELECT version, ?::text AS channel, ?::text AS kept, ?::text AS notified FROM next),
   logged AS (INSERT INTO changes (version, hints) SELECT version, kept FROM told
     ON CONFLICT (version) DO UPDATE SET mark = gen_random_uuid(), hints = '*'),
@@ -49,7 +49,7 @@ const selectState = `SELECT s.version, ${isReadOnly} AS "isReadOnly",
  * Reads where the store stands and, all of one moment, what has been changed since `known`. It can't be told where `known`
  * is null, too long ago, or of another history: of a server that has lost its last writes, or was restored.
  */
-export async function readStoreState(ask: Ask, known: Place | null): Promise<StoreState> {
+export async function readStoreState(ask: Ask, known: LogPosition | null): Promise<StoreState> {
   const [row] = (await ask(selectState, [known?.version ?? null])) as readonly {
     readonly version: number;
     readonly isReadOnly: boolean;
@@ -64,7 +64,11 @@ export async function readStoreState(ask: Ask, known: Place | null): Promise<Sto
   return { version, mark, isReadOnly, changes: known === null ? null : changesSince(known, version, log) };
 }
 
-function changesSince(known: Place, version: number, log: readonly LogRow[]): readonly LoggedChange[] | null {
+function changesSince(
+  known: LogPosition,
+  version: number,
+  log: readonly LogRow[],
+): readonly LoggedChange[] | null {
   if (log.length === 0 && known.mark === undefined && known.version === version) return [];
   const [first, ...since] = log;
   const isSameHistory = first !== undefined && first[0] === known.version && first[1] === known.mark;

@@ -3,10 +3,10 @@ import { Client, type ClientConfig } from 'pg';
 
 /** A socket whose data, where whoever reads them throws, end the connection with that error. */
 class CheckedSocket extends Socket {
-  override emit(event: string | symbol, ...given: unknown[]): boolean {
+  override emit(event: string | symbol, ...args: unknown[]): boolean {
     return event === 'data'
-      ? emitChecked(this, () => super.emit(event, ...given))
-      : super.emit(event, ...given);
+      ? emitChecked(this, () => super.emit(event, ...args))
+      : super.emit(event, ...args);
   }
 }
 
@@ -30,8 +30,8 @@ export class CheckedClient extends Client {
     connection.on('sslconnect', () => {
       const { stream } = connection;
       const emit = stream.emit.bind(stream);
-      stream.emit = (event: string | symbol, ...given: unknown[]) =>
-        event === 'data' ? emitChecked(stream, () => emit(event, ...given)) : emit(event, ...given);
+      stream.emit = (event: string | symbol, ...args: unknown[]) =>
+        event === 'data' ? emitChecked(stream, () => emit(event, ...args)) : emit(event, ...args);
     });
   }
 }

@@ -29,7 +29,7 @@ function createCopyEnd(access: PostgresAccess, key: string, begin: string): Copy
   const config = createClientConfig(access, { timeoutMs: statementTimeoutMs });
   const pool = openSessionPool({ config, max: 1, timeoutMs: copyTimeoutMs, epoch: { current: 0 } });
   return {
-    place: describeAddress(access.address),
+    location: describeAddress(access.address),
     transaction: (work) =>
       namingStore(key, access.address, () =>
         pool.use((session) =>

@@ -1,7 +1,7 @@
 import type { RecordsChange } from '../change-feed.ts';
 import type { SqlDatabase } from '../sql/database.ts';
 import type { Steps, Value } from '../sql/steps.ts';
-import { tellChange } from './change-log.ts';
+import { announceChange } from './change-log.ts';
 import { formatHints, notifiedHints } from './changes.ts';
 import { postgresDialect } from './dialect.ts';
 import { PostgresFailure } from './failures.ts';
@@ -77,7 +77,7 @@ function writeOnce<T>(session: Session, steps: Steps<T>, channel: string): Promi
     const { result, changes, hasWritten } = await follow(session, steps);
     if (changes.length > 0) {
       const hints = formatHints(changes);
-      await session.query(tellChange, [channel, hints, notifiedHints(hints)]);
+      await session.query(announceChange, [channel, hints, notifiedHints(hints)]);
     }
     // Where nothing was written the disk need not be waited for.
     await session.execute(hasWritten ? 'COMMIT' : 'ROLLBACK');

@@ -1,7 +1,7 @@
 import type { Client, Notification } from 'pg';
 import type { ChangeFeed, RecordsChange } from '../change-feed.ts';
 import { within } from '../timeout.ts';
-import { type Place, readStoreState, type StoreState } from './change-log.ts';
+import { type LogPosition, readStoreState, type StoreState } from './change-log.ts';
 import { parseHints, parseNotification } from './changes.ts';
 
 export interface ListenOptions {
@@ -9,15 +9,15 @@ export interface ListenOptions {
   readonly open: () => Client;
   readonly channel: string;
   /** Where the store stood before anything was remembered of it. */
-  readonly from: Place;
+  readonly from: LogPosition;
 }
 
 /** How often it is made sure that every change has been heard, in ms. */
-const beatIntervalMs = 200;
-/** After how long without an answer there is a doubt that the server is there, in ms. */
+const heartbeatIntervalMs = 200;
+/** After how long without a response there is a doubt that the server is there, in ms. */
 const doubtMs = 400;
 /** How long one beat, or a new connection, may take, in ms. */
-const patienceMs = 1_000;
+const heartbeatTimeoutMs = 1_000;
 /** How long after a lost connection a new one is tried, in ms. */
 const retryDelayMs = 200;
 /** How many notifications are remembered until the log has told the same. */
@@ -30,13 +30,13 @@ const mostNotified = 10_000;
  */
 export function listenForChanges({ open, channel, from }: ListenOptions): ChangeFeed {
   const listeners: ((change: RecordsChange | null) => void)[] = [];
-  const beatListeners: ((isWell: boolean) => void)[] = [];
+  const heartbeatListeners: ((isWell: boolean) => void)[] = [];
   let client: Client | null = null;
   /** Up to where the log has been read. */
-  let place = from;
+  let position = from;
   /** What was notified of changes after that, by version. */
   const notified = new Map<number, string>();
-  let heardUntil = 0;
+  let notifiedUntil = 0;
   let isClosed = false;
   let timer: NodeJS.Timeout | undefined;
   void connect();
@@ -45,20 +45,20 @@ export function listenForChanges({ open, channel, from }: ListenOptions): Change
     for (const listener of listeners) listener(change);
   }
 
-  function tellBeat(isWell: boolean): void {
-    for (const listener of isClosed ? [] : beatListeners) listener(isWell);
+  function notifyHeartbeat(isWell: boolean): void {
+    for (const listener of isClosed ? [] : heartbeatListeners) listener(isWell);
   }
 
   /** Tells of a doubt long before it is given up: meanwhile it can be found out whether the server is there. */
-  function patiently<T>(work: Promise<T>): Promise<T> {
-    within(doubtMs, work).catch(() => tellBeat(false));
-    return within(patienceMs, work);
+  function withTimeout<T>(work: Promise<T>): Promise<T> {
+    within(doubtMs, work).catch(() => notifyHeartbeat(false));
+    return within(heartbeatTimeoutMs, work);
   }
 
   function hear({ payload = '' }: Notification): void {
     const change = parseNotification(payload);
     // What the log has told need not be told again.
-    if (change === undefined || change.version <= place.version) return;
+    if (change === undefined || change.version <= position.version) return;
     const parsed = parseHints(change.hints);
     // Too long for a notification: the log has all of it.
     if (parsed === null) return;
@@ -73,7 +73,7 @@ export function listenForChanges({ open, channel, from }: ListenOptions): Change
     if (changes === null) tell(null);
     for (const change of changes ?? [])
       if (notified.get(change.version) !== change.hints) tell(parseHints(change.hints));
-    place = { version, mark };
+    position = { version, mark };
     for (const told of notified.keys()) if (told <= version) notified.delete(told);
   }
 
@@ -88,33 +88,33 @@ export function listenForChanges({ open, channel, from }: ListenOptions): Change
       client = connecting;
       // Of another server the same number may be another change.
       notified.clear();
-      await patiently(connecting.connect());
-      await patiently(connecting.query(`LISTEN "${channel}"`));
-      await beat(connecting);
+      await withTimeout(connecting.connect());
+      await withTimeout(connecting.query(`LISTEN "${channel}"`));
+      await heartbeat(connecting);
     } catch {
       if (connecting !== null) return drop(connecting);
-      tellBeat(false);
+      notifyHeartbeat(false);
       later(connect, retryDelayMs);
     }
   }
 
   /** Every change made before it was sent has been told once it is answered. */
-  async function beat(beating: Client): Promise<void> {
+  async function heartbeat(pinged: Client): Promise<void> {
     const sentAt = performance.now();
     const ask = async (sql: string, values: readonly unknown[]) =>
-      (await beating.query(sql, [...values])).rows;
-    const state = await patiently(readStoreState(ask, place));
-    if (client !== beating) return;
+      (await pinged.query(sql, [...values])).rows;
+    const state = await withTimeout(readStoreState(ask, position));
+    if (client !== pinged) return;
     catchUp(state);
-    heardUntil = sentAt;
-    tellBeat(!state.isReadOnly);
-    later(() => beat(beating).catch(() => drop(beating)), beatIntervalMs);
+    notifiedUntil = sentAt;
+    notifyHeartbeat(!state.isReadOnly);
+    later(() => heartbeat(pinged).catch(() => drop(pinged)), heartbeatIntervalMs);
   }
 
   function drop(lost: Client): void {
     if (client !== lost) return;
     client = null;
-    tellBeat(false);
+    notifyHeartbeat(false);
     // With a question unanswered this cuts the connection.
     lost.end().catch(() => {});
     later(connect, retryDelayMs);
@@ -128,11 +128,11 @@ export function listenForChanges({ open, channel, from }: ListenOptions): Change
   }
 
   return {
-    get heardUntil() {
-      return heardUntil;
+    get notifiedUntil() {
+      return notifiedUntil;
     },
     onChange: (listener) => void listeners.push(listener),
-    onBeat: (listener) => void beatListeners.push(listener),
+    onHeartbeat: (listener) => void heartbeatListeners.push(listener),
     async close() {
       isClosed = true;
       clearTimeout(timer);

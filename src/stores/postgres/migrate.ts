@@ -39,7 +39,7 @@ async function requireOf(
   access: PostgresAccess,
   findMore: (client: Client) => Promise<string | undefined>,
 ): Promise<void> {
-  const place = describeAddress(access.address);
+  const location = describeAddress(access.address);
   const client = new CheckedClient({
     ...createClientConfig(access, { timeoutMs: migrationTimeoutMs }),
     connectionTimeoutMillis: connectTimeoutMs,
@@ -48,12 +48,12 @@ async function requireOf(
   try {
     await client.connect();
     const problem = (await findProblem(client)) ?? (await findMore(client));
-    if (problem !== undefined) throw new StoreOpenError(place, problem);
+    if (problem !== undefined) throw new StoreOpenError(location, problem);
   } catch (error) {
     if (error instanceof StoreOpenError) throw error;
     const failure = toFailure(error);
     if (failure.code === undefined || passing.test(failure.code)) throw unavailable(failure.message);
-    throw new StoreOpenError(place, `can't be opened (${failure.message})`);
+    throw new StoreOpenError(location, `can't be opened (${failure.message})`);
   } finally {
     await client.end().catch(() => {});
   }

@@ -20,7 +20,7 @@ export interface SharedRecordsOptions extends PostgresRecordsOptions {
   /** How long what was seen counts while PostgreSQL is away, ms. */
   readonly staleIfErrorMs: number;
   /** How long a PostgreSQL that can't be reached is waited for, ms. */
-  readonly patienceMs: number;
+  readonly openTimeoutMs: number;
   readonly events: RemoteEvents;
 }
 
@@ -42,16 +42,16 @@ const configurationKey = 'stores.records';
 export async function openSharedRecords(options: SharedRecordsOptions): Promise<SharedRecords> {
   const { access, timeoutMs, tenant, staleIfErrorMs, events } = options;
   const { opened, from } = await namingStore(configurationKey, access.address, () =>
-    patiently(options.patienceMs, async () => {
+    withTimeout(options.openTimeoutMs, async () => {
       const records = await openPostgresRecords(options);
       const prepare = async () => {
         await requireSameTenant(records, tenant);
-        return { opened: records, from: await records.readPlace() };
+        return { opened: records, from: await records.readLocation() };
       };
       return prepare().catch((error) => closeAfter(error, records));
     }),
   );
-  const { poolLoad, readPlace: _, ...remote } = opened;
+  const { poolLoad, readLocation: _, ...remote } = opened;
   const feed = listenForChanges({
     open: () => createPostgresClient(access, timeoutMs),
     channel: changeChannel(access.address.schema),
@@ -62,8 +62,8 @@ export async function openSharedRecords(options: SharedRecordsOptions): Promise<
 }
 
 /** A server that is just being started, or failing over, is waited for. */
-async function patiently<T>(patienceMs: number, open: () => Promise<T>): Promise<T> {
-  const deadline = performance.now() + patienceMs;
+async function withTimeout<T>(openTimeoutMs: number, open: () => Promise<T>): Promise<T> {
+  const deadline = performance.now() + openTimeoutMs;
   for (;;) {
     try {
       return await open();

@@ -50,7 +50,7 @@ const idleTimeoutMs = 30_000;
 /** What it takes to connect and ask. */
 const repeatMs = 100;
 
-const tooLate = () => new PostgresFailure('gone', undefined, notInTime);
+const timedOut = () => new PostgresFailure('gone', undefined, notInTime);
 const ignore = () => {};
 
 /** Opens a pool; it connects when it is first used. */
@@ -124,7 +124,7 @@ async function connectBefore(pool: Pool, deadline: number): Promise<PoolClient> 
   });
   return within(deadline - performance.now(), connecting, () => {
     connecting.then((client) => client.release(), ignore);
-    return tooLate();
+    return timedOut();
   });
 }
 
@@ -139,7 +139,7 @@ function createSession(
   ): Promise<readonly unknown[]> {
     try {
       const left = Math.ceil(deadline - performance.now());
-      if (left <= 0) throw tooLate();
+      if (left <= 0) throw timedOut();
       // It is a setting of pg that its types only know for whole connections.
       const query: QueryConfig & { query_timeout: number } = { text, query_timeout: left };
       if (values !== undefined) query.values = values.map(withoutNul);

@@ -2,7 +2,7 @@ import type { Client } from 'pg';
 import type { PoolLoad } from '../../metrics/pool-load.ts';
 import type { Records } from '../records.ts';
 import { createSqlRecords } from '../sql/records.ts';
-import { type Place, readStoreState } from './change-log.ts';
+import { type LogPosition, readStoreState } from './change-log.ts';
 import { changeChannel, isReadOnly } from './changes.ts';
 import { CheckedClient } from './checked-client.ts';
 import { createClientConfig, type PostgresAccess } from './client-config.ts';
@@ -29,7 +29,7 @@ export interface PostgresRecordsOptions {
  */
 export interface PostgresRecords extends Omit<Records, 'version'> {
   /** How many changes there have been of what a remembered identity rests on, and in which history. */
-  readPlace(): Promise<Place>;
+  readLocation(): Promise<LogPosition>;
   /** Of all its connections but the one that listens. */
   poolLoad(): PoolLoad;
 }
@@ -66,7 +66,7 @@ export function createPostgresRecords(options: PostgresRecordsOptions): Postgres
   return {
     ...createSqlRecords(database, now),
     noteUse: createNoteUse(readers),
-    async readPlace() {
+    async readLocation() {
       const { version, mark } = await readers.use((session) => readStoreState(session.query, null));
       return { version, mark };
     },

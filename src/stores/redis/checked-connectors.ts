@@ -4,16 +4,19 @@ import { AbstractConnector, type Redis, SentinelConnector } from 'ioredis';
 import { CheckedStream } from './checked-stream.ts';
 
 type Stream = Awaited<ReturnType<AbstractConnector['connect']>>;
-type Place = NetConnectOpts & { readonly disconnectTimeout: number; readonly tls?: ConnectionOptions };
+type ServerLocation = NetConnectOpts & {
+  readonly disconnectTimeout: number;
+  readonly tls?: ConnectionOptions;
+};
 
 /** Connects to one server, and checks what it answers. */
 export class CheckedConnector extends AbstractConnector {
-  readonly #place: Place;
+  readonly #location: ServerLocation;
 
   constructor(options: unknown) {
-    const place = options as Place;
-    super(place.disconnectTimeout);
-    this.#place = place;
+    const location = options as ServerLocation;
+    super(location.disconnectTimeout);
+    this.#location = location;
   }
 
   async connect(): Promise<Stream> {
@@ -21,8 +24,8 @@ export class CheckedConnector extends AbstractConnector {
     // The driver sets itself up in this turn of the event loop.
     await Promise.resolve();
     if (!this.connecting) throw new Error('the connection is closed');
-    const { tls } = this.#place;
-    const at = placeOf(this.#place);
+    const { tls } = this.#location;
+    const at = locationOf(this.#location);
     const socket = tls === undefined ? connectPlain(at) : connectTls({ ...at, ...tls } as ConnectionOptions);
     this.stream = checked(socket);
     this.stream.once('error', (error) => {
@@ -55,9 +58,9 @@ class CheckedSentinels extends Sentinels {
 /** Connects to the server that Sentinels name, and checks what it and they answer. */
 export const CheckedSentinelConnector = CheckedSentinels as unknown as typeof CheckedConnector;
 
-function placeOf(place: Place): NetConnectOpts {
-  if ('path' in place && typeof place.path === 'string') return { path: place.path };
-  const { host, port, family } = place as { host?: string; port: number; family?: number };
+function locationOf(location: ServerLocation): NetConnectOpts {
+  if ('path' in location && typeof location.path === 'string') return { path: location.path };
+  const { host, port, family } = location as { host?: string; port: number; family?: number };
   return { port, ...(host === undefined ? {} : { host }), ...(family == null ? {} : { family }) };
 }
 

@@ -1,11 +1,11 @@
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
-import { type AnswerCheck, createAnswerCheck } from './answer-check.ts';
+import { createReplyCheck, type ReplyCheck } from './reply-check.ts';
 
-/** A socket to a Redis that ends with an error, instead of giving the driver an answer that it can't take. */
+/** A socket to a Redis that ends with an error, instead of giving the driver a response that it can't take. */
 export class CheckedStream extends Duplex {
   readonly #socket: Socket;
-  readonly #check: AnswerCheck = createAnswerCheck();
+  readonly #check: ReplyCheck = createReplyCheck();
 
   constructor(socket: Socket) {
     super({ allowHalfOpen: false });

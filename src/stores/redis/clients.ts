@@ -66,7 +66,7 @@ function commonOptions(access: RedisAccess): RedisOptions {
   const username = access.username ?? address.username;
   const password = access.password ?? address.password;
   return {
-    // Under RESP3 ioredis would read an answer in the place of what is told.
+    // Under RESP3 ioredis would read a response in the place of what is told.
     protocol: 2,
     Connector: CheckedConnector,
     db: address.db,

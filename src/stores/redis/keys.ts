@@ -9,7 +9,7 @@ export interface Keys {
   /** Something that was used, once. */
   used(id: string): string;
   /** The channel on which the ends of sessions are told. */
-  readonly endings: string;
+  readonly sessionEnds: string;
 }
 
 /** The names of a tenant, which has no `:` nor brace. */
@@ -20,6 +20,6 @@ export function createKeys(tenant: string): Keys {
     userSessions: (userId) => `${prefix}user-sessions:{${userId}}`,
     attempts: (key) => `${prefix}attempts:${key}`,
     used: (id) => `${prefix}used:${id}`,
-    endings: `${prefix}endings`,
+    sessionEnds: `${prefix}endings`,
   };
 }

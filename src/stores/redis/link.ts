@@ -8,8 +8,8 @@ import { createStoreClock, type StoreClock } from './store-clock.ts';
 /** Whether the store can be reached, told when it changes. */
 export interface LinkEvents {
   /** `reason` is what went wrong; it holds no credential. */
-  onAway(reason: string): void;
-  onBack(): void;
+  onUnavailable(reason: string): void;
+  onAvailable(): void;
 }
 
 /** The connection for commands: bounded in time, never queueing, telling at once that the store is away. */
@@ -17,17 +17,17 @@ export interface RedisLink {
   readonly clock: Pick<StoreClock, 'now'>;
   /** The client of now; another one after a renewal. */
   readonly client: CommandClient;
-  readonly isAway: boolean;
+  readonly isDown: boolean;
   /**
-   * Runs a script on the one key: its answer's parts, the first its outcome. Rejects `store_unavailable` within the
+   * Runs a script on the one key: its response's parts, the first its outcome. Rejects `store_unavailable` within the
    * command time-out; the script has then been carried out within that time or never will be.
    */
   run(script: Script, key: string, args: readonly (string | number)[]): Promise<readonly unknown[]>;
   /**
    * Sends a command that only reads, or tidies up. Rejects `store_unavailable` within the command time-out, and when
-   * `parse` throws at the answer.
+   * `parse` throws at the response.
    */
-  read<A, T = A>(command: (client: CommandClient) => Promise<A>, parse?: (answer: A) => T): Promise<T>;
+  read<A, T = A>(command: (client: CommandClient) => Promise<A>, parse?: (reply: A) => T): Promise<T>;
   close(): Promise<void>;
 }
 
@@ -54,17 +54,17 @@ export function openLink({ open, commandTimeoutMs, testClock, events }: LinkOpti
     testClock === undefined ? createStoreClock() : { now: testClock, earliest: testClock, learn: () => {} };
   let client = start();
   let silentSince = performance.now();
-  let isAway = true;
+  let isDown = true;
   let isClosed = false;
   let isProbing = false;
   let failures = 0;
   // How long a connection over which nothing comes is kept: a new one may go through where an old one hangs.
-  const patienceMs = Math.max(500, 2 * commandTimeoutMs);
+  const waitLimitMs = Math.max(500, 2 * commandTimeoutMs);
   let lastError: Error = new Error('not connected yet');
   const probes = setInterval(() => void probe(), probeIntervalMs);
   probes.unref();
   // One that was never there is told of like one that went.
-  const firstConnection = setTimeout(() => events.onAway(reasonOf(lastError)), firstConnectionMs);
+  const firstConnection = setTimeout(() => events.onUnavailable(reasonOf(lastError)), firstConnectionMs);
   firstConnection.unref();
 
   function start(): CommandClient {
@@ -84,7 +84,7 @@ export function openLink({ open, commandTimeoutMs, testClock, events }: LinkOpti
   }
 
   function isHanging(): boolean {
-    const limitMs = client.status === 'connecting' ? longestConnectMs : patienceMs;
+    const limitMs = client.status === 'connecting' ? longestConnectMs : waitLimitMs;
     return performance.now() - silentSince > limitMs;
   }
 
@@ -99,45 +99,45 @@ export function openLink({ open, commandTimeoutMs, testClock, events }: LinkOpti
     }
   }
 
-  function goAway(cause: Error): void {
-    isAway = true;
+  function becomeUnavailable(cause: Error): void {
+    isDown = true;
     silentSince = performance.now();
-    events.onAway(cause.message);
+    events.onUnavailable(cause.message);
   }
 
   async function probe(): Promise<void> {
-    if (!isAway || isClosed) return;
+    if (!isDown || isClosed) return;
     // Also while a probe is under way: over a connection that hangs there always is one.
     if (isHanging()) renew();
     const probed = client;
     if (isProbing || probed.status !== 'ready') return;
     isProbing = true;
     const sentAt = performance.now();
-    const answer = await within(commandTimeoutMs, timeOf(probed)).catch((error: Error) => error);
+    const reply = await within(commandTimeoutMs, timeOf(probed)).catch((error: Error) => error);
     isProbing = false;
     if (isClosed || probed !== client) return;
-    if (answer instanceof Error) {
-      lastError = answer;
+    if (reply instanceof Error) {
+      lastError = reply;
       return;
     }
-    clock.learn(answer, sentAt, performance.now());
-    isAway = false;
+    clock.learn(reply, sentAt, performance.now());
+    isDown = false;
     failures = 0;
     clearTimeout(firstConnection);
-    events.onBack();
+    events.onAvailable();
   }
 
   /** Learns what a command that failed on that client tells of the store. */
   function judge(error: unknown, cause: Error, sentOn: CommandClient): void {
     // What comes of one that has been given up tells nothing of the one in its place.
-    if (isAway || isClosed || sentOn !== client) return;
+    if (isDown || isClosed || sentOn !== client) return;
     const isCluster = client instanceof Cluster;
     if (!(error instanceof Error && error.name === 'ReplyError')) {
       failures += 1;
-      if (failures >= (isCluster ? clusterFailures : 1)) goAway(cause);
+      if (failures >= (isCluster ? clusterFailures : 1)) becomeUnavailable(cause);
     } else if (!isCluster && /^(?:READONLY|MOVED|MASTERDOWN)/.test(cause.message)) {
       // Another server is the master now: this connection leads to one that was.
-      goAway(cause);
+      becomeUnavailable(cause);
       renew();
     }
   }
@@ -145,15 +145,15 @@ export function openLink({ open, commandTimeoutMs, testClock, events }: LinkOpti
   /** Sends and waits; `parse` throws on what makes no sense, which is the store's failure like any other. */
   async function attempt<A, T>(
     send: (client: CommandClient) => Promise<A>,
-    parse: (answer: A) => T,
+    parse: (reply: A) => T,
     timeoutMs: number,
   ): Promise<T> {
-    if (isAway) throw new Refusal('store_unavailable', { cause: new Error(reasonOf(lastError)) });
+    if (isDown) throw new Refusal('store_unavailable', { cause: new Error(reasonOf(lastError)) });
     const sentOn = client;
     try {
-      const answer = parse(await within(timeoutMs, send(sentOn)));
+      const reply = parse(await within(timeoutMs, send(sentOn)));
       failures = 0;
-      return answer;
+      return reply;
     } catch (error) {
       // Its text alone: ioredis' errors carry the command, whose arguments may be a password.
       const cause = new Error(reasonOf(error));
@@ -173,13 +173,13 @@ export function openLink({ open, commandTimeoutMs, testClock, events }: LinkOpti
       const remainingMs = Math.max(1, givenUpAt - sentAt);
       // A clock that is behind here makes a command late too early, and is set right by that; one ahead, too late.
       const deadline = Math.floor(clock.earliest() + remainingMs);
-      const answer = await attempt(
+      const reply = await attempt(
         (client) => evaluate(client, script, key, [deadline, testClock?.() ?? '', ...args]),
-        scriptAnswer,
+        scriptReply,
         remainingMs,
       );
-      clock.learn(answer[1], sentAt, performance.now());
-      if (answer[0] !== 'late') return answer;
+      clock.learn(reply[1], sentAt, performance.now());
+      if (reply[0] !== 'late') return reply;
       // The server's clock has leapt; now that it is known again, what is left of the time is good for one more try.
       if (performance.now() >= givenUpAt)
         throw new Refusal('store_unavailable', { cause: new Error('it was always late') });
@@ -191,14 +191,14 @@ export function openLink({ open, commandTimeoutMs, testClock, events }: LinkOpti
     get client() {
       return client;
     },
-    get isAway() {
-      return isAway;
+    get isDown() {
+      return isDown;
     },
     run,
-    read: (command, parse = (answer) => answer as never) => attempt(command, parse, commandTimeoutMs),
+    read: (command, parse = (reply) => reply as never) => attempt(command, parse, commandTimeoutMs),
     async close() {
       isClosed = true;
-      isAway = true;
+      isDown = true;
       clearInterval(probes);
       clearTimeout(firstConnection);
       client.disconnect();
@@ -234,8 +234,8 @@ async function timeOf(client: CommandClient): Promise<number> {
   return milliseconds;
 }
 
-function scriptAnswer(answer: unknown): [string, number, ...unknown[]] {
-  if (Array.isArray(answer) && typeof answer[0] === 'string' && Number.isSafeInteger(answer[1]))
-    return answer as [string, number, ...unknown[]];
+function scriptReply(reply: unknown): [string, number, ...unknown[]] {
+  if (Array.isArray(reply) && typeof reply[0] === 'string' && Number.isSafeInteger(reply[1]))
+    return reply as [string, number, ...unknown[]];
   throw new TypeError('no answer of a script');
 }

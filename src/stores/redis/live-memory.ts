@@ -13,7 +13,7 @@ interface Seen {
 }
 
 /** How much of what is told about endings has certainly been heard. Instants as by `performance.now()`. */
-export interface Hearing {
+export interface Subscription {
   /** Since when nothing told was missed; null while not listening. */
   readonly since: number | null;
   /** As `since`, of the last time it listened, whether it still does or not. */
@@ -28,7 +28,7 @@ export interface Hearing {
  */
 const silenceMs = 500;
 /** How long a look is trusted that nothing told would correct, in ms. */
-const unheardMs = 500;
+const unsubscribedTrustMs = 500;
 /** How many sessions are remembered (some 15 MB), and how many that have ended. */
 const memorySize = 50_000;
 const endedSize = 20_000;
@@ -59,12 +59,15 @@ export class LiveMemory {
   }
 
   /** The session if no look is needed. */
-  trusted(id: string, now: number, hearing: Hearing): LiveSession | undefined {
+  trusted(id: string, now: number, subscription: Subscription): LiveSession | undefined {
     const seen = this.#seen.get(id);
     if (seen === undefined || seen.doubtful) return undefined;
     seen.wanted = true;
-    const isHeard = hearing.since !== null && seen.seenAt >= hearing.since && now - hearing.until < silenceMs;
-    const maxAge = isHeard ? this.#maxAgeMs : Math.min(unheardMs, this.#maxAgeMs);
+    const isSubscribed =
+      subscription.since !== null &&
+      seen.seenAt >= subscription.since &&
+      now - subscription.until < silenceMs;
+    const maxAge = isSubscribed ? this.#maxAgeMs : Math.min(unsubscribedTrustMs, this.#maxAgeMs);
     return now - seen.seenAt < maxAge ? seen.session : undefined;
   }
 
@@ -72,12 +75,17 @@ export class LiveMemory {
    * The session if it was alive within `maxAgeMs`, as far as it was seen or its end would have been heard: good enough while
    * the store is away.
    */
-  aliveWithin(id: string, maxAgeMs: number, now: number, hearing: Hearing): LiveSession | undefined {
+  aliveWithin(
+    id: string,
+    maxAgeMs: number,
+    now: number,
+    subscription: Subscription,
+  ): LiveSession | undefined {
     const seen = this.#seen.peek(id);
     if (seen === undefined) return undefined;
     const { seenAt, doubtful } = seen;
-    const isHeard = !doubtful && seenAt >= hearing.lastSince && this.#isFromAfterLosses(seenAt);
-    const aliveAt = isHeard ? Math.max(seenAt, hearing.until) : seenAt;
+    const isSubscribed = !doubtful && seenAt >= subscription.lastSince && this.#isFromAfterLosses(seenAt);
+    const aliveAt = isSubscribed ? Math.max(seenAt, subscription.until) : seenAt;
     return now - aliveAt < maxAgeMs ? seen.session : undefined;
   }
 

@@ -3,15 +3,15 @@ import type { Sessions } from '../sessions.ts';
 import type { SingleUse } from '../single-use.ts';
 import { createRedisAttempts } from './attempts.ts';
 import { openCommandClient, openListeningClient, type RedisAccess } from './clients.ts';
-import { listenForEndings } from './endings.ts';
 import { createKeys } from './keys.ts';
 import { type LinkEvents, openLink } from './link.ts';
+import { listenForSessionEnds } from './session-ends.ts';
 import { createRedisSessions } from './sessions.ts';
 import { createRedisSingleUse } from './single-use.ts';
 
 export interface RedisStoresEvents extends LinkEvents {
   /** Redis does not let this process listen for the ends of sessions, for that reason: it has to look far more often. */
-  onDeaf(reason: string): void;
+  onNotificationsLost(reason: string): void;
 }
 
 export interface RedisStoresOptions {
@@ -50,11 +50,11 @@ export function openRedisStores(options: RedisStoresOptions): RedisStores {
     livenessAgeMs,
     staleIfErrorMs,
     listen: (onEnded) =>
-      listenForEndings({
+      listenForSessionEnds({
         open: () => openListeningClient(access, link.client),
-        channel: keys.endings,
+        channel: keys.sessionEnds,
         onEnded,
-        onDeaf: events.onDeaf,
+        onNotificationsLost: events.onNotificationsLost,
       }),
   });
   return { sessions, attempts: createRedisAttempts(link, keys), singleUse: createRedisSingleUse(link, keys) };

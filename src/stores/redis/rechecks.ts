@@ -28,7 +28,7 @@ export function startRechecks(
   }
 
   async function round(): Promise<void> {
-    if (link.isAway) return;
+    if (link.isDown) return;
     const ids = memory.soonTooOld(performance.now(), intervalMs + leastIntervalMs);
     // Sessions of a Cluster are in as many slots, and a command keeps to one.
     const size = link.client instanceof Cluster ? 1 : batch;

@@ -8,12 +8,12 @@ import type {
   Sessions,
   SessionTimes,
 } from '../sessions.ts';
-import type { Endings } from './endings.ts';
 import type { Keys } from './keys.ts';
 import type { RedisLink } from './link.ts';
 import { LiveMemory } from './live-memory.ts';
 import { startRechecks } from './rechecks.ts';
 import { scripts } from './scripts.ts';
+import type { SessionEnds } from './session-ends.ts';
 import { fieldsOf, liveSessionFrom, sessionFrom, sessionIdsFrom, wholeNumber } from './session-fields.ts';
 
 export interface RedisSessionsOptions {
@@ -24,7 +24,7 @@ export interface RedisSessionsOptions {
   /** How long one seen alive counts while the store is away, ms. */
   readonly staleIfErrorMs: number;
   /** Starts to listen for endings on a connection of its own. */
-  readonly listen: (onEnded: (id: string, endedAt: number) => void) => Endings;
+  readonly listen: (onEnded: (id: string, endedAt: number) => void) => SessionEnds;
 }
 
 /** How much longer than its session a user's index knows it at most, ms: clocks move while it is being noted. */
@@ -38,15 +38,15 @@ export function createRedisSessions(options: RedisSessionsOptions): Sessions {
   const { clock } = link;
   const memory = new LiveMemory(options.livenessAgeMs);
   const listeners: EndedListener[] = [];
-  const looks = new Map<string, Promise<LiveSession | undefined>>();
-  const endings = options.listen((id, endedAt) => {
+  const loads = new Map<string, Promise<LiveSession | undefined>>();
+  const sessionEnds = options.listen((id, endedAt) => {
     memory.end(id);
     const afterMs = Math.max(0, clock.now() - endedAt);
     for (const listener of listeners) listener(id, afterMs);
   });
   const rechecks = startRechecks(options, memory);
 
-  /** Answers that make no sense are the store's failure, not ours. */
+  /** Responses that make no sense are the store's failure, not ours. */
   function read<T>(parse: () => T): T {
     try {
       return parse();
@@ -95,7 +95,15 @@ export function createRedisSessions(options: RedisSessionsOptions): Sessions {
     let until = 0;
     for (;;) {
       const sentAt = performance.now();
-      const args = [generation, idleLifetimeMs, absoluteLifetimeMs, reuseGraceMs, until, keys.endings, id];
+      const args = [
+        generation,
+        idleLifetimeMs,
+        absoluteLifetimeMs,
+        reuseGraceMs,
+        until,
+        keys.sessionEnds,
+        id,
+      ];
       const [outcome, , fields, rotated] = await link.run(scripts.present, keys.session(id), args);
       if (outcome === 'reindex' && until === 0) {
         until = await note(id, String(fields), times);
@@ -118,11 +126,11 @@ export function createRedisSessions(options: RedisSessionsOptions): Sessions {
   }
 
   /** Asks the store, once for all who want to know at the same time. */
-  function look(id: string): Promise<LiveSession | undefined> {
-    const underway = looks.get(id);
+  function load(id: string): Promise<LiveSession | undefined> {
+    const underway = loads.get(id);
     if (underway !== undefined) return underway;
-    const asked = ask(id).finally(() => looks.delete(id));
-    looks.set(id, asked);
+    const asked = ask(id).finally(() => loads.delete(id));
+    loads.set(id, asked);
     return asked;
   }
 
@@ -148,14 +156,14 @@ export function createRedisSessions(options: RedisSessionsOptions): Sessions {
 
   /** While the store is away, who was seen alive a short while ago goes on. */
   function seenBefore(id: string, error: unknown): LiveSession {
-    const session = memory.aliveWithin(id, staleIfErrorMs, performance.now(), endings.hearing);
+    const session = memory.aliveWithin(id, staleIfErrorMs, performance.now(), sessionEnds.subscription);
     if (session === undefined || session.expires <= clock.now()) throw error;
     return session;
   }
 
   async function revoke(id: string): Promise<Session | undefined> {
     const [, now, fields] = await link
-      .run(scripts.revoke, keys.session(id), [keys.endings, id])
+      .run(scripts.revoke, keys.session(id), [keys.sessionEnds, id])
       .catch((error) => {
         // It may have ended all the same. While the store is away it hasn't for us: a failure changes nothing.
         memory.doubt([id]);
@@ -191,9 +199,9 @@ export function createRedisSessions(options: RedisSessionsOptions): Sessions {
     present,
     findLive(id) {
       if (memory.hasEnded(id)) return undefined;
-      const session = memory.trusted(id, performance.now(), endings.hearing);
+      const session = memory.trusted(id, performance.now(), sessionEnds.subscription);
       if (session !== undefined && session.expires > clock.now()) return session;
-      return link.isAway ? seenBefore(id, new Refusal('store_unavailable')) : look(id);
+      return link.isDown ? seenBefore(id, new Refusal('store_unavailable')) : load(id);
     },
     async find(id) {
       const session = await link.read(
@@ -210,7 +218,7 @@ export function createRedisSessions(options: RedisSessionsOptions): Sessions {
     ping: async () => void (await link.read((client) => client.time())),
     async close() {
       if (rechecks !== null) clearInterval(rechecks);
-      endings.close();
+      sessionEnds.close();
       await link.close();
     },
   };

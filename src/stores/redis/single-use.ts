@@ -6,7 +6,7 @@ import { scripts } from './scripts.ts';
 /** What may be used once, in Redis: once for all gateways together. */
 export function createRedisSingleUse(link: RedisLink, keys: Keys): SingleUse {
   return {
-    async burn(id, expires) {
+    async consume(id, expires) {
       const [outcome] = await link.run(scripts.useOnce, keys.used(id), [expires]);
       return outcome === 'first';
     },

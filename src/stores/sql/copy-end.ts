@@ -10,7 +10,7 @@ export type Row = Readonly<Record<string, Value>>;
 /** Records that are opened to be copied from or to, and for nothing else. */
 export interface CopyEnd {
   /** Their file or address, without credentials. */
-  readonly place: string;
+  readonly location: string;
   /**
    * Runs `work` in one transaction: of records that are copied from it sees one moment and can change nothing; of those
    * that are copied to it keeps others from writing, and is kept whole or not at all. Rejects `store_unavailable`, or

@@ -23,7 +23,7 @@ function createCopyEnd(db: Database.Database, file: string, begin: string): Copy
   const { read, close } = createConnection(db);
   const ask: Ask = (sql, values = []) => read(() => askOnce(db, sql, values));
   return {
-    place: file,
+    location: file,
     async transaction(work) {
       await ask(begin);
       try {

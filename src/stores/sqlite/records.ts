@@ -39,13 +39,13 @@ export function createSqliteRecords(file: string, options: SqliteStoreOptions): 
 /** What is remembered is as good as the last look at the file. */
 function createVersion({ changes }: Connection, staleIfErrorMs: number): () => number {
   let last = changes();
-  let lastLookAt = performance.now();
+  let lastCheckAt = performance.now();
   return () => {
     try {
       last = changes();
-      lastLookAt = performance.now();
+      lastCheckAt = performance.now();
     } catch (error) {
-      if (performance.now() - lastLookAt >= staleIfErrorMs) throw error;
+      if (performance.now() - lastCheckAt >= staleIfErrorMs) throw error;
     }
     return last;
   };

@@ -61,7 +61,7 @@ export function createSqliteSessions(file: string, options: SqliteStoreOptions):
   const memo = new LRUCache<string, LiveSession>({ max: memoSize });
   let memoChanges = connection.changes();
 
-  let lastLookAt = performance.now();
+  let lastCheckAt = performance.now();
 
   /** What is remembered is as good as the last look at the file. */
   function recall(id: string): LiveSession | undefined {
@@ -70,10 +70,10 @@ export function createSqliteSessions(file: string, options: SqliteStoreOptions):
       changes = connection.changes();
     } catch (error) {
       const session = memo.get(id);
-      if (session === undefined || performance.now() - lastLookAt >= staleIfErrorMs) throw error;
+      if (session === undefined || performance.now() - lastCheckAt >= staleIfErrorMs) throw error;
       return session;
     }
-    lastLookAt = performance.now();
+    lastCheckAt = performance.now();
     if (changes !== memoChanges) {
       memo.clear();
       memoChanges = changes;
@@ -150,7 +150,7 @@ export function createSqliteSessions(file: string, options: SqliteStoreOptions):
     },
     count,
     giveBack,
-    burn: (id, expires) => write(() => expires > now() && use.run(id, expires).changes === 1),
+    consume: (id, expires) => write(() => expires > now() && use.run(id, expires).changes === 1),
 
     async release(id) {
       await write(() => release.run(id));

@@ -26,7 +26,7 @@ app.get('/api/slow', async (request) => {
 });
 app.get('/*', tell);
 
-// By itself fastify waits for whoever keeps a connection after its last answer.
+// By itself fastify waits for whoever keeps a connection after its last response.
 let ending = false;
 app.addHook('onSend', async (_request, reply) => {
   if (ending) reply.header('connection', 'close');

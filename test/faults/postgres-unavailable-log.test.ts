@@ -1,12 +1,12 @@
 import t from 'tap';
 import { eventually } from '../support/eventually.ts';
+import { requirePostgres } from '../support/postgres-programs.ts';
 import {
   type RecordsStage,
   type RecordsWay,
   recordsWays,
   startRecordsStage,
-} from '../support/postgres-away.ts';
-import { requirePostgres } from '../support/postgres-programs.ts';
+} from '../support/postgres-unavailable.ts';
 import { judgeWithin, timed } from '../support/timed.ts';
 
 /** How soon the log says it. */

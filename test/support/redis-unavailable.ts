@@ -90,11 +90,11 @@ export async function statusOf(
 export async function readiness({
   managementPort,
 }: GatewayProcess): Promise<{ readonly status: number; readonly body: unknown }> {
-  const answer = await fetch(`http://127.0.0.1:${managementPort}/readyz`);
-  return { status: answer.status, body: await answer.json() };
+  const response = await fetch(`http://127.0.0.1:${managementPort}/readyz`);
+  return { status: response.status, body: await response.json() };
 }
 
-/** The answer of `/readyz` with the session store there or away. */
+/** The response of `/readyz` with the session store there or away. */
 export function ready(sessions: boolean) {
   const dependencies = { records: { ok: true }, sessions: { ok: sessions } };
   return { status: 200, body: { status: 'ready', dependencies } };

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { answerWithoutEnd } from '../support/event-stream.ts';
+import { respondWithoutEnd } from '../support/event-stream.ts';
 import { eventually } from '../support/eventually.ts';
 import { administrator } from '../support/gateway.ts';
 import type { GatewayProcess } from '../support/gateway-process.ts';
@@ -36,7 +36,7 @@ async function startPair(t: Test): Promise<Pair> {
   const redis = await startRedis(t);
   const relay = await startPushRelay(t, redis);
   const sockets = await startWebSocketUpstream(t);
-  const events = await startHttpUpstream(t, answerWithoutEnd);
+  const events = await startHttpUpstream(t, respondWithoutEnd);
   const [one, other] = await startReplicas(t, [redis.url, relay.url], {
     upstreams: { sockets: { url: sockets.url }, events: { url: events.url }, echo: { url: 'builtin:echo' } },
     routes: [
@@ -61,8 +61,8 @@ async function use({ port, api }: GatewayProcess, bearer: string) {
   const refused = (async () => {
     while (isPolling) {
       // One that is under way when the session ends is broken off.
-      const answer = await api.send({ path: '/api/x', bearer }).catch(() => undefined);
-      if (answer !== undefined && answer.status !== 200) return { status: answer.status, at: at() };
+      const response = await api.send({ path: '/api/x', bearer }).catch(() => undefined);
+      if (response !== undefined && response.status !== 200) return { status: response.status, at: at() };
       await sleep(20);
     }
     return { status: 200, at: at() };
@@ -90,7 +90,7 @@ async function endingsSeen({ managementPort }: GatewayProcess) {
 }
 
 /** Signs somebody out at one gateway until the other is told of it. */
-async function isTold({ one, other }: Pair): Promise<void> {
+async function isNotification({ one, other }: Pair): Promise<void> {
   const { count } = await endingsSeen(other);
   await eventually('an ending is told', async () => {
     const { accessToken } = await one.api.signIn(username, password);
@@ -112,7 +112,7 @@ t.test(
       await t.test(`that ${name}`, { timeout }, async (t) => {
         const longestMs = { bearer: 0, socket: 0, events: 0 };
         for (let round = 0; round < rounds; round++) {
-          await isTold(pair);
+          await isNotification(pair);
           const { accessToken } = await one.api.signIn(username, password);
           const used = await use(other, accessToken);
           // Whatever the other gateway does at intervals, and last did just before.

@@ -8,9 +8,9 @@ import { startRawUpstream } from '../support/raw-upstream.ts';
 const tries = 40;
 const bytes = 4 * 2 ** 20;
 
-// A reset may overtake the answer before it: then nobody can tell what it was.
+// A reset may overtake the response before it: then nobody can tell what it was.
 t.test(
-  'the upstream answers amid an upload and resets: the client gets that answer, or a refusal',
+  'the upstream answers amid an upload and resets: the client gets that response, or a refusal',
   async (t) => {
     const text = 'too much for me';
     const upstream = await startRawUpstream(t, ({ socket }) => {
@@ -33,9 +33,9 @@ t.test(
         connection.write(`${piece.length.toString(16)}\r\n`);
       }
       connection.write(piece);
-      const answer = await connection.answer();
-      t.ok(answer.isWhole);
-      t.ok(answer.status === 413 ? answer.text === text : answer.json.code === 'upstream_unavailable');
+      const response = await connection.response();
+      t.ok(response.isWhole);
+      t.ok(response.status === 413 ? response.text === text : response.json.code === 'upstream_unavailable');
       connection.reset();
       await poolBecomes(gateway.managementPort, ({ open, waiting }) => open === 0 && waiting === 0);
     }

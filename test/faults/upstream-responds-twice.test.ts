@@ -4,15 +4,15 @@ import { connectRaw } from '../support/raw-client.ts';
 import { startRawUpstream } from '../support/raw-upstream.ts';
 
 const rounds = 50;
-const answer = (text: string) => `HTTP/1.1 200 OK\r\nContent-Length: ${text.length}\r\n\r\n${text}`;
+const response = (text: string) => `HTTP/1.1 200 OK\r\nContent-Length: ${text.length}\r\n\r\n${text}`;
 
-// The second answer leaves the upstream two turns of the loop behind the first: when that has been read, and whoever
+// The second response leaves the upstream two turns of the loop behind the first: when that has been read, and whoever
 // waits for the connection would have it at once.
-t.test('an answer that nobody asked for is not that of whoever waits for the connection', async (t) => {
+t.test('a response that nobody asked for is not that of whoever waits for the connection', async (t) => {
   const upstream = await startRawUpstream(t, ({ socket, text }) => {
     const [, path = ''] = text.split(' ', 2);
-    socket.write(answer(path));
-    setImmediate(() => setImmediate(() => socket.write(answer('planted'))));
+    socket.write(response(path));
+    setImmediate(() => setImmediate(() => socket.write(response('planted'))));
   });
   const gateway = await startForwarding(t, {
     upstreams: { app: { url: upstream.url, max_connections: 1 } },
@@ -21,9 +21,9 @@ t.test('an answer that nobody asked for is not that of whoever waits for the con
     const clients = await Promise.all([1, 2, 3].map(() => connectRaw(gateway.port)));
     for (const [index, client] of clients.entries())
       client.write(gateway.raw(`GET /api/store/${round}-${index} HTTP/1.1`));
-    const answers = await Promise.all(clients.map((client) => client.answer()));
+    const responses = await Promise.all(clients.map((client) => client.response()));
     // Its connection may have ended under it; another's answer it must not be.
-    for (const [index, { status, text }] of answers.entries())
+    for (const [index, { status, text }] of responses.entries())
       if (status === 200) t.equal(text, `/api/store/${round}-${index}`);
     for (const client of clients) client.reset();
   }
@@ -31,14 +31,14 @@ t.test('an answer that nobody asked for is not that of whoever waits for the con
 });
 
 t.test('a place is not lost to a connection that rests', async (t) => {
-  const upstream = await startRawUpstream(t, ({ socket }) => socket.write(answer('ok')));
+  const upstream = await startRawUpstream(t, ({ socket }) => socket.write(response('ok')));
   const gateway = await startForwarding(t, {
     upstreams: { app: { url: upstream.url, max_connections: 1, max_waiting: 0 } },
   });
   const client = await connectRaw(gateway.port);
   for (let round = 0; round < rounds; round++) {
     client.write(gateway.raw('GET /api/store/x HTTP/1.1'));
-    t.equal((await client.answer()).status, 200);
+    t.equal((await client.response()).status, 200);
   }
   client.reset();
   t.equal(upstream.accepted, 1, 'it serves on');

@@ -1,9 +1,9 @@
 import t from 'tap';
 import { startForwarding } from '../support/forwarding.ts';
-import { exchangeRaw, type RawAnswer } from '../support/raw-client.ts';
+import { exchangeRaw, type RawResponse } from '../support/raw-client.ts';
 import { startRawUpstream } from '../support/raw-upstream.ts';
 
-/** A gateway whose upstream answers everything with those bytes; gives the answers a client sees. */
+/** A gateway whose upstream answers everything with those bytes; gives the responses a client sees. */
 async function answering(t: Tap, config: object = {}) {
   const state = { bytes: '' };
   const upstream = await startRawUpstream(t, ({ socket }) => socket.write(state.bytes, 'latin1'));
@@ -11,13 +11,13 @@ async function answering(t: Tap, config: object = {}) {
   const ask = async (bytes: string, requestLine = 'GET /api/store/x HTTP/1.1', lines: string[] = []) => {
     state.bytes = bytes;
     const sent = gateway.raw(requestLine, ['Connection: close', ...lines]);
-    return (await exchangeRaw(gateway.port, sent)).answers;
+    return (await exchangeRaw(gateway.port, sent)).responses;
   };
   return { gateway, ask };
 }
 type Tap = Parameters<typeof startForwarding>[0];
 
-const final = (answers: readonly RawAnswer[]) => answers.at(-1)!;
+const final = (responses: readonly RawResponse[]) => responses.at(-1)!;
 
 t.test('any status passes', async (t) => {
   const { ask } = await answering(t);
@@ -29,11 +29,11 @@ t.test('any status passes', async (t) => {
 
 t.test('an upstream’s 401 and its challenge are its own', async (t) => {
   const { ask } = await answering(t);
-  const answer = final(
+  const response = final(
     await ask('HTTP/1.1 401 No\r\nWWW-Authenticate: Basic realm="up"\r\nContent-Length: 1\r\n\r\nx'),
   );
-  t.same(answer.values('www-authenticate'), ['Basic realm="up"']);
-  t.equal(answer.text, 'x');
+  t.same(response.values('www-authenticate'), ['Basic realm="up"']);
+  t.equal(response.text, 'x');
 });
 
 t.test('answers without a body have none', async (t) => {
@@ -65,10 +65,10 @@ t.test('bodies pass in every framing', async (t) => {
       'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\nX-T: a\r\n\r\n',
   };
   for (const [name, bytes] of Object.entries(rows)) {
-    const answer = final(await ask(bytes));
-    t.equal(answer.text, 'hello', name);
-    t.ok(answer.isWhole);
-    t.equal(answer.values('content-length').length + answer.values('transfer-encoding').length, 1);
+    const response = final(await ask(bytes));
+    t.equal(response.text, 'hello', name);
+    t.ok(response.isWhole);
+    t.equal(response.values('content-length').length + response.values('transfer-encoding').length, 1);
   }
 });
 
@@ -77,25 +77,25 @@ t.test('a body that ends with its connection is whole to the client', async (t) 
     socket.end('HTTP/1.0 200 OK\r\nContent-Type: text/plain\r\n\r\nhello'),
   );
   const gateway = await startForwarding(t, { upstreams: { app: { url: upstream.url } } });
-  const { answers, closed } = await exchangeRaw(
+  const { responses, closed } = await exchangeRaw(
     gateway.port,
     gateway.raw('GET /api/store/x HTTP/1.1', ['Connection: close']),
   );
-  t.equal(answers[0]?.text, 'hello');
-  t.ok(answers[0]?.isWhole);
+  t.equal(responses[0]?.text, 'hello');
+  t.ok(responses[0]?.isWhole);
   t.equal(closed, 'ended');
   const old = await exchangeRaw(gateway.port, gateway.raw('GET /api/store/x HTTP/1.0'));
-  t.equal(old.answers[0]?.text, 'hello');
-  t.same(old.answers[0]?.values('transfer-encoding'), [], 'HTTP/1.0 knows no chunks');
-  t.same(old.answers[0]?.values('connection'), ['close']);
+  t.equal(old.responses[0]?.text, 'hello');
+  t.same(old.responses[0]?.values('transfer-encoding'), [], 'HTTP/1.0 knows no chunks');
+  t.same(old.responses[0]?.values('connection'), ['close']);
 });
 
-t.test('interim answers go before the final one or are ignored', async (t) => {
+t.test('interim responses go before the final one or are ignored', async (t) => {
   const { ask } = await answering(t);
   const last = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';
   const hints = await ask(`HTTP/1.1 103 Early Hints\r\nLink: </a>\r\nSet-Cookie: a=1\r\n\r\n${last}`);
   t.same(
-    hints.map((answer) => answer.status),
+    hints.map((response) => response.status),
     [103, 200],
   );
   t.same(hints[0]?.values('link'), ['</a>']);
@@ -104,12 +104,12 @@ t.test('interim answers go before the final one or are ignored', async (t) => {
   t.equal((await ask(`HTTP/1.1 100 Continue\r\n\r\n${last}`)).length, 1, '100 is Postern’s own to say');
   const processing = await ask(`HTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 102 Processing\r\n\r\n${last}`);
   t.same(
-    processing.map((answer) => answer.status),
+    processing.map((response) => response.status),
     [102, 102, 200],
   );
   const old = await ask(`HTTP/1.1 103 Early Hints\r\n\r\n${last}`, 'GET /api/store/x HTTP/1.0');
   t.same(
-    old.map((answer) => answer.status),
+    old.map((response) => response.status),
     [200],
     'HTTP/1.0 knows none',
   );
@@ -135,11 +135,11 @@ t.test('of the headers, those for one hop and those of Postern’s go', async (t
     'X-Odd: \xff',
     'Content-Length: 0',
   ];
-  const answer = final(await ask(`HTTP/1.1 200 OK\r\n${fields.join('\r\n')}\r\n\r\n`));
-  t.notOk(answer.rawHeaders.some((value) => value.includes('evil')));
-  t.same(answer.values('set-cookie'), ['a=1', 'b=2; Path=/', 'c=3', 'd=4', 'e=5; HttpOnly']);
-  t.same(answer.values('x-odd'), ['\xff']);
-  t.equal(answer.values('date').length, 1);
+  const response = final(await ask(`HTTP/1.1 200 OK\r\n${fields.join('\r\n')}\r\n\r\n`));
+  t.notOk(response.rawHeaders.some((value) => value.includes('evil')));
+  t.same(response.values('set-cookie'), ['a=1', 'b=2; Path=/', 'c=3', 'd=4', 'e=5; HttpOnly']);
+  t.same(response.values('x-odd'), ['\xff']);
+  t.equal(response.values('date').length, 1);
 });
 
 t.test('caching of what was asked for with a credential', async (t) => {
@@ -154,5 +154,5 @@ t.test('caching of what was asked for with a credential', async (t) => {
     gateway.port,
     'GET /api/open/x HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n',
   );
-  t.same(nobody.answers[0]?.values('cache-control'), [], 'without one it is the upstream’s alone to say');
+  t.same(nobody.responses[0]?.values('cache-control'), [], 'without one it is the upstream’s alone to say');
 });

@@ -12,8 +12,8 @@ t.setTimeout(timeout);
 const nested = (depth: number) => `${'*1\r\n'.repeat(depth)}:1\r\n`;
 const slotsUpTo = (slot: string) => `*1\r\n*3\r\n:0\r\n:${slot}\r\n*2\r\n$9\r\n127.0.0.1\r\n:1\r\n`;
 
-/** What a server may say in place of an answer, in latin1. */
-const wrongAnswers: Readonly<Record<string, string>> = {
+/** What a server may say in place of a response, in latin1. */
+const wrongResponses: Readonly<Record<string, string>> = {
   'a nil': '$-1\r\n',
   'a list that is nil': '*-1\r\n',
   'an error': '-ERR no\r\n',
@@ -90,7 +90,7 @@ async function useAll({ sessions, attempts, singleUse }: RedisStores): Promise<v
     sessions.revokeAllOf('user'),
     (async () => sessions.find(id))(),
     attempts.count([{ key: 'a', points: 1_000_000 }], 1_000),
-    singleUse.burn(id, Date.now() + 1_000),
+    singleUse.consume(id, Date.now() + 1_000),
     sessions.ping(),
   ]);
 }
@@ -109,11 +109,11 @@ for (const [scheme, commands] of Object.entries(commandsOf))
         livenessAgeMs: 500,
         commandTimeoutMs: 200,
       });
-      const names = Object.keys(wrongAnswers);
+      const names = Object.keys(wrongResponses);
       // A nil each time, and of the others each in its turn; in the long run all of them.
       for (const command of commands)
         for (const name of isLong ? names : ['a nil', names[next++ % names.length]!]) {
-          redis.answerWrongly({ command, bytes: wrongAnswers[name]! });
+          redis.respondWrongly({ command, bytes: wrongResponses[name]! });
           redis.cut();
           await eventually(
             `${command} is sent`,
@@ -124,7 +124,7 @@ for (const [scheme, commands] of Object.entries(commandsOf))
             20_000,
           );
           await useAll(stores);
-          redis.answerWrongly(null);
+          redis.respondWrongly(null);
           const since = performance.now();
           await eventually(
             `it is back after ${name} to ${command}`,

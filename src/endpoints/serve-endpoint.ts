@@ -11,14 +11,14 @@ import { isExchangePath } from './provider-paths.ts';
 import type { OwnMatch } from './routes.ts';
 
 /** Answers an exchange on a path that is Postern's. Never rejects. */
-export type AnswerOwn = (exchange: Exchange, match: OwnMatch) => Promise<void>;
+export type ServeEndpoint = (exchange: Exchange, match: OwnMatch) => Promise<void>;
 
 /**
  * Builds the way of an own request: method, declared body size, guard, body, answer; each refuses in that order. What a
  * credential may do is judged when the request is complete: after a body that was waited for the guard comes again, and
  * what was read is given to nobody whose credential has ended meanwhile.
  */
-export function createAnswerOwn(options: {
+export function createServeEndpoint(options: {
   readonly authenticate: (head: RequestHead, otherSchemesPass: boolean) => Awaitable<Principal | null>;
   /** What the holder of a credential holds now; null once it is no good. */
   readonly heldNow: (principal: Principal) => Promise<ReadonlySet<string> | null>;
@@ -27,7 +27,7 @@ export function createAnswerOwn(options: {
   readonly replies: Replies;
   /** Bounds of a request body. */
   readonly body: { readonly maxBytes: number; readonly timeoutMs: number };
-}): AnswerOwn {
+}): ServeEndpoint {
   const { authenticate, heldNow, openRequests, replies } = options;
 
   async function passGuard(head: RequestHead, guard: Guard): Promise<Principal | null> {
@@ -94,10 +94,10 @@ export function createAnswerOwn(options: {
       assertDeclaredSize(exchange, options.body.maxBytes);
       const { principal, body } = await complete(exchange, endpoint.guard);
       exchange.caller = principal;
-      const judgeAgain = () => passGuard(exchange.head, endpoint.guard);
-      const answer = await endpoint.answer({ exchange, principal, id, body, judgeAgain });
-      if (principal !== null && !(await mayStillRead(endpoint, principal))) await judgeAgain();
-      replies.send(exchange, answer);
+      const recheck = () => passGuard(exchange.head, endpoint.guard);
+      const reply = await endpoint.handle({ exchange, principal, id, body, recheck });
+      if (principal !== null && !(await mayStillRead(endpoint, principal))) await recheck();
+      replies.send(exchange, reply);
     } catch (error) {
       // An unknown provider has no resource, and its clients read the same errors.
       replies.refuse(exchange, error, { oauth: resource?.oauth ?? isExchangePath(exchange.path) });

@@ -1,49 +1,54 @@
 import type { Redis } from 'ioredis';
-import type { Hearing } from './live-memory.ts';
-import { WrongAnswer } from './resp.ts';
+import type { Subscription } from './live-memory.ts';
+import { UnexpectedReply } from './resp.ts';
 
 /** Listens to what is told of sessions that have ended, and knows how far it can be relied on. */
-export interface Endings {
-  readonly hearing: Hearing;
+export interface SessionEnds {
+  readonly subscription: Subscription;
   close(): void;
 }
 
-export interface EndingsOptions {
+export interface SessionEndsOptions {
   /** Opens a client of its own; undefined while there is no place to listen at. */
   readonly open: () => Redis | undefined;
   readonly channel: string;
   /** A session has ended, at `endedAt` by the store's clock. */
   readonly onEnded: (id: string, endedAt: number) => void;
   /** The server does not let it listen, for that reason. */
-  readonly onDeaf: (reason: string) => void;
+  readonly onNotificationsLost: (reason: string) => void;
 }
 
 /** How often it is made sure that everything told so far has been heard, in ms. */
-const beatIntervalMs = 300;
-/** After how long without an answer another connection is tried, in ms. */
-const patienceMs = 1_000;
+const heartbeatIntervalMs = 300;
+/** After how long without a response another connection is tried, in ms. */
+const heartbeatTimeoutMs = 1_000;
 
 /** Starts to listen; over a lost connection it starts anew. */
-export function listenForEndings({ open, channel, onEnded, onDeaf }: EndingsOptions): Endings {
+export function listenForSessionEnds({
+  open,
+  channel,
+  onEnded,
+  onNotificationsLost,
+}: SessionEndsOptions): SessionEnds {
   let client: Redis | undefined;
   // One object, for it is looked at on every request.
-  const hearing: { since: number | null; lastSince: number; until: number } = {
+  const subscription: { since: number | null; lastSince: number; until: number } = {
     since: null,
     lastSince: Number.POSITIVE_INFINITY,
     until: 0,
   };
-  let lastAnswerAt = performance.now();
-  let isBeating = false;
-  let isDeaf = false;
-  const beats = setInterval(beat, beatIntervalMs);
-  beats.unref();
+  let lastReplyAt = performance.now();
+  let isHeartbeatPending = false;
+  let areNotificationsLost = false;
+  const heartbeatTimer = setInterval(heartbeat, heartbeatIntervalMs);
+  heartbeatTimer.unref();
   restart();
 
   function restart(): void {
     client?.disconnect();
-    hearing.since = null;
-    isBeating = false;
-    lastAnswerAt = performance.now();
+    subscription.since = null;
+    isHeartbeatPending = false;
+    lastReplyAt = performance.now();
     try {
       client = open();
     } catch {
@@ -54,34 +59,34 @@ export function listenForEndings({ open, channel, onEnded, onDeaf }: EndingsOpti
     if (started === undefined) return;
     // The link for commands tells why the store is away.
     started.on('error', (error: Error) => {
-      if (error instanceof WrongAnswer) beDeaf(error);
+      if (error instanceof UnexpectedReply) reportNotificationsLost(error);
     });
     started.on('message', hear);
     started.on('close', () => {
-      if (client === started) hearing.since = null;
+      if (client === started) subscription.since = null;
     });
     started.on('ready', () => {
       started.subscribe(channel).then(
         () => {
           if (client !== started) return;
           // Looks sent from now on are corrected by what is told.
-          isDeaf = false;
-          lastAnswerAt = performance.now();
-          hearing.since = lastAnswerAt;
-          hearing.lastSince = lastAnswerAt;
-          hearing.until = lastAnswerAt;
+          areNotificationsLost = false;
+          lastReplyAt = performance.now();
+          subscription.since = lastReplyAt;
+          subscription.lastSince = lastReplyAt;
+          subscription.until = lastReplyAt;
         },
         (error: Error) => {
-          if (error.name === 'ReplyError') beDeaf(error);
+          if (error.name === 'ReplyError') reportNotificationsLost(error);
         },
       );
     });
   }
 
-  function beDeaf({ message }: Error): void {
-    if (isDeaf) return;
-    isDeaf = true;
-    onDeaf(message);
+  function reportNotificationsLost({ message }: Error): void {
+    if (areNotificationsLost) return;
+    areNotificationsLost = true;
+    onNotificationsLost(message);
   }
 
   function hear(_channel: string, message: string): void {
@@ -91,32 +96,32 @@ export function listenForEndings({ open, channel, onEnded, onDeaf }: EndingsOpti
   }
 
   /** Answers and what is told share one connection: once a ping is answered, all that was told before has come. */
-  function beat(): void {
+  function heartbeat(): void {
     const sentAt = performance.now();
-    if (sentAt - lastAnswerAt > patienceMs) {
+    if (sentAt - lastReplyAt > heartbeatTimeoutMs) {
       restart();
       return;
     }
-    const beating = client;
-    if (hearing.since === null || isBeating || beating === undefined) return;
-    isBeating = true;
-    beating.ping().then(
+    const pinged = client;
+    if (subscription.since === null || isHeartbeatPending || pinged === undefined) return;
+    isHeartbeatPending = true;
+    pinged.ping().then(
       () => {
-        if (client !== beating) return;
-        isBeating = false;
-        hearing.until = sentAt;
-        lastAnswerAt = performance.now();
+        if (client !== pinged) return;
+        isHeartbeatPending = false;
+        subscription.until = sentAt;
+        lastReplyAt = performance.now();
       },
       () => {
-        if (client === beating) isBeating = false;
+        if (client === pinged) isHeartbeatPending = false;
       },
     );
   }
 
   return {
-    hearing,
+    subscription,
     close() {
-      clearInterval(beats);
+      clearInterval(heartbeatTimer);
       const closing = client;
       client = undefined;
       closing?.disconnect();

@@ -1,8 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import type { ApiAnswer } from '../support/api-client.ts';
+import type { ApiResponse } from '../support/api-client.ts';
 import { eventually } from '../support/eventually.ts';
 import { isLong } from '../support/gateway-under-load.ts';
+import { stored } from '../support/redis-operations.ts';
+import { requireRedis } from '../support/redis-server.ts';
 import {
   type AwayStage,
   durable,
@@ -14,9 +16,7 @@ import {
   statusOf,
   type Way,
   ways,
-} from '../support/redis-away.ts';
-import { stored } from '../support/redis-operations.ts';
-import { requireRedis } from '../support/redis-server.ts';
+} from '../support/redis-unavailable.ts';
 import { tryToSignIn } from '../support/relay-stage.ts';
 import { auditLines, cookieOf, logText, partsOf } from '../support/replicas.ts';
 import { judgeWithin, timed } from '../support/timed.ts';
@@ -27,7 +27,7 @@ const timeout = isLong ? 300_000 : 110_000;
 t.setTimeout(timeout);
 
 /** The default of `stores.sessions_command_timeout`, and a tenth more. */
-const answerLimitMs = 550;
+const responseLimitMs = 550;
 const backLimitMs = 2_000;
 /** How often streams are looked at, and what one request takes. */
 const sweepMs = 400;
@@ -51,13 +51,13 @@ const sentences: Readonly<Record<string, (t: Test, stage: Stage) => Promise<void
       'a refresh': gateway.api.refresh(cookie),
       'a sign-out': gateway.api.send({ path: '/api/logout', bearer, cookie }),
     };
-    const answers = Object.entries(calls).map(async ([name, call]) => {
+    const responses = Object.entries(calls).map(async ([name, call]) => {
       const { came, tookMs } = await timed(call);
       judgeUnavailable(t, name, came);
-      judgeWithin(t, name, tookMs, answerLimitMs);
+      judgeWithin(t, name, tookMs, responseLimitMs);
       if (name !== 'a sign-out') t.match(came.json, { error: 'temporarily_unavailable' });
     });
-    await Promise.all(answers);
+    await Promise.all(responses);
   },
 
   'API keys and bearer tokens pass': async (t, { gateway, bearer, key }) => {
@@ -69,7 +69,7 @@ const sentences: Readonly<Record<string, (t: Test, stage: Stage) => Promise<void
     const asked = gateway.api.send({ path: '/api/store/x', bearer: unseenBearer });
     const { came, tookMs } = await timed(asked);
     judgeUnavailable(t, 'its bearer token', came);
-    judgeWithin(t, 'it', tookMs, answerLimitMs);
+    judgeWithin(t, 'it', tookMs, responseLimitMs);
   },
 
   '/readyz stays 200 and says which store is away': async (t, { gateway }) => {
@@ -93,8 +93,8 @@ const sentences: Readonly<Record<string, (t: Test, stage: Stage) => Promise<void
   ) => {
     const { gateway, bearer, key } = stage;
     const refused = await eventually('the bearer token is refused', async () => {
-      const answer = await gateway.api.send({ path: '/api/store/x', bearer });
-      return answer.status !== 200 && answer;
+      const response = await gateway.api.send({ path: '/api/store/x', bearer });
+      return response.status !== 200 && response;
     });
     const refusedAtMs = performance.now();
     judgeUnavailable(t, 'a bearer token', refused);
@@ -197,14 +197,14 @@ for (const [name, lose] of Object.entries(losses))
     const since = performance.now();
 
     const seen = new Set<number>();
-    const refused = async (ask: () => Promise<ApiAnswer>, limitMs: number) => {
-      const answer = await eventually('a refusal', async () => {
+    const refused = async (ask: () => Promise<ApiResponse>, limitMs: number) => {
+      const response = await eventually('a refusal', async () => {
         const came = await ask();
         seen.add(came.status);
         return came.status === 401 && came;
       });
-      judgeWithin(t, answer.json.code, performance.now() - since, limitMs);
-      t.strictSame(answer.setCookies, []);
+      judgeWithin(t, response.json.code, performance.now() - since, limitMs);
+      t.strictSame(response.setCookies, []);
     };
     const bearerLimitMs = name === 'FLUSHALL' ? livenessAgeMs + requestMs : backLimitMs;
     await refused(() => gateway.api.send({ path: '/api/store/x', bearer }), bearerLimitMs);

@@ -31,8 +31,8 @@ const column = (type: number) => [short(1), 'x', 0, short(0), type, short(4), -1
 const row = (text: string) => message('D', short(1), text.length, Buffer.from(text));
 const whole = (...parts: Buffer[]) => Buffer.concat([...parts, message('C', 'SELECT 1'), ready]);
 
-/** What a server may say in place of an answer. */
-const wrongAnswers: Readonly<Record<string, Buffer>> = {
+/** What a server may say in place of a response. */
+const wrongResponses: Readonly<Record<string, Buffer>> = {
   nothing: whole(),
   'a row without a description': whole(row('1')),
   'a row of another shape': whole(message('T', ...column(25)), row('1')),
@@ -83,7 +83,7 @@ for (const when of ['to the first message', 'to each question'])
       return { cut: () => client.destroy() };
     });
     const access = { address: parsePostgresAddress(`postgres://user:password@127.0.0.1:${server.port}/db`) };
-    for (const [name, bytes] of Object.entries(wrongAnswers)) {
+    for (const [name, bytes] of Object.entries(wrongResponses)) {
       wrong = Buffer.from(bytes);
       const records = createPostgresRecords({ access, now: Date.now, timeoutMs: 300 });
       const feed = listenForChanges({
@@ -94,21 +94,21 @@ for (const when of ['to the first message', 'to each question'])
       const asked = {
         ping: records.ping(),
         findApiKey: records.findApiKey('k'),
-        readPlace: records.readPlace(),
+        readLocation: records.readLocation(),
         createUser: records.createUser(newUser('a'), 'a'),
         listUsers: records.listUsers(),
       };
-      const came = Object.entries(asked).map(async ([call, answer]) => {
-        const what = await Promise.resolve(answer).then(
+      const came = Object.entries(asked).map(async ([call, response]) => {
+        const what = await Promise.resolve(response).then(
           () => 'an answer',
           (error) => error.code ?? error.message,
         );
         // Any row may be a user of that name, and without rows there is no such key: answers, both.
-        t.ok(['store_unavailable', 'conflict', 'an answer'].includes(what), `${name} to ${call}: ${what}`);
+        t.ok(['store_unavailable', 'conflict', 'a response'].includes(what), `${name} to ${call}: ${what}`);
       });
       await Promise.all(came);
       await t.rejects(records.ping(), { code: 'store_unavailable' }, name);
-      t.equal(feed.heardUntil, 0, 'nothing was heard');
+      t.equal(feed.notifiedUntil, 0, 'nothing was heard');
       await Promise.all([feed.close(), records.close()]);
       await sleep(0);
     }

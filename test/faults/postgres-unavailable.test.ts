@@ -2,9 +2,9 @@ import t from 'tap';
 import { listenerName } from '../../src/stores/postgres/records.ts';
 import { eventually } from '../support/eventually.ts';
 import { isLong } from '../support/gateway-under-load.ts';
-import { recordsWays, startRecordsStage } from '../support/postgres-away.ts';
 import { judgeOutage } from '../support/postgres-outage.ts';
 import { requirePostgres } from '../support/postgres-programs.ts';
+import { recordsWays, startRecordsStage } from '../support/postgres-unavailable.ts';
 
 const timeout = isLong ? 300_000 : 60_000;
 const rounds = isLong ? 3 : 1;

@@ -1,14 +1,14 @@
-import { type RespValue, readResp, WrongAnswer } from './resp.ts';
+import { type RespValue, readResp, UnexpectedReply } from './resp.ts';
 
 /** Watches one connection to a Redis, so that the driver is given only what it can take. */
-export interface AnswerCheck {
+export interface ReplyCheck {
   /** Takes note of commands that are sent. */
   sent(bytes: Buffer): void;
-  /** As much of what came as is whole and makes sense. Throws {@link WrongAnswer}. */
+  /** As much of what came as is whole and makes sense. Throws {@link UnexpectedReply}. */
   received(bytes: Buffer): Buffer;
 }
 
-type Judge = (answer: RespValue) => boolean;
+type Judge = (reply: RespValue) => boolean;
 
 const slots = 16_384;
 /** The driver follows these without a look at how they are written. */
@@ -17,35 +17,35 @@ const goodRedirection = /^(?:MOVED|ASK) (\d{1,5}) \S*:\d{1,5}$/;
 
 /** What the driver reads by itself. Anything else it hands on as it is, to be judged by whoever asked. */
 const judges: Readonly<Record<string, Judge>> = {
-  subscribe: (answer) => isTold(answer, 'subscribe') && itemsOf(answer)[2]?.code === ':',
-  info: (answer) => textOf(answer) !== null,
-  'cluster slots': (answer) => itemsOf(answer).length > 0 && itemsOf(answer).every(isSlotRange),
-  'sentinel get-master-addr-by-name': (answer) =>
-    answer.code === '*' && (answer.items === null || isPlace(answer)),
-  'sentinel sentinels': (answer) => answer.code === '*' && itemsOf(answer).every(isListOfTexts),
+  subscribe: (reply) => isNotification(reply, 'subscribe') && itemsOf(reply)[2]?.code === ':',
+  info: (reply) => textOf(reply) !== null,
+  'cluster slots': (reply) => itemsOf(reply).length > 0 && itemsOf(reply).every(isSlotRange),
+  'sentinel get-master-addr-by-name': (reply) =>
+    reply.code === '*' && (reply.items === null || isLocation(reply)),
+  'sentinel sentinels': (reply) => reply.code === '*' && itemsOf(reply).every(isListOfTexts),
 };
 
 /**
- * Creates it, for RESP2. An answer to a command that the driver reads itself has the right shape or is an error, nothing
+ * Creates it, for RESP2. A response to a command that the driver reads itself has the right shape or is an error, nothing
  * comes that was not asked for, and nothing is of another protocol, too large or nested too deep: over such things the
  * driver throws where nobody can catch it, or never stops.
  */
-export function createAnswerCheck(): AnswerCheck {
+export function createReplyCheck(): ReplyCheck {
   const asked: string[] = [];
   const outgoing = createSplitter((command) => asked.push(nameOf(command)));
   const incoming = createSplitter(judge);
   let isSubscriber = false;
 
-  function judge(answer: RespValue): void {
-    if (isSubscriber && isTold(answer, 'message') && isListOfTexts(answer)) return;
+  function judge(reply: RespValue): void {
+    if (isSubscriber && isNotification(reply, 'message') && isListOfTexts(reply)) return;
     const name = asked.shift();
-    if (name === undefined) throw new WrongAnswer('nobody asked for it');
-    if (answer.code === '-') {
-      requireRedirection(answer.text ?? '');
+    if (name === undefined) throw new UnexpectedReply('nobody asked for it');
+    if (reply.code === '-') {
+      requireRedirection(reply.text ?? '');
       return;
     }
-    const isRight = judges[name]?.(answer) ?? (!isSubscriber || isTold(answer, 'pong'));
-    if (!isRight) throw new WrongAnswer(`to ${name.toUpperCase()}`);
+    const isRight = judges[name]?.(reply) ?? (!isSubscriber || isNotification(reply, 'pong'));
+    if (!isRight) throw new UnexpectedReply(`to ${name.toUpperCase()}`);
     isSubscriber ||= name === 'subscribe';
   }
 
@@ -88,16 +88,16 @@ function nameOf(command: RespValue): string {
 function requireRedirection(text: string): void {
   if (!redirection.test(text)) return;
   const slot = goodRedirection.exec(text)?.[1];
-  if (slot === undefined || Number(slot) >= slots) throw new WrongAnswer('a redirection to nowhere');
+  if (slot === undefined || Number(slot) >= slots) throw new UnexpectedReply('a redirection to nowhere');
 }
 
-function isTold(answer: RespValue, kind: string): boolean {
-  const items = itemsOf(answer);
+function isNotification(reply: RespValue, kind: string): boolean {
+  const items = itemsOf(reply);
   return items.length >= 2 && textOf(items[0]!) === kind && textOf(items[1]!) !== null;
 }
 
-function isListOfTexts(answer: RespValue): boolean {
-  return itemsOf(answer).every((item) => textOf(item) !== null);
+function isListOfTexts(reply: RespValue): boolean {
+  return itemsOf(reply).every((item) => textOf(item) !== null);
 }
 
 function isSlotRange(range: RespValue): boolean {
@@ -114,13 +114,13 @@ function isNode(node: RespValue): boolean {
 }
 
 /** The driver leaves a socket behind for every port that is none. */
-function isPlace(answer: RespValue): boolean {
-  const [host, port] = itemsOf(answer).map(textOf);
+function isLocation(reply: RespValue): boolean {
+  const [host, port] = itemsOf(reply).map(textOf);
   return !!host && /^\d{1,5}$/.test(port ?? '') && 0 < Number(port) && Number(port) < 65_536;
 }
 
-function itemsOf(answer: RespValue): readonly RespValue[] {
-  return answer.code === '*' ? (answer.items ?? []) : [];
+function itemsOf(reply: RespValue): readonly RespValue[] {
+  return reply.code === '*' ? (reply.items ?? []) : [];
 }
 
 function textOf(value: RespValue): string | null {

@@ -36,10 +36,10 @@ t.test(
     const other = openBeside(t, folder, 'sessions.db');
     other.exec('BEGIN IMMEDIATE');
 
-    const answers = await Promise.all([api.refresh(cookie), api.refresh(cookie), api.refresh(cookie)]);
-    for (const answer of answers) {
-      t.match(answer, unavailable);
-      t.same(answer.setCookies, []);
+    const responses = await Promise.all([api.refresh(cookie), api.refresh(cookie), api.refresh(cookie)]);
+    for (const response of responses) {
+      t.match(response, unavailable);
+      t.same(response.setCookies, []);
     }
     t.equal((await api.send({ path: '/api/store/x', bearer: accessToken })).status, 200, 'reads go on');
 

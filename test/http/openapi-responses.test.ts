@@ -1,5 +1,5 @@
 import t from 'tap';
-import type { ApiAnswer, ApiRequest } from '../support/api-client.ts';
+import type { ApiRequest, ApiResponse } from '../support/api-client.ts';
 import { deviations, documentedOperations } from '../support/documented-operations.ts';
 import { administrator, bootstrapToken } from '../support/gateway.ts';
 import { startProviderGateway } from '../support/provider-gateway.ts';
@@ -15,15 +15,15 @@ t.test('real answers are as the document has them', async (t) => {
   );
   const seen = new Set<string>();
 
-  /** Calls an operation where the document says it is, and holds the answer against it. */
+  /** Calls an operation where the document says it is, and holds the response against it. */
   async function call(operationId: string, status: number, { id = '', query = '', ...sent }: Call = {}) {
     const operation = documentedOperations.get(operationId)!;
     const path = operation.path.replace(/\{\w+\}/, id) + query;
-    const answer: ApiAnswer = await api.send({ method: operation.method, ...sent, path });
-    t.equal(answer.status, status, `${operationId}: ${answer.text}`);
-    t.strictSame(deviations(operation, answer), [], `${operationId} ${status}`);
+    const response: ApiResponse = await api.send({ method: operation.method, ...sent, path });
+    t.equal(response.status, status, `${operationId}: ${response.text}`);
+    t.strictSame(deviations(operation, response), [], `${operationId} ${status}`);
     seen.add(`${operationId} ${status}`);
-    return answer;
+    return response;
   }
 
   const { username, password } = administrator;
@@ -105,9 +105,9 @@ t.test('real answers are as the document has them', async (t) => {
   await call('ApiKeys-Delete', 404, { bearer, id: 'nobody' });
 
   const powerless = (await api.mintKey(bearer, { label: 'none', scopes: ['store:read'] })).key;
-  for (const { id: operationId, answers } of documentedOperations.values()) {
+  for (const { id: operationId, responses } of documentedOperations.values()) {
     if (!operationId.startsWith('ApiKeys-')) continue;
-    t.ok(answers[403]);
+    t.ok(responses[403]);
     await call(operationId, 400, { bearer, apiKey, id });
     await call(operationId, 401, { id });
     await call(operationId, 401, { bearer: 'made-up', id });
@@ -123,8 +123,8 @@ t.test('real answers are as the document has them', async (t) => {
   await call('Authentication-Logout', 403, { bearer, headers: { 'sec-purpose': 'prefetch' } });
   await call('Authentication-Logout', 200, { bearer, cookie });
 
-  const documented = [...documentedOperations.values()].flatMap(({ id: operationId, answers }) =>
-    Object.keys(answers).map((status) => `${operationId} ${status}`),
+  const documented = [...documentedOperations.values()].flatMap(({ id: operationId, responses }) =>
+    Object.keys(responses).map((status) => `${operationId} ${status}`),
   );
   const unseen = documented.filter((one) => !seen.has(one) && !/ (?:503|default)$/.test(one));
   // The one asks for another configuration of the cookie, the other for a hundred failures of one address.

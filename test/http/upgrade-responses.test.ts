@@ -3,8 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { eventually, startForwarding } from '../support/forwarding.ts';
 import { connectRaw } from '../support/raw-client.ts';
-import { plainAnswer, startRawUpstream } from '../support/raw-upstream.ts';
-import { switchingAnswer } from '../support/upgrades.ts';
+import { plainResponse, startRawUpstream } from '../support/raw-upstream.ts';
+import { switchingResponse } from '../support/upgrades.ts';
 import { webSocketLines } from '../support/web-sockets.ts';
 
 /** A gateway whose upstream answers by hand, and a client that has asked for a WebSocket. */
@@ -15,7 +15,7 @@ async function asking(t: Test, early = '', lines: readonly string[] = webSocketL
   });
   const upstream = await startRawUpstream(t, ({ socket, index }) => {
     if (index === 0) asked(socket);
-    else socket.write(plainAnswer());
+    else socket.write(plainResponse());
   });
   const shutdown = { timeout: '50ms' };
   const gateway = await startForwarding(t, { upstreams: { app: { url: upstream.url } }, shutdown });
@@ -27,12 +27,12 @@ async function asking(t: Test, early = '', lines: readonly string[] = webSocketL
 t.test('a refusal of the upstream’s passes with its body, and both connections go on', async (t) => {
   const { gateway, upstream, client, socket } = await asking(t);
   socket.write('HTTP/1.1 403 Forbidden\r\nContent-Length: 5\r\nX-Why: full\r\n\r\nsorry');
-  const refused = await client.answer();
+  const refused = await client.response();
   t.match(refused, { status: 403, text: 'sorry' });
   t.same(refused.values('x-why'), ['full']);
   t.same(refused.values('upgrade'), []);
   client.write(gateway.raw('GET /api/store/x HTTP/1.1'));
-  t.equal((await client.answer()).text, 'fine');
+  t.equal((await client.response()).text, 'fine');
   t.equal(upstream.accepted, 1);
 });
 
@@ -41,8 +41,8 @@ t.test('nothing that the client sends early passes before the upstream has agree
   client.write(', more of them');
   await sleep(100);
   t.ok(upstream.received.endsWith('\r\n\r\n'), 'the head alone');
-  socket.write(switchingAnswer());
-  t.equal((await client.answer({ toHead: true })).status, 101);
+  socket.write(switchingResponse());
+  t.equal((await client.response({ toHead: true })).status, 101);
   client.write(', and the rest');
   await eventually(() => upstream.received.endsWith('early bytes, more of them, and the rest'));
   t.pass('in their order');
@@ -51,8 +51,8 @@ t.test('nothing that the client sends early passes before the upstream has agree
 t.test('early bytes never pass when the upstream refuses', async (t) => {
   const { upstream, client, socket } = await asking(t, '\x81\x85frame');
   socket.write('HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n');
-  t.equal((await client.answer()).status, 403);
-  t.equal((await client.answer()).status, 400, 'they are no request');
+  t.equal((await client.response()).status, 403);
+  t.equal((await client.response()).status, 400, 'they are no request');
   t.equal(await client.closed, 'ended');
   t.notMatch(upstream.received, 'frame');
 });
@@ -62,7 +62,7 @@ t.test('a flood of early bytes waits at the client', async (t) => {
   client.write(Buffer.alloc(8 * 1024 * 1024, 'x'));
   await sleep(300);
   t.ok(upstream.received.endsWith('\r\n\r\n'));
-  socket.write(switchingAnswer());
+  socket.write(switchingResponse());
   await eventually(() => upstream.received.length > 8 * 1024 * 1024, 20_000);
   client.reset();
   await eventually(() => gateway.logLines().some(({ status }) => status === 101));
@@ -70,12 +70,12 @@ t.test('a flood of early bytes waits at the client', async (t) => {
 
 t.test('what the upstream sends with its 101 is not lost', async (t) => {
   const { client, socket } = await asking(t);
-  socket.write(`${switchingAnswer()}hello at once`);
-  t.equal((await client.answer({ toHead: true })).status, 101);
+  socket.write(`${switchingResponse()}hello at once`);
+  t.equal((await client.response({ toHead: true })).status, 101);
   await client.received('hello at once');
 });
 
-t.test('a 101 is cleaned as any answer is', async (t) => {
+t.test('a 101 is cleaned as any response is', async (t) => {
   const { client, socket } = await asking(t);
   const lines = [
     'Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=',
@@ -85,8 +85,8 @@ t.test('a 101 is cleaned as any answer is', async (t) => {
     'Keep-Alive: timeout=5',
     'Content-Length: 0',
   ];
-  socket.write(switchingAnswer('WebSocket', ...lines));
-  const { rawHeaders, values } = await client.answer({ toHead: true });
+  socket.write(switchingResponse('WebSocket', ...lines));
+  const { rawHeaders, values } = await client.response({ toHead: true });
   t.same(values('sec-websocket-accept'), ['s3pPLMBiTxaQ9kYGzzhZRbK+xOo=']);
   t.same(values('set-cookie'), ['other=y']);
   t.same([values('connection'), values('upgrade')], [['Upgrade'], ['websocket']]);
@@ -95,27 +95,27 @@ t.test('a 101 is cleaned as any answer is', async (t) => {
 });
 
 const unasked: Record<string, string> = {
-  'another protocol': switchingAnswer('foo'),
-  'more than one protocol': switchingAnswer('websocket, foo'),
-  h2c: switchingAnswer('h2c'),
+  'another protocol': switchingResponse('foo'),
+  'more than one protocol': switchingResponse('websocket, foo'),
+  h2c: switchingResponse('h2c'),
   'no protocol': 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\n\r\n',
 };
-for (const [name, answer] of Object.entries(unasked))
+for (const [name, response] of Object.entries(unasked))
   t.test(`a 101 to ${name} is 502`, async (t) => {
     const { client, socket } = await asking(t);
-    socket.write(answer);
-    t.match(await client.answer(), { status: 502, json: { code: 'upstream_unavailable' } });
+    socket.write(response);
+    t.match(await client.response(), { status: 502, json: { code: 'upstream_unavailable' } });
     await eventually(() => socket.destroyed);
   });
 
 t.test('a 101 that nobody asked for is 502', async (t) => {
   const { client, socket } = await asking(t, '', ['Upgrade: h2c', 'Connection: Upgrade']);
-  socket.write(`${switchingAnswer('h2c')}PRI`);
-  t.match(await client.answer(), { status: 502 });
+  socket.write(`${switchingResponse('h2c')}PRI`);
+  t.match(await client.response(), { status: 502 });
   await eventually(() => socket.destroyed);
 });
 
-t.test('a client that goes away before the answer takes its upstream connection with it', async (t) => {
+t.test('a client that goes away before the response takes its upstream connection with it', async (t) => {
   const { gateway, client, socket } = await asking(t);
   client.end();
   await eventually(() => socket.destroyed);
