@@ -69,7 +69,6 @@ export class Exchange implements ServerExchange {
     this.method = method;
     this.target = target;
     this.minor = minor;
-    head.mayBeWebSocket = minor === 1 && method === 'GET';
     this.pathEnd = queryStart(target);
     this.path = this.pathEnd === target.length ? target : target.slice(0, this.pathEnd);
     this.id = isUsableRequestId(head) ? head.requestId : randomUUID();

@@ -1,4 +1,4 @@
-import { keptText } from '../http1/copied-text.ts';
+import { cachedByName } from '../http1/name-cache.ts';
 import {
   droppedNames,
   droppedPrefixes,
@@ -9,11 +9,11 @@ import {
 } from '../rules/known-headers.ts';
 
 /**
- * What a header's name means to Postern. Names are classified once per spelling: the request path then costs one
- * map look-up a header instead of a comparison with every name that matters.
+ * What a header's name means to Postern. Names are classified once per spelling, so that each header costs one map
+ * look-up instead of a comparison with every name that matters.
  */
 export const meaning = {
-  /** Nothing: it passes as it stands. */
+  /** Nothing: the header passes unchanged. */
   plain: 0,
   host: 1,
   contentLength: 2,
@@ -37,17 +37,17 @@ export const meaning = {
   userAgent: 20,
   webSocketProtocol: 21,
   tracestate: 22,
-  /** Asks the application to take the request for one of another method. */
-  methodOverride: 97,
-  /** Holds a character other than letters, digits and `-`, and is no spelling of a name that means something. */
-  odd: 98,
-  /** Never sent on: hop-by-hop, an identity header, or an odd spelling of a header that Postern sets or judges. */
-  dropped: 99,
+  /** Asks the application to treat the request as if it had another method. */
+  methodOverride: 23,
+  /** Has a character other than letters, digits and `-`, but isn't a spelling of any name listed here. */
+  odd: 24,
+  /** Never forwarded: hop-by-hop, an identity header, or an odd spelling of a header that Postern sets or checks. */
+  dropped: 25,
 } as const;
 
 export type Meaning = (typeof meaning)[keyof typeof meaning];
 
-/** Headers read by name, and what they mean. */
+/** The meaning of each header that has one of its own. */
 const meaningByName: Readonly<Record<JudgedName, Meaning>> = {
   host: meaning.host,
   'content-length': meaning.contentLength,
@@ -98,39 +98,25 @@ function classify(name: string): Meaning {
   return lower === normalised ? meaning.plain : meaning.odd;
 }
 
-/** Spellings remembered at the most: clients send a few dozen, an attacker any number. */
-const rememberedSpellings = 4096;
+/** What a header of that name means, whatever the configuration says. */
+export const meaningOf: (name: string) => Meaning = cachedByName(classify);
 
-function remember(judge: (name: string) => Meaning): (name: string) => Meaning {
-  const spellings = new Map<string, Meaning>();
-  return (name) => {
-    const seen = spellings.get(name);
-    if (seen !== undefined) return seen;
-    const found = judge(name);
-    if (spellings.size < rememberedSpellings && name.length <= 64) spellings.set(keptText(name), found);
-    return found;
-  };
-}
-
-/** What the header of that name means, whatever the configuration says. */
-export const meaningOf: (name: string) => Meaning = remember(classify);
-
-/** What of `headers` and of the upstreams' `identity_headers` decides about a client's headers. */
+/** The settings of `headers` and of the upstreams' `identity_headers` that decide which of a client's headers pass. */
 export interface HeaderRules {
-  /** Let names with other characters than letters, digits and `-` through that are no spelling of a judged one. */
+  /** Whether headers pass whose names are `odd`. */
   readonly passOddNames: boolean;
   readonly passMethodOverride: boolean;
   /** Names that never pass, in any spelling. */
   readonly dropped: readonly string[];
 }
 
-/** What a client's header of that name means on its way to an upstream: of what isn't judged, `plain` or `dropped`. */
+/** What a client's header of that name means on its way to an upstream; never `odd` or `methodOverride`. */
 export type PassedMeaning = (name: string) => Meaning;
 
-/** Builds the reading of names by one configuration; it too costs one map look-up a header. */
+/** Classifies names by one configuration; this too costs one map look-up for each header. */
 export function createPassedMeaning(rules: HeaderRules): PassedMeaning {
   const never: ReadonlySet<string> = new Set(rules.dropped.map(normalisedName));
-  return remember((name) => {
+  return cachedByName((name) => {
     if (never.has(normalisedName(name))) return meaning.dropped;
     const what = classify(name);
     if (what === meaning.odd) return rules.passOddNames ? meaning.plain : meaning.dropped;

@@ -10,7 +10,7 @@ import type { TrustedProxies } from './client-address.ts';
 import { ConnectionsByAddress } from './connections-by-address.ts';
 import { Exchange } from './exchange.ts';
 import { unreadableRequestResponse } from './reply.ts';
-import { RequestHead } from './request-head.ts';
+import { readRequestHead } from './request-head.ts';
 
 /** Bounds of the public listener; durations in milliseconds. */
 export interface ServerLimits extends EngineLimits {
@@ -61,8 +61,11 @@ export function createPublicServer(options: PublicServerOptions): PublicServer {
     targets,
     tls,
     admits: (socket) => byAddress.admit(socket, limits.connectionsPerAddress),
-    createExchange: (channel, response, head, framing) =>
-      new Exchange(channel, response, new RequestHead(head.fields, framing), head, proxies),
+    createExchange(channel, response, text, framing) {
+      const mayBeWebSocket = text.minor === 1 && text.method === 'GET';
+      const head = readRequestHead(text.fields, framing, mayBeWebSocket);
+      return new Exchange(channel, response, head, text, proxies);
+    },
     onRequest(exchange) {
       if (exchange.head.raw.length > 2 * limits.headerCount)
         onRefused(exchange, new Refusal('headers_too_large', { close: true }));

@@ -1,18 +1,34 @@
 import { Refusal } from '../errors.ts';
 import { hasBody, type RequestFraming, requestFraming } from '../http1/request-framing.ts';
 import { normalisedName } from '../rules/known-headers.ts';
-import { meaning, meaningOf } from './header-names.ts';
+import { type Meaning, meaning, meaningOf } from './header-names.ts';
 
 /**
- * The head of a request, read once: every header that Postern judges, with how often it came. A header that came
- * several times holds its last value; whoever minds asks for the count.
+ * The head of a request, read once: every header that Postern acts on, and how many fields had that name. Where a header
+ * is no list, the last field's value is kept; callers that refuse repeated fields check the count.
  */
-export class RequestHead {
-  /** Names and values in turn, as they came. */
+export type RequestHead = Readonly<HeadReading>;
+
+/**
+ * Reads the fields of a request, which are names and values in turn. `framing` defaults to what they say in HTTP/1.1;
+ * `mayBeWebSocket` is true for a GET over HTTP/1.1, the only request that can open a WebSocket (RFC 6455 §4.1).
+ */
+export function readRequestHead(
+  raw: readonly string[],
+  framing: RequestFraming = requestFraming(1, raw),
+  mayBeWebSocket = false,
+): RequestHead {
+  return new HeadReading(raw, framing, mayBeWebSocket);
+}
+
+class HeadReading {
+  /** Names and values in turn, exactly as received. */
   readonly raw: readonly string[];
-  /** Where its body ends. */
+  /** Where the body ends. */
   readonly framing: RequestFraming;
+  readonly mayBeWebSocket: boolean;
   host = '';
+  hostCount = 0;
   authorization = '';
   authorizationCount = 0;
   apiKey = '';
@@ -21,40 +37,36 @@ export class RequestHead {
   contentTypeCount = 0;
   requestId = '';
   requestIdCount = 0;
-  expect = '';
   upgrade = '';
   upgradeCount = 0;
-  /** A GET of HTTP/1.1: what a WebSocket begins with (RFC 6455 §4.1). */
-  mayBeWebSocket = false;
-  /** All `Sec-WebSocket-Protocol` values, joined. */
-  webSocketProtocols = '';
   traceparent = '';
   traceparentCount = 0;
   origin = '';
   originCount = 0;
-  /** All values, joined: two of them are none that vouches for anything. */
-  secFetchSite = '';
-  /** All values, joined. */
-  secPurpose = '';
   requestMethod = '';
   requestMethodCount = 0;
-  userAgent = '';
-  /** All `X-Forwarded-For` values, joined. */
-  forwardedFor = '';
   forwardedProto = '';
   forwardedHost = '';
-  /** All `Cookie` values, joined with `; ` (RFC 9112 §5.2 has one; HTTP/2 front ends split it). */
+  userAgent = '';
+  /** All values, as one list; like the lists below. */
+  expect = '';
+  forwardedFor = '';
+  webSocketProtocols = '';
+  /** Repeated fields make a list, which vouches for nothing. */
+  secFetchSite = '';
+  secPurpose = '';
+  /** Fields are joined with `; `: HTTP/1.1 has only one (RFC 6265 §5.4), but HTTP/2 front ends split it. */
   cookie = '';
-  /** Normalised names that `Connection` lists beside `close` and `keep-alive`; null when there are none. */
+  /** Normalised names that `Connection` lists besides `close` and `keep-alive`; null if there are none. */
   connectionNames: Set<string> | null = null;
-  hostCount = 0;
 
-  constructor(raw: readonly string[], framing: RequestFraming = requestFraming(1, raw)) {
+  constructor(raw: readonly string[], framing: RequestFraming, mayBeWebSocket: boolean) {
     this.raw = raw;
     this.framing = framing;
+    this.mayBeWebSocket = mayBeWebSocket;
     for (let i = 0; i < raw.length; i += 2) {
       const what = meaningOf(raw[i]!);
-      if (what !== meaning.plain && what < meaning.methodOverride) this.#read(what, raw[i + 1]!);
+      if (what !== meaning.plain) this.#read(what, raw[i + 1]!);
     }
   }
 
@@ -63,21 +75,12 @@ export class RequestHead {
     return hasBody(this.framing);
   }
 
-  #read(what: number, value: string): void {
+  /** A switch over small integers is one jump, whatever the header: this runs for every field of every request. */
+  #read(what: Meaning, value: string): void {
     switch (what) {
       case meaning.host:
         this.host = value;
         this.hostCount++;
-        break;
-      case meaning.connection:
-        if (value !== 'keep-alive') this.#readConnection(value);
-        break;
-      case meaning.expect:
-        this.expect = this.expect === '' ? value : `${this.expect}, ${value}`;
-        break;
-      case meaning.upgrade:
-        this.upgrade = value;
-        this.upgradeCount++;
         break;
       case meaning.authorization:
         this.authorization = value;
@@ -87,21 +90,17 @@ export class RequestHead {
         this.apiKey = value;
         this.apiKeyCount++;
         break;
-      case meaning.cookie:
-        this.cookie = this.cookie === '' ? value : `${this.cookie}; ${value}`;
+      case meaning.contentType:
+        this.contentType = value;
+        this.contentTypeCount++;
         break;
       case meaning.requestId:
         this.requestId = value;
         this.requestIdCount++;
         break;
-      case meaning.forwardedFor:
-        this.forwardedFor = this.forwardedFor === '' ? value : `${this.forwardedFor}, ${value}`;
-        break;
-      case meaning.forwardedProto:
-        this.forwardedProto = value;
-        break;
-      case meaning.forwardedHost:
-        this.forwardedHost = value;
+      case meaning.upgrade:
+        this.upgrade = value;
+        this.upgradeCount++;
         break;
       case meaning.traceparent:
         this.traceparent = value;
@@ -111,26 +110,47 @@ export class RequestHead {
         this.origin = value;
         this.originCount++;
         break;
-      case meaning.contentType:
-        this.contentType = value;
-        this.contentTypeCount++;
-        break;
-      case meaning.secFetchSite:
-        this.secFetchSite = this.secFetchSite === '' ? value : `${this.secFetchSite}, ${value}`;
-        break;
-      case meaning.secPurpose:
-        this.secPurpose = this.secPurpose === '' ? value : `${this.secPurpose}, ${value}`;
-        break;
       case meaning.requestMethod:
         this.requestMethod = value;
         this.requestMethodCount++;
         break;
+      case meaning.forwardedProto:
+        this.forwardedProto = value;
+        break;
+      case meaning.forwardedHost:
+        this.forwardedHost = value;
+        break;
       case meaning.userAgent:
         this.userAgent = value;
         break;
+      default:
+        this.#readList(what, value);
+    }
+  }
+
+  /** Headers whose repeated fields are one list (RFC 9110 §5.3). */
+  #readList(what: Meaning, value: string): void {
+    switch (what) {
+      case meaning.connection:
+        if (value !== 'keep-alive') this.#readConnection(value);
+        break;
+      case meaning.cookie:
+        this.cookie = joined(this.cookie, '; ', value);
+        break;
+      case meaning.expect:
+        this.expect = joined(this.expect, ', ', value);
+        break;
+      case meaning.forwardedFor:
+        this.forwardedFor = joined(this.forwardedFor, ', ', value);
+        break;
       case meaning.webSocketProtocol:
-        this.webSocketProtocols =
-          this.webSocketProtocols === '' ? value : `${this.webSocketProtocols}, ${value}`;
+        this.webSocketProtocols = joined(this.webSocketProtocols, ', ', value);
+        break;
+      case meaning.secFetchSite:
+        this.secFetchSite = joined(this.secFetchSite, ', ', value);
+        break;
+      case meaning.secPurpose:
+        this.secPurpose = joined(this.secPurpose, ', ', value);
         break;
     }
   }
@@ -145,7 +165,11 @@ export class RequestHead {
   }
 }
 
-/** Headers that `Connection` must not take away from the upstream. */
+function joined(list: string, separator: string, value: string): string {
+  return list === '' ? value : list + separator + value;
+}
+
+/** Headers that `Connection` must not remove from a request. */
 const notHopByHop = [
   'host',
   'content-length',
@@ -155,13 +179,12 @@ const notHopByHop = [
   'x-api-key',
 ] as const;
 
-/** `reg-name`, IPv4 or bracketed IPv6 with an optional port (RFC 9110 §7.2); no userinfo, list or blank. */
+/** `reg-name`, IPv4 or bracketed IPv6, with an optional port (RFC 9110 §7.2); no userinfo, list or whitespace. */
 const hostValue =
   /^(?:[A-Za-z0-9._~!$&'()*+;=-]|%[0-9A-Fa-f]{2})+(?::\d{0,5})?$|^\[[0-9A-Fa-f:.]+\](?::\d{0,5})?$/;
 
 /**
- * Refuses what an upstream could frame or address in another way (RFC 9112 §3.2, §6.1, §6.3, §11.2), also where the
- * parser below us already should have.
+ * Refuses a request that an upstream could frame or address differently (RFC 9112 §3.2, §6.1, §6.3, §11.2).
  *
  * Throws `bad_request`; the connection closes.
  */
@@ -177,15 +200,15 @@ function malformed(): Refusal {
   return new Refusal('bad_request', { close: true });
 }
 
-/** 1-128 of `[A-Za-z0-9._-]`, given once: an id that may be taken over into responses and logs. */
+/** Whether the client's request id may appear in responses and logs: given once, 1-128 of `[A-Za-z0-9._-]`. */
 export function isUsableRequestId(head: RequestHead): boolean {
   return head.requestIdCount === 1 && /^[A-Za-z0-9._-]{1,128}$/.test(head.requestId);
 }
 
-/** Methods named in `Allow` where the path has not been judged. */
+/** Named in `Allow` when the method is refused before the path has been matched. */
 const servedMethods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
 
-/** Refuses what no path serves, before the target is judged: TRACE and CONNECT. Throws `method_not_allowed`. */
+/** Refuses TRACE and CONNECT, which no path serves, before the target is checked. Throws `method_not_allowed`. */
 export function assertMethodIsServed(method: string): void {
   if (method === 'TRACE' || method === 'CONNECT')
     throw new Refusal('method_not_allowed', { allow: servedMethods, close: method === 'CONNECT' });

@@ -1,4 +1,4 @@
-import { keptText } from './copied-text.ts';
+import { cachedByName } from './name-cache.ts';
 
 /** Why bytes are no message head; `code` is what a server answers. */
 export class MalformedMessage extends Error {
@@ -130,16 +130,7 @@ function isBlank(code: number): boolean {
   return code === 0x20 || code === 0x09;
 }
 
-/** Names found to be tokens, by their spelling: clients send a few dozen, an attacker any number. */
-const goodNames = new Set<string>();
-const rememberedNames = 4096;
-
-function isFieldName(name: string): boolean {
-  if (goodNames.has(name)) return true;
-  if (!token.test(name)) return false;
-  if (goodNames.size < rememberedNames && name.length <= 64) goodNames.add(keptText(name));
-  return true;
-}
+const isFieldName = cachedByName((name) => token.test(name));
 
 /**
  * Whether the beginning of a head that is not all there can't become one: told at once, not after a time-out. What stands

@@ -1,6 +1,6 @@
 import { isOwnCookie, type OwnCookies, setCookieName } from '../http/cookies.ts';
 import { hopByHopOfResponses } from '../http/header-names.ts';
-import { keptText } from '../http1/copied-text.ts';
+import { cachedByName } from '../http1/name-cache.ts';
 import { normalisedName } from '../rules/known-headers.ts';
 
 /** What decides which headers of an upstream's response reach the client. */
@@ -21,7 +21,7 @@ const kind = {
 } as const;
 type Kind = (typeof kind)[keyof typeof kind];
 
-function classify(name: string): Kind {
+const kindOf = cachedByName((name): Kind => {
   const lower = name.toLowerCase();
   if (lower === 'connection') return kind.connection;
   if (hopByHopOfResponses.has(lower) || lower === 'x-request-id' || lower === 'content-length')
@@ -29,18 +29,7 @@ function classify(name: string): Kind {
   if (lower === 'set-cookie') return kind.setCookie;
   if (lower === 'cache-control') return kind.cacheControl;
   return lower.startsWith('access-control-') ? kind.cors : kind.plain;
-}
-
-const rememberedSpellings = 4096;
-const spellings = new Map<string, Kind>();
-
-function kindOf(name: string): Kind {
-  const seen = spellings.get(name);
-  if (seen !== undefined) return seen;
-  const found = classify(name);
-  if (spellings.size < rememberedSpellings && name.length <= 64) spellings.set(keptText(name), found);
-  return found;
-}
+});
 
 /**
  * Cleans an upstream's response: framing, hop-by-hop headers, `X-Request-Id` and Postern's own cookies go; a response to

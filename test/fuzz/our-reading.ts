@@ -1,4 +1,4 @@
-import { assertMethodIsServed, assertUnambiguousHead, RequestHead } from '../../src/http/request-head.ts';
+import { assertMethodIsServed, assertUnambiguousHead, readRequestHead } from '../../src/http/request-head.ts';
 import { assertUnambiguousTarget, queryStart } from '../../src/http/request-target.ts';
 import { UpstreamConnection } from '../../src/http1/client-connection.ts';
 import type { UpstreamRequest } from '../../src/http1/client-request.ts';
@@ -84,7 +84,7 @@ function requestsOf(pieces: readonly Buffer[]): Reading {
 function refusalOf(head: RequestHeadText, framing: RequestFraming): string | null {
   const { method, target, minor, fields } = head;
   try {
-    assertUnambiguousHead(new RequestHead(fields, framing), minor);
+    assertUnambiguousHead(readRequestHead(fields, framing), minor);
     assertMethodIsServed(method);
     assertUnambiguousTarget(target, queryStart(target), targetRules);
     return null;

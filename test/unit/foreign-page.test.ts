@@ -1,7 +1,7 @@
 import t from 'tap';
 import { createCors } from '../../src/http/cors.ts';
 import { createKnownOrigins, isForeignPage } from '../../src/http/foreign-page.ts';
-import { RequestHead } from '../../src/http/request-head.ts';
+import { readRequestHead } from '../../src/http/request-head.ts';
 
 const own = 'https://acme.example.com';
 const friend = 'https://app.example.com';
@@ -35,6 +35,6 @@ const rows: [string, isForeign: boolean, ...head: string[]][] = [
 
 for (const [name, expected, ...head] of rows) {
   t.test(name, async (t) => {
-    t.equal(isForeignPage(new RequestHead(head), isKnown), expected);
+    t.equal(isForeignPage(readRequestHead(head), isKnown), expected);
   });
 }

@@ -1,12 +1,12 @@
 import t from 'tap';
-import { assertUnambiguousHead, isUsableRequestId, RequestHead } from '../../src/http/request-head.ts';
+import { assertUnambiguousHead, isUsableRequestId, readRequestHead } from '../../src/http/request-head.ts';
 import { requestFraming } from '../../src/http1/request-framing.ts';
 
-const head = (...raw: string[]) => new RequestHead(raw);
+const head = (...raw: string[]) => readRequestHead(raw);
 
 function isRefused(raw: string[], httpMinor = 1): boolean {
   try {
-    assertUnambiguousHead(new RequestHead(raw, requestFraming(httpMinor, raw)), httpMinor);
+    assertUnambiguousHead(readRequestHead(raw, requestFraming(httpMinor, raw)), httpMinor);
     return false;
   } catch (error) {
     return (error as { code: string }).code === 'bad_request';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import t, { type Test } from 'tap';
 import { createPassedMeaning } from '../../src/http/header-names.ts';
-import { RequestHead } from '../../src/http/request-head.ts';
+import { readRequestHead } from '../../src/http/request-head.ts';
 import {
   cleanedHeaders,
   type Forwarding,
@@ -110,27 +110,27 @@ function holds(t: Test, property: (raw: string[]) => void): void {
 
 t.test('cleaning leaves what is the client’s to say, byte for byte, and nothing else', (t) =>
   holds(t, (raw) => {
-    assert.deepEqual(pairs(cleanedHeaders(new RequestHead(raw), forwarding)), leftOver(raw));
+    assert.deepEqual(pairs(cleanedHeaders(readRequestHead(raw), forwarding)), leftOver(raw));
   }),
 );
 
 t.test('cleaning what is clean changes nothing', (t) =>
   holds(t, (raw) => {
-    const once = cleanedHeaders(new RequestHead(raw), forwarding);
-    assert.deepEqual(cleanedHeaders(new RequestHead(once), forwarding), once);
+    const once = cleanedHeaders(readRequestHead(raw), forwarding);
+    assert.deepEqual(cleanedHeaders(readRequestHead(once), forwarding), once);
   }),
 );
 
 t.test('what Postern says does not depend on what an untrusted client sent', (t) =>
   holds(t, (raw) => {
-    assert.deepEqual(identifyingHeaders(new RequestHead(raw), forwarding, traceparent), ours);
+    assert.deepEqual(identifyingHeaders(readRequestHead(raw), forwarding, traceparent), ours);
   }),
 );
 
 t.test('a trusted proxy adds where the request came from, and nothing about who is calling', (t) =>
   holds(t, (raw) => {
     const trusted = { ...forwarding, fromTrustedProxy: true };
-    const said = pairs(identifyingHeaders(new RequestHead(raw), trusted, traceparent));
+    const said = pairs(identifyingHeaders(readRequestHead(raw), trusted, traceparent));
     const isOfCaller = ([name]: [string, string]) => !name.startsWith('X-Forwarded-');
     assert.deepEqual(said.filter(isOfCaller), pairs(ours).filter(isOfCaller));
     assert.deepEqual(
@@ -144,7 +144,7 @@ t.test('a trusted proxy adds where the request came from, and nothing about who 
 t.test('of each header that Postern says the upstream gets exactly one, and it is ours', (t) =>
   holds(t, (raw) => {
     const isSaid = ([name]: [string, string]) => isProtected(name) && folded(name) !== 'traceparent';
-    const sent = pairs(requestHeaders(new RequestHead(raw), forwarding));
+    const sent = pairs(requestHeaders(readRequestHead(raw), forwarding));
     assert.deepEqual(sent.filter(isSaid), [['Host', 'gateway.example'], ...pairs(ours).filter(isSaid)]);
     assert.equal(sent.filter(([name]) => folded(name) === 'traceparent').length, 1);
   }),

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { createPassedMeaning } from '../../src/http/header-names.ts';
-import { RequestHead } from '../../src/http/request-head.ts';
+import { readRequestHead } from '../../src/http/request-head.ts';
 import { type Forwarding, requestHeaders } from '../../src/proxy/request-headers.ts';
 
 const forwarding: Forwarding = {
@@ -18,7 +18,7 @@ const forwarding: Forwarding = {
 };
 const common = ['Host', 'gateway.example'];
 const sent = (raw: string[], more: Partial<Forwarding> = {}) =>
-  requestHeaders(new RequestHead([...common, ...raw]), { ...forwarding, ...more });
+  requestHeaders(readRequestHead([...common, ...raw]), { ...forwarding, ...more });
 
 /** All values of a header in a flat list. */
 function values(flat: readonly string[], name: string): string[] {
