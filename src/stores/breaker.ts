@@ -1,14 +1,14 @@
 import { Refusal } from '../errors.ts';
-import { notInTime, within } from './timeout.ts';
+import { timedOutReason, within } from './timeout.ts';
 
-/** Keeps questions from a store that is known to be away, but for one now and then. */
+/** A circuit breaker: keeps calls from a store that is known to be unavailable, except for one at intervals. */
 export interface Breaker {
-  /** Whether it is resting, or somebody is finding out whether the store is back. */
+  /** Whether it is cooling down, or a call is just probing whether the store is available again. */
   isOpen(): boolean;
-  /** Whether it was just found to be away, so that asking it would only cost time. */
-  isResting(): boolean;
-  /** Asks, within the time-out. Rejects `store_unavailable` when the store does. */
-  run<T>(ask: () => Promise<T>): Promise<T>;
+  /** Whether the store was just found to be unavailable, so that calling it would only cost time. */
+  isCoolingDown(): boolean;
+  /** Runs the call, within the timeout. Rejects `store_unavailable` when the store does. */
+  run<T>(call: () => Promise<T>): Promise<T>;
 }
 
 export interface BreakerOptions {
@@ -17,41 +17,41 @@ export interface BreakerOptions {
   readonly elapsed: () => number;
 }
 
-/** How long nobody asks after a failure, ms. */
-const restMs = 250;
+/** How long no call is made after a failure, ms. */
+const coolDownMs = 250;
 
-/** Creates a closed one. */
+/** Creates a closed breaker. */
 export function createBreaker({ timeoutMs, elapsed }: BreakerOptions): Breaker {
   let failedAt: number | null = null;
-  let asking = 0;
+  let inFlight = 0;
 
-  const isResting = () => failedAt !== null && elapsed() - failedAt < restMs;
+  const isCoolingDown = () => failedAt !== null && elapsed() - failedAt < coolDownMs;
 
   return {
-    isOpen: () => isResting() || (failedAt !== null && asking > 0),
-    isResting,
-    async run(ask) {
-      asking += 1;
+    isOpen: () => isCoolingDown() || (failedAt !== null && inFlight > 0),
+    isCoolingDown,
+    async run(call) {
+      inFlight += 1;
       try {
-        const result = await within(timeoutMs, ask(), timedOut);
+        const result = await within(timeoutMs, call(), timedOut);
         failedAt = null;
         return result;
       } catch (error) {
         if (isUnavailable(error)) failedAt = elapsed();
         throw error;
       } finally {
-        asking -= 1;
+        inFlight -= 1;
       }
     },
   };
 }
 
-/** Whether it says that the store can't be had. */
+/** Whether the error says that the store is unavailable. */
 export function isUnavailable(error: unknown): error is Refusal {
   return error instanceof Refusal && error.code === 'store_unavailable';
 }
 
-/** What whoever asked is told when the store took too long. */
+/** The refusal of a call that the store didn't respond to in time. */
 export function timedOut(): Refusal {
-  return new Refusal('store_unavailable', { cause: new Error(notInTime) });
+  return new Refusal('store_unavailable', { cause: new Error(timedOutReason) });
 }

@@ -1,28 +1,28 @@
-/** What has been changed, as far as memory is concerned; null: anything may have been. */
+/** What has been changed, as far as caches are concerned. */
 export interface RecordsChange {
   /** Ids of keys that were changed or deleted. */
   readonly keys: readonly string[];
-  /** Ids of users that were made, changed or deleted, or whose grants were. */
+  /** Ids of users that were created, changed or deleted, or whose grants were. */
   readonly users: readonly string[];
-  /** Ids of keys that were made, of which nobody can have remembered more than that there was none. */
+  /** Ids of keys that were created; a cache can only hold that they didn't exist. */
   readonly newKeys?: readonly string[];
-  /** Whether a command did something for a gateway to tell of; nothing that is remembered rests on it. */
+  /** Whether a command left events for a gateway to log; nothing that is cached depends on them. */
   readonly hasCommandEvents?: boolean;
 }
 
-/** Tells what other processes change in a store, and how far that can be relied on. */
+/** Notifies of what other processes change in a store, and says how far that can be relied on. */
 export interface ChangeFeed {
   /**
-   * Every change made before this instant, as by `performance.now()`, has been told; it stands still while nothing can
-   * be heard. 0: nothing has been heard yet.
+   * Every change made before this instant, as by `performance.now()`, has been notified; it stands still while the feed is
+   * disconnected. 0: it has never been connected.
    */
   readonly notifiedUntil: number;
-  /** `null`: changes have been missed, or are too many to name. */
+  /** `null`: changes have been missed, or are too many to name; anything may have been changed. */
   onChange(listener: (change: RecordsChange | null) => void): void;
   /**
-   * Told several times a second, and at least every other second: whether the store answered in time and is of use, or
-   * whether there is a doubt that it is.
+   * Called several times a second, and at least every other second: whether the store responded in time and accepts writes,
+   * or there is reason to doubt it.
    */
-  onHeartbeat(listener: (isWell: boolean) => void): void;
+  onHeartbeat(listener: (isHealthy: boolean) => void): void;
   close(): Promise<void>;
 }

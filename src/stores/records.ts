@@ -262,3 +262,6 @@ export interface Records {
   backup(file: string): Promise<void>;
   close(): Promise<void>;
 }
+
+/** A records store that is queried over the network, and caches nothing. */
+export type RemoteRecords = Omit<Records, 'version'>;

@@ -1,28 +1,28 @@
-/** Something known; undefined is a value, too. */
-export interface Known<T> {
+/** A value to use instead of a late one; undefined is a value, too. */
+export interface Fallback<T> {
   readonly value: T | undefined;
 }
 
-/** For the log: why something counts as away. */
-export const notInTime = 'it did not answer in time';
+/** For the log: why something counts as unavailable. */
+export const timedOutReason = 'timed out';
 
-/** What `work` comes to; rejects what `timeoutError` makes where that takes longer. */
+/** The result of `work`; rejects with what `timeoutError` creates when it takes longer. */
 export function within<T>(
   milliseconds: number,
   work: Promise<T>,
-  timeoutError: () => Error = () => new Error(notInTime),
+  timeoutError: () => Error = () => new Error(timedOutReason),
 ): Promise<T> {
   return settledOr(work, milliseconds, (_, reject) => reject(timeoutError()));
 }
 
-/** What `work` comes to; where that takes longer, what is known then, if anything is. */
-export function resultOrKnown<T>(
+/** The result of `work`; when it takes longer, the fallback, if there is one by then. */
+export function resultOrFallback<T>(
   work: Promise<T | undefined>,
   milliseconds: number,
-  known: () => Known<T> | undefined,
+  fallback: () => Fallback<T> | undefined,
 ): Promise<T | undefined> {
   return settledOr(work, milliseconds, (resolve) => {
-    const found = known();
+    const found = fallback();
     if (found !== undefined) resolve(found.value);
   });
 }
@@ -33,11 +33,11 @@ function settledOr<T>(
   onTimeout: (resolve: (value: T) => void, reject: (reason: Error) => void) => void,
 ): Promise<T> {
   return new Promise((resolve, reject) => {
-    let isOver = false;
-    // A response that is there already counts, also when this process itself was too busy to read it.
-    const timer = setTimeout(() => setImmediate(() => isOver || onTimeout(resolve, reject)), milliseconds);
+    let isSettled = false;
+    // A response that has already arrived counts, even if this process was too busy to read it.
+    const timer = setTimeout(() => setImmediate(() => isSettled || onTimeout(resolve, reject)), milliseconds);
     work.then(resolve, reject).finally(() => {
-      isOver = true;
+      isSettled = true;
       clearTimeout(timer);
     });
   });

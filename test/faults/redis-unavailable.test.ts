@@ -83,7 +83,7 @@ const sentences: Readonly<Record<string, (t: Test, stage: Stage) => Promise<void
     );
     t.match(JSON.parse(line), {
       store: 'sessions',
-      reason: /^(the connection is closed|it did not answer in time)$/,
+      reason: /^(the connection is closed|timed out)$/,
     });
   },
 

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PoolLoad } from '../../metrics/pool-load.ts';
-import { announceRemote, type RemoteEvents } from '../announced-remote.ts';
 import { isUnavailable } from '../breaker.ts';
+import { createCachedRecords } from '../cached-records.ts';
+import { monitorRemote, type RemoteEvents } from '../monitored-remote.ts';
 import type { Records } from '../records.ts';
-import { createRememberedRecords } from '../remembered-records.ts';
 import { StoreOpenError } from '../store-open-error.ts';
 import { changeChannel } from './changes.ts';
 import { listenForChanges } from './listen.ts';
@@ -57,8 +57,8 @@ export async function openSharedRecords(options: SharedRecordsOptions): Promise<
     channel: changeChannel(access.address.schema),
     from,
   });
-  const announced = announceRemote({ remote, feed, events });
-  return { records: createRememberedRecords({ remote: announced, feed, staleIfErrorMs }), poolLoad };
+  const announced = monitorRemote({ remote, feed, events });
+  return { records: createCachedRecords({ remote: announced, feed, staleIfErrorMs }), poolLoad };
 }
 
 /** A server that is just being started, or failing over, is waited for. */

@@ -1,7 +1,7 @@
 import { type ClientConfig, Pool, type PoolClient, type QueryConfig } from 'pg';
 import type { PoolLoad } from '../../metrics/pool-load.ts';
 import type { Value } from '../sql/steps.ts';
-import { notInTime, within } from '../timeout.ts';
+import { timedOutReason, within } from '../timeout.ts';
 import { CheckedClient } from './checked-client.ts';
 import { asRefusal, PostgresFailure, toFailure, unavailable } from './failures.ts';
 
@@ -50,7 +50,7 @@ const idleTimeoutMs = 30_000;
 /** What it takes to connect and ask. */
 const repeatMs = 100;
 
-const timedOut = () => new PostgresFailure('gone', undefined, notInTime);
+const timedOut = () => new PostgresFailure('gone', undefined, timedOutReason);
 const ignore = () => {};
 
 /** Opens a pool; it connects when it is first used. */

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { Refusal } from '../../src/errors.ts';
-import { announceRemote } from '../../src/stores/announced-remote.ts';
-import type { RemoteRecords } from '../../src/stores/remembered-records.ts';
+import { monitorRemote } from '../../src/stores/monitored-remote.ts';
+import type { RemoteRecords } from '../../src/stores/records.ts';
 
 /** A store, the beats of its feed and its clock, all in the test's hand. */
 class Remote {
@@ -37,7 +37,7 @@ class Remote {
       },
       close: async () => {},
     };
-    this.records = announceRemote({
+    this.records = monitorRemote({
       remote: remote as RemoteRecords,
       feed: {
         notifiedUntil: 700,
@@ -138,12 +138,12 @@ t.test('a ping that takes too long has failed, also when it is answered in the e
   await remote.beat(false);
   remote.now += 1_000;
   await new Promise((done) => setTimeout(done, 1_100));
-  t.strictSame(remote.states, ['it did not answer in time']);
+  t.strictSame(remote.states, ['timed out']);
   resolve();
   await new Promise(setImmediate);
-  t.strictSame(remote.states, ['it did not answer in time']);
+  t.strictSame(remote.states, ['timed out']);
   await remote.beat(true);
-  t.strictSame(remote.states, ['it did not answer in time', 'back']);
+  t.strictSame(remote.states, ['timed out', 'back']);
 });
 
 t.test('who asked before it came back, and hears of it late, does not say that it is away', async (t) => {

@@ -1,8 +1,8 @@
 import t, { type Test } from 'tap';
 import { Refusal } from '../../src/errors.ts';
+import { createCachedRecords } from '../../src/stores/cached-records.ts';
 import type { RecordsChange } from '../../src/stores/change-feed.ts';
-import type { ApiKeyWithOwner, Records, UserWithSets } from '../../src/stores/records.ts';
-import { createRememberedRecords, type RemoteRecords } from '../../src/stores/remembered-records.ts';
+import type { ApiKeyWithOwner, Records, RemoteRecords, UserWithSets } from '../../src/stores/records.ts';
 import { hashOf, newKey, newUser } from '../contract/fixtures.ts';
 
 const staleIfErrorMs = 30_000;
@@ -50,7 +50,7 @@ class Remote {
       findUserByName: () => response(() => this.user),
     };
     const self = this;
-    this.records = createRememberedRecords({
+    this.records = createCachedRecords({
       remote: remote as RemoteRecords,
       feed: {
         get notifiedUntil() {
