@@ -1,3 +1,4 @@
+import { apiKeyListSpec } from '../endpoints/api-keys/api-key-list-spec.ts';
 import {
   apiKeyPage,
   apiKeyRead,
@@ -5,9 +6,9 @@ import {
   apiKeyWriteCreate,
   deleteQuery,
   hydrateQuery,
-  listQuery,
 } from '../endpoints/api-keys/api-key-schemas.ts';
-import { listDescription, scopeNames } from '../endpoints/api-keys/describe.ts';
+import { scopeNames } from '../endpoints/api-keys/describe.ts';
+import { listDescription, listQuerySchema } from '../endpoints/lists/list-spec.ts';
 import type { Operation } from './operation.ts';
 
 const list = '/api/admin/api-keys/';
@@ -23,7 +24,7 @@ export const apiKeyOperations: readonly Operation[] = [
     method: 'GET',
     path: list,
     guard: read,
-    query: listQuery([]),
+    query: listQuerySchema(apiKeyListSpec([])),
     success: { status: 200, description: 'A page of keys.', schema: apiKeyPage },
     refusals: ['invalid_cursor'],
   },

@@ -1,7 +1,8 @@
+import type { Comparison, ListPosition, ListQuery } from './list-query.ts';
+
 /** What keys are listed by. */
 export type ApiKeySortField = 'created' | 'label' | 'expires' | 'last_used';
 export type ApiKeyStatus = 'active' | 'expired' | 'suspended';
-export type Comparison = 'gt' | 'gte' | 'lt' | 'lte';
 
 /** Filters of the key list; all must hold. Instants are epoch milliseconds. */
 export interface ApiKeyFilters {
@@ -22,24 +23,11 @@ export interface ApiKeyFilters {
   readonly statusEq?: ApiKeyStatus;
 }
 
-/** A place in the order of a list: the sort value and id of an item; the null of a field is its far end. */
-export interface ApiKeyPosition {
-  readonly value: number | string | null;
-  readonly id: string;
-}
+/** A position in the order of the key list. */
+export type ApiKeyPosition = ListPosition;
 
-export interface ApiKeyQuery {
-  readonly sortBy: ApiKeySortField;
-  readonly sortOrder: 'asc' | 'desc';
-  readonly filters: ApiKeyFilters;
-  /** Items strictly after this place in the order (or before it, when `backwards`). Absent: from the end it starts at. */
-  readonly from?: ApiKeyPosition;
-  /** With `from`: the item at that place, if still there, counts too. */
-  readonly inclusive?: boolean;
-  /** Read towards the start; items are still given in list order. */
-  readonly backwards?: boolean;
-  /** How many at most. */
-  readonly size: number;
+/** Asks for one page of the key list. */
+export interface ApiKeyQuery extends ListQuery<ApiKeySortField, ApiKeyFilters> {
   /** The instant against which `expired` is judged, epoch ms. */
   readonly now: number;
 }

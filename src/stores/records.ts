@@ -1,4 +1,5 @@
 import type { ApiKeyQuery } from './api-key-query.ts';
+import type { ListPage } from './list-query.ts';
 
 /** A value, or a promise of it: a store whose response is already in this process gives it without a wait. */
 export type Awaitable<T> = T | Promise<T>;
@@ -125,15 +126,8 @@ export interface UserIdentity extends Identity {
   readonly madeUser: boolean;
 }
 
-export interface ApiKeyPage {
-  readonly items: readonly ListedApiKey[];
-  /** How many keys pass the filters. */
-  readonly total: number;
-  /** Whether any of them lies before the first item (of a page without items: before `from`). */
-  readonly before: boolean;
-  /** Likewise behind the last item. */
-  readonly after: boolean;
-}
+/** One page of the key list. */
+export type ApiKeyPage = ListPage<ListedApiKey>;
 
 /** A signing key as JWK text (RFC 7517), private part included. */
 export interface SigningKey {

@@ -4,18 +4,12 @@ import {
   booleanText,
   codePointString,
   distinctList,
-  integerText,
-  repeatable,
   togetherAtLeastOne,
   withoutControlCharacters,
 } from '../../input/pydantic-types.ts';
+import { pageFields } from '../lists/page.ts';
 
-/** Fields by which the list sorts; the first is the default. */
-export const sortFields = ['created', 'label', 'expires', 'last_used'] as const;
 export const statuses = ['active', 'expired', 'suspended'] as const;
-
-export const defaultPageSize = 50;
-export const maxPageSize = 100;
 
 /** What bounds a new key. */
 export interface NewKeyBounds {
@@ -59,46 +53,12 @@ export const deleteQuery = z.object({
   children: booleanText().prefault(false).describe('Also deletes the keys minted with it.'),
 });
 
-function hydrate() {
+/** `hydrate` of calls that return keys. */
+export function hydrate() {
   return booleanText()
     .prefault(true)
     .describe('Shows `created_by` and `scope_sets` as objects instead of bare ids.');
 }
-
-function instants<N extends string>(name: N) {
-  return Object.fromEntries(
-    ['gte', 'gt', 'lte', 'lt'].map((operator) => [`${name}__${operator}`, rfc3339().optional()]),
-  ) as Record<`${N}__${'gte' | 'gt' | 'lte' | 'lt'}`, z.ZodOptional<ReturnType<typeof rfc3339>>>;
-}
-
-/** The query of the list; what it doesn't name is refused. */
-export function listQuery(catalogue: readonly string[]) {
-  return z.strictObject({
-    size: integerText({ ge: 1, le: maxPageSize }).prefault(defaultPageSize).describe('Items on a page.'),
-    cursor: z.string().optional().describe('From another page of the same sort and filters.'),
-    sort_by: z
-      .enum(sortFields)
-      .default('created')
-      .describe('`label` by code points; no `expires` is the far future, no `last_used` the far past.'),
-    sort_order: z.enum(['asc', 'desc']).default('desc').describe('Ties by id.'),
-    hydrate: hydrate(),
-    label__contains: z.string().optional().describe('ASCII case-insensitive.'),
-    label__eq: z.string().optional(),
-    ...instants('created'),
-    ...instants('expires'),
-    expires__isnull: booleanText().optional(),
-    ...instants('last_used'),
-    last_used__isnull: booleanText().optional(),
-    scopes__contains: repeatable(z.array(scopeOf(catalogue)))
-      .optional()
-      .describe('May come more than once; a key that has all of them.'),
-    created_by__eq: z.string().optional(),
-    status__eq: z.enum(statuses).optional(),
-  });
-}
-
-/** What a checked list query says. */
-export type ListQuery = z.output<ReturnType<typeof listQuery>>;
 
 const timestamp = z.iso.datetime({ precision: 3 });
 
@@ -126,15 +86,6 @@ export const apiKeyReadCreate = z
   .object({ ...readFields, key: z.string().describe('The key itself, shown this once.') })
   .meta({ id: 'ApiKeyReadCreate' });
 
-const pageCursor = z.string().nullable();
-
 export const apiKeyPage = z
-  .object({
-    items: z.array(apiKeyInDb),
-    total: z.int().nonnegative().describe('Keys that pass the filters.'),
-    current_page: pageCursor,
-    current_page_backwards: pageCursor,
-    previous_page: pageCursor,
-    next_page: pageCursor,
-  })
+  .object(pageFields(apiKeyInDb, 'Keys that pass the filters.'))
   .meta({ id: 'ApiKeyInDbCursorPage' });

@@ -1,0 +1,66 @@
+import { z } from 'zod';
+import type { ListPage, ListPosition } from '../../stores/list-query.ts';
+import type { PageCursors, PageStart } from './page-cursors.ts';
+
+const pageCursor = z.string().nullable();
+
+/** The members of a page's body; `totalNote` says what is counted. */
+export function pageFields<Item extends z.ZodType>(item: Item, totalNote: string) {
+  return {
+    items: z.array(item),
+    total: z.int().nonnegative().describe(totalNote),
+    current_page: pageCursor,
+    current_page_backwards: pageCursor,
+    previous_page: pageCursor,
+    next_page: pageCursor,
+  };
+}
+
+/** Where a page and its neighbours start; null where the list ends. */
+export interface PageStarts {
+  readonly current: PageStart;
+  /** The same items, read from the other end. */
+  readonly currentBackwards: PageStart;
+  readonly previous: PageStart | null;
+  readonly next: PageStart | null;
+}
+
+/** The starts around a page that was read from `start` with room for `size` items. */
+export function pageStarts<Item>(
+  page: ListPage<Item>,
+  start: PageStart,
+  size: number,
+  positionOf: (item: Item) => ListPosition,
+): PageStarts {
+  const { items, before, after } = page;
+  const [first, last] = [items[0], items.at(-1)];
+  if (first === undefined || last === undefined) {
+    // Its items went away: the page stays where it was, and what is left lies on the other side of that position.
+    const { from, inclusive, backwards } = start;
+    const rest = { from, inclusive: !inclusive, backwards: !backwards };
+    return {
+      current: start,
+      currentBackwards: start,
+      previous: before ? rest : null,
+      next: after ? rest : null,
+    };
+  }
+  const limit = items.length < size ? items.length : undefined;
+  const [top, bottom] = [positionOf(first), positionOf(last)];
+  return {
+    current: { from: top, inclusive: true, backwards: false, limit: after ? limit : undefined },
+    currentBackwards: { from: bottom, inclusive: true, backwards: true, limit: before ? limit : undefined },
+    previous: before ? { from: top, inclusive: false, backwards: true } : null,
+    next: after ? { from: bottom, inclusive: false, backwards: false } : null,
+  };
+}
+
+/** The cursors of a page's body. */
+export function cursorFields({ current, currentBackwards, previous, next }: PageStarts, pages: PageCursors) {
+  return {
+    current_page: pages.write(current),
+    current_page_backwards: pages.write(currentBackwards),
+    previous_page: previous && pages.write(previous),
+    next_page: next && pages.write(next),
+  };
+}
