@@ -2,7 +2,7 @@ import { unwatchFile, watchFile } from 'node:fs';
 import { clientTlsFiles } from '../config/client-tls.ts';
 import { formatProblem } from '../config/problems.ts';
 import type { Config } from '../config/schema.ts';
-import type { RunningGateway } from '../gateway/start.ts';
+import type { RunningGateway } from '../gateway/running-gateway.ts';
 import type { Call } from './command.ts';
 import { type ReadConfig, readConfig } from './configuration.ts';
 

@@ -1,6 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import type { Config } from '../config/schema.ts';
-import { type RunningGateway, startGateway } from '../gateway/start.ts';
+import type { RunningGateway } from '../gateway/running-gateway.ts';
+import { startGateway } from '../gateway/start.ts';
 import { createLog, type Log } from '../log/log.ts';
 import { type Call, Failure } from './command.ts';
 import { readConfig, requireConfig } from './configuration.ts';

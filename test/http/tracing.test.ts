@@ -190,11 +190,11 @@ t.test('a collector that is away holds nothing up, and is told of once', async (
     t.equal((await api.send({ path, apiKey })).status, 200);
     await new Promise((resolve) => setTimeout(resolve, 60));
   }
-  t.equal(told('traces can not be exported'), 1);
+  t.equal(told('trace export failed'), 1);
   collector.status = 200;
   await api.send({ path, apiKey });
   await collector.traceOf('GET /api/store');
-  await eventually('told of that, too', () => told('traces are exported again') === 1);
+  await eventually('the recovery is logged, too', () => told('trace export resumed') === 1);
   await stop();
 });
 
@@ -208,7 +208,7 @@ for (const { status, reason } of [
     await collector.traceOf('POST /api/admin/api-keys');
     collector.status = status;
     await api.send({ path, apiKey });
-    const isNotification = ({ msg }: Record<string, unknown>) => msg === 'traces can not be exported';
+    const isNotification = ({ msg }: Record<string, unknown>) => msg === 'trace export failed';
     const line = await eventually('told', () => logLines().find(isNotification));
     t.equal(line.reason, reason);
   });

@@ -1,0 +1,42 @@
+import type { HeldNow } from '../credentials/principal.ts';
+import type { Exchange } from '../http/exchange.ts';
+import type { Gateway } from './gateway.ts';
+import { noGateway, type WatchedGateway } from './metrics.ts';
+
+/** The gateway that serves now. A reload replaces it; parts that survive a reload reach it through here. */
+export class CurrentGateway {
+  #serving: Gateway | null = null;
+
+  /** Serves new exchanges by `next`; the previous gateway closes after its last exchange. */
+  replace(next: Gateway): void {
+    this.#serving?.retire();
+    this.#serving = next;
+  }
+
+  /** As {@link Gateway.handle}. */
+  handle(exchange: Exchange): void {
+    this.#required().handle(exchange);
+  }
+
+  /** As {@link Gateway.refuse}. */
+  refuse(exchange: Exchange, error: unknown): void {
+    this.#required().refuse(exchange, error);
+  }
+
+  readonly heldNow: HeldNow = (principal) => this.#required().heldNow(principal);
+
+  /** What metrics read; all zero until the first gateway is composed. */
+  watched(): WatchedGateway {
+    return this.#serving ?? noGateway;
+  }
+
+  /** Closes the gateway that serves now. */
+  async close(): Promise<void> {
+    await this.#serving?.close();
+  }
+
+  #required(): Gateway {
+    if (this.#serving === null) throw new Error('no gateway has been composed yet');
+    return this.#serving;
+  }
+}
