@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import type { RequestChannel, ServerExchange } from '../http1/connection-options.ts';
+import type { RequestChannel, ResponseWriter, ServerExchange } from '../http1/connection-options.ts';
 import type { BodyReader } from '../http1/incoming-body.ts';
 import type { RequestHeadText } from '../http1/message-head.ts';
-import type { ResponseWriter } from '../http1/response-writer.ts';
 import type { RequestTrace } from '../tracing/request-trace.ts';
 import { clientAddress, type TrustedProxies } from './client-address.ts';
 import { isUsableRequestId, type RequestHead } from './request-head.ts';

@@ -1,6 +1,12 @@
 import type { Socket } from 'node:net';
 import { ChunkedDecoder } from './chunked-decoder.ts';
-import type { RequestConnection, UpstreamRequest } from './client-request.ts';
+import {
+  type ConnectionOwner,
+  defaultKeepAliveMs,
+  type PooledConnection,
+  type UpstreamRequest,
+} from './client-request.ts';
+import { connectEvent, connectSocket, type SocketTarget } from './client-socket.ts';
 import { GrowingBytes } from './growing-bytes.ts';
 import { holdWrites } from './held-writes.ts';
 import { headEnd, MalformedMessage, parseResponseHead, type ResponseHeadText } from './message-head.ts';
@@ -8,18 +14,17 @@ import { releaseBuffer } from './release-buffer.ts';
 import { assertNoInterimBody, framingOf, type ResponseFraming, upgradeNamedIn } from './response-framing.ts';
 import { UpstreamError } from './upstream-error.ts';
 
-/** Who owns connections and is told when one is free or gone. */
-export interface ConnectionOwner {
-  onFree(connection: UpstreamConnection): void;
-  onGone(connection: UpstreamConnection): void;
-}
-
 const maxHeadBytes = 64 * 1024;
 /** Interim answers to one request; a flood of them is no service. */
 const maxInterim = 32;
 
+/** Opens a connection that a pool owns. */
+export function openUpstreamConnection(target: SocketTarget, owner: ConnectionOwner): UpstreamConnection {
+  return new UpstreamConnection(connectSocket(target), owner, connectEvent(target), defaultKeepAliveMs);
+}
+
 /** One connection to an upstream: carries one request at a time and reads its response strictly. */
-export class UpstreamConnection implements RequestConnection {
+export class UpstreamConnection implements PooledConnection {
   /** Answers read so far: a connection that had none and dies was never good. */
   responses = 0;
   /** When it last became free, or something last moved, as by `performance.now()`. */
@@ -61,7 +66,6 @@ export class UpstreamConnection implements RequestConnection {
     socket.on('close', this.#onClose);
   }
 
-  /** Carries the request; only when free. */
   send(request: UpstreamRequest): void {
     this.#request = request;
     request.connection = this;
@@ -115,7 +119,6 @@ export class UpstreamConnection implements RequestConnection {
     return socket.writableLength < socket.writableHighWaterMark;
   }
 
-  /** The body is complete. */
   endBody(): void {
     this.#sent = true;
     this.since = performance.now();
@@ -131,7 +134,6 @@ export class UpstreamConnection implements RequestConnection {
     this.#socket.resume();
   }
 
-  /** Ends it at once; its request, if any, is told nothing. */
   destroy(): void {
     if (this.#dead) return;
     this.#dead = true;
@@ -277,12 +279,10 @@ export class UpstreamConnection implements RequestConnection {
     request.onError(error);
   }
 
-  /** Whether it has been free for longer than the upstream can be expected to keep it. */
   isStale(now: number): boolean {
     return now - this.since > this.keepAliveMs;
   }
 
-  /** Fails the request if it has waited too long; `now` as by `performance.now()`. */
   checkTime(now: number): void {
     const request = this.#request;
     if (request === null) {

@@ -1,8 +1,7 @@
-import { isIP, connect as netConnect, type Socket } from 'node:net';
-import { connect as tlsConnect } from 'node:tls';
 import { Refusal } from '../errors.ts';
-import { type ConnectionOwner, UpstreamConnection } from './client-connection.ts';
-import type { UpstreamRequest } from './client-request.ts';
+import { openUpstreamConnection } from './client-connection.ts';
+import type { ConnectionOwner, PooledConnection, UpstreamRequest } from './client-request.ts';
+import type { SocketTarget } from './client-socket.ts';
 import { RestingConnections } from './resting-connections.ts';
 import { UpstreamError } from './upstream-error.ts';
 
@@ -15,20 +14,9 @@ export interface ConnectionLoad {
   readonly waiting: number;
 }
 
-/** TLS towards an upstream; PEM texts. */
-export interface UpstreamTls {
-  readonly ca?: Buffer;
-  readonly cert?: Buffer;
-  readonly key?: Buffer;
-  readonly serverName?: string;
-}
-
 /** An upstream service, normalised. Durations in milliseconds. */
-export interface UpstreamOptions {
+export interface UpstreamOptions extends SocketTarget {
   readonly name: string;
-  readonly address: { readonly host: string; readonly port: number } | { readonly socketPath: string };
-  /** Null for plain HTTP. */
-  readonly tls: UpstreamTls | null;
   /** `Host` for a request that came without one (HTTP/1.0). */
   readonly authority: string;
   /** Sent as `Host` in place of the one received; null: as received. */
@@ -61,12 +49,18 @@ export interface Upstream {
   close(): void;
 }
 
-/** How long a free connection is kept when the upstream says nothing: less than common servers wait (5 s). */
-const defaultKeepAliveMs = 4_000;
+/** Opens a connection for a pool, which owns it; it connects by itself. */
+export type OpenConnection = (target: SocketTarget, owner: ConnectionOwner) => PooledConnection;
 
-/** Builds the pool; it connects when it is first used. The connection used last is used first again. */
-export function createUpstream(options: UpstreamOptions): Upstream {
-  return new UpstreamPool(options);
+/**
+ * Builds the pool; it connects when it is first used. The connection used last is used first again. `open`: what carries
+ * the requests, by default this engine's own connection.
+ */
+export function createUpstream(
+  options: UpstreamOptions,
+  open: OpenConnection = openUpstreamConnection,
+): Upstream {
+  return new UpstreamPool(options, open);
 }
 
 class UpstreamPool implements Upstream, ConnectionOwner {
@@ -74,9 +68,10 @@ class UpstreamPool implements Upstream, ConnectionOwner {
   readonly authority: string;
   readonly host: string | null;
   readonly #options: UpstreamOptions;
-  readonly #all = new Set<UpstreamConnection>();
-  readonly #free: UpstreamConnection[] = [];
-  readonly #resting = new RestingConnections<UpstreamConnection>((connection) => this.#onRested(connection));
+  readonly #open: OpenConnection;
+  readonly #all = new Set<PooledConnection>();
+  readonly #free: PooledConnection[] = [];
+  readonly #resting = new RestingConnections<PooledConnection>((connection) => this.#onRested(connection));
   /** In order of arrival. */
   readonly #queue = new Set<UpstreamRequest>();
   /** Likewise, those whose body is on its way. */
@@ -86,7 +81,8 @@ class UpstreamPool implements Upstream, ConnectionOwner {
   readonly #maxUploads: number;
   readonly #timer: NodeJS.Timeout;
 
-  constructor(options: UpstreamOptions) {
+  constructor(options: UpstreamOptions, open: OpenConnection) {
+    this.#open = open;
     this.name = options.name;
     this.authority = options.authority;
     this.host = options.host;
@@ -134,7 +130,7 @@ class UpstreamPool implements Upstream, ConnectionOwner {
     return !request.bodyOnItsWay || this.#uploads.size < this.#maxUploads;
   }
 
-  #carry(connection: UpstreamConnection, request: UpstreamRequest): void {
+  #carry(connection: PooledConnection, request: UpstreamRequest): void {
     if (request.bodyOnItsWay) this.#uploads.add(request);
     connection.send(request);
   }
@@ -185,45 +181,24 @@ class UpstreamPool implements Upstream, ConnectionOwner {
   }
 
   #connect(request: UpstreamRequest): void {
-    const { tls } = this.#options;
-    const connection = new UpstreamConnection(
-      this.#openSocket(),
-      this,
-      tls === null ? 'connect' : 'secureConnect',
-      defaultKeepAliveMs,
-    );
+    const connection = this.#open(this.#options, this);
     this.#all.add(connection);
     this.#carry(connection, request);
   }
 
-  #openSocket(): Socket {
-    const { address, tls } = this.#options;
-    const where = {
-      ...('socketPath' in address ? { path: address.socketPath } : address),
-      // The end of one direction of an upgraded connection is not that of the other.
-      allowHalfOpen: true,
-    };
-    if (tls === null) return netConnect(where);
-    const { ca, cert, key, serverName } = tls;
-    // An IP address is no server name (RFC 6066 §3); the certificate is checked against it all the same.
-    const servername =
-      serverName ?? ('host' in address && isIP(address.host) === 0 ? address.host : undefined);
-    return tlsConnect({ ...where, ca, cert, key, servername, ALPNProtocols: ['http/1.1'] });
-  }
-
-  onFree(connection: UpstreamConnection): void {
+  onFree(connection: PooledConnection): void {
     this.#resting.add(connection);
     if (this.#queue.size + this.#uploadQueue.size > 0) this.#resting.hurry();
   }
 
-  #onRested(connection: UpstreamConnection): void {
+  #onRested(connection: PooledConnection): void {
     if (!this.#all.has(connection)) return;
     const next = this.#takeWaiting();
     if (next === undefined) this.#free.push(connection);
     else this.#carry(connection, next);
   }
 
-  onGone(connection: UpstreamConnection): void {
+  onGone(connection: PooledConnection): void {
     if (!this.#all.delete(connection)) return;
     const at = this.#free.indexOf(connection);
     if (at >= 0) this.#free.splice(at, 1);
@@ -231,7 +206,7 @@ class UpstreamPool implements Upstream, ConnectionOwner {
     if (next !== undefined) this.#connect(next);
   }
 
-  #takeFree(): UpstreamConnection | undefined {
+  #takeFree(): PooledConnection | undefined {
     for (let free = this.#free.pop(); free !== undefined; free = this.#free.pop()) {
       if (!free.isStale(performance.now())) return free;
       free.destroy();

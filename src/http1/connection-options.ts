@@ -4,8 +4,41 @@ import type { TimeLimits } from './connection-clock.ts';
 import type { BodyReader } from './incoming-body.ts';
 import type { RequestHeadText } from './message-head.ts';
 import type { RequestFraming } from './request-framing.ts';
-import type { ResponseWriter } from './response-writer.ts';
 import type { TargetLimits } from './target-limits.ts';
+
+/** Writes one response on a client connection. */
+export interface ResponseWriter {
+  /** The status, 0 before {@link begin}. */
+  readonly status: number;
+  readonly begun: boolean;
+  readonly ended: boolean;
+  /** Bytes of the body so far. */
+  bodyBytes: number;
+  /** The connection ends with this response; may be set until `begin`. */
+  closes: boolean;
+  /** Whether a body whose length was said came to another one: the connection can't be used any more. */
+  readonly cutShort: boolean;
+  /**
+   * Starts the response. `fields` are names and values in turn, without framing; `length` is that of the body in bytes,
+   * -1 when it isn't known. Nothing is sent before the first bytes of the body, the end, or {@link flush}.
+   *
+   * Throws `UnwritableHead` and leaves the response unbegun: another may take its place.
+   */
+  begin(status: number, fields: readonly string[], length: number): void;
+  /** Sends the head if it still waits for the first bytes of the body. */
+  flush(): void;
+  /** Sends bytes of the body; false when the client does not keep up. */
+  write(bytes: Buffer): boolean;
+  /**
+   * Ends the response, with the last bytes of its body if there are some and with trailers where the framing has room.
+   * Throws `UnwritableHead` for trailers, before anything of this has been sent.
+   */
+  end(bytes?: Buffer, trailers?: readonly string[]): void;
+  /** An interim response (RFC 9110 §15.2): to HTTP/1.1 alone, before the final one. Throws `UnwritableHead`. */
+  inform(status: number, fields?: readonly string[]): void;
+  /** Agrees to another protocol (RFC 9110 §15.2.2): the last that is written as HTTP. Throws `UnwritableHead`. */
+  switchProtocols(fields: readonly string[]): void;
+}
 
 /** What an exchange may do with the client connection that its request came on. */
 export interface RequestChannel {
@@ -46,6 +79,16 @@ export interface ServerExchange {
   gone(): void;
   /** Ends the connection without a proper end of the response; `outcome` says why. */
   reset(outcome: string): void;
+}
+
+/** One client connection, as its server sees it. */
+export interface ClientConnection {
+  /** Closes the connection if it has been too long where it stands; `now` as by `performance.now()`. */
+  checkTime(now: number): void;
+  /** No more requests: an idle connection closes now, a busy one with its response. */
+  closeWhenIdle(): void;
+  /** Cuts the connection because the gateway ends. */
+  cut(): void;
 }
 
 /** What all connections of a listener share. Durations in milliseconds. */

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import type { ResponseWriter } from './connection-options.ts';
 import { lastChunk, responseHeadText } from './head-text.ts';
 import { holdWrites } from './held-writes.ts';
 
@@ -6,13 +7,10 @@ import { holdWrites } from './held-writes.ts';
 const onePieceBytes = 16 * 1024;
 
 /** Writes one response on a connection: head, framing, body (RFC 9112 §4, §6, §7). */
-export class ResponseWriter {
-  /** The status, 0 before {@link begin}. */
+export class SocketResponseWriter implements ResponseWriter {
   status = 0;
   ended = false;
-  /** Bytes of the body so far. */
   bodyBytes = 0;
-  /** The connection ends with this response; may be set until `begin`. */
   closes: boolean;
   readonly #socket: Socket;
   readonly #minor: number;
@@ -43,12 +41,6 @@ export class ResponseWriter {
     return this.status !== 0;
   }
 
-  /**
-   * Starts the response. `fields` are names and values in turn, without framing; `length` is that of the body in bytes,
-   * -1 when it isn't known. Nothing is sent before the first bytes of the body, the end, or {@link flush}.
-   *
-   * Throws `UnwritableHead` and leaves the response unbegun: another may take its place.
-   */
   begin(status: number, fields: readonly string[], length: number): void {
     const bodyless = this.#isHead || status === 204 || status === 304 || status < 200;
     const isUnmeasured = length < 0 && !bodyless;
@@ -67,7 +59,6 @@ export class ResponseWriter {
     this.#owed = Math.max(-1, length);
   }
 
-  /** Sends the head if it still waits for the first bytes of the body. */
   flush(): void {
     if (this.#pendingHead === '' || this.ended) return;
     const head = this.#pendingHead;
@@ -75,7 +66,6 @@ export class ResponseWriter {
     this.#socket.write(head, 'latin1');
   }
 
-  /** Sends bytes of the body; false when the client does not keep up. */
   write(bytes: Buffer): boolean {
     if (bytes.length === 0) return true;
     this.bodyBytes += bytes.length;
@@ -86,10 +76,6 @@ export class ResponseWriter {
     return this.#writePiece(head, bytes, '');
   }
 
-  /**
-   * Ends the response, with the last bytes of its body if there are some and with trailers where the framing has room.
-   * Throws `UnwritableHead` for trailers, before anything of this has been sent.
-   */
   end(bytes?: Buffer, trailers: readonly string[] = []): void {
     const last = this.#chunked ? lastChunk(trailers) : '';
     const head = this.#pendingHead;
@@ -105,18 +91,15 @@ export class ResponseWriter {
     this.ended = true;
   }
 
-  /** Whether a body whose length was said came to another one: the connection can't be used any more. */
   get cutShort(): boolean {
     return !this.#bodyless && this.#owed >= 0 && this.bodyBytes !== this.#owed;
   }
 
-  /** An interim response (RFC 9110 §15.2): to HTTP/1.1 alone, before the final one. Throws `UnwritableHead`. */
   inform(status: number, fields: readonly string[] = []): void {
     if (this.#minor === 0 || this.begun) return;
     this.#socket.write(responseHeadText(status, fields), 'latin1');
   }
 
-  /** Agrees to another protocol (RFC 9110 §15.2.2): the last that is written as HTTP. Throws `UnwritableHead`. */
   switchProtocols(fields: readonly string[]): void {
     this.inform(101, fields);
     this.status = 101;

@@ -2,16 +2,24 @@ import type { Socket } from 'node:net';
 import { Refusal } from '../errors.ts';
 import { BodyPace } from './body-pace.ts';
 import { ConnectionClock, phase } from './connection-clock.ts';
-import type { ConnectionOptions, RequestChannel, ServerExchange } from './connection-options.ts';
+import type {
+  ClientConnection,
+  ConnectionOptions,
+  RequestChannel,
+  ServerExchange,
+} from './connection-options.ts';
+import { cutSocket } from './cut-socket.ts';
 import type { BodyReader } from './incoming-body.ts';
 import type { RequestHeadText } from './message-head.ts';
 import { canonicalAddress } from './peer-address.ts';
 import type { RequestFraming } from './request-framing.ts';
 import { type RequestEvents, RequestReader } from './request-reader.ts';
-import { ResponseWriter } from './response-writer.ts';
+import { SocketResponseWriter } from './response-writer.ts';
 
 /** One client connection: gives its requests, one at a time, their turn to be answered, and ends when it must. */
-export class ServerConnection<Exchange extends ServerExchange> implements RequestEvents, RequestChannel {
+export class ServerConnection<Exchange extends ServerExchange>
+  implements RequestEvents, RequestChannel, ClientConnection
+{
   readonly socket: Socket;
   /** Canonical address of the peer. */
   readonly peer: string;
@@ -47,7 +55,7 @@ export class ServerConnection<Exchange extends ServerExchange> implements Reques
       this.#options.isClosing() ||
       framing.closes ||
       (requestsPerConnection > 0 && this.#requests >= requestsPerConnection);
-    const response = new ResponseWriter(
+    const response = new SocketResponseWriter(
       this.socket,
       head.minor,
       head.method === 'HEAD',
@@ -198,7 +206,6 @@ export class ServerConnection<Exchange extends ServerExchange> implements Reques
     if (!this.socket.destroyed && this.#exchange === null) this.resume();
   };
 
-  /** Closes the connection if it has been too long where it stands; `now` as by `performance.now()`. */
   checkTime(now: number): void {
     const { reader, pace } = this.#reader.body;
     const isSlow = reader !== null && pace?.isTooSlow(now) === true;
@@ -228,7 +235,6 @@ export class ServerConnection<Exchange extends ServerExchange> implements Reques
     }
   }
 
-  /** No more requests: an idle connection closes now, a busy one with its response. */
   closeWhenIdle(): void {
     if (this.#exchange === null && this.#clock.phase !== phase.ending) this.#end();
   }
@@ -243,7 +249,6 @@ export class ServerConnection<Exchange extends ServerExchange> implements Reques
     if (this.socket.isPaused()) this.socket.resume();
   }
 
-  /** Cuts the connection because the gateway ends. */
   cut(): void {
     const exchange = this.#exchange;
     if (exchange === null || exchange.outcome !== 'ok' || exchange.response.ended) this.reset();
@@ -252,13 +257,7 @@ export class ServerConnection<Exchange extends ServerExchange> implements Reques
 
   /** Cuts the connection, and what is still on its way to the client: it can't take that for whole. */
   reset(): void {
-    const { socket, encrypted } = this;
-    if (socket.destroyed) return;
-    // Nothing is left to cut then; and libuv resets no socket whose end is on its way, so that Node would lose it open.
-    const isEnding = socket.writableEnded && socket.writableLength === 0;
-    // TLS has no reset of its own: a close without its close_notify says the same.
-    if (encrypted || isEnding) socket.destroy();
-    else socket.resetAndDestroy();
+    cutSocket(this.socket, this.encrypted);
   }
 }
 

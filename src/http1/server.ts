@@ -1,7 +1,7 @@
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 import type { TimeLimits } from './connection-clock.ts';
-import type { ConnectionOptions, ServerExchange } from './connection-options.ts';
+import type { ClientConnection, ConnectionOptions, ServerExchange } from './connection-options.ts';
 import { ServerConnection } from './server-connection.ts';
 import type { TargetLimits } from './target-limits.ts';
 
@@ -52,12 +52,29 @@ export interface Http1Server {
   readonly connections: number;
 }
 
-/** Builds a server; it listens when it is told to. */
+/** What accepts connections and reads their requests. */
+export interface Listener {
+  readonly server: Server;
+  /** New connections are served with this certificate. */
+  renewCertificate(certificate: CertificatePair): void;
+  /** From now on these bounds in time count, where the listener itself keeps them. */
+  apply(limits: TimeLimits): void;
+}
+
+/** Builds a listener, which hands over every connection once it may send requests. */
+export type CreateListener = <Exchange extends ServerExchange>(
+  options: ServerOptions<Exchange>,
+  shared: ConnectionOptions<Exchange>,
+  onConnection: (connection: ClientConnection, socket: Socket) => void,
+) => Listener;
+
+/** Builds a server; it listens when it is told to. `createListener`: what reads requests, by default this engine. */
 export function createHttp1Server<Exchange extends ServerExchange>(
   options: ServerOptions<Exchange>,
+  createListener: CreateListener = createSocketListener,
 ): Http1Server {
   const { createExchange, onRequest, onUnreadable, onClosed } = options;
-  const connections = new Set<ServerConnection<Exchange>>();
+  const connections = new Set<ClientConnection>();
   /** Every socket accepted, those amid a TLS handshake too. */
   const sockets = new Set<Socket>();
   let closing = false;
@@ -73,34 +90,14 @@ export function createHttp1Server<Exchange extends ServerExchange>(
     onClosed,
   };
 
-  function accept(socket: Socket): void {
-    if (socket.destroyed) return;
-    // A client's half-close is ours to judge from now on.
-    socket.allowHalfOpen = true;
-    const connection = new ServerConnection(socket, shared);
+  const listener = createListener(options, shared, (connection, socket) => {
     connections.add(connection);
     socket.on('close', () => {
       connections.delete(connection);
       if (connections.size === 0) onLastGone();
     });
-  }
-
-  // A client that half-closes during its TLS handshake can't finish it: it must not hold a place until the time-out.
-  const socketOptions = { allowHalfOpen: options.tls === null, noDelay: true, pauseOnConnect: false };
-  const tlsServer =
-    options.tls === null
-      ? null
-      : createTlsServer(
-          {
-            ...socketOptions,
-            ...options.tls,
-            ALPNProtocols: ['http/1.1'],
-            handshakeTimeout: options.limits.headerTimeoutMs,
-          },
-          accept,
-        );
-  tlsServer?.on('tlsClientError', (_error, socket) => socket.destroy());
-  const server: Server = tlsServer ?? createServer(socketOptions, accept);
+  });
+  const { server } = listener;
   server.maxConnections = options.limits.connections;
   // Before whoever else is told of it, TLS included: what is one too many costs nothing more.
   server.prependListener('connection', (socket: Socket) => {
@@ -119,7 +116,7 @@ export function createHttp1Server<Exchange extends ServerExchange>(
       const now = performance.now();
       for (const connection of connections) connection.checkTime(now);
     };
-    return setInterval(look, Math.min(1_000, Math.max(10, shortestOf(limits) / 4))).unref();
+    return setInterval(look, checkIntervalMs(limits)).unref();
   }
 
   return {
@@ -134,9 +131,10 @@ export function createHttp1Server<Exchange extends ServerExchange>(
           resolve(server.address() as AddressInfo);
         });
       }),
-    renewCertificate: (certificate) => tlsServer?.setSecureContext(certificate),
+    renewCertificate: (certificate) => listener.renewCertificate(certificate),
     apply(settings) {
       Object.assign(shared, connectionSettings(settings));
+      listener.apply(settings.limits);
       server.maxConnections = settings.limits.connections;
       clearInterval(timer);
       timer = startLooking(settings.limits);
@@ -174,14 +172,44 @@ function connectionSettings({ limits, targets }: ServerSettings) {
   };
 }
 
-function shortestOf(limits: ServerLimits): number {
+/** How often connections have to be looked at, in milliseconds, for these bounds to be kept. */
+export function checkIntervalMs(limits: TimeLimits): number {
   const { headerTimeoutMs, bodyIdleTimeoutMs, bodyJudgedAfterMs } = limits;
   const { writeIdleTimeoutMs, keepAliveTimeoutMs } = limits;
-  return Math.min(
+  const shortestMs = Math.min(
     headerTimeoutMs,
     bodyIdleTimeoutMs,
     bodyJudgedAfterMs,
     writeIdleTimeoutMs,
     keepAliveTimeoutMs,
   );
+  return Math.min(1_000, Math.max(10, shortestMs / 4));
+}
+
+/** What this engine listens with: sockets whose bytes it reads itself. */
+function createSocketListener<Exchange extends ServerExchange>(
+  { tls, limits }: ServerOptions<Exchange>,
+  shared: ConnectionOptions<Exchange>,
+  onConnection: (connection: ClientConnection, socket: Socket) => void,
+): Listener {
+  function accept(socket: Socket): void {
+    if (socket.destroyed) return;
+    // A client's half-close is ours to judge from now on.
+    socket.allowHalfOpen = true;
+    onConnection(new ServerConnection(socket, shared), socket);
+  }
+
+  // A client that half-closes during its TLS handshake can't finish it: it must not hold a place until the time-out.
+  const socketOptions = { allowHalfOpen: tls === null, noDelay: true, pauseOnConnect: false };
+  const handshakeTimeout = limits.headerTimeoutMs;
+  const tlsServer =
+    tls === null
+      ? null
+      : createTlsServer({ ...socketOptions, ...tls, ALPNProtocols: ['http/1.1'], handshakeTimeout }, accept);
+  tlsServer?.on('tlsClientError', (_error, socket) => socket.destroy());
+  return {
+    server: tlsServer ?? createServer(socketOptions, accept),
+    renewCertificate: (certificate) => tlsServer?.setSecureContext(certificate),
+    apply: () => {},
+  };
 }

@@ -1,16 +1,16 @@
-import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import type { Principal } from '../credentials/principal.ts';
 import type { Refusal } from '../errors.ts';
 import type { Exchange } from '../http/exchange.ts';
 import type { RequestConnection, UpstreamRequest } from '../http1/client-request.ts';
-import type { HeadText } from '../http1/head-text.ts';
+import { type HeadText, headText } from '../http1/head-text.ts';
 import { releaseBuffer } from '../http1/release-buffer.ts';
 import type { UpstreamError } from '../http1/upstream-error.ts';
 import type { ForwardOptions } from './forward-options.ts';
 import { type BodyOwner, ForwardedBody } from './forwarded-body.ts';
 import { HeldBack } from './held-back.ts';
 import type { OpenStream } from './open-streams.ts';
-import { requestHeadText } from './request-headers.ts';
+import { requestHeaders } from './request-headers.ts';
 import { responseFields, trailerFields } from './response-headers.ts';
 import type { Route } from './route-table.ts';
 import type { Tunnel } from './tunnel.ts';
@@ -42,6 +42,8 @@ class ForwardedRequest implements UpstreamRequest, BodyOwner, OpenStream {
   readonly principal: Principal;
   readonly neededScopes: readonly string[];
   readonly method: string;
+  readonly target: string;
+  readonly fields: readonly string[];
   readonly headText: HeadText;
   readonly chunked: boolean;
   readonly hasBody: boolean;
@@ -79,8 +81,8 @@ class ForwardedRequest implements UpstreamRequest, BodyOwner, OpenStream {
     this.principal = principal!;
     this.neededScopes = principal === null || route.isPublic ? none : route.scopesFor(exchange.method);
     const { head, method } = exchange;
-    const target = preflight ? exchange.path : exchange.target;
     this.method = method;
+    this.target = preflight ? exchange.path : exchange.target;
     this.hasBody = head.hasBody;
     this.bodyOnItsWay = head.hasBody;
     this.upgrade = upgradeOf(exchange, route);
@@ -89,10 +91,9 @@ class ForwardedRequest implements UpstreamRequest, BodyOwner, OpenStream {
     this.responseTimeoutMs = route.responseTimeoutMs;
     this.idleTimeoutMs = route.idleTimeoutMs;
     this.#mayRetry = !head.hasBody && retried.has(method);
-    const { upstream } = route;
-    this.headText = requestHeadText(method, target, head, {
+    this.fields = requestHeaders(head, {
       identityHeaders: principal === null ? none : route.identityHeadersOf(principal),
-      host: upstream.host ?? (head.host === '' ? upstream.authority : head.host),
+      host: route.upstream.host ?? (head.host === '' ? route.upstream.authority : head.host),
       requestId: exchange.id,
       peer: exchange.connection.peer,
       encrypted: exchange.connection.encrypted,
@@ -103,6 +104,7 @@ class ForwardedRequest implements UpstreamRequest, BodyOwner, OpenStream {
       upgrade: this.upgrade,
       traceparent: exchange.trace === null ? null : exchange.trace.traceparent,
     });
+    this.headText = headText(`${method} ${this.target} HTTP/1.1`, this.fields);
   }
 
   start(heldBack: HeldBack): void {
@@ -217,7 +219,7 @@ class ForwardedRequest implements UpstreamRequest, BodyOwner, OpenStream {
     }
   }
 
-  onSwitch(fields: string[], upstream: Socket, fromUpstream: Buffer): void {
+  onSwitch(fields: string[], upstream: Duplex, fromUpstream: Buffer): void {
     const exchange = this.#exchange;
     try {
       exchange.response.switchProtocols(switchFields(fields, exchange, this.upgrade!, this.#options));

@@ -3,7 +3,6 @@ import { type OwnCookies, withoutCookies } from '../http/cookies.ts';
 import { type Meaning, meaning, meaningOf, type PassedMeaning } from '../http/header-names.ts';
 import type { RequestHead } from '../http/request-head.ts';
 import { withoutOwnProtocols } from '../http/websocket-protocols.ts';
-import { type HeadText, headText } from '../http1/head-text.ts';
 import { normalisedName } from '../rules/known-headers.ts';
 import { acceptTraceparent } from '../tracing/traceparent.ts';
 
@@ -42,16 +41,6 @@ export function requestHeaders(head: RequestHead, forwarding: Forwarding): strin
   const traceparent = forwarding.traceparent ?? traceparentOf(head) ?? newTraceparent();
   append(headers, identifyingHeaders(head, forwarding, traceparent));
   return headers;
-}
-
-/** The whole head as it goes on the wire (RFC 9112 §3, §5). Throws `UnwritableHead`. */
-export function requestHeadText(
-  method: string,
-  target: string,
-  head: RequestHead,
-  forwarding: Forwarding,
-): HeadText {
-  return headText(`${method} ${target} HTTP/1.1`, requestHeaders(head, forwarding));
 }
 
 function append(into: string[], headers: readonly string[]): void {

@@ -1,10 +1,10 @@
-import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { closeFrame, FrameFollower, policyViolation } from './websocket-frames.ts';
 
 /** Both ends of an upgraded connection, and the bytes that each had sent already. */
 export interface TunnelEnds {
-  readonly client: Socket;
-  readonly upstream: Socket;
+  readonly client: Duplex;
+  readonly upstream: Duplex;
   readonly fromClient: Buffer;
   readonly fromUpstream: Buffer;
 }
@@ -54,8 +54,8 @@ export class Tunnel {
   }
 
   #join(
-    from: Socket,
-    to: Socket,
+    from: Duplex,
+    to: Duplex,
     frames: FrameFollower,
     count: (bytes: number) => void,
     early: Buffer,
@@ -89,7 +89,7 @@ export class Tunnel {
   }
 
   /** The other side is gone: this one gets what is still on its way to it, and some time to end too. */
-  #endAfter(to: Socket): void {
+  #endAfter(to: Duplex): void {
     to.end(() => this.#cutAfter(lingerMs));
     to.resume();
   }
@@ -104,7 +104,7 @@ export class Tunnel {
     this.#cutAfter(closingMs);
   }
 
-  #dismiss(to: Socket, frames: FrameFollower, frame: Buffer): void {
+  #dismiss(to: Duplex, frames: FrameFollower, frame: Buffer): void {
     if (!this.#options.isWebSocket || !frames.atBoundary || to.writableEnded) to.destroy();
     else to.end(frame);
     to.resume();

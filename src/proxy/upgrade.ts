@@ -1,4 +1,4 @@
-import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import type { Exchange } from '../http/exchange.ts';
 import {
   asksToUpgrade,
@@ -35,7 +35,7 @@ export function switchFields(
 /** Takes the client of a switched exchange off its connection and joins it to the upstream; the exchange counts the bytes. */
 export function openTunnel(
   exchange: Exchange,
-  upstream: Socket,
+  upstream: Duplex,
   fromUpstream: Buffer,
   upgrade: string,
   idleTimeoutMs: number,

@@ -104,6 +104,8 @@ function responseOf({ method, ends }: FuzzCase, pieces: readonly Buffer[]): Read
     waitingSince: 0,
     takenAt: 0,
     method,
+    target: '/',
+    fields: ['Host', 'a'],
     headText: headText('GET / HTTP/1.1', ['Host', 'a']),
     chunked: false,
     hasBody: false,

@@ -29,6 +29,8 @@ function ask(connection: UpstreamConnection, onData: (chunk: Buffer) => void = (
       waitingSince: 0,
       takenAt: 0,
       method: 'GET',
+      target: '/',
+      fields: ['Host', 'a'],
       headText: headText('GET / HTTP/1.1', ['Host', 'a']),
       chunked: false,
       hasBody: false,

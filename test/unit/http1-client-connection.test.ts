@@ -9,7 +9,9 @@ class NotedRequest implements UpstreamRequest {
   connection: UpstreamRequest['connection'] = null;
   waitingSince = 0;
   takenAt = 0;
-  readonly headText = headText('GET / HTTP/1.1', ['Host', 'a']);
+  readonly target = '/';
+  readonly fields = ['Host', 'a'];
+  readonly headText = headText('GET / HTTP/1.1', this.fields);
   readonly chunked: boolean;
   readonly hasBody: boolean;
   readonly bodyOnItsWay = false;

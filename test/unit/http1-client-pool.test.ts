@@ -52,6 +52,8 @@ function send(upstream: Upstream, target: string, bodyOnItsWay = false) {
     waitingSince: 0,
     takenAt: 0,
     method: 'GET',
+    target,
+    fields: ['Host', 'u'],
     headText: headText(`GET ${target} HTTP/1.1`, ['Host', 'u']),
     chunked: false,
     hasBody: bodyOnItsWay,

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { UnwritableHead } from '../../src/http1/head-text.ts';
-import { ResponseWriter } from '../../src/http1/response-writer.ts';
+import { SocketResponseWriter } from '../../src/http1/response-writer.ts';
 import { FakeSocket } from '../support/fake-socket.ts';
 
 const keep = ['Connection', 'keep-alive', 'Keep-Alive', 'timeout=5'];
@@ -84,7 +84,7 @@ for (const row of rows)
       const { status = 200, body = [], length, trailers } = row;
       const socket = new FakeSocket();
       const { minor = 1, isHead = false, closes = false } = row;
-      const writer = new ResponseWriter(socket.asSocket, minor, isHead, closes, keep);
+      const writer = new SocketResponseWriter(socket.asSocket, minor, isHead, closes, keep);
       writer.begin(status, ['A', 'b', ...date], length);
       t.equal(socket.sent, '', 'nothing is sent before there is a body');
       if (!isPatient) writer.flush();
@@ -96,8 +96,8 @@ for (const row of rows)
       t.equal(writer.cutShort, row.cutShort ?? false);
     });
 
-function writerTo(socket: FakeSocket, minor = 1): ResponseWriter {
-  return new ResponseWriter(socket.asSocket, minor, false, false, keep);
+function writerTo(socket: FakeSocket, minor = 1): SocketResponseWriter {
+  return new SocketResponseWriter(socket.asSocket, minor, false, false, keep);
 }
 
 t.test('a response says the date once', async (t) => {

@@ -1,0 +1,36 @@
+import { isIP, connect as netConnect, type Socket } from 'node:net';
+import { connect as tlsConnect } from 'node:tls';
+
+/** TLS towards an upstream; PEM texts. */
+export interface UpstreamTls {
+  readonly ca?: Buffer;
+  readonly cert?: Buffer;
+  readonly key?: Buffer;
+  readonly serverName?: string;
+}
+
+/** Where an upstream listens. */
+export interface SocketTarget {
+  readonly address: { readonly host: string; readonly port: number } | { readonly socketPath: string };
+  /** Null for plain HTTP. */
+  readonly tls: UpstreamTls | null;
+}
+
+/** The event by which a socket of {@link connectSocket} says that it is ready. */
+export function connectEvent({ tls }: SocketTarget): 'connect' | 'secureConnect' {
+  return tls === null ? 'connect' : 'secureConnect';
+}
+
+/** Connects to an upstream. */
+export function connectSocket({ address, tls }: SocketTarget): Socket {
+  const where = {
+    ...('socketPath' in address ? { path: address.socketPath } : address),
+    // The end of one direction of an upgraded connection is not that of the other.
+    allowHalfOpen: true,
+  };
+  if (tls === null) return netConnect(where);
+  const { ca, cert, key, serverName } = tls;
+  // An IP address is no server name (RFC 6066 §3); the certificate is checked against it all the same.
+  const servername = serverName ?? ('host' in address && isIP(address.host) === 0 ? address.host : undefined);
+  return tlsConnect({ ...where, ca, cert, key, servername, ALPNProtocols: ['http/1.1'] });
+}
