@@ -1,10 +1,10 @@
-/** One server's place. */
+/** The location of one server. */
 export interface HostAndPort {
   readonly host: string;
   readonly port: number;
 }
 
-/** Where a session store in Redis is, as its address in the configuration says. */
+/** The location of a session store in Redis, parsed from its address in the configuration. */
 export type RedisAddress = {
   readonly username: string | undefined;
   readonly password: string | undefined;
@@ -24,14 +24,14 @@ export function isRedisAddress(address: string): boolean {
   return /^redis(?:s|\+sentinel|\+cluster)?:\/\/|^redis\+unix:/.test(address);
 }
 
-/** Parses an address that the configuration's rules have passed; user and password are percent-decoded. */
+/** Parses an address that the configuration's rules have accepted; user and password are percent-decoded. */
 export function parseRedisAddress(address: string): RedisAddress {
   if (address.startsWith('redis+unix:')) {
     const path = address.slice('redis+unix:'.length);
     return { kind: 'socket', path, db: 0, username: undefined, password: undefined };
   }
   const parts = /^(rediss?|redis\+sentinel|redis\+cluster):\/\/(?:([^@/]*)@)?([^/]*)\/?(.*)$/.exec(address);
-  if (parts === null) throw new TypeError('no address of a Redis');
+  if (parts === null) throw new TypeError('not a Redis address');
   const [, scheme, userinfo, hosts = '', rest = ''] = parts;
   const credentials = parseUserinfo(userinfo);
   if (scheme === 'redis+cluster')
@@ -55,8 +55,8 @@ function parseUserinfo(userinfo = ''): { username: string | undefined; password:
 }
 
 function parseHosts(text: string, port: number): HostAndPort[] {
-  return text.split(',').map((one) => {
-    const parts = /^(?:\[([^\]]*)\]|([^:]*))(?::(\d+))?$/.exec(one);
+  return text.split(',').map((entry) => {
+    const parts = /^(?:\[([^\]]*)\]|([^:]*))(?::(\d+))?$/.exec(entry);
     return { host: parts?.[1] ?? parts?.[2] ?? '', port: Number(parts?.[3] ?? port) };
   });
 }

@@ -9,7 +9,7 @@ type ServerLocation = NetConnectOpts & {
   readonly tls?: ConnectionOptions;
 };
 
-/** Connects to one server, and checks what it answers. */
+/** Connects to one server, and checks its replies. */
 export class CheckedConnector extends AbstractConnector {
   readonly #location: ServerLocation;
 
@@ -21,12 +21,13 @@ export class CheckedConnector extends AbstractConnector {
 
   async connect(): Promise<Stream> {
     this.connecting = true;
-    // The driver sets itself up in this turn of the event loop.
+    // The driver finishes its setup in this turn of the event loop.
     await Promise.resolve();
     if (!this.connecting) throw new Error('the connection is closed');
     const { tls } = this.#location;
-    const at = locationOf(this.#location);
-    const socket = tls === undefined ? connectPlain(at) : connectTls({ ...at, ...tls } as ConnectionOptions);
+    const target = targetOf(this.#location);
+    const socket =
+      tls === undefined ? connectPlain(target) : connectTls({ ...target, ...tls } as ConnectionOptions);
     this.stream = checked(socket);
     this.stream.once('error', (error) => {
       this.firstError = error;
@@ -35,7 +36,7 @@ export class CheckedConnector extends AbstractConnector {
   }
 }
 
-/** How the driver reaches a Sentinel: a step of its own that its types keep to themselves. */
+/** How the driver reaches a Sentinel: internal steps that its types hide. */
 interface SentinelSteps {
   stream: Stream;
   connect(onError: (type: string, error: Error) => void): Promise<Stream>;
@@ -55,10 +56,10 @@ class CheckedSentinels extends Sentinels {
   }
 }
 
-/** Connects to the server that Sentinels name, and checks what it and they answer. */
+/** Connects to the server that Sentinels name, and checks its replies and theirs. */
 export const CheckedSentinelConnector = CheckedSentinels as unknown as typeof CheckedConnector;
 
-function locationOf(location: ServerLocation): NetConnectOpts {
+function targetOf(location: ServerLocation): NetConnectOpts {
   if ('path' in location && typeof location.path === 'string') return { path: location.path };
   const { host, port, family } = location as { host?: string; port: number; family?: number };
   return { port, ...(host === undefined ? {} : { host }), ...(family == null ? {} : { family }) };

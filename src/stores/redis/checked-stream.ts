@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import { createReplyCheck, type ReplyCheck } from './reply-check.ts';
 
-/** A socket to a Redis that ends with an error, instead of giving the driver a response that it can't take. */
+/** A socket to Redis that ends with an error instead of handing the driver a reply that it can't process. */
 export class CheckedStream extends Duplex {
   readonly #socket: Socket;
   readonly #check: ReplyCheck = createReplyCheck();
@@ -66,8 +66,8 @@ export class CheckedStream extends Duplex {
   #receive(bytes: Buffer): void {
     if (this.destroyed) return;
     try {
-      const good = this.#check.received(bytes);
-      if (good.length > 0 && !this.push(good)) this.#socket.pause();
+      const checked = this.#check.received(bytes);
+      if (checked.length > 0 && !this.push(checked)) this.#socket.pause();
     } catch (error) {
       this.destroy(error as Error);
     }

@@ -3,14 +3,14 @@ import { type ClientTlsPaths, loadClientTls } from '../../config/client-tls.ts';
 import type { RedisAddress } from './address.ts';
 import { CheckedConnector, CheckedSentinelConnector } from './checked-connectors.ts';
 
-/** How to reach a Redis. */
+/** How to reach Redis. */
 export interface RedisAccess {
   readonly address: RedisAddress;
-  /** Of an ACL user; they go before those of the address. */
+  /** Of an ACL user; these take precedence over those of the address. */
   readonly username: string | undefined;
   readonly password: string | undefined;
   readonly sentinelPassword: string | undefined;
-  /** PEM files; undefined: TLS only where the address says so, by the authorities Node trusts. */
+  /** PEM files; undefined: TLS only if the address requires it, with the authorities that Node trusts. */
   readonly tls: ClientTlsPaths | undefined;
 }
 
@@ -21,35 +21,35 @@ const connectTimeoutMs = 1_000;
 const retryDelayMs = 150;
 
 /**
- * Opens a client for commands: it fails at once while there is no connection, and sends nothing a second time, so that
- * nothing is done of which the caller has been told that it wasn't. Throws when a file of `tls` can't be read.
+ * Opens a client for commands: it fails at once while there is no connection, and never resends a command, so that none
+ * runs after the caller was refused. Throws when a file of `tls` can't be read.
  */
 export function openCommandClient(access: RedisAccess): CommandClient {
   const { address } = access;
   const options = commonOptions(access);
-  if (address.kind !== 'cluster') return new Redis({ ...options, ...placeOptions(access) });
+  if (address.kind !== 'cluster') return new Redis({ ...options, ...locationOptions(access) });
   const { maxRetriesPerRequest: _, enableOfflineQueue: __, ...nodeOptions } = options;
   return new Cluster([...address.nodes], {
     redisOptions: { ...nodeOptions, maxRetriesPerRequest: 0 },
-    // Connections to nodes are made when they are first needed; what waits for one too long is refused by its script.
+    // Connections to nodes are opened when first needed; the deadline of a script covers the wait for one.
     enableOfflineQueue: true,
     clusterRetryStrategy: () => retryDelayMs,
-    // No second sending after a lost connection; MOVED and ASK were not carried out where they were sent.
+    // Nothing is resent after a lost connection; a command answered with MOVED or ASK was not executed there.
     retryDelayOnFailover: 0,
     retryDelayOnClusterDown: 0,
     retryDelayOnTryAgain: 0,
     maxRedirections: 3,
     slotsRefreshTimeout: connectTimeoutMs,
     slotsRefreshInterval: 2_000,
-    // Names of certificates must be looked up by name, so names stay what they are.
+    // Certificates are verified by host name, so names are not resolved to addresses.
     dnsLookup: (host, done) => done(null, host),
   });
 }
 
-/** Opens a client that listens; under Cluster at one node, for what is told at any is told at all. */
-export function openListeningClient(access: RedisAccess, commands: CommandClient): Redis | undefined {
+/** Opens a client for subscriptions; in a Cluster at any one node, as notifications reach all of them. */
+export function openSubscriptionClient(access: RedisAccess, commands: CommandClient): Redis | undefined {
   const options = commonOptions(access);
-  if (!(commands instanceof Cluster)) return new Redis({ ...options, ...placeOptions(access) });
+  if (!(commands instanceof Cluster)) return new Redis({ ...options, ...locationOptions(access) });
   const masters = commands.nodes('master');
   const node = masters[Math.floor(Math.random() * masters.length)];
   if (node === undefined) return undefined;
@@ -66,7 +66,7 @@ function commonOptions(access: RedisAccess): RedisOptions {
   const username = access.username ?? address.username;
   const password = access.password ?? address.password;
   return {
-    // Under RESP3 ioredis would read a response in the place of what is told.
+    // Under RESP3 ioredis would take a reply for a notification.
     protocol: 2,
     Connector: CheckedConnector,
     db: address.db,
@@ -86,7 +86,7 @@ function commonOptions(access: RedisAccess): RedisOptions {
   };
 }
 
-function placeOptions({ address, sentinelPassword, tls }: RedisAccess): RedisOptions {
+function locationOptions({ address, sentinelPassword, tls }: RedisAccess): RedisOptions {
   switch (address.kind) {
     case 'server':
       return { ...address.at };
@@ -99,7 +99,7 @@ function placeOptions({ address, sentinelPassword, tls }: RedisAccess): RedisOpt
         name: address.name,
         enableTLSForSentinelMode: tls !== undefined,
         sentinelRetryStrategy: () => retryDelayMs,
-        // One that takes connections and never answers is passed over.
+        // A Sentinel that accepts connections and never responds is skipped.
         sentinelCommandTimeout: connectTimeoutMs,
         ...(sentinelPassword === undefined ? {} : { sentinelPassword }),
       };

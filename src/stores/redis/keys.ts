@@ -2,17 +2,17 @@
 export interface Keys {
   /** One session: a hash. The id alone decides the Cluster slot. */
   session(id: string): string;
-  /** A user's sessions: a sorted set. */
+  /** The index of a user's sessions: a sorted set. */
   userSessions(userId: string): string;
   /** A counter of attempts. */
   attempts(key: string): string;
-  /** Something that was used, once. */
+  /** A value that can be used only once, and has been. */
   used(id: string): string;
-  /** The channel on which the ends of sessions are told. */
+  /** The channel on which the ends of sessions are notified. */
   readonly sessionEnds: string;
 }
 
-/** The names of a tenant, which has no `:` nor brace. */
+/** Creates the names for a tenant, whose name has neither `:` nor braces. */
 export function createKeys(tenant: string): Keys {
   const prefix = `postern:${tenant}:`;
   return {

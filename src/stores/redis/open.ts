@@ -2,15 +2,16 @@ import type { Attempts } from '../attempts.ts';
 import type { Sessions } from '../sessions.ts';
 import type { SingleUse } from '../single-use.ts';
 import { createRedisAttempts } from './attempts.ts';
-import { openCommandClient, openListeningClient, type RedisAccess } from './clients.ts';
+import { openCommandClient, openSubscriptionClient, type RedisAccess } from './clients.ts';
+import type { LinkEvents } from './connection.ts';
 import { createKeys } from './keys.ts';
-import { type LinkEvents, openLink } from './link.ts';
+import { openLink } from './link.ts';
 import { listenForSessionEnds } from './session-ends.ts';
 import { createRedisSessions } from './sessions.ts';
 import { createRedisSingleUse } from './single-use.ts';
 
 export interface RedisStoresEvents extends LinkEvents {
-  /** Redis does not let this process listen for the ends of sessions, for that reason: it has to look far more often. */
+  /** Redis doesn't let this process subscribe to ended sessions, for that reason: it has to query far more often. */
   onNotificationsLost(reason: string): void;
 }
 
@@ -18,23 +19,23 @@ export interface RedisStoresOptions {
   readonly access: RedisAccess;
   readonly tenant: string;
   readonly commandTimeoutMs: number;
-  /** How long a session seen alive needs no new look while endings are heard, ms; 0: every request looks. */
+  /** How long a session seen alive needs no new query while subscribed to ended sessions, ms; 0: every request queries. */
   readonly livenessAgeMs: number;
-  /** How long one seen alive counts while Redis is away, ms. */
+  /** How long a session seen alive counts while Redis is unavailable, ms. */
   readonly staleIfErrorMs: number;
-  /** A clock to go by instead of Redis' own, epoch ms: for tests. */
+  /** A clock to use instead of Redis' own, epoch ms: for tests. */
   readonly testClock?: (() => number) | undefined;
   readonly events: RedisStoresEvents;
 }
 
-/** What lives in Redis, over one connection for commands and one that listens; `sessions.close` closes both. */
+/** The stores in Redis, over one connection for commands and one for notifications; `sessions.close` closes both. */
 export interface RedisStores {
   readonly sessions: Sessions;
   readonly attempts: Attempts;
   readonly singleUse: SingleUse;
 }
 
-/** Opens the stores in Redis; they connect in the background and are away until then. */
+/** Opens the stores in Redis; they connect in the background and are unavailable until then. */
 export function openRedisStores(options: RedisStoresOptions): RedisStores {
   const { access, commandTimeoutMs, livenessAgeMs, staleIfErrorMs, events } = options;
   const keys = createKeys(options.tenant);
@@ -51,7 +52,7 @@ export function openRedisStores(options: RedisStoresOptions): RedisStores {
     staleIfErrorMs,
     listen: (onEnded) =>
       listenForSessionEnds({
-        open: () => openListeningClient(access, link.client),
+        open: () => openSubscriptionClient(access, link.client),
         channel: keys.sessionEnds,
         onEnded,
         onNotificationsLost: events.onNotificationsLost,

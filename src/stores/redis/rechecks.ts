@@ -1,41 +1,41 @@
 import { Cluster } from 'ioredis';
 import type { Keys } from './keys.ts';
 import type { RedisLink } from './link.ts';
-import type { LiveMemory } from './live-memory.ts';
+import type { LivenessCache } from './liveness-cache.ts';
 
-/** How many sessions one command looks at. */
-const batch = 500;
-/** Least time between two rounds, ms. */
-const leastIntervalMs = 250;
+/** How many sessions one command checks. */
+const batchSize = 500;
+/** Minimum time between two rounds, ms. */
+const minIntervalMs = 250;
 
 /**
- * Looks anew, many at a time, at the remembered sessions that are in use, before their age makes each request look for
- * itself. Gives the timer to clear; null when nothing is remembered.
+ * Checks the cached sessions that are in use again, many at a time, before they get too old and each request has to query
+ * the store. Gives the timer to clear; null when nothing is cached.
  */
 export function startRechecks(
   options: { readonly link: RedisLink; readonly keys: Keys; readonly livenessAgeMs: number },
-  memory: LiveMemory,
+  cache: LivenessCache,
 ): NodeJS.Timeout | null {
   const { link, keys, livenessAgeMs } = options;
   if (livenessAgeMs === 0) return null;
-  const intervalMs = Math.max(leastIntervalMs, livenessAgeMs / 2);
+  const intervalMs = Math.max(minIntervalMs, livenessAgeMs / 2);
 
   async function recheck(ids: readonly string[]): Promise<void> {
     const sentAt = performance.now();
-    const alive = await link.read((client) => client.exists(...ids.map(keys.session)));
-    if (alive === ids.length) memory.confirm(ids, sentAt);
-    else memory.doubt(ids);
+    const aliveCount = await link.read((client) => client.exists(...ids.map(keys.session)));
+    if (aliveCount === ids.length) cache.confirm(ids, sentAt);
+    else cache.markDoubtful(ids);
   }
 
   async function round(): Promise<void> {
     if (link.isDown) return;
-    const ids = memory.soonTooOld(performance.now(), intervalMs + leastIntervalMs);
-    // Sessions of a Cluster are in as many slots, and a command keeps to one.
-    const size = link.client instanceof Cluster ? 1 : batch;
+    const ids = cache.dueForRecheck(performance.now(), intervalMs + minIntervalMs);
+    // A command is bound to one slot of a Cluster, and each session may be in another.
+    const size = link.client instanceof Cluster ? 1 : batchSize;
     const batches: Promise<void>[] = [];
     for (let start = 0; start < ids.length; start += size)
       batches.push(recheck(ids.slice(start, start + size)));
-    // What could not be looked at stays until its age ends it.
+    // A session that could not be checked stays until it is too old.
     await Promise.allSettled(batches);
   }
 

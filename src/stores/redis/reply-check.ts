@@ -1,22 +1,22 @@
 import { type RespValue, readResp, UnexpectedReply } from './resp.ts';
 
-/** Watches one connection to a Redis, so that the driver is given only what it can take. */
+/** Checks one connection to Redis, so that the driver receives only what it can process. */
 export interface ReplyCheck {
-  /** Takes note of commands that are sent. */
+  /** Records the commands that are sent. */
   sent(bytes: Buffer): void;
-  /** As much of what came as is whole and makes sense. Throws {@link UnexpectedReply}. */
+  /** The bytes so far that make up complete, valid replies. Throws {@link UnexpectedReply}. */
   received(bytes: Buffer): Buffer;
 }
 
-type Judge = (reply: RespValue) => boolean;
+type Validator = (reply: RespValue) => boolean;
 
 const slots = 16_384;
-/** The driver follows these without a look at how they are written. */
+/** The driver follows these without checking their syntax. */
 const redirection = /^(?:MOVED|ASK) /;
-const goodRedirection = /^(?:MOVED|ASK) (\d{1,5}) \S*:\d{1,5}$/;
+const validRedirection = /^(?:MOVED|ASK) (\d{1,5}) \S*:\d{1,5}$/;
 
-/** What the driver reads by itself. Anything else it hands on as it is, to be judged by whoever asked. */
-const judges: Readonly<Record<string, Judge>> = {
+/** For replies that the driver processes itself. It passes all others on unchanged, to be checked by the caller. */
+const validators: Readonly<Record<string, Validator>> = {
   subscribe: (reply) => isNotification(reply, 'subscribe') && itemsOf(reply)[2]?.code === ':',
   info: (reply) => textOf(reply) !== null,
   'cluster slots': (reply) => itemsOf(reply).length > 0 && itemsOf(reply).every(isSlotRange),
@@ -26,33 +26,33 @@ const judges: Readonly<Record<string, Judge>> = {
 };
 
 /**
- * Creates it, for RESP2. A response to a command that the driver reads itself has the right shape or is an error, nothing
- * comes that was not asked for, and nothing is of another protocol, too large or nested too deep: over such things the
- * driver throws where nobody can catch it, or never stops.
+ * Creates a check for RESP2. The reply to a command that the driver processes itself has the right shape or is an error,
+ * no reply comes without a command, and none is of another protocol, too large or nested too deep: with these the driver
+ * throws where it can't be caught, or loops forever.
  */
 export function createReplyCheck(): ReplyCheck {
-  const asked: string[] = [];
-  const outgoing = createSplitter((command) => asked.push(nameOf(command)));
-  const incoming = createSplitter(judge);
+  const pending: string[] = [];
+  const outgoing = createSplitter((command) => pending.push(nameOf(command)));
+  const incoming = createSplitter(check);
   let isSubscriber = false;
 
-  function judge(reply: RespValue): void {
+  function check(reply: RespValue): void {
     if (isSubscriber && isNotification(reply, 'message') && isListOfTexts(reply)) return;
-    const name = asked.shift();
-    if (name === undefined) throw new UnexpectedReply('nobody asked for it');
+    const name = pending.shift();
+    if (name === undefined) throw new UnexpectedReply('no command is pending');
     if (reply.code === '-') {
       requireRedirection(reply.text ?? '');
       return;
     }
-    const isRight = judges[name]?.(reply) ?? (!isSubscriber || isNotification(reply, 'pong'));
-    if (!isRight) throw new UnexpectedReply(`to ${name.toUpperCase()}`);
+    const isValid = validators[name]?.(reply) ?? (!isSubscriber || isNotification(reply, 'pong'));
+    if (!isValid) throw new UnexpectedReply(`wrong type for ${name.toUpperCase()}`);
     isSubscriber ||= name === 'subscribe';
   }
 
   return { sent: (bytes) => void outgoing(bytes), received: incoming };
 }
 
-/** Tells of every value that is whole, and gives its bytes. */
+/** Calls `onValue` with every complete value, and gives the bytes of all of them. */
 function createSplitter(onValue: (value: RespValue) => void): (bytes: Buffer) => Buffer {
   let parts: Buffer[] = [];
   let length = 0;
@@ -79,7 +79,7 @@ function createSplitter(onValue: (value: RespValue) => void): (bytes: Buffer) =>
   };
 }
 
-/** In lower case, with the second word where the first says too little. */
+/** In lower case, with the subcommand where there is one. */
 function nameOf(command: RespValue): string {
   const [name = '', second = ''] = itemsOf(command).map((item) => textOf(item)?.toLowerCase() ?? '');
   return name === 'cluster' || name === 'sentinel' ? `${name} ${second}` : name;
@@ -87,8 +87,8 @@ function nameOf(command: RespValue): string {
 
 function requireRedirection(text: string): void {
   if (!redirection.test(text)) return;
-  const slot = goodRedirection.exec(text)?.[1];
-  if (slot === undefined || Number(slot) >= slots) throw new UnexpectedReply('a redirection to nowhere');
+  const slot = validRedirection.exec(text)?.[1];
+  if (slot === undefined || Number(slot) >= slots) throw new UnexpectedReply('invalid redirection');
 }
 
 function isNotification(reply: RespValue, kind: string): boolean {
@@ -108,12 +108,12 @@ function isSlotRange(range: RespValue): boolean {
 
 function isNode(node: RespValue): boolean {
   const [host, port] = itemsOf(node);
-  // Without a host, which a node may not know, the driver passes it over.
+  // The driver skips a node without a host, which may be unknown.
   if (host === undefined || (host.code !== '$' && host.code !== '+')) return false;
   return port?.code === ':' && 0 < port.number && port.number < 65_536;
 }
 
-/** The driver leaves a socket behind for every port that is none. */
+/** The driver leaks a socket for every invalid port. */
 function isLocation(reply: RespValue): boolean {
   const [host, port] = itemsOf(reply).map(textOf);
   return !!host && /^\d{1,5}$/.test(port ?? '') && 0 < Number(port) && Number(port) < 65_536;

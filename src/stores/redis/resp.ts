@@ -4,20 +4,20 @@ export type RespValue =
   | { readonly code: ':'; readonly number: number }
   | { readonly code: '*'; readonly items: readonly RespValue[] | null };
 
-/** What can't be read as RESP2, or is larger than anything that is ever asked for. */
+/** A reply that is not RESP2, or larger than any that is ever requested. */
 export class UnexpectedReply extends Error {
-  constructor(what: string) {
-    super(`a wrong answer: ${what}`);
-    this.name = 'WrongAnswer';
+  constructor(detail: string) {
+    super(`unexpected reply: ${detail}`);
+    this.name = 'UnexpectedReply';
   }
 }
 
-/** One whole value and where what follows it begins; `needed`: it is not all there before so many bytes. */
+/** One complete value and the offset after it; `needed`: the value is incomplete before there are so many bytes. */
 export type RespRead =
   | { readonly value: RespValue; readonly end: number }
   | { readonly value: undefined; readonly needed: number };
 
-/** Of one text, of one list and of one value as a whole: far more than the session store is ever given. */
+/** Of one text and of one list: far more than the session store ever receives. */
 const maxTextBytes = 16 * 1024 * 1024;
 const maxItems = 1_000_000;
 /** CLUSTER SLOTS nests four deep. */
@@ -27,9 +27,9 @@ const maxLineBytes = 64 * 1024;
 const cr = 0x0d;
 const lf = 0x0a;
 
-/** Reads the value that begins there. Throws {@link UnexpectedReply}. */
+/** Reads the value that starts there. Throws {@link UnexpectedReply}. */
 export function readResp(bytes: Buffer, start: number, depth = 0): RespRead {
-  if (depth > maxDepth) throw new UnexpectedReply('nested too deep');
+  if (depth > maxDepth) throw new UnexpectedReply('nested too deeply');
   const lineEnd = endOfLine(bytes, start);
   if (lineEnd < 0) return { value: undefined, needed: bytes.length + 1 };
   const code = String.fromCharCode(bytes[start]!);
@@ -46,7 +46,7 @@ export function readResp(bytes: Buffer, start: number, depth = 0): RespRead {
     case '*':
       return readList(bytes, end, lengthOf(line, maxItems), depth);
     default:
-      throw new UnexpectedReply('not of RESP2');
+      throw new UnexpectedReply('not RESP2');
   }
 }
 
@@ -54,7 +54,7 @@ function readText(bytes: Buffer, start: number, length: number): RespRead {
   if (length < 0) return { value: { code: '$', text: null }, end: start };
   const end = start + length + 2;
   if (bytes.length < end) return { value: undefined, needed: end };
-  if (bytes[end - 2] !== cr || bytes[end - 1] !== lf) throw new UnexpectedReply('a text without its end');
+  if (bytes[end - 2] !== cr || bytes[end - 1] !== lf) throw new UnexpectedReply('unterminated text');
   return { value: { code: '$', text: bytes.toString('latin1', start, end - 2) }, end };
 }
 
@@ -71,24 +71,24 @@ function readList(bytes: Buffer, start: number, length: number, depth: number): 
   return { value: { code: '*', items }, end };
 }
 
-/** Where the CR of the line is; -1: not there yet. */
+/** The offset of the line's CR; -1: not received yet. */
 function endOfLine(bytes: Buffer, start: number): number {
   const at = bytes.indexOf(lf, start);
   const length = (at < 0 ? bytes.length : at) - start;
-  if (length > maxLineBytes) throw new UnexpectedReply('a line too long');
+  if (length > maxLineBytes) throw new UnexpectedReply('line too long');
   if (at < 0) return -1;
-  if (at === start || bytes[at - 1] !== cr) throw new UnexpectedReply('a line without CR');
+  if (at === start || bytes[at - 1] !== cr) throw new UnexpectedReply('line without CR');
   return at - 1;
 }
 
 function integer(text: string): number {
   const number = /^-?\d{1,19}$/.test(text) ? Number(text) : Number.NaN;
-  if (Number.isNaN(number)) throw new UnexpectedReply('no integer');
+  if (Number.isNaN(number)) throw new UnexpectedReply('not an integer');
   return number;
 }
 
 function lengthOf(text: string, max: number): number {
   const length = integer(text);
-  if (length < -1 || length > max) throw new UnexpectedReply('a length out of bounds');
+  if (length < -1 || length > max) throw new UnexpectedReply('length out of bounds');
   return length;
 }

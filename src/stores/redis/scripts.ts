@@ -8,7 +8,7 @@ export interface Script {
   readonly sha: string;
 }
 
-/** The scripts of the session store; what each takes and gives stands on its first lines. */
+/** The scripts of the session store; each documents its arguments on its first lines. */
 export const scripts = {
   create: loadScript('create'),
   present: loadScript('present'),

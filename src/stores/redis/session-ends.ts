@@ -1,130 +1,137 @@
 import type { Redis } from 'ioredis';
-import type { Subscription } from './live-memory.ts';
+import type { Subscription } from './liveness-cache.ts';
 import { UnexpectedReply } from './resp.ts';
 
-/** Listens to what is told of sessions that have ended, and knows how far it can be relied on. */
+/** Receives the notifications of ended sessions, and says how far they can be relied on. */
 export interface SessionEnds {
   readonly subscription: Subscription;
   close(): void;
 }
 
 export interface SessionEndsOptions {
-  /** Opens a client of its own; undefined while there is no place to listen at. */
+  /** Opens a dedicated client; undefined while there is no node to subscribe at. */
   readonly open: () => Redis | undefined;
   readonly channel: string;
   /** A session has ended, at `endedAt` by the store's clock. */
   readonly onEnded: (id: string, endedAt: number) => void;
-  /** The server does not let it listen, for that reason. */
+  /** The server does not allow the subscription, for that reason. */
   readonly onNotificationsLost: (reason: string) => void;
 }
 
-/** How often it is made sure that everything told so far has been heard, in ms. */
+/** How often it is verified that every notification has been received, in ms. */
 const heartbeatIntervalMs = 300;
-/** After how long without a response another connection is tried, in ms. */
+/** After how long without a response the connection is replaced, in ms. */
 const heartbeatTimeoutMs = 1_000;
 
-/** Starts to listen; over a lost connection it starts anew. */
-export function listenForSessionEnds({
-  open,
-  channel,
-  onEnded,
-  onNotificationsLost,
-}: SessionEndsOptions): SessionEnds {
-  let client: Redis | undefined;
-  // One object, for it is looked at on every request.
-  const subscription: { since: number | null; lastSince: number; until: number } = {
+/** Subscribes to ended sessions, and again after every lost connection. */
+export function listenForSessionEnds(options: SessionEndsOptions): SessionEnds {
+  return new Listener(options);
+}
+
+class Listener implements SessionEnds {
+  /** One object that is never replaced, for it is read on every request. */
+  readonly subscription: { -readonly [name in keyof Subscription]: Subscription[name] } = {
     since: null,
     lastSince: Number.POSITIVE_INFINITY,
     until: 0,
   };
-  let lastReplyAt = performance.now();
-  let isHeartbeatPending = false;
-  let areNotificationsLost = false;
-  const heartbeatTimer = setInterval(heartbeat, heartbeatIntervalMs);
-  heartbeatTimer.unref();
-  restart();
+  readonly #options: SessionEndsOptions;
+  readonly #heartbeatTimer: NodeJS.Timeout;
+  #client: Redis | undefined;
+  #lastReplyAt = performance.now();
+  #isHeartbeatPending = false;
+  #areNotificationsLost = false;
 
-  function restart(): void {
-    client?.disconnect();
-    subscription.since = null;
-    isHeartbeatPending = false;
-    lastReplyAt = performance.now();
+  constructor(options: SessionEndsOptions) {
+    this.#options = options;
+    this.#heartbeatTimer = setInterval(() => this.#heartbeat(), heartbeatIntervalMs);
+    this.#heartbeatTimer.unref();
+    this.#restart();
+  }
+
+  close(): void {
+    clearInterval(this.#heartbeatTimer);
+    const closing = this.#client;
+    this.#client = undefined;
+    closing?.disconnect();
+  }
+
+  #restart(): void {
+    this.#client?.disconnect();
+    this.subscription.since = null;
+    this.#isHeartbeatPending = false;
+    this.#lastReplyAt = performance.now();
     try {
-      client = open();
+      this.#client = this.#options.open();
     } catch {
-      // A certificate file that is just being replaced: the next beat tries again.
-      client = undefined;
+      // A certificate file may just be being replaced: the next heartbeat tries again.
+      this.#client = undefined;
     }
-    const started = client;
-    if (started === undefined) return;
-    // The link for commands tells why the store is away.
-    started.on('error', (error: Error) => {
-      if (error instanceof UnexpectedReply) reportNotificationsLost(error);
+    if (this.#client !== undefined) this.#attach(this.#client);
+  }
+
+  #attach(client: Redis): void {
+    // Any other error is reported by the connection for commands.
+    client.on('error', (error: Error) => {
+      if (error instanceof UnexpectedReply) this.#reportNotificationsLost(error);
     });
-    started.on('message', hear);
-    started.on('close', () => {
-      if (client === started) subscription.since = null;
+    client.on('message', (_channel: string, message: string) => this.#onMessage(message));
+    client.on('close', () => {
+      if (this.#client === client) this.subscription.since = null;
     });
-    started.on('ready', () => {
-      started.subscribe(channel).then(
+    client.on('ready', () => {
+      client.subscribe(this.#options.channel).then(
         () => {
-          if (client !== started) return;
-          // Looks sent from now on are corrected by what is told.
-          areNotificationsLost = false;
-          lastReplyAt = performance.now();
-          subscription.since = lastReplyAt;
-          subscription.lastSince = lastReplyAt;
-          subscription.until = lastReplyAt;
+          if (this.#client === client) this.#onSubscribed();
         },
         (error: Error) => {
-          if (error.name === 'ReplyError') reportNotificationsLost(error);
+          if (error.name === 'ReplyError') this.#reportNotificationsLost(error);
         },
       );
     });
   }
 
-  function reportNotificationsLost({ message }: Error): void {
-    if (areNotificationsLost) return;
-    areNotificationsLost = true;
-    onNotificationsLost(message);
+  /** Notifications correct the results of queries sent from now on. */
+  #onSubscribed(): void {
+    this.#areNotificationsLost = false;
+    this.#lastReplyAt = performance.now();
+    this.subscription.since = this.#lastReplyAt;
+    this.subscription.lastSince = this.#lastReplyAt;
+    this.subscription.until = this.#lastReplyAt;
   }
 
-  function hear(_channel: string, message: string): void {
+  #reportNotificationsLost({ message }: Error): void {
+    if (this.#areNotificationsLost) return;
+    this.#areNotificationsLost = true;
+    this.#options.onNotificationsLost(message);
+  }
+
+  #onMessage(message: string): void {
     const [id = '', endedAt = ''] = message.split(' ');
-    // Whoever may publish there may write anything.
-    if (/^\d{1,15}$/.test(endedAt)) onEnded(id, Number(endedAt));
+    // Any client that may publish on the channel may send anything.
+    if (/^\d{1,15}$/.test(endedAt)) this.#options.onEnded(id, Number(endedAt));
   }
 
-  /** Answers and what is told share one connection: once a ping is answered, all that was told before has come. */
-  function heartbeat(): void {
+  /** Replies and notifications share a connection: when a ping is answered, every notification before it has arrived. */
+  #heartbeat(): void {
     const sentAt = performance.now();
-    if (sentAt - lastReplyAt > heartbeatTimeoutMs) {
-      restart();
+    if (sentAt - this.#lastReplyAt > heartbeatTimeoutMs) {
+      this.#restart();
       return;
     }
-    const pinged = client;
-    if (subscription.since === null || isHeartbeatPending || pinged === undefined) return;
-    isHeartbeatPending = true;
+    const pinged = this.#client;
+    if (this.subscription.since === null || this.#isHeartbeatPending || pinged === undefined) return;
+    this.#isHeartbeatPending = true;
     pinged.ping().then(
       () => {
-        if (client !== pinged) return;
-        isHeartbeatPending = false;
-        subscription.until = sentAt;
-        lastReplyAt = performance.now();
+        if (this.#client !== pinged) return;
+        this.#isHeartbeatPending = false;
+        this.subscription.until = sentAt;
+        this.#lastReplyAt = performance.now();
       },
       () => {
-        if (client === pinged) isHeartbeatPending = false;
+        if (this.#client === pinged) this.#isHeartbeatPending = false;
       },
     );
   }
-
-  return {
-    subscription,
-    close() {
-      clearInterval(heartbeatTimer);
-      const closing = client;
-      client = undefined;
-      closing?.disconnect();
-    },
-  };
 }

@@ -1,14 +1,15 @@
+import { Refusal } from '../../errors.ts';
 import type { LiveSession, NewSession, Session } from '../sessions.ts';
 
-/** A new session as the fields and values of its hash; a scope that is not restricted is left out. */
+/** A new session as the fields and values of its hash; an unrestricted scope is left out. */
 export function fieldsOf({ userId, method, scope, address, userAgent }: NewSession): string[] {
   const fields = ['userId', userId, 'method', method, 'address', address, 'userAgent', userAgent];
   return scope === null ? fields : [...fields, 'scope', scope];
 }
 
-/** Reads what HGETALL gives of a session; undefined when that is none. Throws TypeError on what is no hash of one. */
+/** Parses the reply to HGETALL of a session; undefined when there is no session. Throws TypeError on anything else. */
 export function sessionFrom(id: string, reply: unknown): Session | undefined {
-  if (!Array.isArray(reply)) throw new TypeError('no answer of HGETALL');
+  if (!Array.isArray(reply)) throw new TypeError('unexpected reply to HGETALL');
   if (reply.length === 0) return undefined;
   const fields = new Map<string, string>();
   for (let index = 0; index + 1 < reply.length; index += 2)
@@ -27,27 +28,36 @@ export function sessionFrom(id: string, reply: unknown): Session | undefined {
   };
 }
 
-/** Reads what HMGET gives of `userId` and `expires`; undefined when there is no session. Throws TypeError on anything else. */
+/** Parses the reply to HMGET of `userId` and `expires`; undefined when there is no session. Throws TypeError on anything else. */
 export function liveSessionFrom(id: string, reply: unknown): LiveSession | undefined {
-  if (!Array.isArray(reply) || reply.length !== 2) throw new TypeError('no answer of HMGET');
+  if (!Array.isArray(reply) || reply.length !== 2) throw new TypeError('unexpected reply to HMGET');
   const [userId, expires] = reply;
   if (userId === null && expires === null) return undefined;
   if (typeof userId !== 'string') fail('userId');
   return { id, userId, expires: wholeNumber(expires, 'expires') };
 }
 
-/** Reads what ZRANGE gives of a user's index. Throws TypeError on anything else. */
+/** Parses the reply to ZRANGE of a user's index. Throws TypeError on anything else. */
 export function sessionIdsFrom(reply: unknown): readonly string[] {
-  if (!Array.isArray(reply)) throw new TypeError('no answer of ZRANGE');
+  if (!Array.isArray(reply)) throw new TypeError('unexpected reply to ZRANGE');
   return reply.map(String);
 }
 
-/** Reads a whole number as Redis keeps it. Throws TypeError on anything else. */
+/** Parses a whole number as Redis keeps it. Throws TypeError on anything else. */
 export function wholeNumber(text: unknown, name: string): number {
   const number = typeof text === 'string' && text !== '' ? Number(text) : Number.NaN;
   return Number.isSafeInteger(number) ? number : fail(name);
 }
 
+/** The result of `parse`; what it can't parse is the store's failure, not ours. Throws `store_unavailable`. */
+export function parsed<T>(parse: () => T): T {
+  try {
+    return parse();
+  } catch (error) {
+    throw error instanceof TypeError ? new Refusal('store_unavailable', { cause: error.message }) : error;
+  }
+}
+
 function fail(name: string): never {
-  throw new TypeError(`a session's ${name} is not readable`);
+  throw new TypeError(`unexpected value of the session field ${name}`);
 }

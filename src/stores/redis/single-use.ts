@@ -3,7 +3,7 @@ import type { Keys } from './keys.ts';
 import type { RedisLink } from './link.ts';
 import { scripts } from './scripts.ts';
 
-/** What may be used once, in Redis: once for all gateways together. */
+/** Values that can be used only once, in Redis: once for all gateways together. */
 export function createRedisSingleUse(link: RedisLink, keys: Keys): SingleUse {
   return {
     async consume(id, expires) {

@@ -1,5 +1,5 @@
--- KEYS[1]: the counter. ARGV[3]: attempts to add, negative to take back; 4: window in seconds. A counter that comes to
--- nothing leaves no trace, so that giving back after the window earns no credit.
+-- KEYS[1]: the counter. ARGV[3]: attempts to add, negative to give back; 4: window in seconds. A counter that drops to
+-- zero is deleted, so that giving back after the window earns no credit.
 redis.call('SET', KEYS[1], '0', 'EX', ARGV[4], 'NX')
 local count = redis.call('INCRBY', KEYS[1], ARGV[3])
 local remaining = redis.call('PTTL', KEYS[1])

@@ -1,15 +1,15 @@
 -- Presents a refresh cookie: session-rotation.ts, in one atomic step. KEYS[1]: the session. ARGV[3]: generation;
--- 4: idle lifetime; 5: absolute lifetime; 6: grace; 7: until when the user's index now knows the session, 0 for as
--- before; 8: channel of endings; 9: session id.
+-- 4: idle lifetime; 5: absolute lifetime; 6: grace; 7: until when the user's index now lists the session, 0 if
+-- unchanged; 8: channel of ended sessions; 9: session id.
 local stored = redis.call('HMGET', KEYS[1], 'created', 'expires', 'generation', 'issued', 'presented', 'indexed',
   'lastUsed', 'previous', 'previousOf')
 if not stored[1] then return {'gone', now} end
--- The session's clock: the server's, unless that has been set back since the session was last used.
+-- The session's clock: the server's, unless it has been set back since the session was last used.
 local at = math.max(now, stored[7])
 if tonumber(stored[2]) <= at then return {'gone', now} end
 local offered, grace = tonumber(ARGV[3]), tonumber(ARGV[6])
 local generation, issued, presented = tonumber(stored[3]), tonumber(stored[4]), tonumber(stored[5])
--- Gateways of the version before rotate without noting what from: then it is the one below.
+-- Gateways of the previous version rotate without recording from which generation: then it is the one below.
 local previous = stored[9] == stored[3] and tonumber(stored[8]) or generation - 1
 
 local within_grace = at - math.max(issued, presented or issued) < grace
@@ -30,7 +30,7 @@ elseif offered == generation then
 elseif offered ~= previous then
   reused = true
 elseif not within_grace then
-  -- Never presented: its response was lost, and another is made. Presented: somebody else has it.
+  -- Never presented: its response was lost, and a successor is made. Presented: another party has it.
   if presented == nil then make_successor() else reused = true end
 end
 if reused then
@@ -42,16 +42,16 @@ end
 
 local expires = math.min(at + ARGV[4], stored[1] + ARGV[5])
 local indexed = math.max(stored[6], ARGV[7])
--- The index must know a session for as long as it lives, or ending all of a user's would miss it.
+-- The index must list a session for as long as it lives, or ending all of a user's sessions would miss it.
 if expires > indexed then
   if ARGV[7] == '0' then return {'reindex', now, redis.call('HGET', KEYS[1], 'userId')} end
-  -- It has just been noted, by a clock that was set back by more than the slack.
+  -- It has just been indexed, by a clock that was set back by more than the slack.
   expires = indexed
 end
 redis.call('HSET', KEYS[1], 'lastUsed', whole(at), 'expires', whole(expires), 'generation', whole(generation),
   'issued', whole(issued), 'presented', presented and whole(presented) or '', 'previous', whole(previous),
   'previousOf', whole(generation), 'indexed', whole(indexed))
 redis.call('PEXPIREAT', KEYS[1], whole(expires - ahead))
--- A lifetime configured shorter since may have ended it just now.
+-- A shorter lifetime configured in the meantime may have ended it just now.
 if expires <= at then return {'gone', now} end
 return {'current', now, redis.call('HGETALL', KEYS[1]), rotated}

@@ -1,0 +1,189 @@
+import { Cluster } from 'ioredis';
+import { Refusal } from '../../errors.ts';
+import { within } from '../timeout.ts';
+import type { CommandClient } from './clients.ts';
+import type { StoreClock } from './store-clock.ts';
+
+/** Called when the store becomes unavailable and when it is available again. */
+export interface LinkEvents {
+  /** `reason` is the cause of the failure; it holds no credential. */
+  onUnavailable(reason: string): void;
+  onAvailable(): void;
+}
+
+export interface ConnectionOptions {
+  readonly open: () => CommandClient;
+  readonly commandTimeoutMs: number;
+  /** Learns the store's time from each probe. */
+  readonly clock: StoreClock;
+  readonly events: LinkEvents;
+}
+
+/** How often an unavailable store is probed, in ms. */
+const probeIntervalMs = 150;
+/** How long a client may take to connect, ms: it may have several Sentinels or nodes to try. */
+const connectTimeoutMs = 5_000;
+/** How long the first connection may take before the store counts as unavailable, ms. */
+const firstConnectionMs = 1_500;
+/** After how many failures in a row a Cluster counts as unavailable: one node may be lost while the others serve. */
+const clusterFailures = 5;
+
+/** The connection for commands: bounded in time, without a queue, and failing at once while the store is unavailable. */
+export class Connection {
+  readonly #options: ConnectionOptions;
+  /** How long a silent connection is kept: a new one may get through where an old one hangs. */
+  readonly #silenceLimitMs: number;
+  readonly #probeTimer: NodeJS.Timeout;
+  readonly #firstConnectionTimer: NodeJS.Timeout;
+  #client: CommandClient;
+  #silentSince: number;
+  #isDown = true;
+  #isClosed = false;
+  #isProbing = false;
+  #failures = 0;
+  #lastError: Error = new Error('not connected yet');
+
+  /** It connects in the background. */
+  constructor(options: ConnectionOptions) {
+    this.#options = options;
+    this.#silenceLimitMs = Math.max(500, 2 * options.commandTimeoutMs);
+    this.#client = this.#start();
+    this.#silentSince = performance.now();
+    this.#probeTimer = setInterval(() => void this.#probe(), probeIntervalMs);
+    this.#probeTimer.unref();
+    // A store that was never available is reported like one that was lost.
+    this.#firstConnectionTimer = setTimeout(
+      () => options.events.onUnavailable(reasonOf(this.#lastError)),
+      firstConnectionMs,
+    );
+    this.#firstConnectionTimer.unref();
+  }
+
+  /** The current client; a renewal replaces it. */
+  get client(): CommandClient {
+    return this.#client;
+  }
+
+  get isDown(): boolean {
+    return this.#isDown;
+  }
+
+  /**
+   * Sends a command and parses the reply; `parse` throws on an unexpected one, which counts as the store's failure. Rejects
+   * `store_unavailable`.
+   */
+  async send<A, T>(
+    command: (client: CommandClient) => Promise<A>,
+    parse: (reply: A) => T,
+    timeoutMs: number,
+  ): Promise<T> {
+    if (this.#isDown) throw new Refusal('store_unavailable', { cause: new Error(reasonOf(this.#lastError)) });
+    const sentOn = this.#client;
+    try {
+      const reply = parse(await within(timeoutMs, command(sentOn)));
+      this.#failures = 0;
+      return reply;
+    } catch (error) {
+      // The message only: ioredis' errors carry the command, whose arguments may include a password.
+      const cause = new Error(reasonOf(error));
+      this.#onFailure(error, cause, sentOn);
+      throw new Refusal('store_unavailable', { cause });
+    }
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#isDown = true;
+    clearInterval(this.#probeTimer);
+    clearTimeout(this.#firstConnectionTimer);
+    this.#client.disconnect();
+  }
+
+  #start(): CommandClient {
+    const started = this.#options.open();
+    // The commands report failures; this keeps an error event from ending the process, and the reason for the log.
+    const keepError = (error: Error) => {
+      this.#lastError = error;
+    };
+    started.on('error', keepError);
+    started.on('node error', keepError);
+    started.on('connect', () => {
+      this.#silentSince = performance.now();
+    });
+    started.on('ready', () => void this.#probe());
+    return started;
+  }
+
+  #isHanging(): boolean {
+    const limitMs = this.#client.status === 'connecting' ? connectTimeoutMs : this.#silenceLimitMs;
+    return performance.now() - this.#silentSince > limitMs;
+  }
+
+  #renew(): void {
+    this.#client.disconnect();
+    this.#silentSince = performance.now();
+    try {
+      this.#client = this.#start();
+    } catch (error) {
+      // A certificate file may just be being replaced: the next renewal reads it again.
+      this.#lastError = error as Error;
+    }
+  }
+
+  #becomeUnavailable(cause: Error): void {
+    this.#isDown = true;
+    this.#silentSince = performance.now();
+    this.#options.events.onUnavailable(cause.message);
+  }
+
+  async #probe(): Promise<void> {
+    if (!this.#isDown || this.#isClosed) return;
+    // Even while a probe is in flight: over a hanging connection there always is one.
+    if (this.#isHanging()) this.#renew();
+    const probed = this.#client;
+    if (this.#isProbing || probed.status !== 'ready') return;
+    this.#isProbing = true;
+    const sentAt = performance.now();
+    const { commandTimeoutMs, clock, events } = this.#options;
+    const time = await within(commandTimeoutMs, timeOf(probed)).catch((error: Error) => error);
+    this.#isProbing = false;
+    if (this.#isClosed || probed !== this.#client) return;
+    if (time instanceof Error) {
+      this.#lastError = time;
+      return;
+    }
+    clock.learn(time, sentAt, performance.now());
+    this.#isDown = false;
+    this.#failures = 0;
+    clearTimeout(this.#firstConnectionTimer);
+    events.onAvailable();
+  }
+
+  /** Decides from a failed command whether the store is unavailable. */
+  #onFailure(error: unknown, cause: Error, sentOn: CommandClient): void {
+    // The failure of a client that was replaced says nothing about its successor.
+    if (this.#isDown || this.#isClosed || sentOn !== this.#client) return;
+    const isCluster = sentOn instanceof Cluster;
+    if (!(error instanceof Error && error.name === 'ReplyError')) {
+      this.#failures += 1;
+      if (this.#failures >= (isCluster ? clusterFailures : 1)) this.#becomeUnavailable(cause);
+    } else if (!isCluster && /^(?:READONLY|MOVED|MASTERDOWN)/.test(cause.message)) {
+      // Another server is the master now: this connection leads to the former one.
+      this.#becomeUnavailable(cause);
+      this.#renew();
+    }
+  }
+}
+
+/** ioredis mentions one of its options where the connection is closed. */
+function reasonOf(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error);
+  return text.includes('enableOfflineQueue') ? 'the connection is closed' : text;
+}
+
+async function timeOf(client: CommandClient): Promise<number> {
+  const [seconds, microseconds] = (await client.time()) as unknown as [string, string];
+  const milliseconds = Number(seconds) * 1000 + Math.floor(Number(microseconds) / 1000);
+  if (!Number.isSafeInteger(milliseconds)) throw new TypeError('unexpected reply to TIME');
+  return milliseconds;
+}

@@ -1,0 +1,121 @@
+import { Refusal } from '../../errors.ts';
+import type { LiveSession, NewSession, Presentation, Session, Sessions, SessionTimes } from '../sessions.ts';
+import type { Keys } from './keys.ts';
+import type { RedisLink } from './link.ts';
+import type { LivenessCache } from './liveness-cache.ts';
+import { scripts } from './scripts.ts';
+import { fieldsOf, parsed, sessionFrom, wholeNumber } from './session-fields.ts';
+import { SessionIndex } from './session-index.ts';
+
+/** How many sessions are ended at a time. */
+const endBatch = 100;
+
+/** What changes sessions: every step a script on one key. */
+export class SessionWrites implements Pick<Sessions, 'create' | 'present' | 'revoke' | 'revokeAllOf'> {
+  readonly #link: RedisLink;
+  readonly #keys: Keys;
+  readonly #cache: LivenessCache;
+  readonly #index: SessionIndex;
+
+  constructor(link: RedisLink, keys: Keys, cache: LivenessCache) {
+    this.#link = link;
+    this.#keys = keys;
+    this.#cache = cache;
+    this.#index = new SessionIndex(link, keys);
+  }
+
+  /** As {@link Sessions.create}. */
+  async create(session: NewSession, times: SessionTimes) {
+    const { idleLifetimeMs, absoluteLifetimeMs } = times;
+    const indexedUntil = await this.#index.add(session.id, session.userId, times);
+    const sentAt = performance.now();
+    const args = [idleLifetimeMs, absoluteLifetimeMs, indexedUntil, ...fieldsOf(session)];
+    const [, time, expires] = await this.#link.run(scripts.create, this.#keys.session(session.id), args);
+    const now = time as number;
+    const created = {
+      ...session,
+      created: now,
+      lastUsed: now,
+      expires: parsed(() => wholeNumber(String(expires), 'expires')),
+      generation: 1,
+    };
+    this.#cache.set(liveSession(created), sentAt);
+    return { session: created, now };
+  }
+
+  /** As {@link Sessions.present}. */
+  async present(id: string, generation: number, times: SessionTimes): Promise<Presentation> {
+    if (!Number.isSafeInteger(generation) || generation <= 0) return { outcome: 'gone' };
+    let indexedUntil = 0;
+    for (;;) {
+      const sentAt = performance.now();
+      const reply = await this.#runPresent(id, generation, times, indexedUntil);
+      const [outcome, , fields] = reply;
+      if (outcome !== 'reindex' || indexedUntil !== 0) return this.#presentation(id, reply, sentAt);
+      indexedUntil = await this.#index.add(id, String(fields), times);
+    }
+  }
+
+  #runPresent(
+    id: string,
+    generation: number,
+    { idleLifetimeMs, absoluteLifetimeMs, reuseGraceMs }: SessionTimes,
+    indexedUntil: number,
+  ): Promise<readonly unknown[]> {
+    const lifetimes = [idleLifetimeMs, absoluteLifetimeMs, reuseGraceMs];
+    const args = [generation, ...lifetimes, indexedUntil, this.#keys.sessionEnds, id];
+    return this.#link.run(scripts.present, this.#keys.session(id), args);
+  }
+
+  #presentation(id: string, reply: readonly unknown[], sentAt: number): Presentation {
+    const [outcome, , fields, rotated] = reply;
+    if (outcome === 'gone') {
+      this.#cache.delete(id);
+      return { outcome };
+    }
+    const session = parsed(() => sessionFrom(id, fields));
+    if (session === undefined) throw new Refusal('store_unavailable', { cause: 'reply without a session' });
+    if (outcome === 'reused') {
+      this.#cache.end(id);
+      this.#index.remove(session.userId, [id]);
+      return { outcome, session };
+    }
+    this.#cache.set(liveSession(session), sentAt);
+    return { outcome: 'current', session, rotated: rotated === 1, now: session.lastUsed };
+  }
+
+  /** As {@link Sessions.revoke}. */
+  async revoke(id: string): Promise<Session | undefined> {
+    const [, now, fields] = await this.#link
+      .run(scripts.revoke, this.#keys.session(id), [this.#keys.sessionEnds, id])
+      .catch((error) => {
+        // It may have ended nonetheless. While the store is unavailable it hasn't for us: a failure changes nothing.
+        this.#cache.markDoubtful([id]);
+        throw error;
+      });
+    this.#cache.end(id);
+    const session = parsed(() => sessionFrom(id, fields));
+    if (session === undefined) return undefined;
+    this.#index.remove(session.userId, [id]);
+    return session.expires > (now as number) ? session : undefined;
+  }
+
+  /** As {@link Sessions.revokeAllOf}. */
+  async revokeAllOf(userId: string, exceptId?: string): Promise<readonly string[]> {
+    const ids = (await this.#index.idsOf(userId)).filter((id) => id !== exceptId);
+    const ended: string[] = [];
+    for (let start = 0; start < ids.length; start += endBatch) {
+      const batch = ids.slice(start, start + endBatch);
+      for (const result of await Promise.allSettled(batch.map((id) => this.revoke(id)))) {
+        if (result.status === 'rejected') throw result.reason;
+        if (result.value !== undefined) ended.push(result.value.id);
+      }
+    }
+    this.#index.remove(userId, ids);
+    return ended;
+  }
+}
+
+function liveSession({ id, userId, expires }: Session): LiveSession {
+  return { id, userId, expires };
+}
