@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { apiKeyDigest, checkApiKey, isApiKey } from '../credentials/api-key.ts';
+import { apiKeyDigest, isApiKey } from '../credentials/api-key.ts';
 import type { Holdings } from '../credentials/holdings.ts';
 import { createPrincipal, type Principal } from '../credentials/principal.ts';
 import type { RecentUse } from '../credentials/recent-use.ts';
@@ -81,7 +81,7 @@ export function createApiKeyAuthenticator(options: {
     const version = records.version();
     const known = remembered.get(digest);
     if (known !== undefined && known.recordsVersion === version) return admit(known.principal);
-    const found = records.findApiKeyByHash(checkApiKey(raw)!);
+    const found = records.findApiKeyByHash(Buffer.from(digest, 'base64url'));
     return found instanceof Promise
       ? found.then((key) => remember(digest, version, key))
       : remember(digest, version, found);

@@ -27,11 +27,11 @@ export function createAuthenticate(options: {
 
   /** A browser's WebSocket: the token comes as a subprotocol, and the page's origin counts. */
   function ofSubprotocol(head: RequestHead): Awaitable<Principal | null> {
-    const tokens = isWebSocketRequest(head) ? offeredTokens(head.webSocketProtocols) : [];
-    if (tokens.length === 0) return null;
-    if (tokens.length > 1) throw new Refusal('ambiguous_credentials');
+    const [token, ...others] = isWebSocketRequest(head) ? offeredTokens(head.webSocketProtocols) : [];
+    if (token === undefined) return null;
+    if (others.length > 0) throw new Refusal('ambiguous_credentials');
     if (head.originCount !== 1 || !isKnownOrigin(head.origin)) throw new Refusal('cross_site');
-    return bearerToken(tokens[0]!);
+    return bearerToken(token);
   }
 
   return (head, otherSchemesPass) => {

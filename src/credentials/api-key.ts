@@ -27,12 +27,10 @@ export function mintApiKey(prefix: string, random: (byteCount: number) => Uint8A
   return { raw, hint: `${prefix}_${randomPart.slice(0, 4)}`, hash: hash('sha256', raw, 'buffer') };
 }
 
-/** The SHA-256 by which the store knows the key; undefined, without a look into any store, for what is no key. */
-export function checkApiKey(raw: string): Uint8Array | undefined {
-  return isApiKey(raw) ? hash('sha256', raw, 'buffer') : undefined;
-}
-
-/** The same digest as text, to remember a key by; only for what {@link isApiKey} passed. */
+/**
+ * The SHA-256 by which stores and caches know a key, in base64url; only for what {@link isApiKey} passed, so that a
+ * malformed key never reaches a store.
+ */
 export function apiKeyDigest(raw: string): string {
   return hash('sha256', raw, 'base64url');
 }

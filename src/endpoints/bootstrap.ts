@@ -37,7 +37,7 @@ export function createBootstrap(options: {
   readonly throttle: BootstrapThrottle;
   readonly audit: Audit;
   readonly now: () => number;
-}): Endpoint {
+}): Endpoint<'open'> {
   const { records, configuredToken, passwords, throttle, audit, now } = options;
   const schema = activationBody(options.minPasswordLength);
 

@@ -2,37 +2,52 @@ import type { Principal } from '../credentials/principal.ts';
 import type { Exchange } from '../http/exchange.ts';
 import type { Reply } from '../http/reply.ts';
 
+/** Admits a session or an API key that holds all of the scopes. */
+export interface ScopeGuard {
+  readonly scopes: readonly string[];
+}
+
+/**
+ * What an endpoint asks of its caller: `open` never looks at a credential, `sign_out` takes the session of a valid token
+ * and ignores an invalid one, otherwise a session or an API key that holds all of the scopes.
+ */
+export type Guard = 'open' | 'sign_out' | ScopeGuard;
+
+/** Whom a guard admits; null is a caller that is not identified. */
+export type CallerOf<G extends Guard> = G extends 'open'
+  ? null
+  : G extends 'sign_out'
+    ? Principal | null
+    : Principal;
+
 /** One call of an own endpoint, past its guard. */
-export interface Call {
+export interface Call<G extends Guard = ScopeGuard> {
   readonly exchange: Exchange;
-  /** Who is calling; null on endpoints without authentication. */
-  readonly principal: Principal | null;
-  /** The path segment in the place of `{id}`; empty where the path has none. */
+  /** Who is calling. */
+  readonly principal: CallerOf<G>;
+  /** The path segment that matches `{id}`; empty where the path has none. */
   readonly id: string;
   /** The whole request body, bounded by `limits.own_body`. */
   readonly body: Buffer;
   /**
-   * Judges the caller once more, as of now, and gives who it is now; null on endpoints without authentication. An endpoint
-   * that gives access asks after its commit, and takes back what it gave when this rejects. Rejects as the guard does.
+   * Runs the guard once more and resolves to the caller as of now; rejects as the guard does. An endpoint that grants
+   * access calls it after its commit, and revokes what it granted when this rejects.
    */
-  recheck(): Promise<Principal | null>;
+  recheck(): Promise<CallerOf<G>>;
 }
 
-/**
- * What an endpoint asks of its caller: `open` looks at no credential at all, `sign_out` takes a session's token if there is a good one,
- * otherwise a session or an API key that holds all of the scopes.
- */
-export type Guard = 'open' | 'sign_out' | { readonly scopes: readonly string[] };
-
-/** An endpoint that Postern answers itself. */
-export interface Endpoint {
+/** An endpoint that Postern serves itself. */
+export interface Endpoint<G extends Guard = ScopeGuard> {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   /** Without trailing slash; one segment may be `{id}`. */
   readonly path: string;
-  readonly guard: Guard;
+  readonly guard: G;
   /** Errors carry OAuth's `error` and `error_description` too. */
   readonly oauth?: boolean;
-  /** HEAD is not answered though GET is. */
+  /** HEAD is refused although GET is served. */
   readonly noHead?: boolean;
-  readonly handle: (call: Call) => Promise<Reply>;
+  readonly handle: (call: Call<G>) => Promise<Reply>;
 }
+
+/** An endpoint behind any of the guards. */
+export type AnyEndpoint = Endpoint<'open'> | Endpoint<'sign_out'> | Endpoint;

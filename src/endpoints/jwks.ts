@@ -12,7 +12,7 @@ export const jwkSet = z
   .meta({ id: 'JsonWebKeySet' });
 
 /** `GET /.well-known/jwks.json`: the public keys of access tokens (RFC 7517 §5), for upstreams that verify them too. */
-export function createJwks(tokens: Pick<AccessTokens, 'jwks'>): Endpoint {
+export function createJwks(tokens: Pick<AccessTokens, 'jwks'>): Endpoint<'open'> {
   return {
     method: 'GET',
     path: '/.well-known/jwks.json',

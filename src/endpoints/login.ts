@@ -41,7 +41,7 @@ export function createLogin(options: {
   readonly isKnownOrigin: IsKnownOrigin;
   readonly audit: Audit;
   readonly now: () => number;
-}): Endpoint {
+}): Endpoint<'open'> {
   const { records, passwords, throttle, signIn, recentUse, isKnownOrigin, audit, now } = options;
 
   /** One response, after the same work, for unknown, disabled, over-long and wrong. */

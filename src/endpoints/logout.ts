@@ -16,10 +16,10 @@ export function createLogout(options: {
   readonly cookie: CookieAttributes;
   readonly audit: Audit;
   readonly onSessionEnded: (sessionId: string) => void;
-}): Endpoint {
+}): Endpoint<'sign_out'> {
   const { sessions, cookies, cookie, audit, onSessionEnded } = options;
 
-  function sessionsToEnd({ exchange, principal }: Call): Set<string> {
+  function sessionsToEnd({ exchange, principal }: Call<'sign_out'>): Set<string> {
     const ids = new Set(principal === null ? [] : [principal.credentialId]);
     if (principal !== null || trustedSites.has(exchange.head.secFetchSite)) {
       const presented = cookies.validOf(cookieValues(exchange.head.cookie, cookie.name));
@@ -28,7 +28,7 @@ export function createLogout(options: {
     return ids;
   }
 
-  async function end({ exchange, principal }: Call, id: string): Promise<boolean> {
+  async function end({ exchange, principal }: Call<'sign_out'>, id: string): Promise<boolean> {
     const ended = await sessions.revoke(id);
     onSessionEnded(id);
     if (ended === undefined) return false;

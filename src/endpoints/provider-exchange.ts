@@ -73,7 +73,7 @@ export function createProviderExchange(options: {
   readonly recentUse: RecentUse;
   readonly audit: Audit;
   readonly now: () => number;
-}): readonly Endpoint[] {
+}): readonly Endpoint<'open'>[] {
   const { provider, accounts, cookies, isKnownOrigin, isHttps, signIn, recentUse, audit, now } = options;
 
   function auditFailure(

@@ -33,7 +33,7 @@ export function createProviderStart(options: {
   readonly provider: Pick<IdentityProvider, 'name' | 'start'>;
   readonly cookies: Pick<StartCookies, 'set'>;
   readonly now: () => number;
-}): Endpoint {
+}): Endpoint<'open'> {
   const { provider, cookies, now } = options;
   return {
     method: 'GET',

@@ -28,7 +28,7 @@ export function createRefresh(options: {
   /** Added to with every cookie that is judged, and every call without one. */
   readonly refreshes: Record<RefreshOutcome, number>;
   readonly onSessionEnded: (sessionId: string) => void;
-}): Endpoint {
+}): Endpoint<'open'> {
   const { sessions, records, cookies, cookie, times, signIn, isKnownOrigin, audit } = options;
   const { refreshes, onSessionEnded } = options;
 

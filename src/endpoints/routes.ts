@@ -1,10 +1,10 @@
 import { hasOtherReadings, laxReadings } from '../rules/lax-path.ts';
 import { areaOf, type OptionalEndpoint, ownAreas } from '../rules/own-areas.ts';
-import type { Endpoint } from './endpoint.ts';
+import type { AnyEndpoint } from './endpoint.ts';
 
 /** What own paths there are at a path, by method. */
 export interface Resource {
-  readonly endpoints: ReadonlyMap<string, Endpoint>;
+  readonly endpoints: ReadonlyMap<string, AnyEndpoint>;
   /** For `Allow`. */
   readonly methods: readonly string[];
   /** The path as declared, for log and metrics. */
@@ -27,7 +27,7 @@ export interface OwnRoutes {
 
 /** Builds the table. An area is reserved as a whole: what is not defined in it is 404 and never forwarded. */
 export function createOwnRoutes(
-  endpoints: readonly Endpoint[],
+  endpoints: readonly AnyEndpoint[],
   servedBy: Readonly<Record<OptionalEndpoint, 'own' | 'upstream'>>,
 ): OwnRoutes {
   const areas = ownAreas((name) => servedBy[name] === 'upstream');
@@ -57,8 +57,8 @@ export function createOwnRoutes(
   };
 }
 
-function createResource(path: string, all: readonly Endpoint[]): Resource {
-  const endpoints = new Map<string, Endpoint>();
+function createResource(path: string, all: readonly AnyEndpoint[]): Resource {
+  const endpoints = new Map<string, AnyEndpoint>();
   for (const endpoint of all.filter((candidate) => candidate.path === path)) {
     endpoints.set(endpoint.method, endpoint);
     if (endpoint.method === 'GET' && !endpoint.noHead) endpoints.set('HEAD', endpoint);

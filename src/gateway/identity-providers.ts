@@ -34,7 +34,7 @@ export interface SignInParts {
 
 /** The endpoints of every identity provider. */
 export interface ProviderEndpoints {
-  readonly endpoints: readonly Endpoint[];
+  readonly endpoints: readonly Endpoint<'open'>[];
   /** Ends every call to a provider. */
   close(): Promise<void>;
 }

@@ -1,11 +1,11 @@
 import type { z } from 'zod';
-import type { Endpoint } from '../endpoints/endpoint.ts';
+import type { AnyEndpoint } from '../endpoints/endpoint.ts';
 import type { RefusalCode } from '../errors.ts';
 import { headerRefs, refusalResponses } from './refusals.ts';
 import { componentRef, type Json, membersOf, schemaUse } from './schemas.ts';
 
 /** What the document tells of an endpoint beside its schemas. */
-export interface Operation extends Pick<Endpoint, 'method' | 'guard' | 'oauth'> {
+export interface Operation extends Pick<AnyEndpoint, 'method' | 'guard' | 'oauth'> {
   /** `<Tag>-<Name>`. */
   readonly id: `${string}-${string}`;
   /** As clients call it: with the trailing slash that a list has. */

@@ -39,7 +39,6 @@ const retried: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /** One request on its way through: the upstream's counterpart, the owner of the client's body, the registry's stream. */
 class ForwardedRequest implements UpstreamRequest, BodyOwner, OpenStream {
-  readonly principal: Principal;
   readonly neededScopes: readonly string[];
   readonly method: string;
   readonly target: string;
@@ -56,8 +55,9 @@ class ForwardedRequest implements UpstreamRequest, BodyOwner, OpenStream {
   takenAt = 0;
   readonly #exchange: Exchange;
   readonly #route: Route;
+  /** Null: the request came without a credential, and no end of one ends it. */
+  readonly #principal: Principal | null;
   readonly #options: ForwardOptions;
-  readonly #authenticated: boolean;
   connection: RequestConnection | null = null;
   #mayRetry: boolean;
   #body: ForwardedBody | null = null;
@@ -77,8 +77,7 @@ class ForwardedRequest implements UpstreamRequest, BodyOwner, OpenStream {
     this.#exchange = exchange;
     this.#route = route;
     this.#options = options;
-    this.#authenticated = principal !== null;
-    this.principal = principal!;
+    this.#principal = principal;
     this.neededScopes = principal === null || route.isPublic ? none : route.scopesFor(exchange.method);
     const { head, method } = exchange;
     this.method = method;
@@ -111,7 +110,7 @@ class ForwardedRequest implements UpstreamRequest, BodyOwner, OpenStream {
     const exchange = this.#exchange;
     // The client may have gone while its credential was looked at: nothing would ever end what is begun for it.
     if (exchange.isGone) return;
-    if (this.#authenticated) this.#options.streams.add(this);
+    if (this.#principal !== null) this.#options.streams.add(this.#principal, this);
     exchange.onClose = () => this.#clientGone();
     if (this.hasBody) {
       this.#body = new ForwardedBody(exchange, this.#route, this, heldBack);
@@ -162,7 +161,7 @@ class ForwardedRequest implements UpstreamRequest, BodyOwner, OpenStream {
   onHead(status: number, fields: string[], length: number): void {
     const exchange = this.#exchange;
     this.#remaining = length;
-    const all = responseFields(fields, exchange.id, this.#authenticated, this.#options);
+    const all = responseFields(fields, exchange.id, this.#principal !== null, this.#options);
     for (const text of this.#options.corsHeaders(exchange)) all.push(text);
     try {
       exchange.begin(status, all, length);
@@ -290,7 +289,7 @@ class ForwardedRequest implements UpstreamRequest, BodyOwner, OpenStream {
       this.#body.drop();
       this.#route.upstream.forget(this);
     }
-    if (this.#authenticated) this.#options.streams.remove(this);
+    if (this.#principal !== null) this.#options.streams.remove(this.#principal, this);
   }
 }
 

@@ -1,59 +1,65 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { HeldNow, Principal } from '../credentials/principal.ts';
 
-/** A request in flight under a credential: a forwarded one, or an own one whose body is on its way. */
+/** A request in flight under a credential: a forwarded one, or an own one whose body is still arriving. */
 export interface OpenStream {
-  readonly principal: Principal;
   /** The scopes it needs. */
   readonly neededScopes: readonly string[];
   /** Ends it on the client's side and the upstream's. */
   end(reason: string): void;
 }
 
-/** Every request in flight, by the credential it came with: they end when the credential does. */
+/** Every authenticated request in flight, by the credential it came with: they end when the credential does. */
 export interface OpenStreams {
-  add(stream: OpenStream): void;
-  remove(stream: OpenStream): void;
+  add(principal: Principal, stream: OpenStream): void;
+  /** Does nothing for a stream that is no longer there. */
+  remove(principal: Principal, stream: OpenStream): void;
   /** Ends all that came with the session or key. */
   endOf(credentialId: string): void;
-  /** Looks at every credential with something in flight once and ends what is not allowed any more. */
+  /** Checks every credential with something in flight once and ends what is no longer allowed. */
   sweep(): Promise<void>;
   readonly size: number;
-  /** Stops looking. */
+  /** Stops checking. */
   close(): void;
 }
 
-/** How often credentials in flight are looked at, in milliseconds: revocation elsewhere is seen within a second. */
+/** How often credentials in flight are checked, in milliseconds: revocation elsewhere takes effect within a second. */
 const sweepIntervalMs = 400;
-/** How many credentials are looked at together. */
+/** How many credentials are checked together. */
 const checksPerTurn = 50;
 
-/** Builds the registry. While the records are away streams stay as they are. */
+/** What one credential has in flight. */
+interface CredentialStreams {
+  readonly principal: Principal;
+  readonly streams: Set<OpenStream>;
+}
+
+/** Builds the registry. While the records store is unavailable, streams stay as they are. */
 export function createOpenStreams(heldNow: HeldNow): OpenStreams {
-  const byCredential = new Map<string, Set<OpenStream>>();
+  const byCredential = new Map<string, CredentialStreams>();
   let size = 0;
   let sweeping = false;
 
-  function endAll(streams: Set<OpenStream>, reason: string): void {
-    for (const stream of [...streams]) stream.end(reason);
+  function endAll({ streams }: CredentialStreams): void {
+    for (const stream of [...streams]) stream.end('credential_ended');
   }
 
-  async function look(streams: Set<OpenStream>): Promise<void> {
-    const [first] = streams;
-    if (first === undefined) return;
-    const held = await heldNow(first.principal);
-    if (held === null) endAll(streams, 'credential_ended');
+  async function check(open: CredentialStreams): Promise<void> {
+    // All of it may have ended since the sweep began.
+    if (open.streams.size === 0) return;
+    const held = await heldNow(open.principal);
+    if (held === null) endAll(open);
     else
-      for (const stream of [...streams])
+      for (const stream of [...open.streams])
         if (stream.neededScopes.some((scope) => !held.has(scope))) stream.end('scope_lost');
   }
 
   async function sweep(): Promise<void> {
     const all = [...byCredential.values()];
     for (let start = 0; start < all.length; start += checksPerTurn) {
-      // One that can't be looked at, its store being away, keeps the others from nothing.
-      await Promise.allSettled(all.slice(start, start + checksPerTurn).map(look));
-      // Stores that response at once would otherwise leave the event loop no turn.
+      // One that can't be checked because its store is unavailable must not keep the others from being checked.
+      await Promise.allSettled(all.slice(start, start + checksPerTurn).map(check));
+      // Stores that respond synchronously would otherwise block the event loop.
       await nextTurn();
     }
   }
@@ -68,23 +74,22 @@ export function createOpenStreams(heldNow: HeldNow): OpenStreams {
   timer.unref();
 
   return {
-    add(stream) {
-      const id = stream.principal.credentialId;
-      const streams = byCredential.get(id);
-      if (streams === undefined) byCredential.set(id, new Set([stream]));
-      else streams.add(stream);
+    add(principal, stream) {
+      const open = byCredential.get(principal.credentialId);
+      if (open === undefined)
+        byCredential.set(principal.credentialId, { principal, streams: new Set([stream]) });
+      else open.streams.add(stream);
       size++;
     },
-    remove(stream) {
-      const id = stream.principal.credentialId;
-      const streams = byCredential.get(id);
-      if (streams === undefined || !streams.delete(stream)) return;
+    remove({ credentialId }, stream) {
+      const open = byCredential.get(credentialId);
+      if (open === undefined || !open.streams.delete(stream)) return;
       size--;
-      if (streams.size === 0) byCredential.delete(id);
+      if (open.streams.size === 0) byCredential.delete(credentialId);
     },
     endOf(credentialId) {
-      const streams = byCredential.get(credentialId);
-      if (streams !== undefined) endAll(streams, 'credential_ended');
+      const open = byCredential.get(credentialId);
+      if (open !== undefined) endAll(open);
     },
     sweep,
     get size() {

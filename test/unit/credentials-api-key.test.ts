@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import fc from 'fast-check';
 import t from 'tap';
-import { apiKeyDigest, checkApiKey, isApiKey, mintApiKey } from '../../src/credentials/api-key.ts';
+import { apiKeyDigest, isApiKey, mintApiKey } from '../../src/credentials/api-key.ts';
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 // Checksums worked out with Python's zlib.crc32.
@@ -36,7 +36,6 @@ t.test('what is minted is a key', (t) => {
   t.match(raw, /^pst_[0-9A-Za-z]{36}$/);
   t.equal(hint, raw.slice(0, 8));
   t.strictSame(Buffer.from(hash), createHash('sha256').update(raw).digest());
-  t.strictSame(checkApiKey(raw), hash);
   t.equal(apiKeyDigest(raw), Buffer.from(hash).toString('base64url'));
   t.end();
 });
@@ -77,7 +76,6 @@ const keys: Record<string, [text: string, expected: boolean]> = {
 for (const [name, [text, expected]] of Object.entries(keys)) {
   t.test(`${expected ? 'a key' : 'no key'}: ${name}`, (t) => {
     t.equal(isApiKey(text), expected);
-    t.equal(checkApiKey(text) !== undefined, expected);
     t.end();
   });
 }

@@ -7,21 +7,21 @@ interface Stream extends OpenStream {
   readonly ends: string[];
 }
 
-/** A registry that is looked over by hand, and streams that leave it when they are ended. */
+/** A registry that is swept by hand, and streams that leave it when they are ended. */
 function registry(t: Test, heldNow: HeldNow) {
   const streams = createOpenStreams(heldNow);
   t.teardown(() => streams.close());
   const open = (credentialId: string, ...neededScopes: string[]): Stream => {
+    const principal = { credentialId } as Principal;
     const stream: Stream = {
-      principal: { credentialId } as Principal,
       neededScopes,
       ends: [],
       end(reason) {
         stream.ends.push(reason);
-        streams.remove(stream);
+        streams.remove(principal, stream);
       },
     };
-    streams.add(stream);
+    streams.add(principal, stream);
     return stream;
   };
   return { streams, open };
@@ -37,11 +37,11 @@ t.test('a credential that ends takes its own streams with it, at once', async (t
   streams.endOf('unknown');
   t.same([first.ends, second.ends, other.ends], [['credential_ended'], ['credential_ended'], []]);
   t.equal(streams.size, 1);
-  streams.remove(first);
+  streams.remove({ credentialId: '1' } as Principal, first);
   t.equal(streams.size, 1, 'it is gone already');
 });
 
-t.test('a look at all ends what is not allowed any more', async (t) => {
+t.test('a sweep ends what is no longer allowed', async (t) => {
   const held: Record<string, ReadonlySet<string> | null> = { good: new Set(['a']), ended: null };
   const { streams, open } = registry(t, async ({ credentialId }) => held[credentialId]!);
   const kept = [open('good'), open('good', 'a')];
@@ -55,38 +55,38 @@ t.test('a look at all ends what is not allowed any more', async (t) => {
   t.same([lost.ends, ended.ends], [['scope_lost'], ['credential_ended']]);
 });
 
-t.test('a credential whose store is away keeps its streams, and no other’s', async (t) => {
+t.test('a credential whose store is unavailable keeps its streams, and only its own', async (t) => {
   const { streams, open } = registry(t, async ({ credentialId }) => {
-    if (credentialId === 'away') throw new Error('the store is away');
+    if (credentialId === 'unknown') throw new Error('store unavailable');
     return null;
   });
-  const away = open('away');
+  const unknown = open('unknown');
   const ended = open('ended');
   await streams.sweep();
-  t.same([away.ends, ended.ends], [[], ['credential_ended']]);
+  t.same([unknown.ends, ended.ends], [[], ['credential_ended']]);
 });
 
-t.test('a look at very many leaves the event loop its turns', async (t) => {
-  let looks = 0;
+t.test('a sweep of very many credentials does not block the event loop', async (t) => {
+  let checks = 0;
   const { streams, open } = registry(t, async () => {
-    looks++;
+    checks++;
     return new Set();
   });
   for (let i = 0; i < 1_000; i++) open(`credential ${i}`);
   const swept = streams.sweep();
   await nextTurn();
-  t.ok(looks > 0 && looks < 1_000, `${looks} looks in the first turn`);
+  t.ok(checks > 0 && checks < 1_000, `${checks} checks in the first turn`);
   await swept;
-  t.equal(looks, 1_000);
+  t.equal(checks, 1_000);
 });
 
-t.test('each credential is looked at once, however many streams it has', async (t) => {
-  let looks = 0;
+t.test('each credential is checked once, however many streams it has', async (t) => {
+  let checks = 0;
   const { streams, open } = registry(t, async () => {
-    looks++;
+    checks++;
     return new Set();
   });
   for (let i = 0; i < 10; i++) open('one');
   await streams.sweep();
-  t.equal(looks, 1);
+  t.equal(checks, 1);
 });

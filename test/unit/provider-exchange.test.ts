@@ -31,7 +31,7 @@ function setUp(isStillGood: () => Promise<boolean>) {
   const [get] = createProviderExchange(parts as unknown as Options);
   const exchange = { query: 'assertion=a', head: { cookie: '' } };
   const call = { exchange, principal: null, id: '', body: Buffer.alloc(0) };
-  return { events, handle: () => get!.handle(call as unknown as Call) };
+  return { events, handle: () => get!.handle(call as unknown as Call<'open'>) };
 }
 
 t.test('a session is handed over while its account is good', async (t) => {

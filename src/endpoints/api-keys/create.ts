@@ -88,7 +88,7 @@ export function createApiKeyCreate(options: {
     };
     await records.createApiKey(key, minted.hash);
     try {
-      assertWithinOwn(form, granted, (await recheck())!);
+      assertWithinOwn(form, granted, await recheck());
     } catch (error) {
       // The caller lost the right while the key was written; nobody has been given it yet.
       await records.deleteApiKey(key.id, { children: false });
@@ -101,8 +101,7 @@ export function createApiKeyCreate(options: {
     method: 'POST',
     path: '/api/admin/api-keys',
     guard: { scopes: [neededScope] },
-    async handle({ exchange, principal, body, recheck }) {
-      const caller = principal!;
+    async handle({ exchange, principal: caller, body, recheck }) {
       const [{ hydrate }, form] = everyProblem(
         () => readQuery(exchange.query, hydrateQuery),
         () => readJson(body, exchange.head.contentType, schema),
@@ -115,11 +114,9 @@ export function createApiKeyCreate(options: {
         throw error;
       });
       audit(exchange, { event: 'api_key_created', outcome: 'success', ...about, key: key.id });
-      const owner = { id: caller.userId, username: caller.username!, disabled: false };
-      const shown = presentApiKey(
-        { key, owner: caller.username === null ? null : owner, sets },
-        { hydrate, now: key.created, catalogue },
-      );
+      const { userId, username } = caller;
+      const owner = username === null ? null : { id: userId, username, disabled: false };
+      const shown = presentApiKey({ key, owner, sets }, { hydrate, now: key.created, catalogue });
       return { status: 201, body: { ...shown, key: raw } };
     },
   };

@@ -20,7 +20,7 @@ export function createApiKeyDelete(options: {
       const { children } = readQuery(exchange.query, deleteQuery);
       const deleted = await records.deleteApiKey(id, { children });
       if (deleted.length === 0) throw new Refusal('not_found');
-      const actor = actorOf(principal!);
+      const actor = actorOf(principal);
       for (const key of deleted) {
         onKeyDeleted(key);
         audit(exchange, { event: 'api_key_deleted', outcome: 'success', actor, subject: null, key });

@@ -1,0 +1,42 @@
+import { type Principal, requireScopes } from '../credentials/principal.ts';
+import { Refusal } from '../errors.ts';
+import type { RequestHead } from '../http/request-head.ts';
+import type { Awaitable } from '../stores/records.ts';
+
+/** Identifies the caller by the credential in the head; null without one. */
+export type Identify = (head: RequestHead, otherSchemesPass: boolean) => Awaitable<Principal | null>;
+
+/**
+ * The caller of a guarded endpoint, who holds all of `scopes`. Rejects with `not_authenticated`, `insufficient_scope`, and
+ * as `identify` does.
+ */
+export async function requireCaller(
+  identify: Identify,
+  head: RequestHead,
+  scopes: readonly string[],
+): Promise<Principal> {
+  const principal = await identify(head, false);
+  if (principal === null) throw new Refusal('not_authenticated');
+  requireScopes(principal, scopes);
+  return principal;
+}
+
+/**
+ * The session of a valid bearer token, for sign-out, which the cookie alone can ask for too: an invalid token counts as
+ * absent. Rejects with `session_required` for an API key.
+ */
+export async function sessionIfValid(identify: Identify, head: RequestHead): Promise<Principal | null> {
+  try {
+    const principal = await identify(head, true);
+    if (principal?.kind === 'api_key') throw new Refusal('session_required');
+    return principal;
+  } catch (error) {
+    if (error instanceof Refusal && isInvalidBearer(error, head)) return null;
+    throw error;
+  }
+}
+
+/** With `api_keys.bearer` the text after `Bearer` may have been judged as a key. */
+function isInvalidBearer({ code }: Refusal, { apiKeyCount }: RequestHead): boolean {
+  return code === 'invalid_token' || (code === 'invalid_api_key' && apiKeyCount === 0);
+}
