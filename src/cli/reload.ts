@@ -65,6 +65,7 @@ export function watchConfiguration(call: Call, read: ReadConfig): Reloads {
     watch(next);
     if (next.config === undefined) {
       running.reloadFailed(next.problems.map((problem) => formatProblem(next.file, problem)));
+      if (next.hasFileProblems) retryLater();
       return;
     }
     try {
@@ -74,9 +75,13 @@ export function watchConfiguration(call: Call, read: ReadConfig): Reloads {
       running.reloadFailed([
         fileFailureOf(error) ?? (error instanceof Error ? error.message : String(error)),
       ]);
-      reloadIn(retryInMs);
-      retryInMs = Math.min(2 * retryInMs, longestRetryDelayMs);
+      retryLater();
     }
+  }
+
+  function retryLater(): void {
+    reloadIn(retryInMs);
+    retryInMs = Math.min(2 * retryInMs, longestRetryDelayMs);
   }
 
   watch(read);

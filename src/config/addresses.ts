@@ -128,6 +128,18 @@ export const ipOrCidrRule: TextRule = (text) => {
   return good ? undefined : 'must be an IP address or a CIDR block';
 };
 
+/** What a listener binds to: an IP address without brackets, or a name (RFC 1123 §2.1); a port has its own key. */
+export const listenHostRule: TextRule = (text) => {
+  const isName =
+    /^(?=.{1,253}$)(?!.*\.\d+$)(?!\d+$)(?:[A-Za-z0-9_](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?(?:\.|$))+$/;
+  const bare = text.replace(/%[A-Za-z0-9._-]+$/, '');
+  const isAddress =
+    ipaddr.IPv4.isValidFourPartDecimal(text) || (text.includes(':') && ipaddr.IPv6.isValid(bare));
+  return isAddress || isName.test(text)
+    ? undefined
+    : 'must be an IP address or a host name, without brackets and port';
+};
+
 /** A value of the `Host` header: a name or address and perhaps a port. */
 export const hostHeaderRule: TextRule = (text) =>
   new RegExp(`^${host}$`).test(text) && isPortGood(text.replace(/^\[.*\]/, ''))

@@ -1,5 +1,7 @@
 import type { z } from 'zod';
-import type { Finding } from './problems.ts';
+import { nearestName, suggestion } from '../rules/nearest-name.ts';
+import { type Finding, keyOf, type Path } from './problems.ts';
+import { keysAt } from './shape.ts';
 
 type Issue = z.core.$ZodIssue;
 
@@ -28,23 +30,45 @@ export function ruleOf(issue: z.core.$ZodRawIssue): string {
 }
 
 /** What a schema found wrong with a value, flattened: the branch of a union that was meant, one finding a key. */
-export function findingsOf(issues: readonly Issue[], value: unknown): Finding[] {
-  return issues.flatMap((issue) => findingsOfIssue(issue, value));
+export function findingsOf(schema: z.ZodType, issues: readonly Issue[], value: unknown): Finding[] {
+  const findings = issues.flatMap((issue) => findingsOfIssue(schema, issue, value));
+  const unknown = findings.filter(({ meant }) => meant !== undefined);
+  // A key that is there under a misspelt name is neither missing nor empty.
+  return findings.filter((finding) => !unknown.some((other) => followsFrom(finding, other)));
 }
 
-function findingsOfIssue(issue: Issue, value: unknown): Finding[] {
+function followsFrom({ path, at, isEmptiness }: Finding, unknown: Finding): boolean {
+  const map = keyOf(unknown.path.slice(0, -1));
+  if (isEmptiness) return keyOf(path) === map;
+  return at === 'parent' && path.at(-1) === unknown.meant && keyOf(path.slice(0, -1)) === map;
+}
+
+function findingsOfIssue(schema: z.ZodType, issue: Issue, value: unknown): Finding[] {
   const path = issue.path as (string | number)[];
-  if (issue.code === 'unrecognized_keys')
-    return issue.keys.map((key): Finding => ({ path: [...path, key], rule: 'unknown key', at: 'key' }));
+  if (issue.code === 'unrecognized_keys') {
+    const known = keysAt(schema, path);
+    return issue.keys.map((key) => unknownKey([...path, key], known, lookUp(value, path)));
+  }
   if (issue.code === 'invalid_union') {
     const meant = issue.errors.find((branch) => !branch.some(isOfAnotherType));
     if (meant)
-      return meant.flatMap((inner) => findingsOfIssue({ ...inner, path: [...path, ...inner.path] }, value));
+      return meant.flatMap((inner) =>
+        findingsOfIssue(schema, { ...inner, path: [...path, ...inner.path] }, value),
+      );
   }
   if (issue.code !== 'custom' && lookUp(value, path) === undefined)
     return [{ path, rule: 'is required', at: 'parent' }];
   const at = issue.code === 'custom' && issue.params?.at === 'key' ? 'key' : 'value';
-  return [{ path, rule: issue.message, at }];
+  const isEmptiness = issue.code === 'custom' && issue.params?.isEmptiness === true;
+  return [{ path, rule: issue.message, at, ...(isEmptiness && { isEmptiness }) }];
+}
+
+/** An unknown key, with the known one that was probably meant, unless that is there as well. */
+function unknownKey(path: Path, known: readonly string[], map: unknown): Finding {
+  const written = String(path.at(-1));
+  const free = known.filter((name) => !Object.hasOwn(map as object, name));
+  const meant = nearestName(written, free);
+  return { path, rule: `unknown key${suggestion(written, free)}`, at: 'key', ...(meant && { meant }) };
 }
 
 /** Whether a branch of a union failed at its very root: then another branch was meant. */

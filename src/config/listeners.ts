@@ -1,10 +1,11 @@
 import { z } from 'zod';
+import { listenHostRule } from './addresses.ts';
 import { duration, size, timeOut } from './durations-and-sizes.ts';
 import { filePath, text, whole } from './scalars.ts';
 
 function listener(defaults: { host: string; port: number }) {
   return z.strictObject({
-    host: text().prefault(defaults.host).describe('Address or name to listen on.'),
+    host: text(listenHostRule).prefault(defaults.host).describe('Address or name to listen on.'),
     port: whole({ min: 0, max: 65_535 }).prefault(defaults.port).describe('TCP port; 0 picks any free port.'),
   });
 }

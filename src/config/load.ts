@@ -1,25 +1,45 @@
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { withAbsolutePaths } from './absolute-paths.ts';
+import { findingsOfFiles } from './file-rules.ts';
 import { findingsOf, ruleOf } from './issues.ts';
 import { decodeUtf8, reasonOf, type Surroundings } from './outside-values.ts';
 import { positionsIn } from './positions.ts';
 import { type ConfigProblem, type Finding, keyOf } from './problems.ts';
-import { findingsOfRules } from './rules.ts';
+import { findingsOfRules, withoutBroken } from './rules.ts';
 import { type Config, configSchema } from './schema.ts';
 import { parseYaml } from './syntax.ts';
 import { readTree } from './tree.ts';
+import { warningsOf } from './warnings.ts';
 
-/** A valid configuration, or everything that is wrong with it in the order of the file. */
-export type LoadedConfig = (
-  | { readonly config: Config; readonly problems?: undefined }
-  | { readonly config?: undefined; readonly problems: readonly ConfigProblem[] }
-) & {
-  /** Absolute paths of the configuration file and of every `{ file: PATH }` in it, found or not. */
+/** What a valid configuration says. */
+interface ValidConfig {
+  readonly config: Config;
+  readonly problems?: undefined;
+  /** What is allowed and probably not meant, in the order of the file. */
+  readonly warnings: readonly ConfigProblem[];
+  /** Gives findings of later checks their line and column. */
+  readonly problemsOf: (findings: readonly Finding[]) => readonly ConfigProblem[];
+}
+
+/** Everything that is wrong with a configuration, in the order of the file. */
+interface InvalidConfig {
+  readonly config?: undefined;
+  readonly problems: readonly ConfigProblem[];
+  /** Some of it is about files it names, which may be put right without a change of the configuration. */
+  readonly hasFileProblems: boolean;
+}
+
+/** A valid configuration, or everything that is wrong with it. */
+export type LoadedConfig = (ValidConfig | InvalidConfig) & {
+  /**
+   * Absolute paths of the configuration file, of every `{ file: PATH }` in it, found or not, and of certificate files
+   * that are not usable.
+   */
   readonly sources: readonly string[];
 };
 
-type Judged = { readonly config: Config } | { readonly problems: readonly ConfigProblem[] };
+type Judged = ValidConfig | InvalidConfig;
 
 /** Reads and judges a configuration file; every `{ env: NAME }` is looked up in `env`. Never throws for its content. */
 export function loadConfig(file: string, env: NodeJS.ProcessEnv): LoadedConfig {
@@ -28,7 +48,7 @@ export function loadConfig(file: string, env: NodeJS.ProcessEnv): LoadedConfig {
   const read = readText(path);
   const judged =
     'rule' in read
-      ? { problems: [{ line: 1, column: 1, key: 'configuration', rule: read.rule }] }
+      ? invalid([{ line: 1, column: 1, key: 'configuration', rule: read.rule }])
       : judge(read.text, { env, folder: dirname(path), sources });
   return { ...judged, sources: [...sources] };
 }
@@ -44,19 +64,35 @@ function readText(path: string): { text: string } | { rule: string } {
 
 function judge(text: string, surroundings: Surroundings): Judged {
   const { document, lines, findings: syntax, isReadable } = parseYaml(text);
-  if (!isReadable) return { problems: positionsIn(lines).problemsOf(syntax) };
+  if (!isReadable) return invalid(positionsIn(lines).problemsOf(syntax));
 
   const tree = readTree(document, configSchema, surroundings);
   const problemsOf = positionsIn(lines, tree).problemsOf;
-  if (tree.value === undefined) return { problems: problemsOf(tree.findings) };
+  if (tree.value === undefined) return invalid(problemsOf(tree.findings));
 
   const parsed = configSchema.safeParse(tree.value, { error: ruleOf });
-  const issues = parsed.success ? [] : findingsOf(parsed.error.issues, tree.value);
+  const issues = parsed.success ? [] : findingsOf(configSchema, parsed.error.issues, tree.value);
   const broken = [...tree.findings, ...issues.filter((issue) => !tree.findings.some(isAbout(issue)))];
-  const problems = problemsOf([...syntax, ...broken, ...findingsOfRules(tree.value, broken)]);
-  return parsed.success && problems.length === 0
-    ? { config: withAbsolutePaths(parsed.data, surroundings.folder) }
-    : { problems };
+  const written = withoutBroken(tree.value, broken);
+  const ofRules = findingsOfRules(written);
+  // A section that is out of place needs no files.
+  const inPlace = withoutBroken(
+    written,
+    ofRules.map(({ path, rule }) => ({ path, rule })),
+  );
+  const ofFiles = findingsOfFiles(inPlace, surroundings);
+  const findings = [...syntax, ...broken, ...ofRules, ...ofFiles];
+  return parsed.success && findings.length === 0
+    ? {
+        config: withAbsolutePaths(parsed.data, surroundings.folder),
+        warnings: problemsOf(warningsOf(written)),
+        problemsOf,
+      }
+    : invalid(problemsOf(findings), ofFiles.length > 0);
+}
+
+function invalid(problems: readonly ConfigProblem[], hasFileProblems = false): InvalidConfig {
+  return { problems, hasFileProblems };
 }
 
 /** Whether a finding of the tree says already what is wrong with that value: an unset variable is no missing key. */

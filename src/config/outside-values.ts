@@ -57,9 +57,17 @@ export function decodeUtf8(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** Why a file could not be read, as the code of the system error. */
+const reasons: Readonly<Record<string, string>> = {
+  ENOENT: 'no such file',
+  EISDIR: 'it is a folder',
+  ENOTDIR: 'a folder in its path is a file',
+  EACCES: 'permission denied',
+};
+
+/** Why a file could not be read: words for what is frequent, and the code of the system error. */
 export function reasonOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
+  const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
+  return reasons[code] === undefined ? code : `${reasons[code]} (${code})`;
 }
 
 /** A text from outside as the scalar it stands for: a number or boolean only where the schema wants one. */

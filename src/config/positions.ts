@@ -36,8 +36,16 @@ export function positionsIn(lines: LineCounter, tree?: Tree) {
 
   function shownValue(path: Path): string | undefined {
     const value = lookUp(tree?.value, path);
-    if (value === undefined || typeof value === 'object' || nearestLocation(path).hidden) return undefined;
+    const { hidden, origin } = nearestLocation(path);
+    if (value === undefined || typeof value === 'object') return undefined;
+    if (hidden) return origin;
     // What looks like a URL with a user in it may hold a password, wherever it was written by mistake.
-    return String(value).includes('@') ? undefined : String(value);
+    if (String(value).includes('@')) return undefined;
+    // Without its quotes a text that should be a number would look like one.
+    return typeof value === 'string' && looksLikeAnotherScalar(value) ? `"${value}"` : String(value);
   }
+}
+
+function looksLikeAnotherScalar(text: string): boolean {
+  return /^(?:[-+]?\d+(?:\.\d+)?|true|false|null|)$/.test(text);
 }

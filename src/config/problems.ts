@@ -11,6 +11,10 @@ export interface Finding {
   readonly at?: 'key' | 'value' | 'parent';
   /** Where it stands, as an offset into the text, when the path alone does not tell. */
   readonly offset?: number;
+  /** For an unknown key: the known one beside it that was probably meant. */
+  readonly meant?: string;
+  /** It says that a map lacks entries, which one under a misspelt name is. */
+  readonly isEmptiness?: true;
 }
 
 /** One problem of a configuration file. Lines and columns count from 1. */
@@ -20,7 +24,7 @@ export interface ConfigProblem {
   /** The key from the root, such as `routes[0].upstream`; `configuration` for the file as a whole. */
   readonly key: string;
   readonly rule: string;
-  /** The offending value as text; absent where it is a map or list, secret, or from outside the file. */
+  /** The offending value as text, or for one from outside the file where it is from; absent for a map, list or secret. */
   readonly value?: string;
 }
 

@@ -1,4 +1,5 @@
 import { laxReadings } from '../rules/lax-path.ts';
+import { suggestion } from '../rules/nearest-name.ts';
 import { areaOf, type OptionalEndpoint, ownAreas } from '../rules/own-areas.ts';
 import { keyOf } from './problems.ts';
 import { problemOfRoutePath, withoutTrailingSlash } from './route-path.ts';
@@ -47,7 +48,10 @@ const upstreamsAreThere: Rule = (config, report) => {
   if (upstreams === undefined) return;
   for (const [index, route] of (config.routes ?? []).entries())
     if (route?.upstream !== undefined && !Object.hasOwn(upstreams, route.upstream))
-      report(['routes', index, 'upstream'], 'must be the name of an upstream');
+      report(
+        ['routes', index, 'upstream'],
+        `must be the name of an upstream${suggestion(route.upstream, Object.keys(upstreams))}`,
+      );
 };
 
 // Whoever writes both means one of them, and guessing wrong would open the route.
@@ -75,6 +79,25 @@ const outsideOfOwnAreas: Rule = ({ routes = [], endpoints }, report) => {
 
 const defaultOf = (name: OptionalEndpoint) => (name === 'users' ? 'upstream' : 'own');
 
+// The request path refuses what an upstream may read as a closer route: such a route refuses all there is of it.
+const closerReadingsLeaveSome: Rule = ({ routes = [] }, report) => {
+  for (const kind of kinds) {
+    const readings = routes.map((route) => laxReadings(route?.[kind] ?? '').filter((path) => path !== ''));
+    for (const [index, own] of readings.entries()) {
+      const shortest = Math.min(...own.map((path) => path.length));
+      const closer = readings.findIndex(
+        (others, other) =>
+          other !== index && others.some((path) => path.length > shortest && own.includes(path)),
+      );
+      if (closer >= 0)
+        report(
+          ['routes', index, kind],
+          `never matches: servers may read it as ${keyOf(['routes', closer, kind])}, which is closer`,
+        );
+    }
+  }
+};
+
 // With origins configured Postern answers every preflight itself.
 const preflightsHaveOneOwner: Rule = ({ routes = [], cors }, report) => {
   if ((valueOr(cors, 'origins', []) ?? []).length === 0) return;
@@ -91,5 +114,6 @@ export const routeRules: readonly Rule[] = [
   upstreamsAreThere,
   publicStandsAlone,
   outsideOfOwnAreas,
+  closerReadingsLeaveSome,
   preflightsHaveOneOwner,
 ];

@@ -60,6 +60,7 @@ const scopes = z
         .partialRecord(z.enum(['read', 'write', ...methods]), scopeList())
         .refine((map) => Object.keys(map).length > 0, {
           error: 'must have an entry, or every method is 405',
+          params: { isEmptiness: true },
         }),
     ],
     { error: 'must be a list of scopes, or a map of read, write and methods to such lists' },

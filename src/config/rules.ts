@@ -41,22 +41,25 @@ const rules: readonly Rule[] = [
   ...identityHeaderRules,
 ];
 
-/** Applies every rule that spans keys to what is left of a configuration without what is `broken` already. */
-export function findingsOfRules(written: unknown, broken: readonly Finding[]): Finding[] {
+/** Applies every rule that spans keys to what is left of a configuration, see {@link withoutBroken}. */
+export function findingsOfRules(config: WrittenConfig): Finding[] {
   const findings: Finding[] = [];
-  const config = withoutBroken(written, broken) as WrittenConfig;
   for (const rule of rules) rule(config, (path, text, at) => findings.push({ path, rule: text, at }));
   return findings;
 }
 
-function withoutBroken(written: unknown, broken: readonly Finding[]): unknown {
+/** What is left of a configuration without what is `broken` already: those values are there, and undefined. */
+export function withoutBroken(written: unknown, broken: readonly Finding[]): WrittenConfig {
   const copy = structuredClone(written);
-  for (const { path, at, offset } of broken) {
+  for (const { path, at, offset, meant } of broken) {
     const last = path.at(-1);
+    // A misspelt key counts as the one that was meant, with a broken value: nothing else is wrong for that.
+    const map = meant && (lookUp(copy, path.slice(0, -1)) as Record<string, unknown> | undefined);
+    if (map) map[meant] = undefined;
     // What stands under a bad name stays (whatever refers to it is not wrong for that), and so does the first of two.
     if (last === undefined || at === 'key' || offset !== undefined) continue;
     const parent = lookUp(copy, path.slice(0, -1)) as Record<string | number, unknown> | undefined;
     if (parent && Object.hasOwn(parent, last)) parent[last] = undefined;
   }
-  return copy;
+  return copy as WrittenConfig;
 }

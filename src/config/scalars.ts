@@ -32,7 +32,9 @@ export function whole({ min = 1, max = Number.MAX_SAFE_INTEGER }: { min?: number
     max === Number.MAX_SAFE_INTEGER
       ? `must be a whole number of at least ${min}`
       : `must be a whole number from ${min} to ${max}`;
-  return z.int({ error: rule }).min(min, rule).max(max, rule);
+  const withoutQuotes = ({ input }: { readonly input?: unknown }) =>
+    typeof input === 'string' && /^\d+$/.test(input) ? `${rule}, without quotes` : rule;
+  return z.int({ error: withoutQuotes }).min(min, rule).max(max, rule);
 }
 
 /**

@@ -1,3 +1,4 @@
+import { suggestion } from '../rules/nearest-name.ts';
 import type { Path } from './problems.ts';
 import { type Rule, valueOr, type WrittenConfig } from './rule.ts';
 import { catalogueOf } from './scope-names.ts';
@@ -29,8 +30,14 @@ const scopesAreInCatalogue: Rule = (config, report) => {
   if ('scopes' in config && config.scopes === undefined) return;
   const catalogue = new Set(catalogueOf({ scopes: config.scopes ?? {} }));
   for (const [path, scope] of [...mentionsOfRoutes(config), ...mentionsOfGrants(config)])
-    if (!catalogue.has(scope)) report(path, 'must be a scope of the catalogue');
+    if (!catalogue.has(scope))
+      report(path, `must be a scope of the catalogue${suggestion(scope, [...catalogue])}`);
 };
+
+/** Every scope that a route asks for or a grant gives. */
+export function scopesMentioned(config: WrittenConfig): string[] {
+  return [...mentionsOfRoutes(config), ...mentionsOfGrants(config)].map(([, scope]) => scope);
+}
 
 const grantsGiveSomething: Rule = ({ identity_providers = {} }, report) => {
   for (const [name, provider] of Object.entries(identity_providers))

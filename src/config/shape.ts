@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import type { Path } from './problems.ts';
 
 type ScalarType = 'string' | 'number' | 'boolean';
 
@@ -20,6 +21,20 @@ export interface Shape {
 export function shapeOf(schema: z.ZodType): Shape {
   const shape = bareShapeOf(schema);
   return schema.meta()?.writeOnly === true ? { ...shape, secret: true } : shape;
+}
+
+/** The fixed keys of the map at a path of a schema; empty where there is no such map, or its keys are free. */
+export function keysAt(schema: z.ZodType, path: Path): readonly string[] {
+  let found: Shape = shapeOf(schema);
+  for (const step of path) {
+    const inner =
+      typeof step === 'number'
+        ? found.items
+        : (found.values ?? (found.keys && Object.hasOwn(found.keys, step) ? found.keys[step] : undefined));
+    if (inner === undefined) return [];
+    found = shapeOf(inner);
+  }
+  return Object.keys(found.keys ?? {});
 }
 
 function bareShapeOf(schema: z.ZodType): Shape {

@@ -1,5 +1,6 @@
 import { type Document, isAlias, isMap, isScalar, isSeq, type Node, type YAMLMap } from 'yaml';
 import type { z } from 'zod';
+import { suggestion } from '../rules/nearest-name.ts';
 import { asScalar, readOutsideValue, type Surroundings } from './outside-values.ts';
 import type { Finding, Path } from './problems.ts';
 import { type Shape, shapeOf } from './shape.ts';
@@ -9,6 +10,8 @@ export interface Location {
   readonly key?: number;
   readonly value: number;
   readonly hidden: boolean;
+  /** Where outside of the file the value comes from, in words: no part of the value. */
+  readonly origin?: string;
 }
 
 /** A file as plain values, each outside value put in its place. */
@@ -101,13 +104,18 @@ function readForm(shape: Shape, map: YAMLMap, path: Path, reading: Reading): unk
   for (const { name, node } of namedEntries(map, path, reading)) {
     const value = isAlias(node) ? node.resolve(reading.document) : node;
     form[name] = isScalar(value) ? value.value : null;
-    if (!['env', 'file', 'optional'].includes(name))
-      reading.findings.push({ path: [...path, name], rule: 'unknown key', at: 'key' });
+    if (!formKeys.includes(name))
+      reading.findings.push({ path: [...path, name], rule: unknownInForm(name), at: 'key' });
   }
   const found = readOutsideValue(form, reading.surroundings);
   if (found === undefined) return absent;
-  return 'rule' in found ? fail(reading, path, found.rule) : asScalar(found.text, shape.scalars);
+  if ('rule' in found) return fail(reading, path, found.rule);
+  hide(reading, path, 'env' in form ? `from environment variable ${form.env}` : `from file ${form.file}`);
+  return asScalar(found.text, shape.scalars);
 }
+
+const formKeys = ['env', 'file', 'optional'];
+const unknownInForm = (name: string) => `unknown key${suggestion(name, formKeys)}`;
 
 /** The entries of a map whose keys are good, each place noted; the others become findings. */
 function namedEntries(map: YAMLMap, path: Path, reading: Reading): { name: string; node: unknown }[] {
@@ -147,9 +155,9 @@ function offsetOf(node: unknown): number | undefined {
   return (node as Node | null)?.range?.[0];
 }
 
-function hide(reading: Reading, path: Path): void {
+function hide(reading: Reading, path: Path, origin?: string): void {
   const location = reading.places.get(placeKey(path));
-  if (location) reading.places.set(placeKey(path), { ...location, hidden: true });
+  if (location) reading.places.set(placeKey(path), { ...location, hidden: true, origin });
 }
 
 function fail(reading: Reading, path: Path, rule: string): undefined {

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { loadConfig } from '../../src/config/load.ts';
+import { makeCertificate } from '../support/certificates.ts';
 import { type Manifest, render, requireHelm, runHelm, valuesFiles } from './helm.ts';
 import { typeErrorsOf } from './type-check.ts';
 
@@ -43,7 +44,11 @@ function passesCheck(t: Test, { data = {} }: Manifest): void {
   try {
     writeFileSync(join(folder, 'secret'), 'a secret that is long enough');
     // The secrets' files are there in a pod alone.
-    writeFileSync(join(folder, 'postern.yaml'), text.replace(/\/run\/secrets\/postern\/\S+/g, 'secret'));
+    makeCertificate(folder, 'tls', ['DNS:acme.example.com']);
+    const mounted = text
+      .replace(/\/run\/secrets\/postern\/\S+/g, 'secret')
+      .replace(/\/run\/tls\/\S+\.(crt|key)/g, 'tls.$1');
+    writeFileSync(join(folder, 'postern.yaml'), mounted);
     const env = { BASE_URL: 'https://acme.example.com', APP_URL: 'http://orders.shop:9000' };
     t.strictSame(
       loadConfig(join(folder, 'postern.yaml'), env).problems ?? [],

@@ -2,7 +2,11 @@ import { type Row, testRows } from './config-rows.ts';
 
 const keys: Row[] = [
   ['an unknown section', '»tls: {}', 'tls: unknown key'],
-  ['an unknown key, whose value is not shown', 'bootstrap: { »tokn: geheim }', 'bootstrap.tokn: unknown key'],
+  [
+    'an unknown key, whose value is not shown',
+    'bootstrap: { »tokn: geheim }',
+    'bootstrap.tokn: unknown key: did you mean "token"?',
+  ],
   [
     'an unknown key in a list',
     'routes:\n  - prefix: /\n    upstream: app\n    »methods: [GET]\nupstreams: { app: { url: builtin:echo } }',
@@ -37,7 +41,12 @@ const keys: Row[] = [
     'identity_providers.idp.client_id: is required',
     'identity_providers.idp.redirect_uri: is required',
   ],
-  ['a certificate without its key', 'listen: { »tls: { cert: a.crt } }', 'listen.tls.key: is required'],
+  [
+    'a certificate without its key, and not there either',
+    'listen: { »tls: { cert: »a.crt } }',
+    'listen.tls.key: is required',
+    "listen.tls.cert: can't be read: no such file (ENOENT) (a.crt)",
+  ],
   ['a section left blank', 'listen:»\n', 'listen: must be a map'],
   [
     'a list left blank, which could be taken for nothing needed',

@@ -4,6 +4,7 @@ import { parseDuration, parseSize } from '../../src/config/durations-and-sizes.t
 import { loadConfig } from '../../src/config/load.ts';
 import { formatProblem } from '../../src/config/problems.ts';
 import { catalogueOf } from '../../src/config/scope-names.ts';
+import { makeCertificate } from '../support/certificates.ts';
 import { env, loadGood, required, requiredAndRoute } from './config-rows.ts';
 
 t.test('accept is a list, a trailing slash goes, upgrades are in lower case', async (t) => {
@@ -74,20 +75,23 @@ t.test('a file that is not UTF-8 is a problem even when optional', async (t) => 
   ]);
 });
 
+const certificate = makeCertificate(t.testdir(), 'a', ['DNS:a']);
+
 t.test('relative paths start at the folder of the file, absolute ones stay', async (t) => {
   const { config, folder } = loadGood(
     t,
-    `listen: { tls: { cert: a.crt, key: /etc/a.key } }
+    `listen: { tls: { cert: a.crt, key: ${certificate.keyFile} } }
 stores: { records: "sqlite:/var/p.db", sessions: "redis+unix:run/redis.sock" }
 upstreams:
   a: { url: unix:run/a.sock }
-  b: { url: "https://b:1", tls: { ca: ../ca.pem, server_name: b } }`,
+  b: { url: "https://b:1", tls: { ca: inner/../ca.pem, server_name: b } }`,
+    { 'a.crt': String(certificate.cert), 'ca.pem': String(certificate.cert), inner: {} },
   );
-  t.strictSame(config.listen.tls, { cert: `${folder}/a.crt`, key: '/etc/a.key' });
+  t.strictSame(config.listen.tls, { cert: `${folder}/a.crt`, key: certificate.keyFile });
   t.equal(config.stores.records, 'sqlite:/var/p.db');
   t.equal(config.stores.sessions, `redis+unix:${folder}/run/redis.sock`);
   t.equal(config.upstreams.a!.url, `unix:${folder}/run/a.sock`);
-  t.strictSame(config.upstreams.b!.tls, { ca: join(folder, '../ca.pem'), server_name: 'b' });
+  t.strictSame(config.upstreams.b!.tls, { ca: join(folder, 'ca.pem'), server_name: 'b' });
 });
 
 t.test('base_url loses its trailing slash', async (t) => {
@@ -154,8 +158,8 @@ t.test('a byte order mark and lines of DOS change neither meaning nor place', as
 });
 
 for (const [sentence, name, rule] of [
-  ['a configuration file that is not there', 'none.yaml', "can't be read: ENOENT"],
-  ['a folder in place of the configuration file', '.', "can't be read: EISDIR"],
+  ['a configuration file that is not there', 'none.yaml', "can't be read: no such file (ENOENT)"],
+  ['a folder in place of the configuration file', '.', "can't be read: it is a folder (EISDIR)"],
   ['a configuration file that is not UTF-8', 'latin1.yaml', 'must be UTF-8'],
 ] as const)
   t.test(sentence, async (t) => {

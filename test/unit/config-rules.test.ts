@@ -55,8 +55,8 @@ const upstreamsAndScopes: Row[] = [
   [
     'a method that is misspelt, or not spelt as HTTP does',
     routes('{ prefix: /, upstream: app, scopes: { write: [], »PSOT: 5, »get: [], »TRACE: [] } }'),
-    'routes[0].scopes.PSOT: unknown key',
-    'routes[0].scopes.get: unknown key',
+    'routes[0].scopes.PSOT: unknown key: did you mean "POST"?',
+    'routes[0].scopes.get: unknown key: did you mean "GET"?',
     'routes[0].scopes.TRACE: unknown key',
   ],
   [

@@ -1,9 +1,11 @@
 import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import t from 'tap';
 import { isMap, isSeq, type Pair, parse, parseDocument, visit } from 'yaml';
 import { z } from 'zod';
 import { configJsonSchema } from '../../src/config/json-schema.ts';
 import { loadConfig } from '../../src/config/load.ts';
+import { makeCertificate } from '../support/certificates.ts';
 
 interface Schema {
   type?: string;
@@ -77,7 +79,11 @@ t.test('the reference configuration', async (t) => {
   const text = readFileSync(reference, 'utf8');
 
   t.test('loads without problem', async (t) => {
-    t.strictSame(loadConfig(reference, env).problems ?? [], []);
+    const folder = t.testdir({ config: { 'reference.yaml': text, tls: {} } });
+    const tls = join(folder, 'config/tls');
+    for (const name of ['public', 'records', 'sessions', 'app', 'records-ca', 'sessions-ca', 'app-ca'])
+      makeCertificate(tls, name, ['DNS:localhost']);
+    t.strictSame(loadConfig(join(folder, 'config/reference.yaml'), env).problems ?? [], []);
   });
 
   t.test('is valid by the JSON Schema too', async (t) => {

@@ -96,12 +96,12 @@ const outside: Row[] = [
   [
     'a file that is not there',
     'bootstrap: { token: »{ file: missing } }',
-    "bootstrap.token: file missing can't be read: ENOENT",
+    "bootstrap.token: file missing can't be read: no such file (ENOENT)",
   ],
   [
     'a folder in place of a file',
     'bootstrap: { token: »{ file: . } }',
-    "bootstrap.token: file . can't be read: EISDIR",
+    "bootstrap.token: file . can't be read: it is a folder (EISDIR)",
   ],
   [
     'a secret in place of a variable’s name, which is not shown',
@@ -116,7 +116,7 @@ const outside: Row[] = [
   [
     'a misspelt option',
     'bootstrap: { token: { env: LONG, »optinal: true } }',
-    'bootstrap.token.optinal: unknown key',
+    'bootstrap.token.optinal: unknown key: did you mean "optional"?',
   ],
   [
     'an option that is no boolean',
@@ -126,12 +126,12 @@ const outside: Row[] = [
   [
     'a value from outside that breaks its rule is not shown',
     'bootstrap: { token: »{ env: SHORT } }',
-    'bootstrap.token: must be at least 20 characters',
+    'bootstrap.token: must be at least 20 characters (from environment variable SHORT)',
   ],
   [
     'a word from outside where a number is wanted',
     'listen: { port: »{ env: WORD } }',
-    'listen.port: must be a whole number from 0 to 65535',
+    'listen.port: must be a whole number from 0 to 65535 (from environment variable WORD)',
   ],
   ['a variable in place of a list', 'trusted_proxies: »{ env: LONG }', 'trusted_proxies: must be a list'],
 ];

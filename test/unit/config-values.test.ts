@@ -54,7 +54,7 @@ const values: Row[] = [
   [
     'a port in quotes',
     'listen: { port: »"8080" }',
-    'listen.port: must be a whole number from 0 to 65535 (8080)',
+    'listen.port: must be a whole number from 0 to 65535, without quotes ("8080")',
   ],
   [
     'a proxy that is a name',

@@ -4,10 +4,13 @@ import t from 'tap';
 import { stringify } from 'yaml';
 import { loadConfig } from '../../src/config/load.ts';
 import { rememberStart } from '../../src/gateway/restart-only.ts';
+import { makeCertificate } from '../support/certificates.ts';
 import { testConfig } from '../support/gateway.ts';
 
 t.test('what was in the files that a store was opened with counts, not their names', async (t) => {
-  const folder = t.testdir({ 'ca.pem': 'first', 'cert.pem': 'second', 'key.pem': 'third' });
+  const { cert, key } = makeCertificate(t.testdir(), 'a', ['DNS:localhost']);
+  const pems = { 'ca.pem': String(cert), 'cert.pem': String(cert), 'key.pem': String(key) };
+  const folder = t.testdir(pems);
   const file = join(folder, 'postern.yaml');
   const stores = {
     records: 'postgres://postern@localhost/postern',
@@ -25,8 +28,7 @@ t.test('what was in the files that a store was opened with counts, not their nam
   writeFileSync(join(folder, 'ca.pem'), 'renewed');
   t.strictSame(whatNeedsRestart(config, config).keys, ['stores.records_tls', 'stores.sessions_tls']);
 
-  writeFileSync(join(folder, 'ca.pem'), 'first');
-  writeFileSync(join(folder, 'key.pem'), 'third');
+  for (const [name, pem] of Object.entries(pems)) writeFileSync(join(folder, name), pem);
   t.strictSame(whatNeedsRestart(config, config).keys, [], 'put back');
   copyFileSync(join(folder, 'cert.pem'), join(folder, 'key.pem'));
   t.strictSame(whatNeedsRestart(config, config).keys, ['stores.records_tls']);

@@ -1,0 +1,110 @@
+import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { createSecureContext } from 'node:tls';
+import { reasonOf, type Surroundings } from './outside-values.ts';
+import type { Finding, Path } from './problems.ts';
+import type { WrittenConfig } from './rule.ts';
+
+type TlsFiles = { readonly ca?: string; readonly cert?: string; readonly key?: string };
+type Report = (path: Path, rule: string) => void;
+
+/**
+ * Judges the PEM files that a configuration names, as far as their paths are good: that they can be read, hold what
+ * their keys say, and fit together. A file that is not usable becomes one of the sources, because it may be put right.
+ */
+export function findingsOfFiles(
+  config: WrittenConfig,
+  { folder, sources }: Pick<Surroundings, 'folder' | 'sources'>,
+): Finding[] {
+  const findings: Finding[] = [];
+  for (const [path, written] of tlsSections(config)) {
+    const files = Object.fromEntries(
+      Object.entries(written)
+        .filter(([name, file]) => name !== 'server_name' && typeof file === 'string')
+        .map(([name, file]) => [name, resolve(folder, file as string)]),
+    ) as TlsFiles;
+    const before = findings.length;
+    judgeTlsFiles(files, (key, rule) => findings.push({ path: [...path, ...key], rule }));
+    if (findings.length > before) for (const file of Object.values(files)) sources.add(file);
+  }
+  return findings;
+}
+
+/** Every section of TLS that is there, with its path. */
+function tlsSections({ listen, upstreams, stores }: WrittenConfig): [Path, object][] {
+  const sections: [Path, object | undefined][] = [
+    [['listen', 'tls'], listen?.tls],
+    [['stores', 'records_tls'], stores?.records_tls],
+    [['stores', 'sessions_tls'], stores?.sessions_tls],
+    ...Object.entries(upstreams ?? {}).map(([name, upstream]): [Path, object | undefined] => [
+      ['upstreams', name, 'tls'],
+      upstream?.tls,
+    ]),
+  ];
+  return sections.filter((section): section is [Path, object] => section[1] !== undefined);
+}
+
+function judgeTlsFiles({ ca, cert, key }: TlsFiles, report: Report): void {
+  if (ca !== undefined) certificatesIn(ca, ['ca'], report);
+  const chain = cert === undefined ? undefined : certificatesIn(cert, ['cert'], report);
+  const privateKey = key === undefined ? undefined : privateKeyIn(key, report);
+  if (chain === undefined || privateKey === undefined) return;
+  if (!chain.certificates[0]!.checkPrivateKey(privateKey.key)) {
+    report(['key'], 'must be the private key of the first certificate in cert, and is another');
+    return;
+  }
+  try {
+    createSecureContext({ cert: chain.pem, key: privateKey.pem });
+  } catch (error) {
+    report(['cert'], `must be usable for TLS: ${reasonOf(error)}`);
+  }
+}
+
+/** The file's text, or undefined once it is reported. */
+function readPem(file: string, path: Path, report: Report): string | undefined {
+  try {
+    return readFileSync(file, 'latin1');
+  } catch (error) {
+    report(path, `can't be read: ${reasonOf(error)}`);
+  }
+}
+
+const certificateBlock = /-----BEGIN (?:TRUSTED |X509 )?CERTIFICATE-----[\s\S]*?-----END [^-]*-----/g;
+
+function certificatesIn(
+  file: string,
+  path: Path,
+  report: Report,
+): { readonly pem: string; readonly certificates: readonly X509Certificate[] } | undefined {
+  const pem = readPem(file, path, report);
+  if (pem === undefined) return undefined;
+  const blocks = pem.match(certificateBlock) ?? [];
+  try {
+    const certificates = blocks.map((block) => new X509Certificate(block));
+    if (certificates.length > 0) return { pem, certificates };
+    report(path, 'must be a file of PEM certificates, and holds none');
+  } catch {
+    report(path, 'must be a file of PEM certificates, and one of them is damaged');
+  }
+}
+
+function privateKeyIn(
+  file: string,
+  report: Report,
+): { readonly pem: string; readonly key: KeyObject } | undefined {
+  const pem = readPem(file, ['key'], report);
+  if (pem === undefined) return undefined;
+  try {
+    return { pem, key: createPrivateKey(pem) };
+  } catch (error) {
+    const isEncrypted =
+      (error as NodeJS.ErrnoException).code === 'ERR_MISSING_PASSPHRASE' || /ENCRYPTED/.test(pem);
+    report(
+      ['key'],
+      isEncrypted
+        ? 'must be a private key without a passphrase'
+        : 'must be a file with a PEM private key, and holds none that is usable',
+    );
+  }
+}

@@ -1,0 +1,128 @@
+import { execFileSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { loadConfig } from '../../src/config/load.ts';
+import { formatProblem } from '../../src/config/problems.ts';
+import { makeCertificate } from '../support/certificates.ts';
+
+const folder = t.testdir({ 'notes.txt': 'no PEM at all\n', 'folder.crt': {} });
+const first = makeCertificate(folder, 'first', ['DNS:localhost']);
+const second = makeCertificate(folder, 'second', ['DNS:localhost']);
+writeFileSync(join(folder, 'chain.crt'), `${first.cert}${second.cert}`);
+writeFileSync(join(folder, 'damaged.crt'), `${first.cert}${String(second.cert).replace(/M/, '!')}`);
+writeFileSync(join(folder, 'cut.key'), String(first.key).slice(0, 80));
+execFileSync(
+  'openssl',
+  ['ec', '-in', first.keyFile, '-out', join(folder, 'locked.key'), '-aes256', '-passout', 'pass:x'],
+  {
+    stdio: 'ignore',
+  },
+);
+
+function load(sections: string) {
+  const file = join(folder, 'postern.yaml');
+  const rest =
+    'upstreams: { app: { url: "https://127.0.0.1:9", tls: { ca: first.crt } } }\nroutes: [{ prefix: /, upstream: app }]\n';
+  writeFileSync(file, `tenant: acme\nbase_url: https://acme.example.com\n${sections}\n${rest}`);
+  const loaded = loadConfig(file, {});
+  return { ...loaded, lines: (loaded.problems ?? []).map((problem) => formatProblem('f', problem)) };
+}
+
+const listen = (cert: string, key: string) => `listen: { tls: { cert: ${cert}, key: ${key} } }`;
+
+const rows: [sentence: string, yaml: string, ...lines: string[]][] = [
+  ['a certificate and its key', listen('first.crt', 'first.key')],
+  ['a chain, whose first certificate has the key', listen('chain.crt', 'first.key')],
+  [
+    'files that are not there, each with its place',
+    listen('none.crt', 'none.key'),
+    "f:3:24: listen.tls.cert: can't be read: no such file (ENOENT) (none.crt)",
+    "f:3:39: listen.tls.key: can't be read: no such file (ENOENT) (none.key)",
+  ],
+  [
+    'a folder in place of a certificate',
+    listen('folder.crt', 'first.key'),
+    "f:3:24: listen.tls.cert: can't be read: it is a folder (EISDIR) (folder.crt)",
+  ],
+  [
+    'a file without a certificate',
+    listen('notes.txt', 'first.key'),
+    'f:3:24: listen.tls.cert: must be a file of PEM certificates, and holds none (notes.txt)',
+  ],
+  [
+    'a damaged certificate in a chain',
+    listen('damaged.crt', 'first.key'),
+    'f:3:24: listen.tls.cert: must be a file of PEM certificates, and one of them is damaged (damaged.crt)',
+  ],
+  [
+    'a key that is cut off',
+    listen('first.crt', 'cut.key'),
+    'f:3:40: listen.tls.key: must be a file with a PEM private key, and holds none that is usable (cut.key)',
+  ],
+  [
+    'a key with a passphrase',
+    listen('first.crt', 'locked.key'),
+    'f:3:40: listen.tls.key: must be a private key without a passphrase (locked.key)',
+  ],
+  [
+    'the key of another certificate',
+    listen('first.crt', 'second.key'),
+    'f:3:40: listen.tls.key: must be the private key of the first certificate in cert, and is another (second.key)',
+  ],
+  [
+    'the two files exchanged',
+    listen('first.key', 'first.crt'),
+    'f:3:24: listen.tls.cert: must be a file of PEM certificates, and holds none (first.key)',
+    'f:3:40: listen.tls.key: must be a file with a PEM private key, and holds none that is usable (first.crt)',
+  ],
+  [
+    'an authority without a certificate, towards both stores',
+    `stores:
+  records: postgres://db/postern
+  records_tls: { ca: notes.txt }
+  sessions: rediss://cache
+  sessions_tls: { ca: none.crt }`,
+    'f:5:22: stores.records_tls.ca: must be a file of PEM certificates, and holds none (notes.txt)',
+    "f:7:23: stores.sessions_tls.ca: can't be read: no such file (ENOENT) (none.crt)",
+  ],
+];
+
+for (const [sentence, yaml, ...lines] of rows)
+  t.test(sentence, async (t) => {
+    t.strictSame(load(yaml).lines, lines);
+  });
+
+t.test('a file that is not usable is a source, because it may be put right', async (t) => {
+  const broken = load(listen('first.crt', 'second.key'));
+  t.strictSame(
+    broken.sources,
+    ['postern.yaml', 'first.crt', 'second.key'].map((name) => join(folder, name)),
+  );
+  t.equal(broken.problems && broken.hasFileProblems, true);
+  t.strictSame(load(listen('first.crt', 'first.key')).sources, [join(folder, 'postern.yaml')]);
+});
+
+t.test('what is allowed and probably not meant is a warning', async (t) => {
+  const { warnings } = load(`trusted_proxies: [10.0.0.0/8, 0.0.0.0/0, "::/0", "::ffff:0:0/96", 128.0.0.0/1]
+scopes: { store:read: Read, store:raed: Misspelt, store:give: Given }
+identity_providers:
+  idp:
+    issuer: https://idp.example
+    client_id: postern
+    redirect_uri: https://acme.example.com/
+    grants: [{ claim: groups, value: a, scopes: [store:read, store:give] }]`) as {
+    warnings?: readonly any[];
+  };
+  const everyone = 'trusts everyone: name the addresses of your proxies alone';
+  t.strictSame(
+    warnings?.map((warning) => formatProblem('f', warning)),
+    [
+      `f:3:31: trusted_proxies[1]: ${everyone} (0.0.0.0/0)`,
+      `f:3:42: trusted_proxies[2]: ${everyone} (::/0)`,
+      `f:3:50: trusted_proxies[3]: ${everyone} (::ffff:0:0/96)`,
+      `f:3:67: trusted_proxies[4]: ${everyone} (128.0.0.0/1)`,
+      'f:4:29: scopes.store:raed: no route, scope set or grant uses this scope',
+    ],
+  );
+});
