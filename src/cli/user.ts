@@ -4,7 +4,13 @@ import { canonicalAccountName, parseUsername } from '../credentials/account-name
 import { createPasswordHasher, parsePassword } from '../credentials/passwords.ts';
 import { Refusal } from '../errors.ts';
 import { maxPasswordBytes, maxUsernameCodePoints } from '../rules/text-limits.ts';
-import { administratorSetId, type Identity, type User, type UserChanges } from '../stores/records.ts';
+import {
+  administratorSetId,
+  type Identity,
+  type NewUser,
+  type User,
+  type UserChanges,
+} from '../stores/records.ts';
 import { type Call, Failure } from './command.ts';
 import { allKeysOf, requireScopeSets, requireScopes, requireUser } from './lookups.ts';
 import { printJsonAlone, printResult, readPassword, table } from './terminal.ts';
@@ -22,7 +28,7 @@ export async function addUser(call: Call): Promise<void> {
     // Now, not after a password has been typed twice; what counts is the response of createUser.
     if ((await records.findUserByName(canonicalName)) !== undefined) throw isTaken();
     const setIds = [...sets.map(({ id }) => id), ...(call.isSet('admin') ? [administratorSetId] : [])];
-    const user: User = {
+    const user: NewUser = {
       id: uuidv7(),
       username,
       displayName: null,
@@ -222,7 +228,7 @@ interface PresentedUser {
 /** Users as they are shown: never the password's hash. */
 async function presentUsers(
   { records }: CommandContext,
-  users: readonly User[],
+  users: readonly NewUser[],
 ): Promise<readonly PresentedUser[]> {
   const ids = new Set(users.flatMap(({ scopeSets }) => scopeSets));
   const sets = await records.findScopeSets([...ids]);

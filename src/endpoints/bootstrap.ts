@@ -8,7 +8,7 @@ import { Refusal, ValidationError } from '../errors.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { readJson } from '../input/json-body.ts';
 import { anonymous } from '../log/log.ts';
-import { administratorSetId, type Records, type User } from '../stores/records.ts';
+import { administratorSetId, type NewUser, type Records } from '../stores/records.ts';
 import { newPassword, newUsername } from './account-fields.ts';
 import { type Audit, auditingThrottle } from './audit.ts';
 import type { Endpoint } from './endpoint.ts';
@@ -70,7 +70,7 @@ export function createBootstrap(options: {
       const passwordHash = await passwords.hash(password);
       // A reset may have made another token while the password was hashed.
       await assertToken(exchange, form.token);
-      const user: User = {
+      const user: NewUser = {
         id: uuidv7(),
         username,
         displayName: null,

@@ -7,9 +7,11 @@ export type Awaitable<T> = T | Promise<T>;
 /** The id and name of the built-in scope set that is the whole catalogue, whatever it becomes. */
 export const administratorSetId = 'administrator';
 
-/** A person. Instants are epoch milliseconds; ids are UUIDv7. */
+/** A person, or a service that only has keys. Instants are epoch milliseconds; ids are UUIDv7. */
 export interface User {
   readonly id: string;
+  /** A `service` has no password and can't sign in; its keys remain when people leave. */
+  readonly kind: 'person' | 'service';
   /** As shown: NFC, trimmed. */
   readonly username: string;
   readonly displayName: string | null;
@@ -21,9 +23,20 @@ export interface User {
   /** Ids of scope sets held. */
   readonly scopeSets: readonly string[];
   readonly disabled: boolean;
+  /** Kept by the configuration, which alone may change it. */
+  readonly managed: boolean;
   readonly created: number;
+  readonly updated: number;
   readonly lastLogin: number | null;
+  /** Sessions that began under an earlier epoch have ended. */
+  readonly epoch: number;
+  /** Grows with every write that changes what is read of the user; `lastLogin` does not count. */
+  readonly version: number;
 }
+
+/** A user to be stored; by default an unmanaged person. */
+export type NewUser = Omit<User, 'kind' | 'managed' | 'updated' | 'epoch' | 'version'> &
+  Partial<Pick<User, 'kind' | 'managed'>>;
 
 /** A named list of scopes. The built-in one is not stored: stores add it to what they answer, with `scopes: []`. */
 export interface ScopeSet {
@@ -143,7 +156,7 @@ export interface UserChanges {
   readonly displayName?: string | null;
   readonly email?: string | null;
   readonly passwordHash?: string;
-  /** The change is made only while the hash is this one; otherwise the user is given back as it is. */
+  /** The change is made only while the hash is this one; otherwise the user is given back as it is. The password stays the same, hashed again: no session ends. */
   readonly ifPasswordHash?: string;
   readonly scopes?: readonly string[];
   readonly scopeSets?: readonly string[];
@@ -181,12 +194,12 @@ export interface Records {
   /** All users by name. */
   listUsers(): Awaitable<readonly User[]>;
   /** Closes the bootstrap for good. Refuses `conflict` when the name is taken. */
-  createUser(user: User, canonicalName: string): Promise<void>;
+  createUser(user: NewUser, canonicalName: string): Promise<void>;
   /**
    * Creates the first administrator and closes the bootstrap in the same step. Refuses `already_activated` when the
    * bootstrap is closed, `conflict` when the name is taken (after a reset).
    */
-  activate(user: User, canonicalName: string): Promise<void>;
+  activate(user: NewUser, canonicalName: string): Promise<void>;
   /** The user as changed; undefined when there is none. Refuses `conflict` (name), `last_administrator`. */
   updateUser(id: string, changes: UserChanges, canonicalName?: string): Promise<User | undefined>;
   /** Deletes the user and, unless `keepKeys`, the keys. False when there is none. Refuses `last_administrator`. */

@@ -17,10 +17,11 @@ export function newSession(id: string, userId = 'user-1'): NewSession {
   return { id, userId, method: 'password', scope: null, address: '192.0.2.1', userAgent: 'test' };
 }
 
-/** A user named like the id. */
+/** A user named like the id, as it is read once it is stored. */
 export function newUser(id: string, changes: Partial<User> = {}): User {
   return {
     id,
+    kind: 'person',
     username: id.toUpperCase(),
     displayName: null,
     email: null,
@@ -28,8 +29,12 @@ export function newUser(id: string, changes: Partial<User> = {}): User {
     scopes: [],
     scopeSets: [],
     disabled: false,
+    managed: false,
     created: startOfTime,
+    updated: startOfTime,
     lastLogin: null,
+    epoch: 0,
+    version: 1,
     ...changes,
   };
 }

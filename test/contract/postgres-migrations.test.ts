@@ -22,7 +22,14 @@ if (requirePostgres(t)) {
     const migrations = await server.query(
       `SELECT number FROM ${access.address.schema}.postern_migrations ORDER BY number`,
     );
-    t.strictSame(migrations, [{ number: 1 }, { number: 2 }, { number: 3 }, { number: 4 }, { number: 5 }]);
+    t.strictSame(migrations, [
+      { number: 1 },
+      { number: 2 },
+      { number: 3 },
+      { number: 4 },
+      { number: 5 },
+      { number: 6 },
+    ]);
   });
 
   t.test('a schema newer than this program is refused', async (t) => {
@@ -31,7 +38,7 @@ if (requirePostgres(t)) {
     await server.query(`INSERT INTO ${access.address.schema}.postern_migrations (number) VALUES (99)`);
     const refused = openPostgresRecords({ access, now });
     await t.rejects(refused, StoreOpenError);
-    await t.rejects(refused, { message: /schema version 99, newer than 5/ });
+    await t.rejects(refused, { message: /schema version 99, newer than 6/ });
     await t.rejects(refused, { message: /^postgres:\/\/127\.0\.0\.1:\d+\/postern\?schema=test_/ });
   });
 

@@ -35,6 +35,9 @@ t.test('records of an earlier schema are migrated, and what they hold counts', a
   makeEarlierRecords(file);
   const store = createSqliteRecords(file, { now: () => startOfTime });
   t.teardown(() => store.close());
+  t.match(await store.findUser('u'), {
+    user: { kind: 'person', created: 1, updated: 1, managed: false, epoch: 0, version: 1 },
+  });
   const found = await store.findApiKeyByHash(hashOf('child'));
   t.match(found, {
     key: { parent: 'parent', session: null },

@@ -84,6 +84,7 @@ export function runUsersSuite({ name, create }: RecordsFactory): void {
     t.strictSame(await store.updateUser('u', { displayName: null, email: undefined }), {
       ...user,
       displayName: null,
+      version: 2,
     });
     const changes = {
       username: 'V',
@@ -92,11 +93,22 @@ export function runUsersSuite({ name, create }: RecordsFactory): void {
       scopeSets: ['r', 't'],
       disabled: true,
     };
-    const changed = { ...user, displayName: null, ...changes };
+    const changed = { ...user, displayName: null, ...changes, version: 3, epoch: 1 };
     t.strictSame(await store.updateUser('u', changes, 'v'), changed);
     t.match(await store.findUserByName('v'), { user: changed });
     t.equal(await store.findUserByName('u'), undefined);
     t.equal(await store.updateUser('nobody', { disabled: true }), undefined);
+  });
+
+  t.test(`${name}: a new password and disabling raise the epoch, hashing one again does not`, async (t) => {
+    const { store } = await create(t);
+    await store.createUser(newUser('u', { passwordHash: 'one' }), 'u');
+    t.match(await store.updateUser('u', { email: 'e' }), { epoch: 0, version: 2 });
+    t.match(await store.updateUser('u', { passwordHash: 'two' }), { epoch: 1, version: 3 });
+    t.match(await store.updateUser('u', { passwordHash: 'again', ifPasswordHash: 'two' }), { epoch: 1 });
+    t.match(await store.updateUser('u', { disabled: true }), { epoch: 2 });
+    t.match(await store.updateUser('u', { disabled: true }), { epoch: 2 }, 'once');
+    t.match(await store.updateUser('u', { disabled: false }), { epoch: 2 });
   });
 
   t.test(`${name}: the last enabled administrator stays`, async (t) => {

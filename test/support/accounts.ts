@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { uuidv7 } from 'uuidv7';
 import { canonicalAccountName } from '../../src/credentials/account-name.ts';
 import { createPasswordHasher } from '../../src/credentials/passwords.ts';
-import type { Records, User, UserChanges } from '../../src/stores/records.ts';
+import type { NewUser, Records, UserChanges } from '../../src/stores/records.ts';
 import { createSqliteRecords } from '../../src/stores/sqlite/records.ts';
 
 /** What a test says of a user; the rest is of no interest. */
@@ -34,14 +34,14 @@ const hasher = createPasswordHasher({
 });
 
 /** Adds a user to the records of a test gateway. */
-export function addUser(folder: string, account: NewAccount): Promise<User> {
+export function addUser(folder: string, account: NewAccount): Promise<NewUser> {
   return withRecords(folder, (records) => addUserTo(records, account));
 }
 
 /** Adds a user to records of whatever kind. */
-export async function addUserTo(records: Pick<Records, 'createUser'>, account: NewAccount): Promise<User> {
+export async function addUserTo(records: Pick<Records, 'createUser'>, account: NewAccount): Promise<NewUser> {
   const { username, password, scopes = [], scopeSets = [], disabled = false } = account;
-  const user: User = {
+  const user: NewUser = {
     id: uuidv7(),
     username,
     displayName: null,

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import Database from 'better-sqlite3';
-import type { ApiKey, User } from '../../src/stores/records.ts';
+import type { ApiKey, NewUser } from '../../src/stores/records.ts';
 import { createSqliteRecords } from '../../src/stores/sqlite/records.ts';
 
 /** More than one page of a copy. */
@@ -71,7 +71,20 @@ export function emptyColumnsOf(file: string): readonly string[] {
 /** What no method of the store makes. */
 function addRows(file: string): void {
   const db = new Database(file);
-  db.prepare(`INSERT INTO scope_sets VALUES ('set-1', 'readers', 'Who reads', '["store:read"]', 1, 2)`).run();
+  db.prepare(
+    `INSERT INTO scope_sets VALUES ('set-1', 'readers', 'Who reads', '["store:read"]', 1, 2, 1, 3)`,
+  ).run();
+  db.prepare(`INSERT INTO invitations VALUES ('user-1', x'00ff', '{"kind":"command_line"}', 1, 2)`).run();
+  db.prepare(
+    `UPDATE users SET kind = 'service', managed = 1, epoch = 7, version = 9 WHERE id = 'user-1'`,
+  ).run();
+  db.prepare('UPDATE tenant_epoch SET epoch = 3').run();
+  db.prepare(`INSERT INTO applied_config VALUES (1, 'digest', 5)`).run();
+  db.prepare(
+    `INSERT INTO audit VALUES (1, 'event-1', 2, 'user_created', 'success', 'session', 'user-1', 'session-1', 'user',
+      'user-2', '192.0.2.1', 'request-1', 0, '{}')`,
+  ).run();
+  db.prepare('UPDATE audit_state SET seq = 1, time = 2').run();
   const insert = db.prepare(
     `INSERT INTO api_keys (id, hash, label, hint, scopes, created, created_by) VALUES (?, ?, 'many', 'h', '[]', ?, 'x')`,
   );
@@ -82,7 +95,7 @@ function addRows(file: string): void {
   db.close();
 }
 
-function user(index: number, username: string): User {
+function user(index: number, username: string): NewUser {
   return {
     id: `user-${index}`,
     username,

@@ -4,7 +4,7 @@ import { first, type Steps } from './steps.ts';
 
 /** A right that a provider gives ends with its next word, and who can't sign in administers nothing: neither counts. */
 const selectAdministrator = `SELECT s.user_id FROM user_scope_sets s JOIN users u ON u.id = s.user_id
-  WHERE s.set_id = ? AND u.disabled = 0
+  WHERE s.set_id = ? AND u.disabled = 0 AND u.kind = 'person'
     AND (u.password_hash IS NOT NULL OR EXISTS (SELECT 1 FROM identities i WHERE i.user_id = u.id)) LIMIT 1`;
 
 /**

@@ -3,6 +3,7 @@ import type {
   Identity,
   IdentityClaims,
   NewIdentityUser,
+  NewUser,
   Records,
   User,
   UserIdentity,
@@ -15,8 +16,9 @@ import {
   closeBootstrap,
   insertUser,
   selectUser,
-  toColumns,
+  toNewRow,
   toUserWithSets,
+  touchUser,
   type UserRow,
 } from './user-row.ts';
 
@@ -43,8 +45,8 @@ const setScopes = `UPDATE identities SET scopes = ?, grants = ? WHERE ${thatIden
 const removeSets = `DELETE FROM identity_scope_sets WHERE ${thatIdentity}`;
 const setProfile = 'UPDATE users SET display_name = ?, email = ? WHERE id = ?';
 
-/** Identities in SQL. */
-export function createIdentities({ dialect, many, write }: SqlDatabase): Identities {
+/** Identities in SQL; `now` is the clock, in epoch milliseconds. */
+export function createIdentities({ dialect, many, write }: SqlDatabase, now: () => number): Identities {
   const select = `SELECT i.issuer, i.subject, i.user_id AS "userId", i.made_user AS "madeUser", i.scopes, i.grants,
       (SELECT ${dialect.arrayOf('s.set_id', 's.set_id')} FROM identity_scope_sets s
         WHERE s.issuer = i.issuer AND s.subject = i.subject) AS "scopeSets"
@@ -79,6 +81,12 @@ export function createIdentities({ dialect, many, write }: SqlDatabase): Identit
     return { found: yield* ownerOf(identity), isNew: known === undefined };
   }
 
+  /** Makes another version of the user, of which everything that is remembered is forgotten. */
+  function* noteUser(userId: string): Steps<void> {
+    yield* run(touchUser, now(), userId);
+    yield* noteChange([userId]);
+  }
+
   /** Brings up to date what has changed; a sign-in that changes nothing makes nobody look anew. */
   function* refresh(claims: IdentityClaims, identity: IdentityRow, user: User): Steps<void> {
     const { issuer, subject, displayName, email } = claims;
@@ -86,17 +94,17 @@ export function createIdentities({ dialect, many, write }: SqlDatabase): Identit
     const grants = claims.grants === undefined ? null : JSON.stringify(claims.grants.toSorted());
     if (scopes !== identity.scopes || grants !== identity.grants) {
       yield* run(setScopes, scopes, grants, issuer, subject);
-      yield* noteChange([user.id]);
+      yield* noteUser(user.id);
     }
     const scopeSets = JSON.stringify([...new Set(claims.scopeSets)].sort());
     if (scopeSets !== JSON.stringify(JSON.parse(identity.scopeSets))) {
       yield* run(removeSets, issuer, subject);
       yield* run(addSets, issuer, subject, scopeSets);
-      yield* noteChange([user.id]);
+      yield* noteUser(user.id);
     }
     if (identity.madeUser === 1 && (user.displayName !== displayName || user.email !== email)) {
       yield* run(setProfile, displayName, email, user.id);
-      yield* noteChange([user.id]);
+      yield* noteUser(user.id);
     }
   }
 
@@ -106,14 +114,14 @@ export function createIdentities({ dialect, many, write }: SqlDatabase): Identit
     if (known !== undefined && known.userId !== userId) throw new Refusal('conflict');
     if (known !== undefined) return true;
     yield* run(insertIdentity, identity.issuer, identity.subject, userId, 0, at);
-    yield* noteChange([userId]);
+    yield* noteUser(userId);
     return true;
   }
 
   function* unlink(userId: string, identity: Identity): Steps<boolean> {
     if ((yield* find(identity))?.userId !== userId) return false;
     yield* keepingAdministrator(() => run(removeIdentity, identity.issuer, identity.subject));
-    yield* noteChange([userId]);
+    yield* noteUser(userId);
     return true;
   }
 
@@ -132,7 +140,7 @@ function* makeUser(
 ): Steps<void> {
   const name = yield* firstFree(names);
   if (name === undefined) throw new Refusal('conflict');
-  const user: User = {
+  const user: NewUser = {
     id,
     username: name.username,
     displayName: null,
@@ -144,7 +152,7 @@ function* makeUser(
     created,
     lastLogin: null,
   };
-  yield* run(insertUser, ...toColumns(user, name.canonicalName), created, null);
+  yield* run(insertUser, ...toNewRow(user, name.canonicalName));
   yield* run(closeBootstrap);
   yield* run(insertIdentity, issuer, subject, id, 1, created);
   yield* noteChange([id]);

@@ -12,8 +12,8 @@ export type SqlRecords = Users & Identities & ScopeSets & ApiKeys & Secrets & Co
 /** The records store on that database; `now` is the clock, in epoch milliseconds. */
 export function createSqlRecords(database: SqlDatabase, now: () => number): SqlRecords {
   return {
-    ...createUsers(database),
-    ...createIdentities(database),
+    ...createUsers(database, now),
+    ...createIdentities(database, now),
     ...createScopeSets(database),
     ...createApiKeys(database, now),
     ...createSecrets(database),

@@ -15,13 +15,13 @@ export const recordsTables: readonly Table[] = [
     name: 'users',
     columns: [
       ...['id', 'username', 'canonical_name', 'display_name', 'email', 'password_hash'],
-      ...['scopes', 'disabled', 'created', 'last_login'],
+      ...['scopes', 'disabled', 'created', 'last_login', 'kind', 'updated', 'managed', 'epoch', 'version'],
     ],
     key: ['id'],
   },
   {
     name: 'scope_sets',
-    columns: ['id', 'name', 'description', 'scopes', 'created', 'updated'],
+    columns: ['id', 'name', 'description', 'scopes', 'created', 'updated', 'managed', 'version'],
     key: ['id'],
   },
   { name: 'user_scope_sets', columns: ['user_id', 'set_id'], key: ['user_id', 'set_id'] },
@@ -39,7 +39,7 @@ export const recordsTables: readonly Table[] = [
     name: 'api_keys',
     columns: [
       ...['id', 'hash', 'hash_format', 'label', 'hint', 'scopes', 'created', 'created_by'],
-      ...['parent', 'session', 'expires', 'last_used'],
+      ...['parent', 'session', 'expires', 'last_used', 'version'],
     ],
     key: ['id'],
   },
@@ -48,5 +48,17 @@ export const recordsTables: readonly Table[] = [
   { name: 'signing_keys', columns: ['kid', 'algorithm', 'private_jwk', 'created'], key: ['kid'] },
   { name: 'secrets', columns: ['name', 'value'], key: ['name'] },
   { name: 'command_events', columns: ['id', 'entry'], key: ['id'] },
+  { name: 'tenant_epoch', columns: ['id', 'epoch'], key: ['id'], isSeeded: true },
+  { name: 'invitations', columns: ['user_id', 'hash', 'maker', 'created', 'expires'], key: ['user_id'] },
+  {
+    name: 'audit',
+    columns: [
+      ...['seq', 'id', 'time', 'event', 'outcome', 'actor_kind', 'actor_user', 'actor_credential'],
+      ...['target_type', 'target_id', 'address', 'request_id', 'is_probe', 'body'],
+    ],
+    key: ['seq'],
+  },
+  { name: 'audit_state', columns: ['id', 'seq', 'time', 'dropped'], key: ['id'], isSeeded: true },
+  { name: 'applied_config', columns: ['id', 'digest', 'applied'], key: ['id'] },
   { name: 'bootstrap', columns: ['id', 'open', 'token'], key: ['id'], isSeeded: true },
 ];

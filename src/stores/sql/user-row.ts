@@ -1,11 +1,12 @@
-import type { IdentityGrants, ScopeSet, User, UserHoldings, UserWithSets } from '../records.ts';
+import type { IdentityGrants, NewUser, ScopeSet, User, UserHoldings, UserWithSets } from '../records.ts';
 import type { Dialect } from './dialect.ts';
 import { parseHeldSets, selectHeldSets } from './held-sets.ts';
 import type { Value } from './steps.ts';
 
 /** A user as a database gives it. */
-export interface UserRow extends Omit<User, 'scopes' | 'scopeSets' | 'disabled'>, HoldingsRow {
+export interface UserRow extends Omit<User, 'scopes' | 'scopeSets' | 'disabled' | 'managed'>, HoldingsRow {
   readonly disabled: number;
+  readonly managed: number;
 }
 
 /** What {@link selectHoldings} gives. */
@@ -56,18 +57,26 @@ function toGrants([issuer, grants, scopes, scopeSets]: GrantsTuple): IdentityGra
 export function selectUser(dialect: Dialect): string {
   return `SELECT u.id, u.username, u.display_name AS "displayName", u.email,
     u.password_hash AS "passwordHash", u.disabled, u.created, u.last_login AS "lastLogin",
+    u.kind, u.managed, u.updated, u.epoch, u.version,
     ${selectHoldings(dialect)}
   FROM users u`;
 }
 
-/** Inserts a user, without sets; the values are {@link toColumns}, then `created` and `lastLogin`. */
+/** Inserts a user, without sets; the values are {@link toNewRow}. */
 export const insertUser = `INSERT INTO users
-  (username, canonical_name, display_name, email, password_hash, scopes, disabled, id, created, last_login)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+  (username, canonical_name, display_name, email, password_hash, scopes, disabled, updated, id, created, last_login,
+    kind, managed)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 
-/** Writes {@link toColumns} over those of the user. What is noted of uses stays: it may be noted at the same time. */
+/**
+ * Writes {@link toColumns} over those of the user, as another version. What is noted of uses stays: it may be noted at the
+ * same time.
+ */
 export const updateUser = `UPDATE users SET username = ?, canonical_name = ?, display_name = ?, email = ?,
-  password_hash = ?, scopes = ?, disabled = ? WHERE id = ?`;
+  password_hash = ?, scopes = ?, disabled = ?, updated = ?, epoch = ?, version = version + 1 WHERE id = ?`;
+
+/** Makes another version of a user of whom something else than its row was changed; its values are the time and the id. */
+export const touchUser = 'UPDATE users SET updated = ?, version = version + 1 WHERE id = ?';
 
 /** Closes the bootstrap for good: there is a user. */
 export const closeBootstrap = 'UPDATE bootstrap SET open = 0, token = NULL';
@@ -79,19 +88,30 @@ export function toUserWithSets(row: UserRow | undefined): UserWithSets | undefin
   if (row === undefined) return undefined;
   const { ownScopes, ownSets, allSets, grants: granted, ...columns } = row;
   const { scopes, scopeSets, grants, sets } = toHoldings({ ownScopes, ownSets, allSets, grants: granted });
-  return { user: { ...columns, scopes, scopeSets, disabled: row.disabled === 1 }, grants, sets };
+  const flags = { disabled: row.disabled === 1, managed: row.managed === 1 };
+  return { user: { ...columns, scopes, scopeSets, ...flags }, grants, sets };
 }
 
 /** What may be changed of a user, and the id, as the values of {@link updateUser}. */
 export function toColumns(user: User, canonicalName: string): readonly Value[] {
+  return [...commonColumns(user, canonicalName), user.updated, user.epoch, user.id];
+}
+
+/** The values of {@link insertUser}. */
+export function toNewRow(user: NewUser, canonicalName: string): readonly Value[] {
+  const { id, created, lastLogin, kind = 'person', managed = false } = user;
+  return [...commonColumns(user, canonicalName), created, id, created, lastLogin, kind, managed ? 1 : 0];
+}
+
+function commonColumns(user: NewUser, canonicalName: string): readonly Value[] {
+  const { username, displayName, email, passwordHash, scopes, disabled } = user;
   return [
-    user.username,
+    username,
     canonicalName,
-    user.displayName,
-    user.email,
-    user.passwordHash,
-    JSON.stringify(user.scopes),
-    user.disabled ? 1 : 0,
-    user.id,
+    displayName,
+    email,
+    passwordHash,
+    JSON.stringify(scopes),
+    disabled ? 1 : 0,
   ];
 }

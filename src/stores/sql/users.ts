@@ -1,5 +1,5 @@
 import { Refusal } from '../../errors.ts';
-import type { Records, User, UserChanges } from '../records.ts';
+import type { NewUser, Records, User, UserChanges } from '../records.ts';
 import { keepingAdministrator } from './administrator-watch.ts';
 import type { SqlDatabase } from './database.ts';
 import { insertHeldSets } from './held-sets.ts';
@@ -10,6 +10,7 @@ import {
   insertUser,
   selectUser,
   toColumns,
+  toNewRow,
   toUserWithSets,
   type UserRow,
   updateUser,
@@ -37,8 +38,8 @@ const canonicalNameOf = 'SELECT canonical_name AS "canonicalName" FROM users WHE
 const removeHeldSets = 'DELETE FROM user_scope_sets WHERE user_id = ?';
 const removeUser = 'DELETE FROM users WHERE id = ? RETURNING id';
 
-/** Users in SQL. */
-export function createUsers({ dialect, one, many, write }: SqlDatabase): Users {
+/** Users in SQL; `now` is the clock, in epoch milliseconds. */
+export function createUsers({ dialect, one, many, write }: SqlDatabase, now: () => number): Users {
   const select = selectUser(dialect);
   const byId = `${select} WHERE u.id = ?`;
   const byName = `${select} WHERE u.canonical_name = ?`;
@@ -46,15 +47,15 @@ export function createUsers({ dialect, one, many, write }: SqlDatabase): Users {
   const addHeldSets = insertHeldSets(dialect, 'user_scope_sets', 'user_id');
   const lineage = createKeyLineage(dialect);
 
-  function* add(user: User, canonicalName: string): Steps<void> {
+  function* add(user: NewUser, canonicalName: string): Steps<void> {
     yield* requireFreeName(canonicalName, '');
-    yield* run(insertUser, ...toColumns(user, canonicalName), user.created, user.lastLogin);
+    yield* run(insertUser, ...toNewRow(user, canonicalName));
     yield* run(addHeldSets, user.id, JSON.stringify(user.scopeSets));
     yield* run(closeBootstrap);
     yield* noteChange([user.id]);
   }
 
-  function* activate(user: User, canonicalName: string): Steps<void> {
+  function* activate(user: NewUser, canonicalName: string): Steps<void> {
     const bootstrap = yield* first<{ readonly open: number }>(selectBootstrap);
     if (bootstrap?.open !== 1) throw new Refusal('already_activated');
     yield* add(user, canonicalName);
@@ -66,7 +67,12 @@ export function createUsers({ dialect, one, many, write }: SqlDatabase): Users {
     const { ifPasswordHash, ...made } = changes;
     if (ifPasswordHash !== undefined && before.passwordHash !== ifPasswordHash) return before;
     if (newName !== undefined) yield* requireFreeName(newName, id);
-    const after: User = { ...before, ...withoutUndefined(made) };
+    const after: User = {
+      ...before,
+      ...withoutUndefined(made),
+      updated: now(),
+      epoch: epochAfter(before, changes),
+    };
     const canonicalName = newName ?? (yield* nameOf(id));
     yield* keepingAdministrator(function* () {
       yield* run(updateUser, ...toColumns(after, canonicalName));
@@ -114,6 +120,13 @@ function* requireFreeName(canonicalName: string, forId: string): Steps<void> {
 
 function* nameOf(id: string): Steps<string> {
   return (yield* first<{ readonly canonicalName: string }>(canonicalNameOf, id))!.canonicalName;
+}
+
+/** Another password, or being disabled, ends every session there is. */
+function epochAfter({ epoch, disabled }: User, changes: UserChanges): number {
+  const hasNewPassword = changes.passwordHash !== undefined && changes.ifPasswordHash === undefined;
+  const isNewlyDisabled = changes.disabled === true && !disabled;
+  return hasNewPassword || isNewlyDisabled ? epoch + 1 : epoch;
 }
 
 /** A field that is present but undefined is no change either. */
