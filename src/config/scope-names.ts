@@ -4,17 +4,18 @@ import { mapByName, matching } from './scalars.ts';
 
 const scopeRule = 'must be a scope token (RFC 6749): visible ASCII without " and \\';
 
-const builtIn: readonly string[] = [
-  'apikeys:read',
-  'apikeys:write',
-  'audit:read',
-  'scopesets:read',
-  'scopesets:write',
-  'sessions:read',
-  'sessions:write',
-  'users:read',
-  'users:write',
-];
+/** The scopes of Postern's own endpoints and what each allows; they are in every catalogue. */
+export const builtInScopes: Readonly<Record<string, string>> = {
+  'apikeys:read': 'List and read API keys',
+  'apikeys:write': 'Mint and delete API keys',
+  'audit:read': 'Read the audit log',
+  'scopesets:read': 'List and read scope sets',
+  'scopesets:write': 'Create, change and delete scope sets',
+  'sessions:read': 'List and read sessions',
+  'sessions:write': 'End sessions',
+  'users:read': 'List and read users',
+  'users:write': 'Create, change and delete users',
+};
 
 /** `scopes`: the catalogue besides the built-in scopes, each with a description. */
 export const scopes = mapByName(
@@ -32,5 +33,5 @@ export function scopeList() {
 
 /** All scopes that can be granted, built-in ones included, sorted by code units. */
 export function catalogueOf(config: { readonly scopes: Readonly<Record<string, unknown>> }): string[] {
-  return [...new Set([...builtIn, ...Object.keys(config.scopes)])].sort();
+  return [...new Set([...Object.keys(builtInScopes), ...Object.keys(config.scopes)])].sort();
 }

@@ -21,8 +21,9 @@ export const loginForm = z
       .regex(/^password$/)
       .optional()
       .describe('Only `password`.'),
-    username: z.string(),
-    password: z.string().meta({ format: 'password' }),
+    // A blank field is missing.
+    username: z.string().meta({ minLength: 1 }),
+    password: z.string().meta({ format: 'password', minLength: 1 }),
     scope: z.string().default('').describe('Space-separated; blank asks for everything the user holds.'),
     client_id: z.string().optional().describe('Accepted and reserved.'),
     client_secret: z.string().optional().describe('Accepted and reserved.').meta({ format: 'password' }),

@@ -46,7 +46,8 @@ export const apiKeyOperations: readonly Operation[] = [
   },
   {
     id: 'ApiKeys-Filters',
-    summary: 'Tells what the list can be filtered and sorted by',
+    summary: 'Describes how the list can be filtered and sorted',
+    description: 'For a front end that builds its filters from it: fields, operators and values.',
     method: 'GET',
     path: `${list}filters`,
     guard: read,
@@ -56,6 +57,7 @@ export const apiKeyOperations: readonly Operation[] = [
   {
     id: 'ApiKeys-Scopes',
     summary: 'Lists the scopes that keys can be granted',
+    description: 'The built-in scopes and those of the configuration. The caller may hold fewer.',
     method: 'GET',
     path: `${list}scopes`,
     guard: write,
@@ -65,6 +67,7 @@ export const apiKeyOperations: readonly Operation[] = [
   {
     id: 'ApiKeys-Read',
     summary: 'Shows a key',
+    description: 'Keys of the whole tenant, expired and suspended ones included.',
     method: 'GET',
     path: `${list}{id}`,
     guard: read,
@@ -75,6 +78,7 @@ export const apiKeyOperations: readonly Operation[] = [
   {
     id: 'ApiKeys-Delete',
     summary: 'Deletes a key',
+    description: 'On every replica; keys minted with it live on unless `children` says otherwise.',
     method: 'DELETE',
     path: `${list}{id}`,
     guard: write,

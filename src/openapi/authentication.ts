@@ -70,7 +70,7 @@ export const authenticationOperations: readonly Operation[] = [
       schema: jwkSet,
       headers: ['Cache-Control'],
     },
-    refusals: [],
+    refusals: ['method_not_allowed'],
   },
   {
     id: 'Bootstrap-Activate',

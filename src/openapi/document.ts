@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { builtInScopes } from '../config/scope-names.ts';
 import { apiKeyInDb } from '../endpoints/api-keys/api-key-schemas.ts';
 import {
   errorBody,
@@ -39,10 +40,16 @@ const innerSchemas: readonly z.ZodType[] = [
 
 const securitySchemes: Json = {
   access_token: {
-    type: 'http',
-    scheme: 'bearer',
-    bearerFormat: 'JWT',
-    description: 'From sign-in or refresh.',
+    type: 'oauth2',
+    description:
+      'A JWT from sign-in or refresh, sent as `Authorization: Bearer`. The catalogue also has the scopes of the configuration. The refresh token is in a cookie, so a refresh takes no parameters.',
+    flows: {
+      password: {
+        tokenUrl: '/api/login/access-token',
+        refreshUrl: '/api/login/refresh-token',
+        scopes: builtInScopes,
+      },
+    },
   },
   api_key: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
   refresh_cookie: {
@@ -83,7 +90,9 @@ export function openApiDocument(): object {
       title: 'Postern',
       version: interfaceVersion,
       description: 'What the authentication gateway answers itself; every other request is forwarded.',
+      license: { name: 'Apache 2.0', identifier: 'Apache-2.0' },
     },
+    servers: [{ url: '/', description: 'The origin of `base_url`.' }],
     tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
     paths: pathItems(),
     components: {

@@ -106,9 +106,12 @@ function pathParameters({ path }: Operation): Json[] {
     name,
     in: 'path',
     required: true,
-    schema: { type: 'string' },
+    schema: name === 'provider' ? providerName : { type: 'string' },
   }));
 }
+
+/** As `identity_providers` in the configuration allows it. */
+const providerName: Json = { type: 'string', pattern: '^[a-z0-9-]{1,32}$' };
 
 function queryParameters({ query }: Operation): Json[] {
   if (query === undefined) return [];

@@ -48,6 +48,7 @@ t.test('real answers are as the document has them', async (t) => {
   await call('Authentication-Refresh', 200, { cookie });
   await call('Authentication-Refresh', 401);
   await call('Authentication-Jwks', 200);
+  await call('Authentication-Jwks', 405, { method: 'DELETE' });
 
   const idp = { id: 'idp' };
   await call('Authentication-Start', 404, { id: 'nobody' });

@@ -1,6 +1,7 @@
 import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import t from 'tap';
 import { z } from 'zod';
+import { catalogueOf } from '../../src/config/scope-names.ts';
 import { refusals } from '../../src/errors.ts';
 import { openApiDocument } from '../../src/openapi/document.ts';
 
@@ -28,7 +29,7 @@ interface Document {
   openapi: string;
   tags: { name: string }[];
   paths: Record<string, Record<string, Operation>>;
-  components: Record<string, Record<string, { required?: string[]; additionalProperties?: unknown }>>;
+  components: Record<string, Record<string, any>>;
 }
 
 const document = openApiDocument() as Document;
@@ -111,6 +112,16 @@ t.test('what a scope guards names it beside both credentials', async (t) => {
   });
   t.strictSame(operationOf('Authentication-Login').security, []);
   t.strictSame(operationOf('Authentication-Refresh').security, [{ refresh_cookie: [] }]);
+});
+
+t.test('a client finds in the document alone how to sign in, and every scope it can name', async (t) => {
+  const { password } = document.components.securitySchemes!.access_token.flows;
+  for (const url of [password.tokenUrl, password.refreshUrl]) t.ok(document.paths[url]!.post, url);
+  const scopes = Object.keys(password.scopes);
+  t.strictSame(scopes, catalogueOf({ scopes: {} }));
+  for (const { operation } of operations)
+    for (const scope of operation.security.flatMap(({ access_token = [] }) => access_token))
+      t.ok(scopes.includes(scope), `${operation.operationId}: ${scope}`);
 });
 
 t.test('refusals stand at their status, with the headers they carry', async (t) => {

@@ -74,10 +74,10 @@ const refused: readonly (readonly [name: string, fields: object, rows: readonly 
     [
       [
         'string_pattern_mismatch',
-        "String should match pattern '^\\P{Cc}*$'",
+        "String should match pattern '^[^\\u0000-\\u001f\\u007f-\\u009f]*$'",
         ['label'],
         'a\u0085b',
-        { pattern: '^\\P{Cc}*$' },
+        { pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]*$' },
       ],
     ],
   ],

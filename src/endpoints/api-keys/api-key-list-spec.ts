@@ -24,7 +24,7 @@ export function apiKeyListSpec(catalogue: readonly string[]): ListSpec<ApiKeySor
         type: 'array',
         operators: ['contains'],
         values: catalogue,
-        notes: { contains: 'May come more than once; a key that has all of them.' },
+        notes: { contains: 'Scopes of the catalogue. May come more than once; a key that has all of them.' },
       },
       { name: 'created_by', type: 'string', operators: ['eq'] },
       { name: 'status', type: 'string', operators: ['eq'], values: statuses },

@@ -24,8 +24,12 @@ export interface NewKeyBounds {
 /** What a new key asks for. With a longest life, `expires: null` is malformed, and so is a later end. */
 export function apiKeyWriteCreate({ catalogue, maxLifetimeMs, now }: NewKeyBounds) {
   const fields = z.strictObject({
-    label: codePointString({ min: 1, max: 128, trim: true, pattern: withoutControlCharacters }),
-    scopes: distinctList(scopeOf(catalogue), { max: 64 }).describe("Of the catalogue and the caller's own."),
+    label: codePointString({ min: 1, max: 128, trim: true, pattern: withoutControlCharacters }).describe(
+      'Outer white space is trimmed; what is left has 1 to 128 characters.',
+    ),
+    scopes: distinctList(scopeOf(catalogue), { max: 64 }).describe(
+      "Of the catalogue and the caller's own; may be empty only if `scope_sets` is not.",
+    ),
     scope_sets: distinctList(z.string(), { max: 16 }).default([]).describe('Ids of scope sets.'),
     expires: (maxLifetimeMs === null
       ? rfc3339({ future: now }).nullish()
