@@ -3,13 +3,12 @@ import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type BrowserContext, chromium, type Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import t, { type Test } from 'tap';
+import { openBrowser } from '../support/browser.ts';
 import { guardProcess } from '../support/guarded-process.ts';
 import { guessPort } from '../support/loopback-port.ts';
-import { requireOneOf } from '../support/programs.ts';
 
-const executablePath = '/usr/bin/chromium';
 const example = join(import.meta.dirname, '../../examples/identity-provider');
 
 /** Runs the example as `npm run example:idp` does, but on other ports; gives the address it says to open. */
@@ -44,14 +43,6 @@ async function runExample(t: Test): Promise<string> {
   }
 }
 
-/** A headless Chromium that reaches loopback alone. */
-async function openBrowser(t: Test): Promise<BrowserContext> {
-  const args = ['--no-sandbox', '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1'];
-  const browser = await chromium.launch({ executablePath, args });
-  t.teardown(() => browser.close());
-  return browser.newContext();
-}
-
 /** At the provider: types who it is, and agrees. */
 async function signInAtProvider(page: Page, account: string): Promise<void> {
   await page.fill('input[name=login]', account);
@@ -71,9 +62,9 @@ const alice =
   'sessions:read sessions:write store:read store:write users:read users:write';
 
 t.test('in a browser, from a page on another origin', async (t) => {
-  if (!requireOneOf(t, [executablePath], '--version')) return;
-  const address = await runExample(t);
   const context = await openBrowser(t);
+  if (context === null) return;
+  const address = await runExample(t);
   const referrers: string[] = [];
   const gatewayAddresses: string[] = [];
   context.on('request', (request) => {
