@@ -1,0 +1,16 @@
+#!/usr/bin/env bash
+# Installs what the tests of this folder run, into node_modules/.cache/clients: linters, generators and Swagger UI from
+# npm, the validator, generator and Schemathesis from PyPI. What is missing is skipped, visibly.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+cache=$PWD/node_modules/.cache/clients
+mkdir -p "$cache"
+
+cp .npmrc test/clients/package.json test/clients/package-lock.json "$cache/"
+# One of the packages reports its installation to a third party unless its script stays off.
+npm ci --prefix "$cache" --ignore-scripts --silent
+
+if command -v python3 >/dev/null; then
+  python3 -m venv "$cache/venv"
+  "$cache/venv/bin/pip" install --quiet --disable-pip-version-check --requirement test/clients/requirements.txt
+fi
