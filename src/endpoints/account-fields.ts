@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { parseUsername } from '../credentials/account-name.ts';
 import { parsePassword } from '../credentials/passwords.ts';
+import { withoutControlCharacters } from '../input/pydantic-types.ts';
 import { maxPasswordBytes, maxUsernameCodePoints } from '../rules/text-limits.ts';
 
 /** A user name as a client gives it; {@link parseUsername} makes it the name that is kept. */
@@ -16,7 +17,12 @@ export function newUsername() {
         issues.push({ code: 'too_big', maximum: maxUsernameCodePoints, ...issue });
       else issues.push({ code: 'custom', message: 'must not contain control characters', input: value });
     })
-    .meta({ minLength: 1, maxLength: maxUsernameCodePoints });
+    .meta({
+      minLength: 1,
+      maxLength: maxUsernameCodePoints,
+      pattern: withoutControlCharacters.source,
+      description: 'Outer white space is trimmed.',
+    });
 }
 
 /** A password as a client gives it; {@link parsePassword} makes it the text that is hashed. */

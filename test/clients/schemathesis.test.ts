@@ -6,6 +6,10 @@ import { isOf, readKnownFailures, runSchemathesis } from './schemathesis.ts';
 
 const unbounded = { per_account_and_address: 1e6, per_account: 1e6, per_address: 1e6 };
 
+function uniqueBy<T>(items: readonly T[], keyOf: (item: T) => string): T[] {
+  return [...new Map(items.map((item) => [keyOf(item), item])).values()];
+}
+
 t.setTimeout(15 * 60_000);
 
 t.test(
@@ -28,7 +32,11 @@ t.test(
     });
     t.ok(cases >= 2000, `${cases} cases\n${printed}`);
     const news = findings.filter((finding) => !known.some((one) => isOf(one, finding)));
-    t.strictSame(news, [], 'each finding is of a class in known-failures.jsonl');
+    t.strictSame(
+      uniqueBy(news, ({ request, ...others }) => JSON.stringify(others)),
+      [],
+      'each finding is of a class in known-failures.jsonl',
+    );
     t.notMatch(printed, /\b\d+ errors?\b/, printed);
   },
 );

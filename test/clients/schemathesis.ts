@@ -78,7 +78,9 @@ export async function runSchemathesis(options: {
 }
 
 interface Recorder {
-  readonly label: string;
+  readonly cases: Readonly<
+    Record<string, { readonly value: { readonly method: string; readonly path: string } }>
+  >;
   readonly checks: Readonly<Record<string, readonly { readonly name: string; readonly status: string }[]>>;
   readonly interactions: Readonly<Record<string, Interaction>>;
 }
@@ -89,12 +91,13 @@ interface Interaction {
 }
 
 function findingsOf(event: { readonly ScenarioFinished?: { readonly recorder: Recorder } }): Finding[] {
-  const { checks = {}, interactions = {}, label = '' } = event.ScenarioFinished?.recorder ?? {};
-  return Object.entries(checks).flatMap(([id, ofCase]) =>
-    ofCase
+  const { cases = {}, checks = {}, interactions = {} } = event.ScenarioFinished?.recorder ?? {};
+  return Object.entries(checks).flatMap(([id, ofCase]) => {
+    const { method, path } = cases[id]!.value;
+    return ofCase
       .filter(({ status }) => status === 'failure')
-      .flatMap(({ name }) => findingsOfCheck(name, label, interactions[id])),
-  );
+      .flatMap(({ name }) => findingsOfCheck(name, `${method} ${path}`, interactions[id]));
+  });
 }
 
 /** Without a response there is one, too: a connection that broke off. */

@@ -18,6 +18,8 @@ interface TestResponse {
 
 interface Operation {
   operationId: string;
+  summary?: string;
+  description?: string;
   tags: string[];
   security: Record<string, string[]>[];
   parameters?: { name: string; in: string; required: boolean; schema: Record<string, unknown> }[];
@@ -77,6 +79,7 @@ t.test('operations are named by tag and name, each once', async (t) => {
     t.match(operation.operationId, /^[A-Z]\w*-[A-Z]\w*$/);
     t.strictSame(operation.tags, [operation.operationId.split('-')[0]]);
     t.ok(tags.includes(operation.tags[0]!), operation.operationId);
+    t.ok(operation.summary && operation.description, `${operation.operationId}: what linters want`);
   }
 });
 
