@@ -2,19 +2,20 @@ import { readFileSync, unwatchFile, watchFile } from 'node:fs';
 import { createSecureContext } from 'node:tls';
 import type { CertificatePair } from '../http1/server.ts';
 
-/** The files of a certificate, looked at again and again: a renewal needs no restart. */
+/** A certificate and its key, reloaded when their files change: a renewal needs no restart. */
 export interface CertificateFiles {
-  /** What the files held when they last were a certificate and its key. */
+  /** The last valid pair that the files held. */
   readonly current: CertificatePair;
   close(): void;
 }
 
-/** How often the files are looked at, in milliseconds; by time of change, so that a swapped symbolic link counts too. */
+/** How often the files are checked for changes, in milliseconds. Polling also notices a swapped symbolic link. */
 const pollIntervalMs = 1_000;
 
 /**
- * Reads the files and watches them; throws when they can't be read or don't belong together. Later on `onChange` is
- * given a new pair once it is whole, also when it is the old one again; `onError` what is wrong with one that is not.
+ * Reads the files and watches them; throws if they can't be read or don't belong together. From then on `onChange`
+ * receives each new valid pair, also when the old one is restored after an invalid one, and `onError` the reason why a
+ * pair is invalid.
  */
 export function watchCertificate(
   files: { readonly cert: string; readonly key: string },
@@ -25,7 +26,7 @@ export function watchCertificate(
 ): CertificateFiles {
   let current = readCertificate(files);
   let isUsable = true;
-  const look = () => {
+  const reload = () => {
     try {
       const next = readCertificate(files);
       if (isUsable && next.cert.equals(current.cert) && next.key.equals(current.key)) return;
@@ -33,19 +34,19 @@ export function watchCertificate(
       current = next;
       on.onChange(next);
     } catch (error) {
-      // Half-written, or only one of the two is new yet: the old pair stays until they match.
+      // Half-written, or only one file has been replaced yet: the old pair stays in use until they match.
       isUsable = false;
       on.onError(error);
     }
   };
   for (const file of Object.values(files))
-    watchFile(file, { interval: pollIntervalMs, persistent: false }, look);
+    watchFile(file, { interval: pollIntervalMs, persistent: false }, reload);
   return {
     get current() {
       return current;
     },
     close() {
-      for (const file of Object.values(files)) unwatchFile(file, look);
+      for (const file of Object.values(files)) unwatchFile(file, reload);
     },
   };
 }

@@ -4,9 +4,9 @@ import { LRUCache } from 'lru-cache';
 import { keptText } from '../http1/copied-text.ts';
 import { canonicalAddress } from '../http1/peer-address.ts';
 
-const rememberedAddresses = 1_000;
+const cachedAddresses = 1_000;
 
-/** Tells peers whose `X-Forwarded-*` count from everybody else. */
+/** Knows the peers whose `X-Forwarded-*` are trusted. */
 export interface TrustedProxies {
   isTrusted(address: string): boolean;
 }
@@ -15,8 +15,8 @@ export interface TrustedProxies {
 export function createTrustedProxies(ranges: readonly string[]): TrustedProxies {
   const blocks = ranges.map((range) => (range.includes('/') ? ipaddr.parseCIDR(range) : whole(range)));
   if (blocks.length === 0) return { isTrusted: () => false };
-  // It is asked on every request, mostly for the same few peers.
-  const known = new LRUCache<string, boolean>({ max: rememberedAddresses });
+  // Called for every request, mostly with the same few peers.
+  const known = new LRUCache<string, boolean>({ max: cachedAddresses });
   const isWithin = (address: string): boolean => {
     if (!ipaddr.isValid(address)) return false;
     const parsed = ipaddr.process(address);
@@ -40,8 +40,8 @@ function whole(address: string): [ipaddr.IPv4 | ipaddr.IPv6, number] {
 }
 
 /**
- * The client's address: the right-most one of `X-Forwarded-For` and the peer that is no trusted proxy. What stands to
- * the left of it was written by the client itself and says nothing.
+ * The client's address: the right-most one, of `X-Forwarded-For` and then the peer, that isn't a trusted proxy.
+ * Anything to the left of it may have been written by the client itself.
  */
 export function clientAddress(peer: string, forwardedFor: string, proxies: TrustedProxies): string {
   if (forwardedFor === '' || !proxies.isTrusted(peer)) return peer;
@@ -56,7 +56,7 @@ export function clientAddress(peer: string, forwardedFor: string, proxies: Trust
   return client;
 }
 
-/** The address of a hop, without the port that some proxies write; undefined when there is none to be read. */
+/** The address of a hop, without the port that some proxies write; undefined if it isn't an address. */
 function addressOf(hop: string): string | undefined {
   if (isIP(hop) !== 0) return canonicalAddress(hop);
   const bracketed = /^\[([^\]]+)\](?::\d{1,5})?$/.exec(hop)?.[1];

@@ -5,7 +5,7 @@ import { addressKey } from '../credentials/address-key.ts';
 export class ConnectionsByAddress {
   readonly #counts = new Map<string, number>();
 
-  /** Counts the connection until it closes, unless its address has `max` of them already; 0: no bound. */
+  /** Counts the connection until it closes; false if its address already has `max` of them. 0: no limit. */
   admit(socket: Socket, max: number): boolean {
     if (max === 0) return true;
     const key = addressKey(socket.remoteAddress ?? '');

@@ -9,7 +9,7 @@ export interface CookieAttributes {
 
 const sameSiteText = { lax: 'Lax', strict: 'Strict', none: 'None' } as const;
 
-/** A `Set-Cookie` value, HttpOnly always. `maxAgeSeconds` 0 clears the cookie. */
+/** A `Set-Cookie` value, always `HttpOnly`. `maxAgeSeconds` 0 clears the cookie. */
 export function setCookie(attributes: CookieAttributes, value: string, maxAgeSeconds: number): string {
   const { name, path, domain, secure, sameSite } = attributes;
   return (
@@ -19,7 +19,7 @@ export function setCookie(attributes: CookieAttributes, value: string, maxAgeSec
   );
 }
 
-/** Every value of the cookies of that name, as they stand: not unquoted, not decoded. */
+/** The value of every cookie of that name, neither unquoted nor decoded. */
 export function cookieValues(cookieHeader: string, name: string): string[] {
   if (!cookieHeader.includes(name)) return [];
   const values: string[] = [];
@@ -31,7 +31,7 @@ export function cookieValues(cookieHeader: string, name: string): string[] {
   return values;
 }
 
-/** Every cookie whose name begins so, the first value of each, in the order they came in. */
+/** Every cookie whose name has that prefix, with its first value, in order of appearance. */
 export function cookiesWithPrefix(cookieHeader: string, prefix: string): Map<string, string> {
   const found = new Map<string, string>();
   if (!cookieHeader.includes(prefix)) return found;
@@ -44,21 +44,21 @@ export function cookiesWithPrefix(cookieHeader: string, prefix: string): Map<str
   return found;
 }
 
-/** Which cookies are Postern's own: an upstream neither sees nor sets them. */
+/** Which cookies are Postern's own: upstreams neither see nor set them. */
 export interface OwnCookies {
   readonly names: readonly string[];
-  /** What the names of others begin with. */
+  /** Prefixes of further names. */
   readonly prefixes: readonly string[];
 }
 
-/** Whether a cookie of that name is one of them. */
+/** Whether a cookie of that name is Postern's own. */
 export function isOwnCookie(name: string, { names, prefixes }: OwnCookies): boolean {
   return names.includes(name) || prefixes.some((prefix) => name.startsWith(prefix));
 }
 
 /**
- * A `Cookie` value without Postern's own; the others stay byte for byte. Empty when nothing is left. Names are compared
- * as browsers and lenient servers read them, without outer blanks.
+ * A `Cookie` value without Postern's own cookies; the others are kept byte for byte. Empty if none are left. Names are
+ * compared without surrounding whitespace, as browsers and lenient servers read them.
  */
 export function withoutCookies(cookieHeader: string, own: OwnCookies): string {
   const mayHave = (text: string) => cookieHeader.includes(text);
@@ -68,15 +68,15 @@ export function withoutCookies(cookieHeader: string, own: OwnCookies): string {
   return text.replace(/^;+\s*/, '');
 }
 
-/** The name a `Set-Cookie` value sets. */
+/** The name of the cookie that a `Set-Cookie` value sets. */
 export function setCookieName(value: string): string {
   const end = value.indexOf(';');
   return pairName(end < 0 ? value : value.slice(0, end));
 }
 
 /**
- * The name of a pair, without outer blanks. A cookie without a name is sent by browsers as its value alone, where a
- * name may stand before another `=`: that one counts (nameless cookies of RFC 6265bis).
+ * The name of a pair, without surrounding whitespace. Browsers send a cookie without a name as just its value, in which
+ * a server may find a name before another `=`: that name counts (nameless cookies of RFC 6265bis).
  */
 function pairName(pair: string): string {
   const text = pair.trim();

@@ -1,14 +1,14 @@
 import { meaning, meaningOf } from './header-names.ts';
 import type { RequestHead } from './request-head.ts';
 
-/** The CORS protocol (Fetch Standard §3.2) for exact origins; with none configured Postern leaves it to the upstream. */
+/** The CORS protocol (Fetch Standard §3.2) for exact origins; if none are configured, it is left to the upstream. */
 export interface Cors {
-  /** Whether Postern answers preflights and owns `Access-Control-*`. */
+  /** Whether Postern responds to preflights and sets `Access-Control-*`. */
   readonly enabled: boolean;
   isAllowed(origin: string): boolean;
-  /** Flat header list of every response. */
+  /** Headers of every response, names and values in turn. */
   responseHeaders(head: RequestHead): readonly string[];
-  /** Flat header list of the 204 to a preflight, beside that of every response. */
+  /** Further headers of the 204 to a preflight, names and values in turn. */
   preflightHeaders(head: RequestHead): readonly string[];
 }
 
@@ -18,13 +18,13 @@ const vary = ['Vary', 'Origin'] as const;
 const methodName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}$/;
 const headerNameList = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+(?:[ \t]*,[ \t]*[!#$%&'*+.^_`|~0-9A-Za-z-]+)*$/;
 
-/** `OPTIONS` with one `Origin` and one `Access-Control-Request-Method`, no body and no other protocol in mind. */
+/** Whether a request is `OPTIONS` with one `Origin`, one `Access-Control-Request-Method`, no body and no `Upgrade`. */
 export function isPreflight(method: string, head: RequestHead): boolean {
   const asks = head.originCount === 1 && head.requestMethodCount === 1;
   return method === 'OPTIONS' && asks && !head.hasBody && head.upgradeCount === 0;
 }
 
-/** `origins` as browsers write them: scheme, host and a port that is not the scheme's own. */
+/** `origins` as browsers send them: scheme, host, and the port unless it is the scheme's default. */
 export function createCors(origins: readonly string[]): Cors {
   const allowed = new Set(origins);
   const enabled = allowed.size > 0;

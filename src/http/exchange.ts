@@ -14,13 +14,13 @@ export interface Caller {
   readonly credentialId: string;
 }
 
-/** One request and its response on the public listener, with what is known of it so far. */
+/** One request and its response on the public listener, with everything known about it so far. */
 export class Exchange implements ServerExchange {
   readonly connection: RequestChannel;
   readonly response: ResponseWriter;
   readonly head: RequestHead;
   readonly method: string;
-  /** The request target as it came. */
+  /** The request target as received. */
   readonly target: string;
   /** 0 or 1, of HTTP/1.x. */
   readonly minor: number;
@@ -28,31 +28,31 @@ export class Exchange implements ServerExchange {
   readonly pathEnd: number;
   readonly path: string;
   readonly id: string;
-  /** Whether the peer's `X-Forwarded-*` count. */
+  /** Whether the peer's `X-Forwarded-*` are trusted. */
   readonly fromTrustedProxy: boolean;
-  /** Address of the client: the right-most that is no trusted proxy. */
+  /** Address of the client: the right-most one that isn't a trusted proxy. */
   readonly address: string;
-  /** The target has been judged and is none that was refused as malformed: what is not may hold anything, secrets too. */
+  /** The target has been checked and isn't malformed; a malformed one may contain anything, even secrets. */
   targetIsGood = false;
-  /** `performance.now()` when the head had been read. */
+  /** When the head had been read, by `performance.now()`. */
   readonly startedMs = performance.now();
-  /** `performance.now()` when a connection to an upstream took it; 0: none did. Known once it is over. */
+  /** When a connection to an upstream took it, by `performance.now()`; 0: none did. Set when it is over. */
   takenAt = 0;
   /** The configured path of the route or the pattern of the own endpoint, for log and metrics. */
   route = '';
   /** `ok`, a refusal's code, or what else ended it. */
   outcome = 'ok';
   caller: Caller | null = null;
-  /** Its spans; null: nobody is to see them. */
+  /** Its spans; null if no traces are exported. */
   trace: RequestTrace | null = null;
   bytesIn = 0;
-  /** The client waits for `100 Continue` (RFC 9110 §10.1.1); cleared once it was told. */
+  /** The client is waiting for `100 Continue` (RFC 9110 §10.1.1); cleared once that has been sent. */
   expectsContinue: boolean;
-  /** The client keeps up again after a `write` that gave false. */
+  /** Called when the client keeps up again, after a `write` that returned false. */
   onDrain: (() => void) | null = null;
-  /** What works for this exchange, told once when it is over, however it ended. */
+  /** Called once when the exchange is over, however it ended. */
   onClose: (() => void) | null = null;
-  /** Whoever answers it, told last of all. */
+  /** Called last of all. */
   onOver: (() => void) | null = null;
 
   constructor(
@@ -77,7 +77,7 @@ export class Exchange implements ServerExchange {
     this.expectsContinue = minor === 1 && head.expect.toLowerCase() === '100-continue';
   }
 
-  /** The query without `?`, as it came. */
+  /** The query without `?`, as received. */
   get query(): string {
     return this.target.slice(this.pathEnd + 1);
   }
@@ -87,23 +87,23 @@ export class Exchange implements ServerExchange {
     return this.connection.bodyDone;
   }
 
-  /** Reads the body, telling a waiting client to send it. */
+  /** Reads the body, after asking a waiting client to send it. */
   readBody(reader: BodyReader): void {
     if (this.expectsContinue) {
       this.expectsContinue = false;
-      if (!this.bodyDone) this.response.inform(100);
+      if (!this.bodyDone) this.response.sendInterim(100);
     }
     this.connection.read(reader);
   }
 
-  /** Starts the response: see {@link ResponseWriter.begin}. */
+  /** Starts the response, see {@link ResponseWriter.begin}. */
   begin(status: number, fields: readonly string[], length: number): void {
-    // A client that waits to be told, and is answered instead, may send the body or may not (RFC 9110 §10.1.1).
+    // A client that awaits 100 and gets a final response may or may not send the body (RFC 9110 §10.1.1).
     if (this.expectsContinue && !this.bodyDone) this.response.closes = true;
     this.response.begin(status, fields, length);
   }
 
-  /** Sends bytes of the response's body; on false, `onDrain` tells when to go on. */
+  /** Sends bytes of the response's body; after false, wait for `onDrain`. */
   write(bytes: Buffer): boolean {
     if (this.response.write(bytes)) return true;
     this.connection.waitForDrain();
@@ -116,22 +116,22 @@ export class Exchange implements ServerExchange {
     this.connection.finished(this);
   }
 
-  /** What follows on the connection can't be trusted: it ends with this response. */
-  distrust(): void {
+  /** Closes the connection after this response, because what follows on it can't be trusted. */
+  closeAfterResponse(): void {
     this.response.closes = true;
   }
 
-  /** Whether there is nobody left to answer. */
+  /** Whether the client has disconnected. */
   get isGone(): boolean {
     return this.connection.socket.destroyed;
   }
 
-  /** The connection went away under it. */
-  gone(): void {
+  /** The connection was lost before the exchange was over. */
+  onConnectionLost(): void {
     if (this.outcome === 'ok' && !this.response.ended) this.outcome = 'client_aborted';
   }
 
-  /** Ends the connection without a proper end of the response: never a body that looks complete. */
+  /** Resets the connection, so that a truncated response can't look complete. `outcome` says why. */
   reset(outcome: string): void {
     this.outcome = outcome;
     this.connection.reset();

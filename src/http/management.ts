@@ -2,18 +2,18 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { MetricsRegistry } from '../metrics/registry.ts';
 
-/** One dependency that `/readyz` tells of. */
+/** One dependency that `/readyz` reports. */
 export interface Dependency {
   readonly name: string;
-  /** For how long it may be away while the gateway stays ready, ms; infinity: something always works without it. */
+  /** How long the gateway stays ready without it, ms; Infinity if part of the service works without it. */
   readonly toleranceMs: number;
-  /** Resolves when it answers. */
+  /** Resolves when it responds. */
   readonly ping: () => Promise<void>;
-  /** Since when it has been away, as by `performance.now()`; null or left out: that shows only when it is pinged. */
+  /** Since when it has been unavailable, by `performance.now()`; null or left out: only a ping can tell. */
   readonly unavailableSince?: () => number | null;
 }
 
-/** What a probe found of a dependency. */
+/** The result of checking one dependency. */
 interface State {
   readonly name: string;
   readonly ok: boolean;
@@ -26,18 +26,18 @@ export interface ManagementServer {
   close(): Promise<void>;
 }
 
-/** Connections that may be open: probes and scrapers need no more, and the listeners share the limit of descriptors. */
+/** Open connections at most: probes need no more, and all listeners share the limit of file descriptors. */
 const maxConnections = 100;
-/** For a request to come whole, the next one to begin, and a response to be taken. */
-const longestWaitMs = 5_000;
-const patience = {
-  headersTimeout: longestWaitMs,
-  requestTimeout: longestWaitMs,
-  keepAliveTimeout: longestWaitMs,
+/** Limit for receiving a whole request, and for an idle connection. */
+const timeoutMs = 5_000;
+const timeouts = {
+  headersTimeout: timeoutMs,
+  requestTimeout: timeoutMs,
+  keepAliveTimeout: timeoutMs,
   connectionsCheckingInterval: 1_000,
 };
 
-/** Builds `/healthz`, `/readyz` and `/metrics`; other paths are 404. */
+/** Creates the listener for `/healthz`, `/readyz` and `/metrics`; other paths are 404. */
 export function createManagementServer(options: {
   readonly metrics: Pick<MetricsRegistry, 'text' | 'contentType'>;
   readonly dependencies: readonly Dependency[];
@@ -45,10 +45,10 @@ export function createManagementServer(options: {
 }): ManagementServer {
   const { metrics, dependencies, isDraining } = options;
 
-  const looks = dependencies.map(createLook);
+  const checks = dependencies.map(createCheck);
 
   async function readiness(): Promise<{ status: number; body: object }> {
-    const states = await Promise.all(looks.map((look) => look()));
+    const states = await Promise.all(checks.map((check) => check()));
     const ready = states.every(({ isTolerable }) => isTolerable);
     const status = isDraining() ? 'draining' : ready ? 'ready' : 'not_ready';
     return {
@@ -75,9 +75,9 @@ export function createManagementServer(options: {
     }
   }
 
-  /** That which asked longest ago, or never did, comes first. */
+  /** The least recently active connection comes first. */
   const open = new Set<Socket>();
-  const server = createServer(patience, (request, response) => {
+  const server = createServer(timeouts, (request, response) => {
     if (open.delete(request.socket)) open.add(request.socket);
     if (request.method !== 'GET' && request.method !== 'HEAD') {
       response.setHeader('Allow', 'GET, HEAD');
@@ -89,11 +89,11 @@ export function createManagementServer(options: {
     );
   });
 
-  server.setTimeout(2 * longestWaitMs);
+  server.setTimeout(2 * timeoutMs);
   server.on('connection', (socket) => {
     open.add(socket);
     socket.once('close', () => open.delete(socket));
-    // The oldest goes, not the newest: whoever holds all of them can't keep a probe out.
+    // The oldest is closed, not the newest: a client that opens all of them can't keep probes out.
     if (open.size > maxConnections) open.values().next().value?.destroy();
   });
 
@@ -114,7 +114,7 @@ export function createManagementServer(options: {
   };
 }
 
-function createLook({ name, toleranceMs, ping, unavailableSince }: Dependency): () => Promise<State> {
+function createCheck({ name, toleranceMs, ping, unavailableSince }: Dependency): () => Promise<State> {
   let failingSince: number | null = null;
 
   return async () => {

@@ -1,12 +1,12 @@
 import { type Refusal, refusals, ValidationError } from '../errors.ts';
 
-/** OAuth's own names beside the contract's, for clients that speak RFC 6749 §5.2. */
+/** OAuth's error fields, added to the contract's for clients that follow RFC 6749 §5.2. */
 export interface OAuthErrorFields {
   readonly error: string;
   readonly error_description: string;
 }
 
-/** `error` and `error_description` of a refusal of the login, refresh and exchange endpoints. */
+/** `error` and `error_description` for a refusal by the login, refresh and exchange endpoints. */
 export function oauthErrorFields(error: Refusal | ValidationError): OAuthErrorFields {
   if (error instanceof ValidationError) {
     const unsupported =

@@ -14,16 +14,16 @@ import { readRequestHead } from './request-head.ts';
 
 /** Bounds of the public listener; durations in milliseconds. */
 export interface ServerLimits extends EngineLimits {
-  /** Of one client address, an IPv6 network of 64 bits being one; 0: no bound. */
+  /** Open connections per client address; an IPv6 /64 counts as one address. 0: no limit. */
   readonly connectionsPerAddress: number;
   readonly targetBytes: number;
   readonly headerCount: number;
 }
 
-/** What of the public listener may change while it serves. */
+/** The settings of the public listener that may change while it runs. */
 export interface ServerSettings {
   readonly limits: ServerLimits;
-  /** Default: there are none. */
+  /** Default: none. */
   readonly longTargets?: LongTargets;
   readonly proxies: TrustedProxies;
 }
@@ -33,23 +33,23 @@ export interface PublicServerOptions extends ServerSettings {
   readonly realm: string;
   /** PEM texts; null for plain HTTP. */
   readonly tls: CertificatePair | null;
-  /** Answers the exchange; never throws. */
+  /** Handles the exchange; never throws. */
   readonly onExchange: (exchange: Exchange) => void;
-  /** Refuses an exchange for the size of its head, before it counts as a request of any route. */
+  /** Refuses an exchange whose head is too large, before it is counted for any route. */
   readonly onRefused: (exchange: Exchange, refusal: Refusal) => void;
-  /** Called once an exchange is over, however it ended. */
+  /** Called when an exchange is over, however it ended. */
   readonly onClosed: (exchange: Exchange) => void;
-  /** Called for every refusal that never became an exchange. */
+  /** Called when received bytes are refused that never became an exchange. */
   readonly onUnreadable: (refusal: Refusal, peer: string) => void;
 }
 
-/** The public listener: the engine's server, which it gives exchanges to make and settings of its own. */
+/** The public listener: the engine's server, with exchanges and further settings of its own. */
 export interface PublicServer extends Omit<Http1Server, 'apply'> {
-  /** From now on these count: bounds in time for every connection, the others for new ones. */
+  /** Applies new settings: timeouts at once to every connection, the others to new ones. */
   apply(settings: ServerSettings): void;
 }
 
-/** Builds the public listener. Framing and limits are judged here, before anything else sees the request. */
+/** Creates the public listener. Framing and limits are checked here, before anything else sees a request. */
 export function createPublicServer(options: PublicServerOptions): PublicServer {
   const { realm, tls, onExchange, onRefused, onClosed } = options;
   const byAddress = new ConnectionsByAddress();

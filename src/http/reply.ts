@@ -5,25 +5,25 @@ import type { Cors } from './cors.ts';
 import type { Exchange } from './exchange.ts';
 import { oauthErrorFields } from './oauth-error.ts';
 
-/** What an own endpoint answers. */
+/** The response of a built-in endpoint. */
 export interface Reply {
   readonly status: number;
-  /** Sent as JSON; absent: an empty body. */
+  /** Sent as JSON; if absent, the body is empty. */
   readonly body?: unknown;
-  /** Names and values in turn, beside the common ones. */
+  /** Names and values in turn, added to the common ones. */
   readonly headers?: readonly string[];
   /** Default `no-store`. */
   readonly cacheControl?: string;
 }
 
-/** Writes everything that Postern itself answers on the public listener. */
+/** Writes all of Postern's own responses on the public listener. */
 export interface Replies {
   send(exchange: Exchange, reply: Reply): void;
-  /** The one place where a refusal becomes bytes; anything that is no refusal is `internal_error`. */
+  /** The only place where a refusal becomes bytes; any other error is sent as `internal_error`. */
   refuse(exchange: Exchange, error: unknown, options?: { readonly oauth?: boolean }): void;
 }
 
-/** A refusal as status, flat header list and JSON body; what the body of a parser-level refusal says too. */
+/** A refusal as status, headers (names and values in turn) and JSON body. */
 export interface RefusalParts {
   readonly status: number;
   readonly code: string;
@@ -72,11 +72,11 @@ function challengeOf(error: Refusal, realm: string, neededScopes?: readonly stri
   }
 }
 
-/** `onInternalError` is told of what was thrown and is no refusal; it goes to the log, never to the client. */
+/** `onInternalError` receives every error that isn't a refusal, for the log; it is never sent to the client. */
 export function createReplies(options: {
   readonly realm: string;
   readonly cors: Cors;
-  /** Paths whose addresses hold secrets: no response there lets a browser pass them on (Referrer Policy §3.1). */
+  /** Whether a URL with that path may hold secrets, which must not become a referrer (Referrer Policy §3.1). */
   readonly hidesReferrer: (path: string) => boolean;
   readonly onInternalError: (error: unknown, exchange: Exchange) => void;
 }): Replies {
@@ -92,8 +92,8 @@ export function createReplies(options: {
       ...(text === null ? [] : ['Content-Type', 'application/json']),
     ];
     const bytes = text === null ? undefined : Buffer.from(text);
-    // A response before the request body was read whole leaves bytes on the connection that are no request.
-    if (!exchange.bodyDone) exchange.distrust();
+    // The unread rest of a request body must not be taken for the next request.
+    if (!exchange.bodyDone) exchange.closeAfterResponse();
     exchange.begin(status, all, bytes === undefined ? 0 : bytes.length);
     exchange.end(bytes);
   }
@@ -108,14 +108,14 @@ export function createReplies(options: {
       exchange.reset(parts.code);
       return;
     }
-    if (refusal instanceof Refusal && refusal.options.close) exchange.distrust();
+    if (refusal instanceof Refusal && refusal.options.close) exchange.closeAfterResponse();
     const headers = ['Cache-Control', 'no-store', ...parts.headers];
     try {
       write(exchange, parts.status, headers, JSON.stringify(parts.body));
     } catch (failure) {
       if (known) refuse(exchange, failure, oauth);
       else {
-        // Not even that can be written.
+        // Not even the 500 can be written.
         onInternalError(failure, exchange);
         exchange.reset(parts.code);
       }
@@ -131,7 +131,7 @@ export function createReplies(options: {
   };
 }
 
-/** The whole response, as latin1 text, to bytes that are no request; the connection ends with it. */
+/** The complete response, as latin1 text, to bytes that aren't a request; the connection ends with it. */
 export function unreadableRequestResponse(refusal: Refusal, realm: string): string {
   const id = randomUUID();
   const { status, headers, body } = refusalParts(refusal, realm, id, false);

@@ -2,28 +2,28 @@ import { Refusal } from '../errors.ts';
 import type { BodyReader } from '../http1/incoming-body.ts';
 import type { Exchange } from './exchange.ts';
 
-/** Refuses a body whose declared length is over the limit, before anything of it is read. Throws `body_too_large`. */
+/** Refuses a body whose declared length exceeds the limit, before any of it is read. Throws `body_too_large`. */
 export function assertDeclaredSize(exchange: Exchange, maxBytes: number): void {
   if (exchange.head.framing.length > maxBytes) throw new Refusal('body_too_large');
 }
 
 const empty = Buffer.alloc(0);
-/** What the first bytes of a body are given room for. */
-const leastRoomBytes = 512;
+/** Size of the first buffer. */
+const minBufferBytes = 512;
 
 /**
- * Reads a whole body into memory: into one buffer, so that what it holds is bounded by the limit and not by how the
- * client cut its bytes.
+ * Reads a whole body into memory: into a single buffer, so that its memory is bounded by the limit, however small the
+ * pieces that the client sends.
  */
 export class WholeBody implements BodyReader {
   readonly wholeTimeoutMs: number;
-  /** The bound of the whole time is bound enough. */
+  /** No minimum rate: `wholeTimeoutMs` is enough. */
   readonly leastBytesPerSecond = 0;
   readonly #exchange: Exchange;
   readonly #maxBytes: number;
   #bytes = empty;
   #length = 0;
-  #isWhole = false;
+  #isComplete = false;
   #resolve: (bytes: Buffer) => void = () => {};
   #reject: (error: unknown) => void = () => {};
 
@@ -35,9 +35,9 @@ export class WholeBody implements BodyReader {
   }
 
   /**
-   * Starts to read; once. The bytes at once when all of them are here already, otherwise a promise that rejects with
-   * `body_too_large`, `request_timeout` when nothing comes for `limits.body_idle_timeout` or all of it takes too long,
-   * `bad_request` when its framing breaks.
+   * Starts to read; call it once. Returns the bytes if all of them have already arrived, otherwise a promise. Rejects
+   * with `body_too_large`; with `request_timeout` if nothing arrives for `limits.body_idle_timeout` or the whole body
+   * takes too long; with `bad_request` if its framing is malformed.
    */
   read(): Buffer | Promise<Buffer> {
     const whole = new Promise<Buffer>((resolve, reject) => {
@@ -45,10 +45,10 @@ export class WholeBody implements BodyReader {
       this.#reject = reject;
       this.#exchange.readBody(this);
     });
-    return this.#isWhole ? this.#whole : whole;
+    return this.#isComplete ? this.#whole : whole;
   }
 
-  /** Reads no further: `read` rejects with the error. */
+  /** Stops reading: `read` rejects with the error. */
   stop(error: unknown): void {
     this.#exchange.connection.release(this);
     this.#bytes = empty;
@@ -63,14 +63,14 @@ export class WholeBody implements BodyReader {
       this.stop(new Refusal('body_too_large'));
       return;
     }
-    if (length > this.#bytes.length) this.#makeRoom(length);
+    if (length > this.#bytes.length) this.#grow(length);
     chunk.copy(this.#bytes, this.#length);
     this.#length = length;
   }
 
-  #makeRoom(length: number): void {
-    const room = Math.min(this.#maxBytes, Math.max(length, 2 * this.#bytes.length, leastRoomBytes));
-    const larger = Buffer.allocUnsafeSlow(room);
+  #grow(length: number): void {
+    const size = Math.min(this.#maxBytes, Math.max(length, 2 * this.#bytes.length, minBufferBytes));
+    const larger = Buffer.allocUnsafeSlow(size);
     this.#bytes.copy(larger, 0, 0, this.#length);
     this.#bytes = larger;
   }
@@ -80,7 +80,7 @@ export class WholeBody implements BodyReader {
   }
 
   onBodyEnd(): void {
-    this.#isWhole = true;
+    this.#isComplete = true;
     this.#resolve(this.#whole);
   }
 

@@ -4,8 +4,8 @@ import { normalisedName } from '../rules/known-headers.ts';
 import { type Meaning, meaning, meaningOf } from './header-names.ts';
 
 /**
- * The head of a request, read once: every header that Postern acts on, and how many fields had that name. Where a header
- * is no list, the last field's value is kept; callers that refuse repeated fields check the count.
+ * The head of a request, read once: every header that Postern acts on, and how many fields had that name. If a header
+ * isn't a list, the last field's value is kept; callers that refuse repeated fields check the count.
  */
 export type RequestHead = Readonly<HeadReading>;
 

@@ -1,12 +1,12 @@
 import { Refusal } from '../errors.ts';
 
-/** What `paths` of the configuration lets through as opaque characters; everything else ambiguous is refused. */
+/** What the configuration's `paths` lets through as opaque characters; anything else that is ambiguous is refused. */
 export interface TargetRules {
   readonly passSemicolons: boolean;
   readonly passEncodedSlashes: boolean;
 }
 
-/** Where the query of an origin-form target begins (the index of `?`, or the length). */
+/** Where the query of an origin-form target begins: the index of `?`, or the length. */
 export function queryStart(target: string): number {
   const index = target.indexOf('?');
   return index < 0 ? target.length : index;
@@ -33,8 +33,8 @@ for (let value = 0; value < 16; value++) {
 }
 
 /**
- * Refuses a request target that an upstream could read differently: the path is judged as the bytes that came and sent
- * as those bytes, never normalised (RFC 9112 §3.2.1, RFC 3986 §6.2.2). `pathEnd` is {@link queryStart}.
+ * Refuses a request target that an upstream could read differently. The path is checked as received and forwarded as
+ * received, never normalised (RFC 9112 §3.2.1, RFC 3986 §6.2.2). `pathEnd` is {@link queryStart}.
  *
  * Throws `bad_request`.
  */
@@ -48,7 +48,7 @@ export function assertUnambiguousTarget(target: string, pathEnd: number, rules: 
       assertNoDotSegment(target, segmentStart, i);
       segmentStart = i + 1;
     } else if (code === percent) {
-      i = judgeEscape(target, i, pathEnd, rules);
+      i = checkEscape(target, i, pathEnd, rules);
     } else if (code === semicolon) {
       if (!rules.passSemicolons) throw ambiguous();
       // `..;x` is a parent segment to servers that cut path parameters off.
@@ -83,11 +83,11 @@ function byteAt(target: string, index: number, end: number): number {
   return high === 255 || low === 255 ? -1 : high * 16 + low;
 }
 
-/** Judges the escape (for UTF-8, the run of escapes) at `index`; gives the index of its last character. */
-function judgeEscape(target: string, index: number, pathEnd: number, rules: TargetRules): number {
+/** Checks the escape (for UTF-8, the run of escapes) at `index`; returns the index of its last character. */
+function checkEscape(target: string, index: number, pathEnd: number, rules: TargetRules): number {
   const end = pathEnd;
-  const byte = byteAtChecked(target, index, end);
-  if (byte >= 0x80) return judgeUtf8(target, index, end, byte);
+  const byte = requireByteAt(target, index, end);
+  if (byte >= 0x80) return checkUtf8(target, index, end, byte);
   if (byte < 0x20 || byte === 0x7f || unreserved[byte] === 1) throw ambiguous();
   if (byte === slash && rules.passEncodedSlashes) {
     assertNoDotSegmentAround(target, index, end);
@@ -104,7 +104,7 @@ function judgeEscape(target: string, index: number, pathEnd: number, rules: Targ
   return index + 2;
 }
 
-function byteAtChecked(target: string, index: number, end: number): number {
+function requireByteAt(target: string, index: number, end: number): number {
   const byte = byteAt(target, index, end);
   if (byte < 0) throw ambiguous();
   return byte;
@@ -114,7 +114,7 @@ function isHex(target: string, index: number, end: number): boolean {
   return index < end && hexValue[target.charCodeAt(index) & 0xff] !== 255;
 }
 
-/** With encoded separators let through: what stands between two separators, plain or encoded, is no dot segment. */
+/** With encoded separators let through: there is no dot segment between two separators, plain or encoded. */
 function assertNoDotSegmentAround(target: string, index: number, end: number): void {
   assertNoDotSegment(target, partStart(target, index), index);
   const after = index + 3;
@@ -135,12 +135,12 @@ function endsWithEscape(target: string, end: number): boolean {
 }
 
 /** Checks one UTF-8 sequence of escapes (RFC 3629 §4: no overlong form, no surrogate, nothing above U+10FFFF). */
-function judgeUtf8(target: string, index: number, end: number, first: number): number {
+function checkUtf8(target: string, index: number, end: number, first: number): number {
   const length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
   if (first < 0xc2 || first > 0xf4) throw ambiguous();
   let point = first & (0x7f >> length);
   for (let k = 1; k < length; k++) {
-    const byte = byteAtChecked(target, index + 3 * k, end);
+    const byte = requireByteAt(target, index + 3 * k, end);
     if ((byte & 0xc0) !== 0x80) throw ambiguous();
     point = (point << 6) | (byte & 0x3f);
   }

@@ -1,6 +1,6 @@
 import type { RequestHead } from './request-head.ts';
 
-/** The subprotocol that browsers offer beside the bearer one, so that one can be chosen (RFC 6455 §4.2.2). */
+/** The subprotocol that browsers offer next to the bearer token, so that there is one to choose (RFC 6455 §4.2.2). */
 export const ownProtocol = 'postern';
 const bearerPrefix = 'postern.bearer.';
 
@@ -14,7 +14,7 @@ export function isWebSocketRequest(head: RequestHead): boolean {
   );
 }
 
-/** Whether `Connection` names `Upgrade`. */
+/** Whether the request asks to switch to exactly one other protocol, and has no body. */
 export function asksToUpgrade(head: RequestHead): boolean {
   return head.upgradeCount === 1 && head.connectionNames?.has('upgrade') === true && !head.hasBody;
 }
@@ -27,7 +27,7 @@ export function offeredTokens(protocols: string): string[] {
     .map((name) => name.slice(bearerPrefix.length));
 }
 
-/** The offer without Postern's own names, and without a token in any case; empty when nothing is left. */
+/** The offer without Postern's own names and tokens, in any letter case; empty if none are left. */
 export function withoutOwnProtocols(protocols: string): string {
   if (!/postern/i.test(protocols)) return protocols;
   return listed(protocols)

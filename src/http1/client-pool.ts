@@ -41,7 +41,7 @@ export interface Upstream {
   /** Sends once more what a connection that had been thought alive lost. Throws as `send` does. */
   sendAgain(request: UpstreamRequest): void;
   /** All of the body of a request has come, wherever the request is now. */
-  bodyCame(request: UpstreamRequest): void;
+  bodyReceived(request: UpstreamRequest): void;
   /** A request is over: it waits no more, and takes no place of those with a body on its way. */
   forget(request: UpstreamRequest): void;
   load(): ConnectionLoad;
@@ -118,7 +118,7 @@ class UpstreamPool implements Upstream, ConnectionOwner {
         return;
       }
     }
-    const queue = request.bodyOnItsWay ? this.#uploadQueue : this.#queue;
+    const queue = request.isUploading ? this.#uploadQueue : this.#queue;
     // Who takes one that rests hardly waits.
     if (queue.size >= this.#options.maxWaiting + this.#resting.size) throw new Refusal('upstream_overloaded');
     request.waitingSince = performance.now();
@@ -127,11 +127,11 @@ class UpstreamPool implements Upstream, ConnectionOwner {
   }
 
   #mayStart(request: UpstreamRequest): boolean {
-    return !request.bodyOnItsWay || this.#uploads.size < this.#maxUploads;
+    return !request.isUploading || this.#uploads.size < this.#maxUploads;
   }
 
   #carry(connection: PooledConnection, request: UpstreamRequest): void {
-    if (request.bodyOnItsWay) this.#uploads.add(request);
+    if (request.isUploading) this.#uploads.add(request);
     connection.send(request);
   }
 
@@ -142,7 +142,7 @@ class UpstreamPool implements Upstream, ConnectionOwner {
     else this.send(request);
   }
 
-  bodyCame(request: UpstreamRequest): void {
+  bodyReceived(request: UpstreamRequest): void {
     if (this.#uploadQueue.delete(request)) this.#queue.add(request);
     else if (!this.#uploads.delete(request)) return;
     this.#startWaiting();

@@ -50,7 +50,7 @@ export interface UpstreamRequest {
   readonly chunked: boolean;
   readonly hasBody: boolean;
   /** Some of the body has yet to come from the client. */
-  readonly bodyOnItsWay: boolean;
+  readonly isUploading: boolean;
   /** The protocol asked for in lower case; null: none. */
   readonly upgrade: string | null;
   readonly connectTimeoutMs: number;

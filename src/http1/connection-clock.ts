@@ -8,7 +8,14 @@ export type Phase = (typeof phase)[keyof typeof phase];
  * What a client takes too long for: sending its next request, its head or its body, or the body that nobody wants any
  * more; reading a response, or the end of one that is over; closing.
  */
-export type Late = 'request' | 'head' | 'body' | 'unwanted-body' | 'reading' | 'reading-end' | 'close';
+export type ClientTimeout =
+  | 'request'
+  | 'head'
+  | 'body'
+  | 'unwanted-body'
+  | 'reading'
+  | 'reading-end'
+  | 'close';
 
 /** How long it may take, in milliseconds. */
 export interface TimeLimits {
@@ -48,13 +55,13 @@ export class ConnectionClock {
   }
 
   /** Something moved; gives the instant. */
-  moved(): number {
+  noteProgress(): number {
     this.#since = performance.now();
     return this.#since;
   }
 
   /** Bytes came. */
-  heard(): void {
+  noteBytes(): void {
     // One that does not read gains no time by sending.
     if (this.phase < phase.discarding && !this.wantsDrain) this.#since = performance.now();
   }
@@ -66,7 +73,7 @@ export class ConnectionClock {
   }
 
   /** What the client is late with at `now`, if it is; `readsBody`: somebody wants the body of its request. */
-  late(now: number, readsBody: boolean): Late | null {
+  timeoutAt(now: number, readsBody: boolean): ClientTimeout | null {
     const waited = now - this.#since;
     const { headerTimeoutMs, keepAliveTimeoutMs, bodyIdleTimeoutMs, writeIdleTimeoutMs } = this.#limits;
     const isBusy = this.phase === phase.exchange || this.phase === phase.head;

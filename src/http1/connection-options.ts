@@ -35,7 +35,7 @@ export interface ResponseWriter {
    */
   end(bytes?: Buffer, trailers?: readonly string[]): void;
   /** An interim response (RFC 9110 §15.2): to HTTP/1.1 alone, before the final one. Throws `UnwritableHead`. */
-  inform(status: number, fields?: readonly string[]): void;
+  sendInterim(status: number, fields?: readonly string[]): void;
   /** Agrees to another protocol (RFC 9110 §15.2.2): the last that is written as HTTP. Throws `UnwritableHead`. */
   switchProtocols(fields: readonly string[]): void;
 }
@@ -74,9 +74,9 @@ export interface ServerExchange {
   /** The client keeps up again after a write that did not go through at once. */
   readonly onDrain: (() => void) | null;
   /** What follows on the connection can't be trusted: it ends with this response. */
-  distrust(): void;
-  /** The connection went away under it. */
-  gone(): void;
+  closeAfterResponse(): void;
+  /** The connection was lost before the exchange was over. */
+  onConnectionLost(): void;
   /** Ends the connection without a proper end of the response; `outcome` says why. */
   reset(outcome: string): void;
 }

@@ -70,7 +70,7 @@ export class RequestReader {
   }
 
   /** Whether bytes wait for their turn. */
-  get keeps(): boolean {
+  get hasKept(): boolean {
     return this.#kept !== null;
   }
 

@@ -46,7 +46,7 @@ export class SocketResponseWriter implements ResponseWriter {
     const isUnmeasured = length < 0 && !bodyless;
     const chunked = isUnmeasured && this.#minor === 1;
     const closes = this.closes || (isUnmeasured && !chunked);
-    const own = saysDate(fields) ? [] : ['Date', dateText()];
+    const own = hasDate(fields) ? [] : ['Date', currentDate()];
     if (length >= 0 && status !== 204) own.push('Content-Length', String(length));
     if (chunked) own.push('Transfer-Encoding', 'chunked');
     if (closes) own.push('Connection', 'close');
@@ -95,13 +95,13 @@ export class SocketResponseWriter implements ResponseWriter {
     return !this.#bodyless && this.#owed >= 0 && this.bodyBytes !== this.#owed;
   }
 
-  inform(status: number, fields: readonly string[] = []): void {
+  sendInterim(status: number, fields: readonly string[] = []): void {
     if (this.#minor === 0 || this.begun) return;
     this.#socket.write(responseHeadText(status, fields), 'latin1');
   }
 
   switchProtocols(fields: readonly string[]): void {
-    this.inform(101, fields);
+    this.sendInterim(101, fields);
     this.status = 101;
     this.ended = true;
   }
@@ -122,7 +122,7 @@ export class SocketResponseWriter implements ResponseWriter {
   }
 }
 
-function saysDate(fields: readonly string[]): boolean {
+function hasDate(fields: readonly string[]): boolean {
   for (let i = 0; i < fields.length; i += 2)
     if (fields[i]!.length === 4 && fields[i]!.toLowerCase() === 'date') return true;
   return false;
@@ -132,7 +132,7 @@ let dateSecond = 0;
 let date = '';
 
 /** The current `Date` (RFC 9110 §6.6.1), made once a second. */
-function dateText(): string {
+function currentDate(): string {
   const second = Math.floor(Date.now() / 1000);
   if (second !== dateSecond) {
     dateSecond = second;

@@ -77,7 +77,7 @@ export class ServerConnection<Exchange extends ServerExchange>
     const { body } = this.#reader;
     const { reader } = body;
     body.reader = null;
-    this.#exchange?.distrust();
+    this.#exchange?.closeAfterResponse();
     this.#clock.enter(phase.ending);
     if (reader !== null) reader.onBodyError(refusal);
     else if (this.#exchange === null) this.#end();
@@ -118,7 +118,7 @@ export class ServerConnection<Exchange extends ServerExchange>
 
   /** Reads on. */
   resume(): void {
-    const now = this.#clock.moved();
+    const now = this.#clock.noteProgress();
     this.#reader.body.pace?.resume(now);
     this.#reader.readKept();
     if (this.socket.isPaused()) this.socket.resume();
@@ -165,14 +165,14 @@ export class ServerConnection<Exchange extends ServerExchange>
   // What the socket tells.
 
   readonly #onData = (chunk: Buffer): void => {
-    this.#clock.heard();
+    this.#clock.noteBytes();
     this.#reader.push(chunk);
   };
 
   readonly #onDrain = (): void => {
     if (!this.#clock.wantsDrain) return;
     this.#clock.wantsDrain = false;
-    this.#clock.moved();
+    this.#clock.noteProgress();
     if (this.#exchange === null) this.#resumeLater();
     else this.#exchange.onDrain?.();
   };
@@ -188,7 +188,7 @@ export class ServerConnection<Exchange extends ServerExchange>
     this.#exchange = null;
     this.#reader.clear();
     if (exchange === null) return;
-    exchange.gone();
+    exchange.onConnectionLost();
     this.#options.onClosed(exchange);
   };
 
@@ -198,7 +198,7 @@ export class ServerConnection<Exchange extends ServerExchange>
   #next(): void {
     this.#clock.enter(phase.idle);
     this.#reader.forgetBody();
-    if (this.#reader.keeps) process.nextTick(this.#resumeLater);
+    if (this.#reader.hasKept) process.nextTick(this.#resumeLater);
     else if (this.socket.isPaused()) this.socket.resume();
   }
 
@@ -209,7 +209,7 @@ export class ServerConnection<Exchange extends ServerExchange>
   checkTime(now: number): void {
     const { reader, pace } = this.#reader.body;
     const isSlow = reader !== null && pace?.isTooSlow(now) === true;
-    switch (isSlow ? 'body' : this.#clock.late(now, reader !== null)) {
+    switch (isSlow ? 'body' : this.#clock.timeoutAt(now, reader !== null)) {
       case 'request':
         // One that never sent a byte is closed without a word: nobody waits for a response there.
         this.socket.destroy();
@@ -245,7 +245,7 @@ export class ServerConnection<Exchange extends ServerExchange>
    */
   #end(): void {
     this.#reader.discardAll();
-    this.socket.end(() => this.#clock.moved());
+    this.socket.end(() => this.#clock.noteProgress());
     if (this.socket.isPaused()) this.socket.resume();
   }
 

@@ -109,14 +109,14 @@ export function createHttp1Server<Exchange extends ServerExchange>(
     socket.on('close', () => sockets.delete(socket));
   });
 
-  let timer = startLooking(options.limits);
+  let timer = startPolling(options.limits);
 
-  function startLooking(limits: ServerLimits): NodeJS.Timeout {
-    const look = () => {
+  function startPolling(limits: ServerLimits): NodeJS.Timeout {
+    const poll = () => {
       const now = performance.now();
       for (const connection of connections) connection.checkTime(now);
     };
-    return setInterval(look, checkIntervalMs(limits)).unref();
+    return setInterval(poll, checkIntervalMs(limits)).unref();
   }
 
   return {
@@ -137,7 +137,7 @@ export function createHttp1Server<Exchange extends ServerExchange>(
       listener.apply(settings.limits);
       server.maxConnections = settings.limits.connections;
       clearInterval(timer);
-      timer = startLooking(settings.limits);
+      timer = startPolling(settings.limits);
     },
     announceClose() {
       closing = true;

@@ -3,8 +3,8 @@ import { Refusal } from '../errors.ts';
 import type { Route } from './route-table.ts';
 
 /**
- * Judges whether the caller may use the route with this method; null is a caller without a credential, who may use a
- * public route alone.
+ * Checks that the caller may use the route with this method. Null is a caller without a credential, who may use only
+ * public routes.
  *
  * Throws `not_authenticated`, `method_not_allowed`, `session_required`, `api_key_required`, `insufficient_scope`.
  */

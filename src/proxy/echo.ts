@@ -8,16 +8,13 @@ export interface Echo {
   close(): Promise<void>;
 }
 
-/** Bytes of a body that are sent back; `body_length` counts them all. */
+/** How many bytes of a body are sent back; `body_length` counts all of them. */
 const maxEchoedBytes = 1024 * 1024;
 
-/** More than any limit that is set on what clients send. */
+/** Larger than any limit on what clients may send. */
 const maxHeadBytes = 1024 * 1024;
 
-/**
- * Starts the upstream of the quick start on a free loopback port: it answers with the request as a real upstream would
- * have seen it, for it is one.
- */
+/** Starts the upstream of the quick start on a free loopback port: it returns the request it received, as JSON. */
 export function startEcho(): Promise<Echo> {
   const server = createServer({ maxHeaderSize: maxHeadBytes }, (request, response) => {
     const chunks: Buffer[] = [];

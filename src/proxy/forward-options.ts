@@ -3,10 +3,10 @@ import type { PassedMeaning } from '../http/header-names.ts';
 import type { OpenStreams } from './open-streams.ts';
 import type { ResponseRules } from './response-headers.ts';
 
-/** What forwarding needs beside the exchange, the same for all. */
+/** What forwarding needs besides the exchange; the same for every request. */
 export interface ForwardOptions extends ResponseRules {
   readonly streams: OpenStreams;
-  /** What of a client's headers passes. */
+  /** Decides which of a client's headers pass. */
   readonly passedMeaning: PassedMeaning;
   /** Flat CORS header list of a response; empty when the upstream owns CORS. */
   readonly corsHeaders: (exchange: Exchange) => readonly string[];

@@ -2,28 +2,28 @@ import { Refusal } from '../errors.ts';
 import type { Exchange } from '../http/exchange.ts';
 import type { RequestConnection } from '../http1/client-request.ts';
 import type { BodyReader } from '../http1/incoming-body.ts';
-import type { HeldBack, HeldBackBody } from './held-back.ts';
+import type { HeldBodies, HeldBody } from './held-bodies.ts';
 import type { Route } from './route-table.ts';
 
 /** The request that a body belongs to. */
 export interface BodyOwner {
   readonly connection: RequestConnection | null;
-  /** Enough of the body has come, or all of it: the upstream may be asked for a connection. */
+  /** Enough of the body has arrived to take one of the upstream's connections. */
   onBodyReady(): void;
-  /** All of it has come. */
-  onBodyCame(): void;
-  /** It is refused, or broke off. */
+  /** All of it has arrived. */
+  onBodyReceived(): void;
+  /** It is too large, too slow or malformed. */
   onBodyRefused(refusal: Refusal): void;
 }
 
-/** With so much of a body here its client is worth a connection to the upstream. */
+/** A body of which this much has arrived gets a connection to the upstream. */
 const enoughBytes = 16 * 1024;
 
 /**
- * The client's body on its way to the upstream. It is held back until enough of it has come or it has been waited for:
- * whoever sends a byte now and then shall not hold one of the upstream's few connections.
+ * The client's body on its way to the upstream. It is held back until enough of it has arrived or a second has passed:
+ * a client that trickles bytes must not occupy one of the upstream's few connections.
  */
-export class ForwardedBody implements BodyReader, HeldBackBody {
+export class ForwardedBody implements BodyReader, HeldBody {
   readonly leastBytesPerSecond: number;
   readonly wholeTimeoutMs = Number.POSITIVE_INFINITY;
   /** How long it was held back, in milliseconds. */
@@ -31,69 +31,69 @@ export class ForwardedBody implements BodyReader, HeldBackBody {
   readonly #exchange: Exchange;
   readonly #maxBytes: number;
   readonly #owner: BodyOwner;
-  readonly #heldBack: HeldBack;
+  readonly #heldBodies: HeldBodies;
   #startedAt = 0;
-  /** What has come and can't be sent yet. */
+  /** What has arrived and can't be sent yet. */
   #held: Buffer[] = [];
   #heldBytes = 0;
   #shared: Buffer | null = null;
   #isReleased = false;
-  #isWhole = false;
+  #isComplete = false;
   #isSending = false;
   #isDropped = false;
 
-  constructor(exchange: Exchange, route: Route, owner: BodyOwner, heldBack: HeldBack) {
+  constructor(exchange: Exchange, route: Route, owner: BodyOwner, heldBodies: HeldBodies) {
     this.#exchange = exchange;
     this.#maxBytes = route.maxBodyBytes;
     this.leastBytesPerSecond = route.leastBodyBytesPerSecond;
     this.#owner = owner;
-    this.#heldBack = heldBack;
+    this.#heldBodies = heldBodies;
   }
 
-  /** Begins to read. */
+  /** Starts reading. */
   start(): void {
     this.#startedAt = performance.now();
-    this.#heldBack.add(this, this.#startedAt);
+    this.#heldBodies.add(this, this.#startedAt);
     this.#exchange.readBody(this);
   }
 
-  /** The upstream has a connection for it, or shall find one. */
+  /** Stops holding it back: the request asks the pool for a connection. */
   release(): void {
     if (this.#isReleased) return;
     this.#isReleased = true;
-    this.#heldBack.delete(this);
+    this.#heldBodies.delete(this);
     this.heldMs = performance.now() - this.#startedAt;
     this.#owner.onBodyReady();
-    // Until there is a connection the client waits, and it is not the client who is slow.
-    if (!this.#isSending && !this.#isWhole && !this.#isDropped) this.#exchange.connection.pause();
+    // Until there is a connection the client is paused, so that its rate isn't measured meanwhile.
+    if (!this.#isSending && !this.#isComplete && !this.#isDropped) this.#exchange.connection.pause();
   }
 
-  /** The head has been sent: what was held back goes after it, and the rest as it comes. */
+  /** The head has been sent: what was held back follows it, then the rest as it arrives. */
   send(): void {
     this.#isSending = true;
     let keepsUp = true;
     for (const piece of this.#held) keepsUp = this.#owner.connection!.write(piece);
-    this.#letGo();
-    if (this.#isWhole) this.#owner.connection!.endBody();
+    this.#freeHeld();
+    if (this.#isComplete) this.#owner.connection!.endBody();
     else if (keepsUp) this.#exchange.connection.resume();
     else this.#exchange.connection.pause();
   }
 
-  /** The upstream takes more. */
+  /** The upstream accepts more. */
   resume(): void {
     if (this.#isSending) this.#exchange.connection.resume();
   }
 
-  /** Nobody wants it any more. */
+  /** Discards it: the request is over. */
   drop(): void {
     this.#isDropped = true;
     this.#isReleased = true;
-    this.#heldBack.delete(this);
-    this.#letGo();
+    this.#heldBodies.delete(this);
+    this.#freeHeld();
     this.#exchange.connection.release(this);
   }
 
-  #letGo(): void {
+  #freeHeld(): void {
     this.#held = [];
     this.#shared = null;
   }
@@ -106,7 +106,7 @@ export class ForwardedBody implements BodyReader, HeldBackBody {
     else if (this.#owner.connection?.write(chunk) === false) exchange.connection.pause();
   }
 
-  /** Small pieces share one buffer: each would else keep all that was read together with it. */
+  /** Small pieces are copied into one buffer: each would otherwise retain the whole buffer it was read into. */
   #hold(chunk: Buffer): void {
     const before = this.#heldBytes;
     this.#heldBytes += chunk.length;
@@ -117,7 +117,7 @@ export class ForwardedBody implements BodyReader, HeldBackBody {
       this.#held = [shared.subarray(0, before + copied)];
       if (copied < chunk.length) this.#held.push(chunk.subarray(copied));
     }
-    // The end of a body follows at once, and one that is whole waits for nothing.
+    // A complete body is released by onBodyEnd, which follows at once.
     if (this.#heldBytes >= enoughBytes && !this.#exchange.bodyDone) this.release();
   }
 
@@ -129,11 +129,11 @@ export class ForwardedBody implements BodyReader, HeldBackBody {
   }
 
   onBodyEnd(): void {
-    this.#isWhole = true;
+    this.#isComplete = true;
     if (this.#isSending) this.#owner.connection?.endBody();
-    // It was told to wait, and its going away must be noticed.
+    // The client was paused; a disconnect is only noticed while its socket is read.
     else if (this.#isReleased) this.#exchange.connection.resume();
-    if (this.#isReleased) this.#owner.onBodyCame();
+    if (this.#isReleased) this.#owner.onBodyReceived();
     else this.release();
   }
 

@@ -1,6 +1,6 @@
 import { encodeHeaderValue, type Principal } from '../credentials/principal.ts';
 
-/** What an upstream may be told of the caller in a header of its own choice. */
+/** What an upstream can receive about the caller in a header whose name it chooses. */
 export type IdentityField =
   | 'subject'
   | 'username'
@@ -12,12 +12,12 @@ export type IdentityField =
   | 'credential_id'
   | 'tenant';
 
-/** Names and values in turn of what one upstream is told of a caller. */
+/** The headers, names and values in turn, by which one upstream learns who the caller is. */
 export type IdentityHeadersOf = (principal: Principal) => readonly string[];
 
 /**
- * Builds what an upstream is told: the `X-Auth-*` headers, then those in the names it reads already. What the caller
- * does not have is absent; scopes are there and empty when there are none. Worked out once a principal.
+ * Creates the identity headers of one upstream: `X-Auth-*`, then those whose names it chooses. What the caller doesn't
+ * have is left out; scopes are always present, and empty if there are none. Computed once per principal.
  */
 export function createIdentityHeaders(
   names: Readonly<Record<string, IdentityField>>,
@@ -65,7 +65,7 @@ function headerValue(principal: Principal, field: IdentityField, tenant: string)
   }
 }
 
-/** A text that is not there, or empty, says nothing. */
+/** Null for a text that is missing or empty: the header is left out. */
 function encoded(text: string | null): string | null {
   return text === null || text === '' ? null : encodeHeaderValue(text);
 }

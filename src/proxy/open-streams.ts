@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { HeldNow, Principal } from '../credentials/principal.ts';
 
-/** A request in flight under a credential: a forwarded one, or an own one whose body is still arriving. */
+/** A request in flight under a credential: a forwarded one, or one to a built-in endpoint whose body is arriving. */
 export interface OpenStream {
   /** The scopes it needs. */
   readonly neededScopes: readonly string[];
@@ -9,23 +9,23 @@ export interface OpenStream {
   end(reason: string): void;
 }
 
-/** Every authenticated request in flight, by the credential it came with: they end when the credential does. */
+/** Every authenticated request in flight, by credential: they end when the credential does. */
 export interface OpenStreams {
   add(principal: Principal, stream: OpenStream): void;
   /** Does nothing for a stream that is no longer there. */
   remove(principal: Principal, stream: OpenStream): void;
-  /** Ends all that came with the session or key. */
+  /** Ends all requests of a session or key. */
   endOf(credentialId: string): void;
-  /** Checks every credential with something in flight once and ends what is no longer allowed. */
+  /** Checks every credential that has a request in flight once, and ends requests that are no longer allowed. */
   sweep(): Promise<void>;
   readonly size: number;
-  /** Stops checking. */
+  /** Stops the periodic sweep. */
   close(): void;
 }
 
-/** How often credentials in flight are checked, in milliseconds: revocation elsewhere takes effect within a second. */
+/** Time between two sweeps, in milliseconds: a revocation in another process takes effect within a second. */
 const sweepIntervalMs = 400;
-/** How many credentials are checked together. */
+/** How many credentials are checked at once. */
 const checksPerTurn = 50;
 
 /** What one credential has in flight. */
@@ -34,7 +34,7 @@ interface CredentialStreams {
   readonly streams: Set<OpenStream>;
 }
 
-/** Builds the registry. While the records store is unavailable, streams stay as they are. */
+/** Creates the registry. While the records are unavailable, streams stay open. */
 export function createOpenStreams(heldNow: HeldNow): OpenStreams {
   const byCredential = new Map<string, CredentialStreams>();
   let size = 0;
@@ -57,9 +57,9 @@ export function createOpenStreams(heldNow: HeldNow): OpenStreams {
   async function sweep(): Promise<void> {
     const all = [...byCredential.values()];
     for (let start = 0; start < all.length; start += checksPerTurn) {
-      // One that can't be checked because its store is unavailable must not keep the others from being checked.
+      // A credential that can't be checked, because its store is unavailable, must not stop the checks of the others.
       await Promise.allSettled(all.slice(start, start + checksPerTurn).map(check));
-      // Stores that respond synchronously would otherwise block the event loop.
+      // Stores that respond synchronously would otherwise never let the event loop turn.
       await nextTurn();
     }
   }

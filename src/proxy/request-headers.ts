@@ -1,12 +1,15 @@
 import { randomFillSync } from 'node:crypto';
+import type { Principal } from '../credentials/principal.ts';
 import { type OwnCookies, withoutCookies } from '../http/cookies.ts';
+import type { Exchange } from '../http/exchange.ts';
 import { type Meaning, meaning, meaningOf, type PassedMeaning } from '../http/header-names.ts';
 import type { RequestHead } from '../http/request-head.ts';
 import { withoutOwnProtocols } from '../http/websocket-protocols.ts';
 import { normalisedName } from '../rules/known-headers.ts';
 import { acceptTraceparent } from '../tracing/traceparent.ts';
+import type { Route } from './route-table.ts';
 
-/** What the upstream is told beside the client's own headers. */
+/** What goes into the upstream's request besides the client's own headers. */
 export interface Forwarding {
   /** Flat list of the caller's `X-Auth-*` headers; empty without a credential. */
   readonly identityHeaders: readonly string[];
@@ -16,23 +19,23 @@ export interface Forwarding {
   /** Address of the peer of the connection. */
   readonly peer: string;
   readonly encrypted: boolean;
-  /** Whether the peer's own `X-Forwarded-*` count. */
+  /** Whether the peer's own `X-Forwarded-*` are trusted. */
   readonly fromTrustedProxy: boolean;
-  /** What of the client's headers passes, by the configuration. */
+  /** Decides, by the configuration, which of the client's headers pass. */
   readonly passedMeaning: PassedMeaning;
-  /** Postern's own cookies, which go to no upstream. */
+  /** Postern's own cookies, which no upstream receives. */
   readonly ownCookies: OwnCookies;
-  /** A preflight that goes through unauthenticated carries no credential of any kind. */
+  /** Drops credentials of every kind: a preflight is forwarded without authentication. */
   readonly withoutCredentials: boolean;
-  /** The protocol that the upstream is asked to switch to; null: none. */
+  /** The protocol that the request asks to switch to; null: none. */
   readonly upgrade: string | null;
-  /** That of our own span; null: without one, the client's or a new one. */
+  /** That of our own span; null: none is recorded, and the client's or a new one is sent. */
   readonly traceparent: string | null;
 }
 
 /**
- * The headers that go upstream, names and values in turn: one `Host`, what the client sent, cleaned of everything that
- * is Postern's to say, one framing header, then what Postern says.
+ * The headers sent to the upstream, names and values in turn: `Host`, the client's headers without those that only
+ * Postern may set, the framing, then Postern's own.
  */
 export function requestHeaders(head: RequestHead, forwarding: Forwarding): string[] {
   const headers = ['Host', forwarding.host];
@@ -43,13 +46,41 @@ export function requestHeaders(head: RequestHead, forwarding: Forwarding): strin
   return headers;
 }
 
+/** The headers of an exchange's request to the upstream of `route`; a preflight carries no credentials. */
+export function forwardedHeaders(
+  exchange: Exchange,
+  route: Route,
+  principal: Principal | null,
+  preflight: boolean,
+  upgrade: string | null,
+  rules: Pick<Forwarding, 'passedMeaning' | 'ownCookies'>,
+): string[] {
+  const { head, connection } = exchange;
+  const { upstream } = route;
+  return requestHeaders(head, {
+    identityHeaders: principal === null ? none : route.identityHeadersOf(principal),
+    host: upstream.host ?? (head.host === '' ? upstream.authority : head.host),
+    requestId: exchange.id,
+    peer: connection.peer,
+    encrypted: connection.encrypted,
+    fromTrustedProxy: exchange.fromTrustedProxy,
+    passedMeaning: rules.passedMeaning,
+    ownCookies: rules.ownCookies,
+    withoutCredentials: preflight,
+    upgrade,
+    traceparent: exchange.trace === null ? null : exchange.trace.traceparent,
+  });
+}
+
+const none: readonly string[] = [];
+
 function append(into: string[], headers: readonly string[]): void {
   for (let i = 0; i < headers.length; i++) into.push(headers[i]!);
 }
 
 /**
- * Step 5 of the request path, clean: of the client's own headers those that mean nothing to Postern, as they stand and
- * in their order. What `Connection` names goes, whatever it means.
+ * Step 5 of the request path, clean: those of the client's headers that an upstream may see, unchanged and in order.
+ * Headers that `Connection` names are removed, whatever they mean.
  */
 export function cleanedHeaders(
   head: RequestHead,
@@ -60,7 +91,7 @@ export function cleanedHeaders(
   const headers: string[] = [];
   for (let i = 0; i < raw.length; i += 2) {
     const name = raw[i]!;
-    // No browser's preflight has one, and under another method a handler would run for nobody.
+    // Browsers send none with a preflight, and it could run the handler of another method unauthenticated.
     if (withoutCredentials && meaningOf(name) === meaning.methodOverride) continue;
     const value = passedValue(passedMeaning(name), raw[i + 1]!, head, rules);
     if (value === undefined) continue;
@@ -69,7 +100,7 @@ export function cleanedHeaders(
   return headers;
 }
 
-/** What passes of a header; undefined when nothing does. */
+/** The part of a header's value that passes; undefined if the header is dropped. */
 function passedValue(
   what: Meaning,
   value: string,
@@ -90,14 +121,14 @@ function passedValue(
     case meaning.webSocketProtocol:
       return withoutOwnProtocols(value) || undefined;
     case meaning.tracestate:
-      // It tells of the caller's trace, and says nothing in a new one (W3C Trace Context §4.3).
+      // It belongs to the caller's trace, and is meaningless in a new one (W3C Trace Context §4.3).
       return traceparentOf(head) === null ? undefined : value;
     default:
       return undefined;
   }
 }
 
-/** How the body is framed and which protocol is asked for, written anew. */
+/** The framing of the body and the requested protocol, never copied from the client. */
 function framingHeaders(head: RequestHead, upgrade: string | null): string[] {
   const headers: string[] = [];
   const { isChunked, length } = head.framing;
@@ -107,7 +138,7 @@ function framingHeaders(head: RequestHead, upgrade: string | null): string[] {
   return headers;
 }
 
-/** Step 6 of the request path, identify: who is calling, where from, and the ids by which the request is traced. */
+/** Step 6 of the request path, identify: who is calling, from where, and the ids that trace the request. */
 export function identifyingHeaders(head: RequestHead, forwarding: Forwarding, traceparent: string): string[] {
   const { peer, fromTrustedProxy } = forwarding;
   const proto = forwarding.encrypted ? 'https' : 'http';
@@ -124,12 +155,12 @@ export function identifyingHeaders(head: RequestHead, forwarding: Forwarding, tr
     traceparent,
   ];
   const host = fromTrustedProxy && head.forwardedHost !== '' ? head.forwardedHost : head.host;
-  // Over HTTP/1.0 nobody need have named one.
+  // HTTP/1.0 does not require one.
   if (host !== '') headers.push('X-Forwarded-Host', host);
   return headers;
 }
 
-/** The client's `traceparent` in version 00; null when it was not given once and well-formed. */
+/** The client's `traceparent` in version 00; null unless it was given exactly once and is well-formed. */
 export function traceparentOf(head: RequestHead): string | null {
   return head.traceparentCount === 1 ? acceptTraceparent(head.traceparent) : null;
 }
@@ -138,7 +169,7 @@ const idBytes = 24;
 const randomPool = Buffer.alloc(idBytes * 256);
 let poolOffset = randomPool.length;
 
-/** A new trace that is not sampled: nobody upstream of us asked for it. */
+/** A new trace, not sampled: no caller asked for it. */
 function newTraceparent(): string {
   if (poolOffset === randomPool.length) {
     randomFillSync(randomPool);

@@ -3,11 +3,11 @@ import { hopByHopOfResponses } from '../http/header-names.ts';
 import { cachedByName } from '../http1/name-cache.ts';
 import { normalisedName } from '../rules/known-headers.ts';
 
-/** What decides which headers of an upstream's response reach the client. */
+/** Decides which headers of an upstream's response reach the client. */
 export interface ResponseRules {
-  /** Postern's own cookies: an upstream can't set them. */
+  /** Postern's own cookies, which upstreams can't set. */
   readonly ownCookies: OwnCookies;
-  /** Postern owns `Access-Control-*`. */
+  /** Whether Postern sets `Access-Control-*`, in place of the upstream. */
   readonly ownsCors: boolean;
 }
 
@@ -32,8 +32,9 @@ const kindOf = cachedByName((name): Kind => {
 });
 
 /**
- * Cleans an upstream's response: framing, hop-by-hop headers, `X-Request-Id` and Postern's own cookies go; a response to
- * an authenticated request that says nothing of caching becomes private. Names and values in turn, in and out.
+ * Cleans the headers of an upstream's response: framing, hop-by-hop headers, `X-Request-Id` and Postern's own cookies
+ * are removed; a response to an authenticated request without `Cache-Control` becomes private. Takes and returns names
+ * and values in turn.
  */
 export function responseFields(
   fields: readonly string[],
@@ -42,7 +43,7 @@ export function responseFields(
   rules: ResponseRules,
 ): string[] {
   const headers = ['X-Request-Id', requestId];
-  let saysCaching = false;
+  let hasCacheControl = false;
   let listed: string[] | null = null;
   for (let i = 0; i < fields.length; i += 2) {
     const name = fields[i]!;
@@ -60,16 +61,16 @@ export function responseFields(
         if (rules.ownsCors) continue;
         break;
       case kind.cacheControl:
-        saysCaching = true;
+        hasCacheControl = true;
         break;
     }
     headers.push(name, value);
   }
-  if (authenticated && !saysCaching) headers.push('Cache-Control', 'private');
+  if (authenticated && !hasCacheControl) headers.push('Cache-Control', 'private');
   return listed === null ? headers : withoutListed(headers, listed);
 }
 
-/** What may pass as trailers or with an interim response: nothing that frames, routes, caches or identifies. */
+/** The fields that may pass as trailers or in an interim response: only those with no meaning to Postern. */
 export function trailerFields(fields: readonly string[]): string[] {
   const kept: string[] = [];
   for (let i = 0; i < fields.length; i += 2)
@@ -79,7 +80,7 @@ export function trailerFields(fields: readonly string[]): string[] {
 
 function withoutListed(headers: readonly string[], listed: readonly string[]): string[] {
   const names = new Set(listed.map((name) => normalisedName(name.trim())));
-  // What frames the body and what Postern itself says stays, whatever `Connection` claims.
+  // These stay, whatever `Connection` lists.
   for (const kept of ['x-request-id', 'cache-control', 'set-cookie']) names.delete(kept);
   const left: string[] = [];
   for (let i = 0; i < headers.length; i += 2)

@@ -3,7 +3,7 @@ import type { Upstream } from '../http1/client-pool.ts';
 import { hasOtherReadings, laxReadings } from '../rules/lax-path.ts';
 import type { IdentityHeadersOf } from './identity-headers.ts';
 
-/** The scopes a call needs, by method; as the configuration gives them. */
+/** The scopes a call needs, by method, as configured. */
 export interface MethodScopes {
   readonly read?: readonly string[];
   readonly write?: readonly string[];
@@ -17,29 +17,29 @@ export interface RouteOptions {
   readonly path: string;
   readonly exact: boolean;
   readonly upstream: Upstream;
-  /** What the upstream is told of a caller. */
+  /** The headers by which the upstream learns who the caller is. */
   readonly identityHeadersOf: IdentityHeadersOf;
   readonly isPublic: boolean;
-  /** The upstream answers preflights itself: they go there as nobody's. */
+  /** Whether preflights are forwarded, unauthenticated, for the upstream to respond to. */
   readonly passesPreflights: boolean;
   readonly acceptsSession: boolean;
   readonly acceptsApiKey: boolean;
-  /** A list (every method needs all of them) or a map by method. */
+  /** A list, all of which every method needs, or a map by method. */
   readonly scopes: readonly string[] | MethodScopes;
-  /** Protocols that a request may switch to beside `websocket`, in lower case. */
+  /** Protocols other than `websocket` that a request may switch to, in lower case. */
   readonly upgrades: ReadonlySet<string>;
   readonly maxBodyBytes: number;
-  /** Averaged; slower bodies are refused; 0: no bound. */
+  /** On average; slower bodies are refused. 0: no limit. */
   readonly leastBodyBytesPerSecond: number;
   readonly connectTimeoutMs: number;
   readonly responseTimeoutMs: number;
   readonly idleTimeoutMs: number;
 }
 
-/** Where a request goes and what it takes to get there. */
+/** Where a request goes, and what it needs to get there. */
 export interface Route extends RouteOptions {
   /**
-   * The scopes that `method` needs, all of them; a method's own entry replaces that of its kind.
+   * All of the scopes that `method` needs; a method's own entry replaces that of `read` or `write`.
    *
    * Throws `method_not_allowed` when no entry covers it.
    */
@@ -49,7 +49,7 @@ export interface Route extends RouteOptions {
 const readMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 const writeMethods = ['POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
-/** Adds what is worked out once per route. */
+/** Adds what is computed once per route. */
 export function createRoute(options: RouteOptions): Route {
   return { ...options, scopesFor: scopesByMethod(options.scopes) };
 }
@@ -61,7 +61,7 @@ function scopesByMethod(scopes: readonly string[] | MethodScopes): Route['scopes
   }
   const { read, write, ...own } = scopes as MethodScopes;
   const byMethod = new Map(Object.entries(own));
-  // What HEAD tells is what GET would (RFC 9110 §9.3.2).
+  // HEAD reveals what GET would (RFC 9110 §9.3.2).
   if (own.GET !== undefined && own.HEAD === undefined) byMethod.set('HEAD', own.GET);
   const allow = [
     ...(read === undefined ? [] : readMethods),
@@ -75,16 +75,16 @@ function scopesByMethod(scopes: readonly string[] | MethodScopes): Route['scopes
   };
 }
 
-/** Finds the route of a path. */
+/** The routes, ready for look-ups. */
 export interface RouteTable {
-  /** Throws `not_found` when no route matches, or a lax server would read the path as one of a closer route. */
+  /** Throws `not_found` if no route matches, or if a lax server would match the path to a more specific route. */
   find(path: string): Route;
 }
 
 /**
- * Compiles the routes: `exact` (also with one trailing slash) before the longest segment-wise `prefix`. Only the path
- * decides. A path that reads as one of a more specific route, once escapes are decoded, case is folded and `;…` is cut,
- * is no path at all: some upstream behind the laxer route may read it so.
+ * Compiles the routes: `exact` (with or without a trailing slash) wins over the longest `prefix` of whole segments.
+ * Only the path decides. A path that would match a more specific route once escapes are decoded, case is folded and
+ * `;…` is cut matches nothing: an upstream behind the less specific route may read it that way.
  */
 export function createRouteTable(routes: readonly Route[]): RouteTable {
   const spelled = createIndex<Route>();
@@ -117,14 +117,14 @@ export function createRouteTable(routes: readonly Route[]): RouteTable {
   };
 }
 
-/** A route under one of the readings of its path. */
+/** A route, and one of the ways in which servers read its path. */
 interface Reading {
   readonly route: Route;
-  /** Of the path as read. */
+  /** Length of the path in that reading. */
   readonly length: number;
 }
 
-/** Looks paths without trailing slash up: exact ones first, then the longest prefix. */
+/** Finds entries by paths without their trailing slash: exact ones first, then the longest prefix. */
 function createIndex<Entry>() {
   const exact = new Map<string, Entry>();
   const prefixes = new Map<string, Entry>();
@@ -147,7 +147,7 @@ function createIndex<Entry>() {
   };
 }
 
-/** `/` becomes the empty text, the root of all segments. */
+/** `/` becomes the empty string, the prefix of every path. */
 function withoutTrailingSlash(path: string): string {
   return path.endsWith('/') ? path.slice(0, -1) : path;
 }

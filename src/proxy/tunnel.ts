@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream';
 import { closeFrame, FrameFollower, policyViolation } from './websocket-frames.ts';
 
-/** Both ends of an upgraded connection, and the bytes that each had sent already. */
+/** Both ends of an upgraded connection, and the bytes that each has already sent. */
 export interface TunnelEnds {
   readonly client: Duplex;
   readonly upstream: Duplex;
@@ -10,24 +10,24 @@ export interface TunnelEnds {
 }
 
 export interface TunnelOptions {
-  /** It ends when nothing passes in either direction for this long, in milliseconds. */
+  /** The tunnel is cut when nothing passes in either direction for this long, in milliseconds. */
   readonly idleTimeoutMs: number;
-  /** Frames are followed, so that it can be closed between two of them. */
+  /** Frames are followed, so that the tunnel can be closed between two of them. */
   readonly isWebSocket: boolean;
-  /** Bytes passed on, towards the client and from it. */
+  /** Called with the number of bytes passed on, to the client and from it. */
   readonly onBytes: (toClient: number, fromClient: number) => void;
-  /** Told when it ends because nothing passed. */
+  /** Called before the tunnel is cut for being idle. */
   readonly onIdle: () => void;
 }
 
-/** How long the second side may take to end after the first, once all has been sent to it; in milliseconds. */
+/** How long the second side may take to end after the first, once everything has been sent to it, in milliseconds. */
 const lingerMs = 10_000;
-/** The same after the credential has ended; with a look at credentials before it, it is to be less than a second. */
+/** The same after the credential has ended: together with the sweep that notices, less than a second. */
 const closingMs = 500;
 
 /**
- * Joins two sockets until both have ended. Bytes pass both ways with back-pressure, an end is passed on behind the last
- * of them; the other direction goes on, but for a WebSocket, which ends as a whole.
+ * Joins two sockets until both have ended. Bytes pass both ways with back-pressure. When one side ends, so does the
+ * direction away from it; the other direction continues, except for a WebSocket, which ends as a whole.
  */
 export class Tunnel {
   readonly #ends: TunnelEnds;
@@ -35,7 +35,7 @@ export class Tunnel {
   readonly #toClient = new FrameFollower();
   readonly #toUpstream = new FrameFollower();
   #timer: NodeJS.Timeout;
-  /** Nothing is passed on any more. */
+  /** Nothing more is passed on. */
   #over = false;
   #open = 2;
 
@@ -45,7 +45,7 @@ export class Tunnel {
     this.#timer = setTimeout(() => this.#idle(), options.idleTimeoutMs).unref();
   }
 
-  /** Begins to pass bytes, those that had come already first. */
+  /** Starts to pass bytes, beginning with those that had already arrived. */
   start(): void {
     const { client, upstream, fromClient, fromUpstream } = this.#ends;
     const { onBytes } = this.#options;
@@ -78,7 +78,7 @@ export class Tunnel {
       if (this.#options.isWebSocket) this.#endAfter(to);
       else to.end();
     });
-    // The close that follows tells what there is to do.
+    // The close event that follows handles it.
     from.on('error', () => {});
     from.on('close', () => {
       this.#open--;
@@ -88,13 +88,13 @@ export class Tunnel {
     if (early.length === 0 || pass(early)) from.resume();
   }
 
-  /** The other side is gone: this one gets what is still on its way to it, and some time to end too. */
+  /** The other side has ended: this one is sent the rest, then has some time to end as well. */
   #endAfter(to: Duplex): void {
     to.end(() => this.#cutAfter(lingerMs));
     to.resume();
   }
 
-  /** Ends it for its credential's sake: a WebSocket is told 1008 where a frame may stand, the rest is cut. */
+  /** Ends the tunnel because its credential has: a WebSocket between two frames is closed with 1008, others are cut. */
   end(): void {
     if (this.#over) return;
     this.#over = true;

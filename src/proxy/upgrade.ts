@@ -10,7 +10,7 @@ import { type ResponseRules, responseFields } from './response-headers.ts';
 import type { Route } from './route-table.ts';
 import { Tunnel } from './tunnel.ts';
 
-/** The protocol to switch to, in lower case: WebSocket, or what the route names; never anything else. */
+/** The protocol to switch to, in lower case: `websocket`, or one that the route allows; null: none. */
 export function upgradeOf({ head, minor }: Exchange, route: Route): string | null {
   if (minor === 0 || !asksToUpgrade(head)) return null;
   if (isWebSocketRequest(head)) return 'websocket';
@@ -18,7 +18,7 @@ export function upgradeOf({ head, minor }: Exchange, route: Route): string | nul
   return name !== 'websocket' && route.upgrades.has(name) ? name : null;
 }
 
-/** The client's 101: what passes of the upstream's, the protocol, and our own subprotocol if no other was chosen. */
+/** The headers of the client's 101: the upstream's, cleaned, the protocol, and our subprotocol if it chose none. */
 export function switchFields(
   fields: readonly string[],
   exchange: Exchange,
@@ -32,7 +32,7 @@ export function switchFields(
   return all;
 }
 
-/** Takes the client of a switched exchange off its connection and joins it to the upstream; the exchange counts the bytes. */
+/** Detaches the client's socket from its connection and joins it to the upstream's; the exchange counts the bytes. */
 export function openTunnel(
   exchange: Exchange,
   upstream: Duplex,
@@ -57,7 +57,7 @@ export function openTunnel(
   );
 }
 
-/** Whether a flat header list names a subprotocol of WebSocket. */
+/** Whether headers, names and values in turn, choose a WebSocket subprotocol. */
 function namesProtocol(fields: readonly string[]): boolean {
   return fields.some((name, i) => i % 2 === 0 && name.toLowerCase() === 'sec-websocket-protocol');
 }

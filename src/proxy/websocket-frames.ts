@@ -1,21 +1,21 @@
 /**
- * Follows one direction of a WebSocket by its frame headers alone (RFC 6455 §5.2), to know where a frame ends and one
- * of our own may stand.
+ * Follows one direction of a WebSocket by its frame headers (RFC 6455 §5.2), to know when a frame of our own may be
+ * inserted.
  */
 export class FrameFollower {
   /** Payload bytes of the current frame still to come. */
   #payload = 0;
   /** Bytes of the current frame's header so far. */
   #header: number[] = [];
-  /** A close frame has begun: nothing may follow it. */
+  /** A close frame has begun, after which nothing may follow. */
   closing = false;
 
-  /** The next byte begins a frame. */
+  /** Whether the next byte begins a frame. */
   get atBoundary(): boolean {
     return this.#payload === 0 && this.#header.length === 0 && !this.closing;
   }
 
-  /** Takes note of bytes that pass. */
+  /** Reads bytes as they pass. */
   pass(bytes: Buffer): void {
     let at = 0;
     while (at < bytes.length) {
@@ -53,9 +53,9 @@ function headerLength(header: readonly number[]): number {
 /** A close frame (RFC 6455 §5.5.1) as a server sends it, or masked, as a client must. */
 export function closeFrame(code: number, masked: boolean): Buffer {
   const payload = [code >> 8, code & 0xff];
-  // Any key will do; that of zeros changes nothing.
+  // Any masking key will do; zeros leave the payload as it is.
   return Buffer.from(masked ? [0x88, 0x82, 0, 0, 0, 0, ...payload] : [0x88, 0x02, ...payload]);
 }
 
-/** The credential has ended: the endpoint breaks a policy by staying (RFC 6455 §7.4.1). */
+/** Close code for a credential that has ended (RFC 6455 §7.4.1). */
 export const policyViolation = 1008;

@@ -109,7 +109,7 @@ function responseOf({ method, ends }: FuzzCase, pieces: readonly Buffer[]): Read
     headText: headText('GET / HTTP/1.1', ['Host', 'a']),
     chunked: false,
     hasBody: false,
-    bodyOnItsWay: false,
+    isUploading: false,
     upgrade: null,
     connectTimeoutMs: 1e9,
     responseTimeoutMs: 1e9,

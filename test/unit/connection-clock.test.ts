@@ -1,5 +1,5 @@
 import t from 'tap';
-import { ConnectionClock, type Late, phase } from '../../src/http1/connection-clock.ts';
+import { type ClientTimeout, ConnectionClock, phase } from '../../src/http1/connection-clock.ts';
 
 const limits = {
   headerTimeoutMs: 10_000,
@@ -11,67 +11,96 @@ const limits = {
 
 interface Row {
   readonly name: string;
-  /** How it came to stand where it stands. */
+  /** The phases it has been through; the last one is current. */
   readonly phases: readonly (keyof typeof phase)[];
   readonly unsent?: number;
   readonly paused?: boolean;
   readonly wantsDrain?: boolean;
   readonly readsBody?: boolean;
-  /** When it gets late; null: never. */
+  /** When it times out; null: never. */
   readonly afterMs: number | null;
-  readonly late?: Late;
+  readonly timeout?: ClientTimeout;
 }
 
 const rows: readonly Row[] = [
-  { name: 'a connection without a request', phases: [], afterMs: 10_000, late: 'request' },
-  { name: 'one between two requests', phases: ['exchange', 'idle'], afterMs: 20_000, late: 'request' },
-  { name: 'an unfinished head', phases: ['head'], afterMs: 10_000, late: 'head' },
+  { name: 'a connection without a request', phases: [], afterMs: 10_000, timeout: 'request' },
   {
-    name: 'an unfinished head, while the answer before it still goes out',
+    name: 'a connection between two requests',
+    phases: ['exchange', 'idle'],
+    afterMs: 20_000,
+    timeout: 'request',
+  },
+  { name: 'an unfinished head', phases: ['head'], afterMs: 10_000, timeout: 'head' },
+  {
+    name: 'an unfinished head, while the previous response is still being sent',
     phases: ['exchange', 'idle', 'head'],
     unsent: 1,
     afterMs: 10_000,
-    late: 'head',
+    timeout: 'head',
   },
-  { name: 'a request that is worked on', phases: ['exchange'], afterMs: null },
-  { name: 'a body that is read', phases: ['exchange'], readsBody: true, afterMs: 30_000, late: 'body' },
+  { name: 'a request that is being handled', phases: ['exchange'], afterMs: null },
   {
-    name: 'a body held back by us',
+    name: 'a body that is being read',
+    phases: ['exchange'],
+    readsBody: true,
+    afterMs: 30_000,
+    timeout: 'body',
+  },
+  {
+    name: 'a body that we have paused',
     phases: ['exchange'],
     readsBody: true,
     paused: true,
     afterMs: null,
   },
   {
-    name: 'an answer that is not read, whatever is sent',
+    name: 'a response that the client does not read, whatever it sends',
     phases: ['exchange'],
     readsBody: true,
     wantsDrain: true,
     afterMs: 40_000,
-    late: 'reading',
+    timeout: 'reading',
   },
   {
-    name: 'the end of an answer that is not read',
+    name: 'the end of a response that the client does not read',
     phases: ['exchange', 'idle'],
     unsent: 1,
     afterMs: 40_000,
-    late: 'reading-end',
+    timeout: 'reading-end',
   },
-  { name: 'a body nobody wants', phases: ['exchange', 'discarding'], afterMs: 1_000, late: 'unwanted-body' },
-  { name: 'a client that does not close', phases: ['exchange', 'ending'], afterMs: 1_000, late: 'close' },
+  {
+    name: 'a body that is discarded',
+    phases: ['exchange', 'discarding'],
+    afterMs: 1_000,
+    timeout: 'unwanted-body',
+  },
+  {
+    name: 'a client that does not close its side',
+    phases: ['exchange', 'ending'],
+    afterMs: 1_000,
+    timeout: 'close',
+  },
 ];
 
 for (const row of rows)
   t.test(row.name, async (t) => {
-    const { phases, unsent = 0, paused = false, wantsDrain = false, readsBody = false, afterMs, late } = row;
+    const {
+      phases,
+      unsent = 0,
+      paused = false,
+      wantsDrain = false,
+      readsBody = false,
+      afterMs,
+      timeout,
+    } = row;
     const clock = new ConnectionClock({ writableLength: unsent, isPaused: () => paused }, limits);
     for (const next of phases) clock.enter(phase[next]);
     if (wantsDrain) clock.waitForDrain();
     const now = performance.now();
     if (afterMs === null) {
-      t.equal(clock.late(now + 1e9, readsBody), null);
+      t.equal(clock.timeoutAt(now + 1e9, readsBody), null);
       return;
     }
-    t.equal(clock.late(now + afterMs - 500, readsBody), null);
-    t.equal(clock.late(now + afterMs + 500, readsBody), late);
+    t.equal(clock.timeoutAt(now + afterMs - 500, readsBody), null);
+    t.equal(clock.timeoutAt(now + afterMs + 500, readsBody), timeout);
   });

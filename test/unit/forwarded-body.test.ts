@@ -3,7 +3,7 @@ import type { Refusal } from '../../src/errors.ts';
 import type { Exchange } from '../../src/http/exchange.ts';
 import type { BodyReader } from '../../src/http1/incoming-body.ts';
 import { type BodyOwner, ForwardedBody } from '../../src/proxy/forwarded-body.ts';
-import { HeldBack } from '../../src/proxy/held-back.ts';
+import { HeldBodies } from '../../src/proxy/held-bodies.ts';
 import type { Route } from '../../src/proxy/route-table.ts';
 
 const route = { maxBodyBytes: Number.POSITIVE_INFINITY, leastBodyBytesPerSecond: 0 } as Route;
@@ -21,14 +21,14 @@ function receive(onBodyReady: (body: ForwardedBody) => void): readonly string[] 
   const owner: BodyOwner = {
     connection: null,
     onBodyReady: () => onBodyReady(body),
-    onBodyCame: () => {},
+    onBodyReceived: () => {},
     onBodyRefused: (refusal: Refusal) => t.fail(refusal.code),
   };
   const body: ForwardedBody = new ForwardedBody(
     exchange as unknown as Exchange,
     route,
     owner,
-    new HeldBack(),
+    new HeldBodies(),
   );
   body.start();
   return told;

@@ -34,7 +34,7 @@ function ask(connection: UpstreamConnection, onData: (chunk: Buffer) => void = (
       headText: headText('GET / HTTP/1.1', ['Host', 'a']),
       chunked: false,
       hasBody: false,
-      bodyOnItsWay: false,
+      isUploading: false,
       connectTimeoutMs: 1_000,
       responseTimeoutMs: 1_000,
       idleTimeoutMs: 1_000,

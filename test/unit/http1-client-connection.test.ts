@@ -14,7 +14,7 @@ class NotedRequest implements UpstreamRequest {
   readonly headText = headText('GET / HTTP/1.1', this.fields);
   readonly chunked: boolean;
   readonly hasBody: boolean;
-  readonly bodyOnItsWay = false;
+  readonly isUploading = false;
   readonly connectTimeoutMs = 1_000;
   readonly responseTimeoutMs = 2_000;
   readonly idleTimeoutMs = 3_000;

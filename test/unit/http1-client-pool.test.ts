@@ -45,7 +45,7 @@ async function listen(t: Test, bounds: { readonly maxConnections: number; readon
 }
 
 /** Sends a request; `ended` resolves with its response, and rejects when it fails. */
-function send(upstream: Upstream, target: string, bodyOnItsWay = false) {
+function send(upstream: Upstream, target: string, isUploading = false) {
   const over = Promise.withResolvers<void>();
   const request: UpstreamRequest = {
     connection: null,
@@ -56,8 +56,8 @@ function send(upstream: Upstream, target: string, bodyOnItsWay = false) {
     fields: ['Host', 'u'],
     headText: headText(`GET ${target} HTTP/1.1`, ['Host', 'u']),
     chunked: false,
-    hasBody: bodyOnItsWay,
-    bodyOnItsWay,
+    hasBody: isUploading,
+    isUploading,
     upgrade: null,
     connectTimeoutMs: 10_000,
     responseTimeoutMs: 10_000,
@@ -112,7 +112,7 @@ t.test('requests whose body is on its way get half of the connections', async (t
   send(upstream, '/1');
   await come(3);
   t.equal(targets()[2], '/1', 'another request need not wait for them');
-  upstream.bodyCame(uploads[0]!.request);
+  upstream.bodyReceived(uploads[0]!.request);
   await come(4);
   t.equal(targets()[3], '/u3', 'one body has come: the next may start');
   t.strictSame(upstream.load(), { busy: 4, free: 0, waiting: 1 });

@@ -121,14 +121,14 @@ t.test('a long body and its framing leave in one order', async (t) => {
 t.test('interim responses go to HTTP/1.1 alone, and before the final one', async (t) => {
   const socket = new FakeSocket();
   const writer = writerTo(socket);
-  writer.inform(103, ['Link', '</a>']);
+  writer.sendInterim(103, ['Link', '</a>']);
   t.equal(socket.sent, 'HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n');
   writer.begin(200, date, 0);
-  writer.inform(103);
+  writer.sendInterim(103);
   writer.end();
   t.notMatch(socket.sent.slice(50), '103');
   const old = new FakeSocket();
-  writerTo(old, 0).inform(100);
+  writerTo(old, 0).sendInterim(100);
   t.equal(old.sent, '');
 });
 
@@ -143,7 +143,7 @@ t.test('a switch of protocols ends it', async (t) => {
 t.test('a head that can’t be written leaves the response unbegun, and another takes its place', async (t) => {
   const socket = new FakeSocket();
   const writer = writerTo(socket);
-  t.throws(() => writer.inform(103, ['A', '\n']), UnwritableHead);
+  t.throws(() => writer.sendInterim(103, ['A', '\n']), UnwritableHead);
   t.throws(() => writer.switchProtocols(['A', '\n']), UnwritableHead);
   t.throws(() => writer.begin(200, ['A', 'b\r\nC: d'], -1), UnwritableHead);
   t.match(writer, { begun: false, ended: false, closes: false });
