@@ -3,18 +3,19 @@ import type { Config } from '../config/schema.ts';
 import type { AccessTokens } from '../credentials/access-token.ts';
 import { createCursors } from '../credentials/cursor.ts';
 import type { Holdings } from '../credentials/holdings.ts';
-import { createPasswordHasher } from '../credentials/passwords.ts';
+import { createPasswordHasher, type PasswordHasher } from '../credentials/passwords.ts';
 import type { RecentUse } from '../credentials/recent-use.ts';
 import { createRefreshCookies } from '../credentials/refresh-cookie.ts';
-import { createBootstrapThrottle, createLoginThrottle } from '../credentials/throttle.ts';
+import { createBootstrapThrottle, createLoginThrottle, type LoginLimits } from '../credentials/throttle.ts';
 import type { WorkLoad } from '../credentials/work-queue.ts';
 import { createApiKeyCreate } from '../endpoints/api-keys/create.ts';
 import { createApiKeyDelete } from '../endpoints/api-keys/delete.ts';
 import { createApiKeyFilters, createApiKeyScopes } from '../endpoints/api-keys/describe.ts';
 import { createApiKeyList } from '../endpoints/api-keys/list.ts';
 import { createApiKeyRead } from '../endpoints/api-keys/read.ts';
-import { createAudit } from '../endpoints/audit.ts';
+import { type Audit, createAudit } from '../endpoints/audit.ts';
 import { createBootstrap } from '../endpoints/bootstrap.ts';
+import type { AnyEndpoint } from '../endpoints/endpoint.ts';
 import { createJwks } from '../endpoints/jwks.ts';
 import { createLogin } from '../endpoints/login.ts';
 import { createLogout } from '../endpoints/logout.ts';
@@ -24,6 +25,7 @@ import { createSignIn } from '../endpoints/sign-in.ts';
 import type { CookieAttributes } from '../http/cookies.ts';
 import type { IsKnownOrigin } from '../http/foreign-page.ts';
 import type { Log } from '../log/log.ts';
+import type { SessionTimes } from '../stores/sessions.ts';
 import type { Tracing } from '../tracing/tracing.ts';
 import type { ProviderEndpoints, SignInParts } from './identity-providers.ts';
 import type { GatewayMetrics } from './metrics.ts';
@@ -42,26 +44,26 @@ export interface EndpointParts {
   readonly metrics: Pick<GatewayMetrics, 'refreshes' | 'loginsBy'>;
   readonly tracing: Tracing | null;
   readonly now: () => number;
-  /** Ends what a session or key has open. */
+  /** Ends everything that a session or key has in flight. */
   readonly onCredentialEnded: (credentialId: string) => void;
 }
 
 const secretBytes = 32;
 
-/** Everything that Postern answers itself. */
+/** Everything that Postern serves itself. */
 export interface OwnEndpoints {
   readonly routes: OwnRoutes;
-  /** How many password hashes run and wait now. */
+  /** How many password hashes are running and waiting. */
   passwordHashes(): WorkLoad;
-  /** Ends what they have open elsewhere. */
+  /** Ends the calls to identity providers. */
   close(): Promise<void>;
 }
 
-/** Builds everything that Postern answers itself. */
+/** Builds everything that Postern serves itself. */
 export async function composeEndpoints(config: Config, parts: EndpointParts): Promise<OwnEndpoints> {
-  const { stores, tokens, recentUse, catalogue, holdings, cookie, isKnownOrigin, metrics, now } = parts;
+  const { stores, recentUse, cookie, isKnownOrigin, metrics, now, onCredentialEnded } = parts;
   const { records, sessions, attempts } = stores;
-  // All there are, so that each is at 0 before its first.
+  // Every method at once, so that each has a series before its first sign-in.
   for (const method of ['password', ...Object.keys(config.identity_providers)]) metrics.loginsBy(method);
   const audit = createAudit(parts.log, (method, outcome) => {
     metrics.loginsBy(method)[outcome]++;
@@ -71,28 +73,16 @@ export async function composeEndpoints(config: Config, parts: EndpointParts): Pr
     tenant: config.tenant,
     name: cookie.name,
   });
-  const cursors = createCursors(await records.secret('cursor', randomBytes(secretBytes)));
   const passwords = createPasswordHasher({
     ...config.passwords,
     memoryBytes: config.passwords.memory,
     storedHashes: () => records.passwordHashKinds(),
   });
-  const limits = {
-    perAccountAndAddress: config.login_throttle.per_account_and_address,
-    perAccount: config.login_throttle.per_account,
-    perAddress: config.login_throttle.per_address,
-    windowMs: config.login_throttle.window,
-  };
-  const times = {
-    idleLifetimeMs: config.sessions.idle_lifetime,
-    absoluteLifetimeMs: config.sessions.absolute_lifetime,
-    reuseGraceMs: config.sessions.reuse_grace,
-  };
-  const signIn = createSignIn({ sessions, times, tokens, cookies, cookie, holdings });
-  const onSessionEnded = parts.onCredentialEnded;
-  const throttle = createLoginThrottle(attempts, limits);
+  const times = sessionTimes(config);
+  const signIn = createSignIn({ ...parts, sessions, times, cookies });
+  const throttle = createLoginThrottle(attempts, loginLimits(config));
   const providers = await composeProviders(config, { ...parts, signIn, audit });
-  const endpoints = [
+  const endpoints: AnyEndpoint[] = [
     ...providers.endpoints,
     createLogin({ records, passwords, throttle, signIn, recentUse, isKnownOrigin, audit, now }),
     createRefresh({
@@ -105,9 +95,26 @@ export async function composeEndpoints(config: Config, parts: EndpointParts): Pr
       isKnownOrigin,
       audit,
       refreshes: metrics.refreshes,
-      onSessionEnded,
+      onSessionEnded: onCredentialEnded,
     }),
-    createLogout({ sessions, cookies, cookie, audit, onSessionEnded }),
+    createLogout({ sessions, cookies, cookie, audit, onSessionEnded: onCredentialEnded }),
+    ...(await apiKeyEndpoints(config, parts, audit)),
+    createJwks(parts.tokens),
+  ];
+  if (config.endpoints.bootstrap === 'own')
+    endpoints.push(bootstrapEndpoint(config, parts, passwords, audit));
+  return {
+    routes: createOwnRoutes(endpoints, config.endpoints),
+    passwordHashes: passwords.load,
+    close: () => providers.close(),
+  };
+}
+
+async function apiKeyEndpoints(config: Config, parts: EndpointParts, audit: Audit): Promise<AnyEndpoint[]> {
+  const { catalogue, now, onCredentialEnded } = parts;
+  const { records } = parts.stores;
+  const cursors = createCursors(await records.secret('cursor', randomBytes(secretBytes)));
+  return [
     createApiKeyList({ records, cursors, catalogue, now }),
     createApiKeyFilters(catalogue),
     createApiKeyScopes(catalogue),
@@ -121,32 +128,47 @@ export async function composeEndpoints(config: Config, parts: EndpointParts): Pr
       now,
       random: randomBytes,
     }),
-    createApiKeyDelete({ records, audit, onKeyDeleted: parts.onCredentialEnded }),
-    createJwks(tokens),
-    ...(config.endpoints.bootstrap === 'own'
-      ? [
-          createBootstrap({
-            records,
-            configuredToken: config.bootstrap.token ?? null,
-            passwords,
-            minPasswordLength: config.passwords.min_length,
-            throttle: createBootstrapThrottle(attempts, limits),
-            audit,
-            now,
-          }),
-        ]
-      : []),
+    createApiKeyDelete({ records, audit, onKeyDeleted: onCredentialEnded }),
   ];
-  return {
-    routes: createOwnRoutes(endpoints, config.endpoints),
-    passwordHashes: passwords.load,
-    close: () => providers.close(),
-  };
 }
 
-/** What signs in through providers is loaded where there are some. */
+function bootstrapEndpoint(
+  config: Config,
+  { stores: { records, attempts }, now }: EndpointParts,
+  passwords: PasswordHasher,
+  audit: Audit,
+): AnyEndpoint {
+  return createBootstrap({
+    records,
+    configuredToken: config.bootstrap.token ?? null,
+    passwords,
+    minPasswordLength: config.passwords.min_length,
+    throttle: createBootstrapThrottle(attempts, loginLimits(config)),
+    audit,
+    now,
+  });
+}
+
+/** Sign-in through providers is loaded only where some are configured. */
 async function composeProviders(config: Config, parts: SignInParts): Promise<ProviderEndpoints> {
   if (Object.keys(config.identity_providers).length === 0) return { endpoints: [], async close() {} };
   const { composeIdentityProviders } = await import('./identity-providers.ts');
   return composeIdentityProviders(config, parts);
+}
+
+function loginLimits({ login_throttle: throttle }: Config): LoginLimits {
+  return {
+    perAccountAndAddress: throttle.per_account_and_address,
+    perAccount: throttle.per_account,
+    perAddress: throttle.per_address,
+    windowMs: throttle.window,
+  };
+}
+
+function sessionTimes({ sessions }: Config): SessionTimes {
+  return {
+    idleLifetimeMs: sessions.idle_lifetime,
+    absoluteLifetimeMs: sessions.absolute_lifetime,
+    reuseGraceMs: sessions.reuse_grace,
+  };
 }

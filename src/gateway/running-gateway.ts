@@ -3,8 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from '../config/schema.ts';
 import type { ManagementServer } from '../http/management.ts';
 import type { BackgroundWork } from './background-work.ts';
+import { composeGateway, type LastingParts } from './compose.ts';
 import type { CurrentGateway } from './current-gateway.ts';
-import { composeGateway, type LastingParts } from './gateway.ts';
 import type { PublicListener } from './public-listener.ts';
 import type { rememberStart } from './restart-only.ts';
 

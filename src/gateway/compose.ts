@@ -1,0 +1,175 @@
+import { createApiKeyAuthenticator } from '../authenticate/api-key.ts';
+import { type Authenticate, createAuthenticate } from '../authenticate/authenticate.ts';
+import { createBearerTokenAuthenticator } from '../authenticate/bearer-token.ts';
+import { createHeldNow } from '../authenticate/held-now.ts';
+import type { Config } from '../config/schema.ts';
+import { catalogueOf } from '../config/scope-names.ts';
+import { type AccessTokens, createAccessTokens } from '../credentials/access-token.ts';
+import { createHoldings, type Holdings } from '../credentials/holdings.ts';
+import type { HeldNow, Principal } from '../credentials/principal.ts';
+import type { RecentUse } from '../credentials/recent-use.ts';
+import { loadSigningKeys } from '../credentials/signing-keys.ts';
+import { createVerifiedTokens } from '../credentials/verified-tokens.ts';
+import { isProviderPath } from '../endpoints/provider-paths.ts';
+import { createServeEndpoint } from '../endpoints/serve-endpoint.ts';
+import { startCookiePrefix } from '../endpoints/start-cookies.ts';
+import type { CookieAttributes } from '../http/cookies.ts';
+import { createCors } from '../http/cors.ts';
+import { createKnownOrigins, type IsKnownOrigin } from '../http/foreign-page.ts';
+import { createPassedMeaning, type HeaderRules } from '../http/header-names.ts';
+import { createReplies } from '../http/reply.ts';
+import type { Log } from '../log/log.ts';
+import { createForward } from '../proxy/forward.ts';
+import type { OpenStreams } from '../proxy/open-streams.ts';
+import type { Tracing } from '../tracing/tracing.ts';
+import { composeEndpoints } from './endpoints.ts';
+import { Gateway } from './gateway.ts';
+import type { GatewayMetrics } from './metrics.ts';
+import { composeRoutes } from './routes.ts';
+import { traceAuthenticate, traceForward } from './spans.ts';
+import type { Stores } from './stores.ts';
+
+/** What outlives a configuration: a reload builds another gateway from the same parts. */
+export interface LastingParts {
+  readonly stores: Stores;
+  readonly recentUse: RecentUse;
+  /** Every name that the refresh cookie has had since the start: browsers still send the earlier ones. */
+  readonly cookieNames: Set<string>;
+  readonly streams: OpenStreams;
+  readonly log: Log;
+  readonly metrics: GatewayMetrics;
+  /** Null: nothing is traced. */
+  readonly tracing: Tracing | null;
+  /** The clock, epoch ms. */
+  readonly now: () => number;
+}
+
+/** How long the whole body of a request to an own endpoint may take. */
+const ownBodyTimeoutMs = 30_000;
+
+/** Builds every part that depends on the configuration. Throws when a file it names can't be used. */
+export async function composeGateway(config: Config, lasting: LastingParts): Promise<Gateway> {
+  const { streams, log, tracing } = lasting;
+  const catalogue: ReadonlySet<string> = new Set(catalogueOf(config));
+  const holdings = createHoldings(catalogue, config.identity_providers);
+  const cookie = refreshCookie(config);
+  const cookieNames = [...lasting.cookieNames.add(cookie.name)];
+  const cors = createCors(config.cors.origins);
+  const isKnownOrigin = createKnownOrigins(config.base_url, cors);
+  const callers = await composeCallers(config, lasting, holdings, isKnownOrigin);
+  const { authenticate, heldNow } = callers;
+  const replies = createReplies({
+    realm: config.tenant,
+    cors,
+    hidesReferrer: isProviderPath,
+    onInternalError: (error, exchange) =>
+      log.error('internal error', { err: error, request_id: exchange.id }),
+  });
+  const own = await composeEndpoints(config, {
+    ...lasting,
+    tokens: callers.tokens,
+    catalogue,
+    holdings,
+    cookie,
+    isKnownOrigin,
+    onCredentialEnded: (credentialId) => streams.endOf(credentialId),
+  });
+  const routes = await composeRoutes(config);
+  const forward = createForward({
+    streams,
+    passedMeaning: createPassedMeaning(headerRules(config)),
+    ownCookies: { names: cookieNames, prefixes: cookieNames.map(startCookiePrefix) },
+    ownsCors: cors.enabled,
+    corsHeaders: (exchange) => cors.responseHeaders(exchange.head),
+    refuse: (exchange, error) => replies.refuse(exchange, error),
+  });
+  const serveEndpoint = createServeEndpoint({
+    authenticate,
+    heldNow,
+    openRequests: streams,
+    replies,
+    body: { maxBytes: config.limits.own_body, timeoutMs: ownBodyTimeoutMs },
+  });
+  return new Gateway({
+    targetRules: {
+      passSemicolons: config.paths.semicolons === 'pass',
+      passEncodedSlashes: config.paths.encoded_slashes === 'pass',
+    },
+    cors,
+    own,
+    serveEndpoint,
+    routes,
+    authenticate,
+    forward: traceForward(forward, tracing),
+    replies,
+    heldNow,
+    activeSessions: callers.activeSessions,
+    log,
+  });
+}
+
+/** What identifies callers. */
+interface Callers {
+  readonly tokens: AccessTokens;
+  readonly authenticate: Authenticate;
+  readonly heldNow: HeldNow;
+  readonly activeSessions: () => number;
+}
+
+async function composeCallers(
+  config: Config,
+  { stores: { records, sessions }, recentUse, metrics, tracing, now }: LastingParts,
+  holdings: Holdings,
+  isKnownOrigin: IsKnownOrigin,
+): Promise<Callers> {
+  const { tenant } = config;
+  const { algorithm, access_lifetime: lifetimeMs } = config.tokens;
+  const tokens = createAccessTokens({
+    issuer: config.base_url,
+    keys: await loadSigningKeys(records, algorithm, now()),
+    loadKeys: async () => records.signingKeys(),
+    algorithm,
+    lifetimeMs,
+    now,
+  });
+  const verified = createVerifiedTokens<Principal>(tokens, { now });
+  const authenticate = createAuthenticate({
+    bearerToken: createBearerTokenAuthenticator({ tokens: verified, sessions, records, holdings, tenant }),
+    apiKey: createApiKeyAuthenticator({
+      records,
+      recentUse,
+      holdings,
+      tenant,
+      verifications: metrics.keyVerifications,
+      now,
+    }),
+    takesBearerKeys: config.api_keys.bearer,
+    isKnownOrigin,
+  });
+  return {
+    tokens,
+    authenticate: traceAuthenticate(authenticate, tracing),
+    heldNow: createHeldNow({ records, sessions, holdings, tenant, now }),
+    activeSessions: verified.sessions,
+  };
+}
+
+function headerRules({ headers, upstreams }: Config): HeaderRules {
+  // No client may send, on any route, a header that one upstream trusts as Postern's.
+  const identity = Object.values(upstreams).flatMap((upstream) => Object.keys(upstream.identity_headers));
+  return {
+    passOddNames: headers.odd_names === 'pass',
+    passMethodOverride: headers.method_override === 'pass',
+    dropped: [...headers.drop, ...identity],
+  };
+}
+
+function refreshCookie({ base_url, sessions: { cookie } }: Config): CookieAttributes {
+  return {
+    name: cookie.name,
+    path: cookie.path,
+    domain: cookie.domain ?? null,
+    secure: cookie.secure === 'auto' ? base_url.startsWith('https:') : cookie.secure,
+    sameSite: cookie.same_site,
+  };
+}
