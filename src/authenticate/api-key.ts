@@ -4,7 +4,9 @@ import type { Holdings } from '../credentials/holdings.ts';
 import { createPrincipal, type Principal } from '../credentials/principal.ts';
 import type { RecentUse } from '../credentials/recent-use.ts';
 import { Refusal } from '../errors.ts';
-import type { ApiKeyWithOwner, Awaitable, Records } from '../stores/records.ts';
+import type { ApiKeyWithOwner } from '../stores/api-key.ts';
+import type { Awaitable } from '../stores/awaitable.ts';
+import type { Records } from '../stores/records.ts';
 
 /** Who an API key stands for, now: a response at once when it is remembered. Refuses `invalid_api_key`. */
 export type ApiKeyAuthenticator = (rawKey: string) => Awaitable<Principal>;

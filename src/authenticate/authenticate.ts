@@ -2,7 +2,7 @@ import type { Principal } from '../credentials/principal.ts';
 import { Refusal } from '../errors.ts';
 import type { RequestHead } from '../http/request-head.ts';
 import { isWebSocketRequest, offeredTokens } from '../http/websocket-protocols.ts';
-import type { Awaitable } from '../stores/records.ts';
+import type { Awaitable } from '../stores/awaitable.ts';
 import type { ApiKeyAuthenticator } from './api-key.ts';
 import type { BearerTokenAuthenticator } from './bearer-token.ts';
 

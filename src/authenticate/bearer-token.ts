@@ -3,8 +3,10 @@ import { createPrincipal, type Principal } from '../credentials/principal.ts';
 import { intersectScopes } from '../credentials/scopes.ts';
 import type { Remembered, VerifiedTokens } from '../credentials/verified-tokens.ts';
 import { Refusal } from '../errors.ts';
-import type { Awaitable, Records, UserWithSets } from '../stores/records.ts';
+import type { Awaitable } from '../stores/awaitable.ts';
+import type { Records } from '../stores/records.ts';
 import type { LiveSession, Sessions } from '../stores/sessions.ts';
+import type { UserWithSets } from '../stores/user.ts';
 
 const none: readonly string[] = [];
 

@@ -1,6 +1,8 @@
 import { canonicalAccountName } from '../credentials/account-name.ts';
+import type { ListedApiKey } from '../stores/api-key.ts';
 import type { ApiKeyFilters, ApiKeyPosition } from '../stores/api-key-query.ts';
-import type { ListedApiKey, ScopeSet, User } from '../stores/records.ts';
+import type { ScopeSet } from '../stores/scope-set.ts';
+import type { User } from '../stores/user.ts';
 import { Failure } from './command.ts';
 import type { CommandContext } from './with-stores.ts';
 

@@ -4,13 +4,9 @@ import { canonicalAccountName, parseUsername } from '../credentials/account-name
 import { createPasswordHasher, parsePassword } from '../credentials/passwords.ts';
 import { Refusal } from '../errors.ts';
 import { maxPasswordBytes, maxUsernameCodePoints } from '../rules/text-limits.ts';
-import {
-  administratorSetId,
-  type Identity,
-  type NewUser,
-  type User,
-  type UserChanges,
-} from '../stores/records.ts';
+import type { Identity } from '../stores/identity.ts';
+import { administratorSetId } from '../stores/scope-set.ts';
+import type { NewUser, User, UserChanges } from '../stores/user.ts';
 import { type Call, Failure } from './command.ts';
 import { allKeysOf, requireScopeSets, requireScopes, requireUser } from './lookups.ts';
 import { printJsonAlone, printResult, readPassword, table } from './terminal.ts';

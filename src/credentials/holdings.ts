@@ -1,12 +1,8 @@
 import { nameOfGrant } from '../config/grant-name.ts';
 import type { IdentityProviderConfig } from '../config/schema.ts';
-import {
-  type ApiKeyWithOwner,
-  administratorSetId,
-  type IdentityGrants,
-  type UserHoldings,
-  type UserWithSets,
-} from '../stores/records.ts';
+import type { ApiKeyWithOwner } from '../stores/api-key.ts';
+import { administratorSetId } from '../stores/scope-set.ts';
+import type { IdentityGrants, UserHoldings, UserWithSets } from '../stores/user.ts';
 import { heldScopes, intersectScopes } from './scopes.ts';
 
 /** What somebody holds now: scopes and the ids of sets, both sorted. */

@@ -1,4 +1,4 @@
-import type { Awaitable } from '../stores/records.ts';
+import type { Awaitable } from '../stores/awaitable.ts';
 
 /** How old what is known of the store may be, ms. */
 const maxAgeMs = 60_000;

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import argon2 from 'argon2';
 import { maxPasswordBytes } from '../rules/text-limits.ts';
-import type { Awaitable } from '../stores/records.ts';
+import type { Awaitable } from '../stores/awaitable.ts';
 import { costOf, createPasswordCosts } from './password-costs.ts';
 import { createWorkQueue, type WorkLoad } from './work-queue.ts';
 

@@ -1,5 +1,5 @@
 import { scopeToken } from '../rules/scope-token.ts';
-import { administratorSetId, type ScopeSet } from '../stores/records.ts';
+import { administratorSetId, type ScopeSet } from '../stores/scope-set.ts';
 
 const none: readonly string[] = [];
 

@@ -1,7 +1,7 @@
 import { type Principal, requireScopes } from '../credentials/principal.ts';
 import { Refusal } from '../errors.ts';
 import type { RequestHead } from '../http/request-head.ts';
-import type { Awaitable } from '../stores/records.ts';
+import type { Awaitable } from '../stores/awaitable.ts';
 
 /** Identifies the caller by the credential in the head; null without one. */
 export type Identify = (head: RequestHead, otherSchemesPass: boolean) => Awaitable<Principal | null>;

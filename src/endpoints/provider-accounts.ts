@@ -3,7 +3,9 @@ import type { IdentityProviderConfig } from '../config/schema.ts';
 import { canonicalAccountName, parseUsername } from '../credentials/account-name.ts';
 import type { VerifiedIdentity } from '../identity-providers/identity-provider.ts';
 import type { Log } from '../log/log.ts';
-import type { Identity, NewIdentityUser, Records, UserWithSets } from '../stores/records.ts';
+import type { Identity, NewIdentityUser } from '../stores/identity.ts';
+import type { Records } from '../stores/records.ts';
+import type { UserWithSets } from '../stores/user.ts';
 
 /** The accounts of those who sign in through one provider. */
 export interface ProviderAccounts {

@@ -14,7 +14,7 @@ import type { SignInStart } from '../identity-providers/sign-in-start.ts';
 import { readForm } from '../input/form-body.ts';
 import { readQuery } from '../input/query.ts';
 import { type AuditEntry, actorOfSession, anonymous } from '../log/log.ts';
-import type { UserWithSets } from '../stores/records.ts';
+import type { UserWithSets } from '../stores/user.ts';
 import type { Audit } from './audit.ts';
 import type { Endpoint } from './endpoint.ts';
 import { loginResponse } from './login-response.ts';

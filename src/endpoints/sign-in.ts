@@ -7,8 +7,8 @@ import { intersectScopes, parseScope } from '../credentials/scopes.ts';
 import { type CookieAttributes, setCookie } from '../http/cookies.ts';
 import type { Exchange } from '../http/exchange.ts';
 import type { Reply } from '../http/reply.ts';
-import type { UserWithSets } from '../stores/records.ts';
 import type { Session, Sessions, SessionTimes } from '../stores/sessions.ts';
+import type { UserWithSets } from '../stores/user.ts';
 import type { loginResponse } from './login-response.ts';
 
 /** What every way of signing in, and refreshing, ends with: a session's tokens. */

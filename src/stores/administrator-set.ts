@@ -1,4 +1,4 @@
-import { administratorSetId, type ScopeSet } from './records.ts';
+import { administratorSetId, type ScopeSet } from './scope-set.ts';
 
 /** The built-in scope set, which no store keeps: whoever holds it holds the whole catalogue. */
 export const administratorSet: ScopeSet = Object.freeze({

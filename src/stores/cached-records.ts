@@ -1,7 +1,8 @@
 import { Refusal } from '../errors.ts';
+import type { ApiKeyWithOwner } from './api-key.ts';
 import { createBreaker } from './breaker.ts';
 import type { ChangeFeed, RecordsChange } from './change-feed.ts';
-import type { ApiKeyWithOwner, Records, RemoteRecords } from './records.ts';
+import type { Records, RemoteRecords } from './records.ts';
 import { type CacheEntry, CacheFreshness, RecordsCache } from './records-cache.ts';
 import { RecordsReader } from './records-reader.ts';
 import { RecordsVersion } from './records-version.ts';

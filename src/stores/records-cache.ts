@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
+import type { ApiKeyWithOwner } from './api-key.ts';
 import type { ChangeFeed, RecordsChange } from './change-feed.ts';
-import type { ApiKeyWithOwner, UserWithSets } from './records.ts';
+import type { UserWithSets } from './user.ts';
 
 /** A result of the store; the value is undefined where there is no such record. */
 export interface CacheEntry<T> {

@@ -1,7 +1,7 @@
 import { Refusal } from '../errors.ts';
+import type { Awaitable } from './awaitable.ts';
 import { type Breaker, isUnavailable } from './breaker.ts';
 import type { RecordsChange } from './change-feed.ts';
-import type { Awaitable } from './records.ts';
 import type { CacheEntry, CacheFreshness } from './records-cache.ts';
 import { resultOrFallback } from './timeout.ts';
 

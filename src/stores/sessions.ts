@@ -1,4 +1,4 @@
-import type { Awaitable } from './records.ts';
+import type { Awaitable } from './awaitable.ts';
 
 /** A signed-in browser or client. Instants are epoch milliseconds by the store's clock. */
 export interface Session {

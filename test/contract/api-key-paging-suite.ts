@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import t from 'tap';
+import type { ApiKey } from '../../src/stores/api-key.ts';
 import type { ApiKeyFilters, ApiKeyQuery } from '../../src/stores/api-key-query.ts';
-import type { ApiKey, Records } from '../../src/stores/records.ts';
+import type { Records } from '../../src/stores/records.ts';
 import { expectedIds, positionOf } from './api-key-model.ts';
 import { hashOf, newKey, newUser, startOfTime } from './fixtures.ts';
 import type { RecordsFactory } from './records-suite.ts';

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
-import type { ApiKey, User } from '../../src/stores/records.ts';
+import type { ApiKey } from '../../src/stores/api-key.ts';
 import type { NewSession, SessionTimes } from '../../src/stores/sessions.ts';
+import type { User } from '../../src/stores/user.ts';
 
 /** The instant at which the clocks of these tests begin. */
 export const startOfTime = Date.UTC(2026, 10, 21);

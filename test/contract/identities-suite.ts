@@ -1,6 +1,6 @@
 import t from 'tap';
 import { administratorSet } from '../../src/stores/administrator-set.ts';
-import type { IdentityClaims, NewIdentityUser } from '../../src/stores/records.ts';
+import type { IdentityClaims, NewIdentityUser } from '../../src/stores/identity.ts';
 import { newUser, startOfTime } from './fixtures.ts';
 import type { RecordsFactory } from './records-suite.ts';
 

@@ -9,7 +9,8 @@ import {
   type PostgresRecords,
   type PostgresRecordsOptions,
 } from '../../src/stores/postgres/records.ts';
-import type { Records, ScopeSet } from '../../src/stores/records.ts';
+import type { Records } from '../../src/stores/records.ts';
+import type { ScopeSet } from '../../src/stores/scope-set.ts';
 import { eventually } from '../support/eventually.ts';
 import type { PostgresServer } from '../support/postgres-server.ts';
 import { startOfTime } from './fixtures.ts';

@@ -1,5 +1,6 @@
 import type { Test } from 'tap';
-import type { Records, ScopeSet } from '../../src/stores/records.ts';
+import type { Records } from '../../src/stores/records.ts';
+import type { ScopeSet } from '../../src/stores/scope-set.ts';
 import { runApiKeyPagingSuite } from './api-key-paging-suite.ts';
 import { runApiKeysSuite } from './api-keys-suite.ts';
 import { runIdentitiesSuite } from './identities-suite.ts';

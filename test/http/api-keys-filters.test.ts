@@ -1,5 +1,5 @@
 import t from 'tap';
-import type { ApiKey } from '../../src/stores/records.ts';
+import type { ApiKey } from '../../src/stores/api-key.ts';
 import { addUser, changeUser } from '../support/accounts.ts';
 import { startKeyAdministration } from '../support/key-administration.ts';
 import {

@@ -1,5 +1,5 @@
 import t from 'tap';
-import type { ApiKey } from '../../src/stores/records.ts';
+import type { ApiKey } from '../../src/stores/api-key.ts';
 import { type KeyAdministration, startKeyAdministration } from '../support/key-administration.ts';
 import { storedKey, storeKeys } from '../support/stored-keys.ts';
 

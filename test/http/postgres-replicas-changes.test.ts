@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap';
 import { canonicalAccountName } from '../../src/credentials/account-name.ts';
-import type { UserChanges } from '../../src/stores/records.ts';
+import type { UserChanges } from '../../src/stores/user.ts';
 import { addUserTo } from '../support/accounts.ts';
 import { runPostern } from '../support/command.ts';
 import { eventually } from '../support/eventually.ts';

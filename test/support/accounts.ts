@@ -2,8 +2,9 @@ import { join } from 'node:path';
 import { uuidv7 } from 'uuidv7';
 import { canonicalAccountName } from '../../src/credentials/account-name.ts';
 import { createPasswordHasher } from '../../src/credentials/passwords.ts';
-import type { NewUser, Records, UserChanges } from '../../src/stores/records.ts';
+import type { Records } from '../../src/stores/records.ts';
 import { createSqliteRecords } from '../../src/stores/sqlite/records.ts';
+import type { NewUser, UserChanges } from '../../src/stores/user.ts';
 
 /** What a test says of a user; the rest is of no interest. */
 export interface NewAccount {

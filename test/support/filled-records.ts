@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import Database from 'better-sqlite3';
-import type { ApiKey, NewUser } from '../../src/stores/records.ts';
+import type { ApiKey } from '../../src/stores/api-key.ts';
 import { createSqliteRecords } from '../../src/stores/sqlite/records.ts';
+import type { NewUser } from '../../src/stores/user.ts';
 
 /** More than one page of a copy. */
 export const manyKeys = 1_203;

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import type { ScopeSet } from '../../src/stores/records.ts';
+import type { ScopeSet } from '../../src/stores/scope-set.ts';
 
 /** Puts a scope set into the records of a test gateway, as another process would. */
 export async function addScopeSet(

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { uuidv7 } from 'uuidv7';
-import type { ApiKey } from '../../src/stores/records.ts';
+import type { ApiKey } from '../../src/stores/api-key.ts';
 
 /** A key as it lies in the store; what a test doesn't say is of no interest. */
 export function storedKey(createdBy: string, changes: Partial<ApiKey> = {}): ApiKey {

@@ -2,7 +2,8 @@ import t from 'tap';
 import { nameOfGrant } from '../../src/config/grant-name.ts';
 import { createHoldings } from '../../src/credentials/holdings.ts';
 import { administratorSet } from '../../src/stores/administrator-set.ts';
-import type { ApiKeyWithOwner, IdentityGrants, UserHoldings } from '../../src/stores/records.ts';
+import type { ApiKeyWithOwner } from '../../src/stores/api-key.ts';
+import type { IdentityGrants, UserHoldings } from '../../src/stores/user.ts';
 import { newKey, newUser } from '../contract/fixtures.ts';
 
 const catalogue = new Set(['a', 'b', 'c', 'd']);

@@ -1,6 +1,6 @@
+import type { ListedApiKey } from '../../stores/api-key.ts';
 import type { ApiKeyFilters, ApiKeySortField } from '../../stores/api-key-query.ts';
 import type { Comparison, FieldFilter, ListPosition } from '../../stores/list-query.ts';
-import type { ListedApiKey } from '../../stores/records.ts';
 import { instantOperators } from '../lists/list-fields.ts';
 import type { ListSpec } from '../lists/list-spec.ts';
 import { hydrate, statuses } from './api-key-schemas.ts';

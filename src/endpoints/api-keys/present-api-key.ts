@@ -1,6 +1,7 @@
 import { heldScopes } from '../../credentials/scopes.ts';
+import type { ListedApiKey } from '../../stores/api-key.ts';
 import type { ApiKeyStatus } from '../../stores/api-key-query.ts';
-import { administratorSetId, type ListedApiKey } from '../../stores/records.ts';
+import { administratorSetId } from '../../stores/scope-set.ts';
 
 /** How keys are shown: with what they point to (`hydrate`) or with bare ids. */
 export interface PresentOptions {

@@ -1,5 +1,5 @@
 import { Refusal } from '../../errors.ts';
-import type { Awaitable } from '../records.ts';
+import type { Awaitable } from '../awaitable.ts';
 import type { LiveSession } from '../sessions.ts';
 import type { Keys } from './keys.ts';
 import type { RedisLink } from './link.ts';

@@ -1,5 +1,5 @@
 import { Refusal } from '../../errors.ts';
-import { administratorSetId } from '../records.ts';
+import { administratorSetId } from '../scope-set.ts';
 import { first, type Steps } from './steps.ts';
 
 /** A right that a provider gives ends with its next word, and who can't sign in administers nothing: neither counts. */

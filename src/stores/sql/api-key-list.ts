@@ -1,6 +1,6 @@
+import type { ListedApiKey } from '../api-key.ts';
 import type { ApiKeyQuery, ApiKeyStatus } from '../api-key-query.ts';
 import type { ListPage } from '../list-query.ts';
-import type { ListedApiKey } from '../records.ts';
 import { type ApiKeyRow, selectApiKey, toApiKey } from './api-key-row.ts';
 import type { Condition, Dialect } from './dialect.ts';
 import { createList } from './list.ts';

@@ -1,4 +1,4 @@
-import type { ApiKey, ApiKeyWithOwner, ListedApiKey } from '../records.ts';
+import type { ApiKey, ApiKeyWithOwner, ListedApiKey } from '../api-key.ts';
 import type { Dialect } from './dialect.ts';
 import { parseHeldSets, selectHeldSets } from './held-sets.ts';
 import { type HoldingsRow, selectHoldings, toHoldings } from './user-row.ts';

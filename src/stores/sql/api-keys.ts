@@ -1,5 +1,6 @@
 import { Refusal } from '../../errors.ts';
-import type { ApiKey, Records } from '../records.ts';
+import type { ApiKey } from '../api-key.ts';
+import type { Records } from '../records.ts';
 import { createApiKeyList } from './api-key-list.ts';
 import { selectApiKeyWithOwner, toApiKeyWithOwner } from './api-key-row.ts';
 import type { SqlDatabase } from './database.ts';

@@ -1,4 +1,4 @@
-import type { Awaitable } from '../records.ts';
+import type { Awaitable } from '../awaitable.ts';
 import type { Value } from './steps.ts';
 
 /** Asks one query of an open transaction, each `?` of which stands for the next value; gives its rows. */

@@ -1,4 +1,4 @@
-import type { Awaitable } from '../records.ts';
+import type { Awaitable } from '../awaitable.ts';
 import type { Dialect } from './dialect.ts';
 import type { Steps, Value } from './steps.ts';
 

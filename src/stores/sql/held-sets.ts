@@ -1,5 +1,5 @@
 import { administratorSet } from '../administrator-set.ts';
-import { administratorSetId, type ScopeSet } from '../records.ts';
+import { administratorSetId, type ScopeSet } from '../scope-set.ts';
 import type { Dialect } from './dialect.ts';
 
 /** The sets that a user or a key holds: all ids, and what exists of them. */

@@ -1,14 +1,7 @@
 import { Refusal } from '../../errors.ts';
-import type {
-  Identity,
-  IdentityClaims,
-  NewIdentityUser,
-  NewUser,
-  Records,
-  User,
-  UserIdentity,
-  UserWithSets,
-} from '../records.ts';
+import type { Identity, IdentityClaims, NewIdentityUser, UserIdentity } from '../identity.ts';
+import type { Records } from '../records.ts';
+import type { NewUser, User, UserWithSets } from '../user.ts';
 import { keepingAdministrator } from './administrator-watch.ts';
 import type { SqlDatabase } from './database.ts';
 import { first, noteChange, run, type Steps } from './steps.ts';

@@ -1,5 +1,6 @@
 import { administratorSet } from '../administrator-set.ts';
-import { administratorSetId, type Records, type ScopeSet } from '../records.ts';
+import type { Records } from '../records.ts';
+import { administratorSetId, type ScopeSet } from '../scope-set.ts';
 import type { SqlDatabase } from './database.ts';
 
 /** The part of the records store about scope sets. */

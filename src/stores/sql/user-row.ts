@@ -1,4 +1,5 @@
-import type { IdentityGrants, NewUser, ScopeSet, User, UserHoldings, UserWithSets } from '../records.ts';
+import type { ScopeSet } from '../scope-set.ts';
+import type { IdentityGrants, NewUser, User, UserHoldings, UserWithSets } from '../user.ts';
 import type { Dialect } from './dialect.ts';
 import { parseHeldSets, selectHeldSets } from './held-sets.ts';
 import type { Value } from './steps.ts';

@@ -1,5 +1,6 @@
 import { Refusal } from '../../errors.ts';
-import type { NewUser, Records, User, UserChanges } from '../records.ts';
+import type { Records } from '../records.ts';
+import type { NewUser, User, UserChanges } from '../user.ts';
 import { keepingAdministrator } from './administrator-watch.ts';
 import type { SqlDatabase } from './database.ts';
 import { insertHeldSets } from './held-sets.ts';

@@ -1,0 +1,12 @@
+/** The id and name of the built-in scope set that is the whole catalogue, whatever it becomes. */
+export const administratorSetId = 'administrator';
+
+/** A named list of scopes. The built-in one is not stored: stores add it to what they answer, with `scopes: []`. */
+export interface ScopeSet {
+  readonly id: string;
+  readonly name: string;
+  readonly description: string;
+  readonly scopes: readonly string[];
+  readonly created: number;
+  readonly updated: number;
+}
