@@ -1,10 +1,11 @@
 import { type LoadedConfig, loadConfig } from '../config/load.ts';
-import { formatProblem } from '../config/problems.ts';
+import { type ConfigProblem, formatProblem, formatWarning } from '../config/problems.ts';
 import type { Config } from '../config/schema.ts';
+import { problemsOfStoreFiles } from '../gateway/stores.ts';
 import { type Call, Failure } from './command.ts';
-import { printJsonAlone, printResult } from './terminal.ts';
+import { printResult } from './terminal.ts';
 
-/** A configuration file that was read: what it says, or everything that is wrong with it. */
+/** A configuration file that has been read: its values, or everything that is wrong with it. */
 export type ReadConfig = LoadedConfig & { readonly file: string };
 
 /** Reads the file of `--config`, else of `POSTERN_CONFIG`; throws Failure `usage` when neither names one. */
@@ -17,20 +18,49 @@ export function readConfig({ text, terminal }: Call): ReadConfig {
 /** The configuration; throws Failure `configuration` with all problems at once. */
 export function requireConfig(read: ReadConfig): Config {
   if (read.config !== undefined) return read.config;
-  const lines = read.problems.map((problem) => formatProblem(read.file, problem));
-  throw new Failure('configuration', lines.join('\n'));
+  throw invalid(read.file, read.problems);
 }
 
-/** `check`: every problem of the configuration at once; as JSON, the list of them. */
+/**
+ * The configuration of a gateway that can start: as {@link requireConfig}, and the files of its stores can be opened.
+ * Only for a process that has not opened them.
+ */
+export function requireServableConfig(read: ReadConfig): Config {
+  const problems = problemsOf(read);
+  if (problems.length > 0) throw invalid(read.file, problems);
+  return requireConfig(read);
+}
+
+/** What is allowed and probably not meant, one line each; none of an invalid configuration. */
+export function warningLines(read: ReadConfig): readonly string[] {
+  return read.config === undefined ? [] : read.warnings.map((warning) => formatWarning(read.file, warning));
+}
+
+/** `check`: every problem and warning of the configuration at once; as JSON, the list of them. */
 export async function check(call: Call): Promise<void> {
   const read = readConfig(call);
-  const problems = read.problems ?? [];
-  if (problems.length > 0) {
-    await printJsonAlone(
-      call,
-      problems.map((problem) => ({ file: read.file, ...problem })),
-    );
+  const { file } = read;
+  const problems = problemsOf(read);
+  const warnings = read.config === undefined ? [] : read.warnings;
+  if (call.isSet('json')) {
+    const listed = [
+      ...problems.map((problem) => ({ severity: 'error', file, ...problem })),
+      ...warnings.map((warning) => ({ severity: 'warning', file, ...warning })),
+    ];
+    await printResult(call, listed, '');
   }
-  requireConfig(read);
-  await printResult(call, [], `${read.file}: no problems`);
+  if (problems.length > 0) throw invalid(file, problems);
+  for (const line of warningLines(read)) call.terminal.stderr.write(`${line}\n`);
+  if (!call.isSet('json')) await printResult(call, [], `${file}: no problems`);
+}
+
+/** Everything that would stop `serve`, but for servers and addresses that only a start can try. */
+function problemsOf(read: ReadConfig): readonly ConfigProblem[] {
+  if (read.config === undefined) return read.problems;
+  const stores = problemsOfStoreFiles(read.config);
+  return read.problemsOf(stores.map(({ store, reason }) => ({ path: ['stores', store], rule: reason })));
+}
+
+function invalid(file: string, problems: readonly ConfigProblem[]): Failure {
+  return new Failure('configuration', problems.map((problem) => formatProblem(file, problem)).join('\n'));
 }

@@ -3,8 +3,9 @@ import { clientTlsFiles } from '../config/client-tls.ts';
 import { formatProblem } from '../config/problems.ts';
 import type { Config } from '../config/schema.ts';
 import type { RunningGateway } from '../gateway/running-gateway.ts';
+import type { Log } from '../log/log.ts';
 import type { Call } from './command.ts';
-import { type ReadConfig, readConfig } from './configuration.ts';
+import { type ReadConfig, readConfig, warningLines } from './configuration.ts';
 
 /** How often files are looked at, ms; by what their paths lead to, so that a swapped symbolic link counts too. */
 const pollIntervalMs = 1_000;
@@ -26,7 +27,7 @@ export interface Reloads {
  * and those of TLS towards upstreams and stores. An invalid one is reported, and the running one stays; a valid one that
  * can't be taken over yet, for a file or a store, is tried again.
  */
-export function watchConfiguration(call: Call, read: ReadConfig): Reloads {
+export function watchConfiguration(call: Call, read: ReadConfig, log: Log): Reloads {
   let gateway: RunningGateway | null = null;
   let isWanted = false;
   let watched: readonly string[] = [];
@@ -70,6 +71,7 @@ export function watchConfiguration(call: Call, read: ReadConfig): Reloads {
     }
     try {
       await running.reload(next.config);
+      logWarnings(next, log);
       retryInMs = retryDelayMs;
     } catch (error) {
       running.reloadFailed([
@@ -92,6 +94,11 @@ export function watchConfiguration(call: Call, read: ReadConfig): Reloads {
       if (isWanted) reload();
     },
   };
+}
+
+/** Logs what a configuration says that is probably not meant, as `check` reports it. */
+export function logWarnings(read: ReadConfig, log: Log): void {
+  for (const warning of warningLines(read)) log.warn('configuration warning', { warning });
 }
 
 /** What a configuration is made of; one that can't be read is looked for where it and its files were. */

@@ -4,18 +4,19 @@ import type { RunningGateway } from '../gateway/running-gateway.ts';
 import { startGateway } from '../gateway/start.ts';
 import { createLog, type Log } from '../log/log.ts';
 import { type Call, Failure } from './command.ts';
-import { readConfig, requireConfig } from './configuration.ts';
+import { readConfig, requireServableConfig } from './configuration.ts';
 import { collectGarbageOnceIdle } from './idle-garbage.ts';
 import { quickstartLines } from './quickstart-lines.ts';
-import { fileFailureOf, watchConfiguration } from './reload.ts';
+import { fileFailureOf, logWarnings, watchConfiguration } from './reload.ts';
 
 /** `serve`: runs the gateway until `stopAsked` resolves, then drains it; one that is still starting just ends. */
 export async function serve(call: Call, stopAsked: Promise<void>): Promise<void> {
   const read = readConfig(call);
-  const config = requireConfig(read);
+  const config = requireServableConfig(read);
   const log = createLog({ level: config.log.level });
   exitOnUncaught(call, log);
-  const reloads = watchConfiguration(call, read);
+  logWarnings(read, log);
+  const reloads = watchConfiguration(call, read, log);
   const gateway = await Promise.race([start(config, log), stopAsked]);
   if (gateway === undefined) return;
   reloads.begin(gateway);

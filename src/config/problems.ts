@@ -37,8 +37,19 @@ export function keyOf(path: Path): string {
 
 /** A problem on one line: `file:line:column: key: rule (value)`. Control characters are escaped, long values cut. */
 export function formatProblem(file: string, problem: ConfigProblem): string {
+  return format(file, problem, '');
+}
+
+/** A warning on one line: as a problem, with that word before it. */
+export function formatWarning(file: string, warning: ConfigProblem): string {
+  return format(file, warning, 'warning: ');
+}
+
+function format(file: string, problem: ConfigProblem, kind: string): string {
   const value = problem.value === undefined ? '' : ` (${cut(problem.value)})`;
-  return escapeControls(`${file}:${problem.line}:${problem.column}: ${problem.key}: ${problem.rule}${value}`);
+  return escapeControls(
+    `${file}:${problem.line}:${problem.column}: ${kind}${problem.key}: ${problem.rule}${value}`,
+  );
 }
 
 const longestValue = 100;

@@ -9,6 +9,7 @@ import type { Sessions } from '../stores/sessions.ts';
 import type { SingleUse } from '../stores/single-use.ts';
 import type { CopyEnd } from '../stores/sql/copy-end.ts';
 import { openSqliteCopySource, openSqliteCopyTarget } from '../stores/sqlite/copy-end.ts';
+import { problemOfDatabaseFile } from '../stores/sqlite/inspect.ts';
 import { createSqliteRecords } from '../stores/sqlite/records.ts';
 import { createSqliteSessions } from '../stores/sqlite/sessions.ts';
 import { createSteadyClock } from '../stores/steady-clock.ts';
@@ -100,6 +101,22 @@ export async function openCopyTarget(
     return openSqliteCopyTarget(sqliteFile(location.address), onNarrowed);
   const { openPostgresCopyTarget } = await import('../stores/postgres/copy-end.ts');
   return openPostgresCopyTarget(accessTo(location), location.key);
+}
+
+/** A store that can't be opened, as far as that can be seen without opening it. */
+export interface StoreFileProblem {
+  readonly store: 'records' | 'sessions';
+  readonly reason: string;
+}
+
+/** What stands in the way of opening the files of the stores; only for a process that has not opened them. */
+export function problemsOfStoreFiles({ stores }: Config): readonly StoreFileProblem[] {
+  return (['records', 'sessions'] as const).flatMap((store) => {
+    if (!stores[store].startsWith(sqliteScheme)) return [];
+    const file = sqliteFile(stores[store]);
+    const problem = problemOfDatabaseFile(file, store);
+    return problem === undefined ? [] : [{ store, reason: `${file} ${problem}` }];
+  });
 }
 
 async function openRecords(

@@ -42,7 +42,7 @@ t.test('a file of text is refused, named, and left as it is', async (t) => {
     refusalOf(() => createSqliteRecords(file, options)),
     {
       file,
-      message: `${file}: is damaged or no SQLite database`,
+      message: `${file}: is damaged or not an SQLite database`,
     },
   );
   t.match(readFileSync(file, 'utf8'), /^not a database/);

@@ -176,7 +176,7 @@ t.test('a source that is no file of records of this version is refused, and no t
   t.ok(readFileSync(old).equals(bytes));
 
   copyFileSync(import.meta.filename, join(folder, 'text.db'));
-  t.match(await copyFrom(`sqlite:${join(folder, 'text.db')}`), { code: 1, stderr: /no SQLite database/ });
+  t.match(await copyFrom(`sqlite:${join(folder, 'text.db')}`), { code: 1, stderr: /not an SQLite database/ });
   t.notOk(existsSync(target));
 });
 

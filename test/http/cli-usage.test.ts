@@ -117,11 +117,13 @@ t.test('records on a server that is away are one sentence, without the password'
 t.test('a store that can not be opened is one sentence', async (t) => {
   const { run, folder } = createCommandFolder(t);
   writeFileSync(join(folder, 'records.db'), 'this is no database, and long enough to be told from one');
-  for (const args of [['serve'], ['user', 'list']]) {
-    const { code, stderr } = await run(args);
-    t.equal(code, 1);
-    t.match(stderr, /^postern: \S*records\.db: is damaged or no SQLite database\n$/);
-  }
+  const { code, stderr } = await run(['user', 'list']);
+  t.equal(code, 1);
+  t.match(stderr, /^postern: \S*records\.db: is damaged or not an SQLite database\n$/);
+
+  const located =
+    /^\S*postern\.yaml:\d+:\d+: stores\.records: \S*records\.db is damaged or not an SQLite database\n$/;
+  for (const args of [['serve'], ['check']]) t.match(await run(args), { code: 2, stderr: located });
 });
 
 t.test('openapi prints the document without a configuration', async (t) => {

@@ -9,7 +9,10 @@ import { migrate, requireMigrated } from './migrate.ts';
 export type StoreKind = 'records' | 'sessions';
 
 /** Marks a file as ours, so that one kind is never taken for the other ("PSTR", "PSTS"). */
-const applicationIds: Readonly<Record<StoreKind, number>> = { records: 0x50535452, sessions: 0x50535453 };
+export const applicationIds: Readonly<Record<StoreKind, number>> = {
+  records: 0x50535452,
+  sessions: 0x50535453,
+};
 
 /** Records survive a power cut; sessions may lose their last moments, which the rotation heals. */
 const synchronous: Readonly<Record<StoreKind, string>> = { records: 'FULL', sessions: 'NORMAL' };
@@ -130,7 +133,7 @@ function assertIntact(db: Database.Database, file: string): void {
 
 function reasonOf(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException;
-  if (code === 'SQLITE_NOTADB') return 'is damaged or no SQLite database';
+  if (code === 'SQLITE_NOTADB') return 'is damaged or not an SQLite database';
   if (code?.startsWith('SQLITE_CORRUPT')) return 'is damaged';
   return `can't be opened (${code ?? 'unknown'}: ${message})`;
 }

@@ -1,0 +1,56 @@
+import { accessSync, closeSync, constants, openSync, readSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { applicationIds, type StoreKind } from './open.ts';
+
+/** Length of the header, and where in it lie the numbers that every program sets for its own (SQLite file format §1.3). */
+const headerBytes = 100;
+const applicationIdOffset = 68;
+const magic = 'SQLite format 3\0';
+
+/**
+ * Why the file of a store can't be opened, as far as the file system and the header tell; undefined for one that can, or
+ * can be made. Changes nothing. Only before this process has opened the file: closing a second descriptor of an open
+ * database drops the locks on it.
+ */
+export function problemOfDatabaseFile(file: string, kind: StoreKind): string | undefined {
+  try {
+    const found = statSync(file, { throwIfNoEntry: false });
+    if (found === undefined) return problemOfNewFile(file);
+    if (found.isDirectory()) return 'is a folder';
+    accessSync(file, constants.R_OK | constants.W_OK);
+    accessSync(dirname(file), constants.R_OK | constants.W_OK | constants.X_OK);
+    return found.size === 0 ? undefined : problemOfHeader(readHeader(file), kind);
+  } catch (error) {
+    return `can't be opened (${(error as NodeJS.ErrnoException).code ?? 'unknown'})`;
+  }
+}
+
+/** Folders that are missing are made at start; what is there must be folders that can be written to. */
+function problemOfNewFile(file: string): string | undefined {
+  let folder = dirname(file);
+  while (statSync(folder, { throwIfNoEntry: false }) === undefined && folder !== dirname(folder))
+    folder = dirname(folder);
+  if (!statSync(folder).isDirectory()) return `can't be made: ${folder} is a file`;
+  accessSync(folder, constants.W_OK | constants.X_OK);
+  return undefined;
+}
+
+function readHeader(file: string): Buffer {
+  const header = Buffer.alloc(headerBytes);
+  const descriptor = openSync(file, 'r');
+  try {
+    return header.subarray(0, readSync(descriptor, header));
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function problemOfHeader(header: Buffer, kind: StoreKind): string | undefined {
+  if (header.length < headerBytes || header.toString('latin1', 0, magic.length) !== magic)
+    return 'is damaged or not an SQLite database';
+  const id = header.readUInt32BE(applicationIdOffset);
+  // The number may still be in the write-ahead log alone.
+  if (id === 0 || id === applicationIds[kind]) return undefined;
+  const other = (Object.keys(applicationIds) as StoreKind[]).find((name) => applicationIds[name] === id);
+  return `is a database of ${other ?? 'another program'}, not of ${kind}`;
+}
