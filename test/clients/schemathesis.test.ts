@@ -30,14 +30,15 @@ t.test(
       user: administrator,
       seed: Number(process.env.SCHEMATHESIS_SEED ?? 1),
     });
-    t.ok(cases >= 2000, `${cases} cases\n${printed}`);
+    t.comment(printed);
+    t.ok(cases >= 2000, `${cases} cases`);
     const news = findings.filter((finding) => !known.some((one) => isOf(one, finding)));
     t.strictSame(
       uniqueBy(news, ({ request, ...others }) => JSON.stringify(others)),
       [],
       'each finding is of a class in known-failures.jsonl',
     );
-    t.notMatch(printed, /\b\d+ errors?\b/, printed);
+    t.notMatch(printed, /\b\d+ errors?\b/, 'it came to its end');
   },
 );
 
