@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
-import { recordsRule } from '../config/addresses.ts';
+import { withAbsolutePath } from '../config/absolute-paths.ts';
 import type { Config } from '../config/schema.ts';
+import { parseRecordsAddress, type RecordsAddress } from '../config/store-addresses.ts';
 import { openCopySource, openCopyTarget, type RecordsLocation } from '../gateway/stores.ts';
 import { commandLine, createLogOn } from '../log/log.ts';
 import { CopyRefusal, copyRecords, type TableSummary } from '../stores/sql/copy.ts';
@@ -84,17 +85,21 @@ function requireLocation(
   const tls = stores.records_tls;
   if (given === undefined)
     return { key: 'stores.records', address: stores.records, password: stores.records_password, tls };
-  const broken = recordsRule(given) ?? judgePassword(given);
-  if (broken !== undefined) throw new Failure('usage', `--${option} ${broken}`);
-  const address = given.replace(/^sqlite:(.*)$/s, (_, file: string) => `sqlite:${resolve(file)}`);
+  const address = withAbsolutePath(requireAddress(given, option), process.cwd());
   return { key: `--${option}`, address, password: terminal.env[passwordVariable], tls };
 }
 
-/** What arguments hold, everybody on the machine can read. */
-function judgePassword(address: string): string | undefined {
-  return /^postgres(?:ql)?:\/\/[^@/]*:[^@/]*@/.test(address)
-    ? `must hold no password: set ${passwordVariable}`
-    : undefined;
+function requireAddress(given: string, option: string): RecordsAddress {
+  let address: RecordsAddress;
+  try {
+    address = parseRecordsAddress(given);
+  } catch (error) {
+    throw new Failure('usage', `--${option} ${(error as RangeError).message}`);
+  }
+  // Everyone on the machine can read arguments.
+  if (address.kind === 'postgres' && address.password !== undefined)
+    throw new Failure('usage', `--${option} must hold no password: set ${passwordVariable}`);
+  return address;
 }
 
 function asFailure(error: unknown, { location }: CopyEnd): unknown {

@@ -5,7 +5,7 @@ import type { Config } from './schema.ts';
 export function withAbsolutePaths(config: Config, folder: string): Config {
   const upstreams = Object.entries(config.upstreams).map(([name, upstream]) => [
     name,
-    { ...upstream, url: absoluteUrl(upstream.url, folder), ...tlsOf(upstream, folder) },
+    { ...upstream, url: withAbsolutePath(upstream.url, folder), ...tlsOf(upstream, folder) },
   ]);
   const { records, records_tls, sessions, sessions_tls } = config.stores;
   return {
@@ -13,8 +13,8 @@ export function withAbsolutePaths(config: Config, folder: string): Config {
     listen: { ...config.listen, ...tlsOf(config.listen, folder) },
     stores: {
       ...config.stores,
-      records: absoluteUrl(records, folder),
-      sessions: absoluteUrl(sessions, folder),
+      records: withAbsolutePath(records, folder),
+      sessions: withAbsolutePath(sessions, folder),
       ...(records_tls && { records_tls: absoluteFiles(records_tls, folder) }),
       ...(sessions_tls && { sessions_tls: absoluteFiles(sessions_tls, folder) }),
     },
@@ -22,9 +22,9 @@ export function withAbsolutePaths(config: Config, folder: string): Config {
   };
 }
 
-function absoluteUrl(url: string, folder: string): string {
-  const match = /^(sqlite:|redis\+unix:|unix:)(.+)$/.exec(url);
-  return match ? `${match[1]}${resolve(folder, match[2]!)}` : url;
+/** An address whose path, if it leads to a file or socket, is absolute, starting at `folder`. */
+export function withAbsolutePath<Address extends object>(address: Address, folder: string): Address {
+  return 'path' in address ? { ...address, path: resolve(folder, String(address.path)) } : address;
 }
 
 function tlsOf<Tls extends object>({ tls }: { tls?: Tls }, folder: string): { tls?: Tls } {

@@ -1,36 +1,8 @@
 import ipaddr from 'ipaddr.js';
+import { hasValidPort, hostPattern } from './authority.ts';
 import type { TextRule } from './scalars.ts';
 
-const host = String.raw`(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?`;
-const userinfo = String.raw`(?:[^@/\s]*@)?`;
-const hosts = `${host}(?:,${host})*`;
-
-const postgresOption = '(?:schema=(?!pg_)[a-z_][a-z0-9_]{0,62}|sslmode=(?:disable|require|verify-full))';
-
-const patterns = {
-  sqlite: /^sqlite:(?!:memory:$)(?!\/\/)[^\s\0][^\0]*$/,
-  postgres: new RegExp(
-    `^postgres(?:ql)?://${userinfo}${host}/[^/?#\\s]+(?:\\?${postgresOption}(?:&${postgresOption})*)?$`,
-  ),
-  redis: new RegExp(`^rediss?://${userinfo}${host}(?:/\\d{1,3})?$`),
-  redisUnix: /^redis\+unix:[^\s\0?#]+$/,
-  redisSentinel: new RegExp(`^redis\\+sentinel://${userinfo}${hosts}/[A-Za-z0-9._-]+(?:/\\d{1,3})?$`),
-  redisCluster: new RegExp(`^redis\\+cluster://${userinfo}${hosts}/?$`),
-  upstream: new RegExp(`^https?://${host}$`),
-  upstreamSocket: /^unix:[^\0?#]+$/,
-  origin: new RegExp(`^[a-z][a-z0-9+.-]*://${host}$`),
-};
-
-/** Whether the port of an authority, if any, is one (1-65535); the patterns only count its digits. */
-function isPortGood(authority: string): boolean {
-  const port = /:(\d+)$/.exec(authority)?.[1];
-  return port === undefined || (Number(port) >= 1 && Number(port) <= 65_535);
-}
-
-function arePortsGood(url: string): boolean {
-  const authority = url.replace(/^[a-z+]+:\/\/(?:[^@/]*@)?/, '').split('/')[0] ?? '';
-  return authority.split(',').every(isPortGood);
-}
+const originPattern = new RegExp(`^[a-z][a-z0-9+.-]*://${hostPattern}$`);
 
 /** An http or https origin, exactly as browsers write it; one trailing slash may follow. */
 export const originRule: TextRule = (text) => {
@@ -38,7 +10,7 @@ export const originRule: TextRule = (text) => {
   if (!/^https?:\/\//i.test(text) || !url) return 'must be an http:// or https:// URL';
   if (url.username || url.password || url.pathname !== '/' || /[?#]/.test(text))
     return 'must have no user, path, query or fragment';
-  if (!patterns.origin.test(url.origin)) return 'must have the name or address of a host';
+  if (!originPattern.test(url.origin)) return 'must have the name or address of a host';
   // Issuer, audience and Origin are compared byte for byte with what is written here.
   if (text.replace(/\/$/, '') !== url.origin)
     return 'must be written as browsers do: lower case, no default port';
@@ -48,7 +20,7 @@ export const originRule: TextRule = (text) => {
 export const corsOriginRule: TextRule = (text) => {
   const isExact = /^https?:/.test(text) ? URL.parse(text)?.origin === text : true;
   // The pattern has no `*`, which URL takes for a host's name.
-  return isExact && patterns.origin.test(text)
+  return isExact && originPattern.test(text)
     ? undefined
     : 'must be an exact origin such as https://app.example.com';
 };
@@ -79,40 +51,6 @@ export const issuerRule: TextRule = (text) => {
     : 'must be https:// unless on loopback';
 };
 
-/** Whether user and password of an address, if any, are percent-encoded well. */
-function isUserinfoGood(url: string): boolean {
-  try {
-    decodeURIComponent(/^[a-z+]+:\/\/([^@/]*)@/.exec(url)?.[1] ?? '');
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/** Where the records are. */
-export const recordsRule: TextRule = (text) => {
-  if (patterns.sqlite.test(text)) return undefined;
-  if (!patterns.postgres.test(text) || !arePortsGood(text.split('?')[0]!))
-    return 'must be sqlite:PATH or postgres://HOST/DATABASE, perhaps with ?schema=NAME or ?sslmode=require';
-  return isUserinfoGood(text) ? undefined : 'must have a user and password that are percent-encoded';
-};
-
-/** Where the sessions are. */
-export const sessionsRule: TextRule = (text) => {
-  if (patterns.sqlite.test(text) || patterns.redisUnix.test(text)) return undefined;
-  const network = [patterns.redis, patterns.redisSentinel, patterns.redisCluster];
-  if (network.some((pattern) => pattern.test(text)) && arePortsGood(text))
-    return isUserinfoGood(text) ? undefined : 'must have a user and password that are percent-encoded';
-  return 'must be sqlite:PATH, redis://HOST, rediss://HOST, redis+sentinel://HOST,HOST/NAME, redis+cluster://HOST,HOST or redis+unix:PATH';
-};
-
-/** Where an upstream listens. */
-export const upstreamRule: TextRule = (text) => {
-  if (text === 'builtin:echo' || patterns.upstreamSocket.test(text)) return undefined;
-  if (patterns.upstream.test(text) && arePortsGood(text) && URL.canParse(text)) return undefined;
-  return 'must be http(s)://HOST:PORT without user, path and query, unix:PATH or builtin:echo';
-};
-
 /** An IP address, or a block of them in CIDR form. */
 export const ipOrCidrRule: TextRule = (text) => {
   const [address = '', prefix, ...rest] = text.split('/');
@@ -139,9 +77,8 @@ export const listenHostRule: TextRule = (text) => {
     ? undefined
     : 'must be an IP address or a host name, without brackets and port';
 };
+const hostHeaderPattern = new RegExp(`^${hostPattern}$`);
 
 /** A value of the `Host` header: a name or address and perhaps a port. */
 export const hostHeaderRule: TextRule = (text) =>
-  new RegExp(`^${host}$`).test(text) && isPortGood(text.replace(/^\[.*\]/, ''))
-    ? undefined
-    : 'must be HOST or HOST:PORT';
+  hostHeaderPattern.test(text) && hasValidPort(text) ? undefined : 'must be HOST or HOST:PORT';

@@ -1,33 +1,31 @@
 import { isIP } from 'node:net';
-import { type Rule, valueOr, type WrittenConfig } from './rule.ts';
-
-type Cookie = NonNullable<NonNullable<WrittenConfig['sessions']>['cookie']>;
+import type { JudgedConfig, Rule } from './rule.ts';
 
 /** Whether the cookie will be Secure; undefined when what decides it is broken. */
-function isSecure(config: WrittenConfig, cookie: Cookie): boolean | undefined {
-  const secure = valueOr(cookie, 'secure', 'auto' as const);
-  return secure === 'auto' ? config.base_url?.startsWith('https:') : secure;
+function isSecure({ base_url, sessions }: JudgedConfig): boolean | undefined {
+  const secure = sessions?.cookie?.secure;
+  return secure === 'auto' ? base_url?.startsWith('https:') : secure;
 }
 
 // draft-ietf-httpbis-rfc6265bis §5.7: browsers drop such cookies, and nobody could stay signed in.
-const secureWhereBrowsersWantIt: Rule = (config, report) => {
+const secureWhereBrowsersWantIt: Rule = (config, { report }) => {
   const cookie = config.sessions?.cookie;
-  if (!cookie || isSecure(config, cookie) !== false) return;
+  if (!cookie || isSecure(config) !== false) return;
   const needs = 'needs a Secure cookie: an https base_url or secure: true';
   if (cookie.same_site === 'none') report(['sessions', 'cookie', 'same_site'], needs);
   if (/^__(?:host|secure)-/i.test(cookie.name ?? '')) report(['sessions', 'cookie', 'name'], needs);
 };
 
 // draft-ietf-httpbis-rfc6265bis §4.1.3.2
-const hostPrefix: Rule = ({ sessions }, report) => {
+const hostPrefix: Rule = ({ sessions }, { report, isWritten }) => {
   const cookie = sessions?.cookie;
   if (!cookie || !/^__host-/i.test(cookie.name ?? '')) return;
-  if ((valueOr(cookie, 'path', '/api') ?? '/') !== '/')
-    report(['sessions', 'cookie', 'name'], 'needs path: / beside it');
-  if ('domain' in cookie) report(['sessions', 'cookie', 'domain'], 'must be left out with a __Host- name');
+  if ((cookie.path ?? '/') !== '/') report(['sessions', 'cookie', 'name'], 'needs path: / beside it');
+  if (isWritten(['sessions', 'cookie', 'domain']))
+    report(['sessions', 'cookie', 'domain'], 'must be left out with a __Host- name');
 };
 
-const domainCoversHost: Rule = ({ base_url, sessions }, report) => {
+const domainCoversHost: Rule = ({ base_url, sessions }, { report }) => {
   const domain = sessions?.cookie?.domain?.toLowerCase();
   if (domain === undefined || base_url === undefined) return;
   const { hostname } = new URL(base_url);

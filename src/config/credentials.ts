@@ -15,6 +15,9 @@ export const tokens = z
   .prefault({})
   .describe('Access tokens.');
 
+/** Name of the refresh cookie unless `sessions.cookie.name` gives another. */
+export const defaultCookieName = 'service_refresh_cookie';
+
 const cookie = z
   .strictObject({
     // RFC 6265 §4.1.1: a cookie's name is a token.
@@ -22,7 +25,7 @@ const cookie = z
       /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/,
       "must be a token (RFC 6265): letters, digits and !#$%&'*+-.^_`|~",
     )
-      .prefault('service_refresh_cookie')
+      .prefault(defaultCookieName)
       .describe('Name of the refresh cookie.'),
     path: matching(/^\/[ -:<-~]*$/, 'must begin with / and be visible ASCII without ;')
       .prefault('/api')

@@ -16,6 +16,16 @@ export function parseDuration(text: string): number {
   return Number(match[1]) * millisecondsOf[match[2] as keyof typeof millisecondsOf];
 }
 
+/** A duration as it would be written, in the largest unit that needs no fraction. */
+export function formatDuration(milliseconds: number): string {
+  const units = Object.entries(millisecondsOf).reverse();
+  const [unit, length] = units.find(([, each]) => milliseconds >= each && milliseconds % each === 0) ?? [
+    's',
+    1000,
+  ];
+  return `${milliseconds / length}${unit}`;
+}
+
 /** The bytes of a size such as `64KiB`. Units: none or B, KiB, MiB, GiB. Throws a RangeError for anything else. */
 export function parseSize(text: string): number {
   const match = sizePattern.exec(text);

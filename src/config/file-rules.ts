@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { createSecureContext } from 'node:tls';
 import { reasonOf, type Surroundings } from './outside-values.ts';
 import type { Finding, Path } from './problems.ts';
-import type { WrittenConfig } from './rule.ts';
+import type { JudgedConfig } from './rule.ts';
 
 type TlsFiles = { readonly ca?: string; readonly cert?: string; readonly key?: string };
 type Report = (path: Path, rule: string) => void;
@@ -14,7 +14,7 @@ type Report = (path: Path, rule: string) => void;
  * their keys say, and fit together. A file that is not usable becomes one of the sources, because it may be put right.
  */
 export function findingsOfFiles(
-  config: WrittenConfig,
+  config: JudgedConfig,
   { folder, sources }: Pick<Surroundings, 'folder' | 'sources'>,
 ): Finding[] {
   const findings: Finding[] = [];
@@ -32,7 +32,7 @@ export function findingsOfFiles(
 }
 
 /** Every section of TLS that is there, with its path. */
-function tlsSections({ listen, upstreams, stores }: WrittenConfig): [Path, object][] {
+function tlsSections({ listen, upstreams, stores }: JudgedConfig): [Path, object][] {
   const sections: [Path, object | undefined][] = [
     [['listen', 'tls'], listen?.tls],
     [['stores', 'records_tls'], stores?.records_tls],

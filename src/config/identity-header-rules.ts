@@ -2,7 +2,7 @@ import { isReservedName, normalisedName } from '../rules/known-headers.ts';
 import type { Rule } from './rule.ts';
 
 // A name that decides about framing, target or credentials can't say who is calling as well.
-const namesAreFree: Rule = ({ upstreams = {} }, report) => {
+const namesAreFree: Rule = ({ upstreams = {} }, { report }) => {
   for (const [upstream, settings] of Object.entries(upstreams))
     for (const name of Object.keys(settings?.identity_headers ?? {}))
       if (isReservedName(name))
@@ -13,7 +13,7 @@ const namesAreFree: Rule = ({ upstreams = {} }, report) => {
         );
 };
 
-const namesDiffer: Rule = ({ upstreams = {} }, report) => {
+const namesDiffer: Rule = ({ upstreams = {} }, { report }) => {
   for (const [upstream, settings] of Object.entries(upstreams)) {
     const seen = new Set<string>();
     for (const name of Object.keys(settings?.identity_headers ?? {})) {

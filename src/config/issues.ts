@@ -76,11 +76,16 @@ function isOfAnotherType(issue: Issue): boolean {
   return issue.path.length === 0 && ['invalid_type', 'invalid_value', 'invalid_union'].includes(issue.code);
 }
 
+/** Whether a value is a map or list that has the key or index. */
+export function hasKey(map: unknown, key: string | number): boolean {
+  return typeof map === 'object' && map !== null && Object.hasOwn(map, key);
+}
+
 /** The value at a path, or undefined where there is none. */
 export function lookUp(value: unknown, path: readonly (string | number)[]): unknown {
   let found = value;
   for (const step of path) {
-    if (typeof found !== 'object' || found === null || !Object.hasOwn(found, step)) return undefined;
+    if (!hasKey(found, step)) return undefined;
     found = (found as Record<string | number, unknown>)[step];
   }
   return found;

@@ -2,11 +2,12 @@ import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { withAbsolutePaths } from './absolute-paths.ts';
 import { findingsOfFiles } from './file-rules.ts';
+import { goodPartsOf, withBrokenMarked } from './good-parts.ts';
 import { findingsOf, ruleOf } from './issues.ts';
 import { decodeUtf8, reasonOf, type Surroundings } from './outside-values.ts';
 import { positionsIn } from './positions.ts';
 import { type ConfigProblem, type Finding, keyOf } from './problems.ts';
-import { findingsOfRules, withoutBroken } from './rules.ts';
+import { findingsOfRules } from './rules.ts';
 import { type Config, configSchema } from './schema.ts';
 import { parseYaml } from './syntax.ts';
 import { readTree } from './tree.ts';
@@ -73,19 +74,19 @@ function judge(text: string, surroundings: Surroundings): Judged {
   const parsed = configSchema.safeParse(tree.value, { error: ruleOf });
   const issues = parsed.success ? [] : findingsOf(configSchema, parsed.error.issues, tree.value);
   const broken = [...tree.findings, ...issues.filter((issue) => !tree.findings.some(isAbout(issue)))];
-  const written = withoutBroken(tree.value, broken);
-  const ofRules = findingsOfRules(written);
+  const written = withBrokenMarked(tree.value, broken);
+  const ofRules = findingsOfRules(goodPartsOf(configSchema, written) ?? {}, written);
   // A section that is out of place needs no files.
-  const inPlace = withoutBroken(
+  const inPlace = withBrokenMarked(
     written,
     ofRules.map(({ path, rule }) => ({ path, rule })),
   );
-  const ofFiles = findingsOfFiles(inPlace, surroundings);
+  const ofFiles = findingsOfFiles(goodPartsOf(configSchema, inPlace) ?? {}, surroundings);
   const findings = [...syntax, ...broken, ...ofRules, ...ofFiles];
   return parsed.success && findings.length === 0
     ? {
         config: withAbsolutePaths(parsed.data, surroundings.folder),
-        warnings: problemsOf(warningsOf(written)),
+        warnings: problemsOf(warningsOf(parsed.data)),
         problemsOf,
       }
     : invalid(problemsOf(findings), ofFiles.length > 0);

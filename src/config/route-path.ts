@@ -49,7 +49,10 @@ function isUtf8(path: string): boolean {
   }
 }
 
-/** A route's path without its trailing slash: both are the same resource, and the same route. */
+/**
+ * A route's path without its trailing slash: both are the same resource, and the same route. An empty segment before it
+ * stays, to be refused.
+ */
 export function withoutTrailingSlash(path: string): string {
-  return path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
+  return /[^/]\/$/.test(path) ? path.slice(0, -1) : path;
 }

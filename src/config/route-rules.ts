@@ -1,26 +1,26 @@
 import { laxReadings } from '../rules/lax-path.ts';
 import { suggestion } from '../rules/nearest-name.ts';
-import { areaOf, type OptionalEndpoint, ownAreas } from '../rules/own-areas.ts';
+import { areaOf, ownAreas } from '../rules/own-areas.ts';
 import { keyOf } from './problems.ts';
-import { problemOfRoutePath, withoutTrailingSlash } from './route-path.ts';
-import { type Rule, valueOr } from './rule.ts';
+import { problemOfRoutePath } from './route-path.ts';
+import type { Rule } from './rule.ts';
 
 const kinds = ['prefix', 'exact'] as const;
 
-const eachHasOnePath: Rule = ({ routes = [] }, report) => {
+const eachHasOnePath: Rule = ({ routes = [] }, { report, isWritten }) => {
   for (const [index, route] of routes.entries()) {
     if (!route) continue;
-    if ('prefix' in route && 'exact' in route)
-      report(['routes', index, 'exact'], 'must not stand beside prefix', 'key');
-    if (!('prefix' in route) && !('exact' in route)) report(['routes', index], 'must have prefix or exact');
+    const written = kinds.filter((kind) => isWritten(['routes', index, kind]));
+    if (written.length > 1) report(['routes', index, 'exact'], 'must not stand beside prefix', 'key');
+    if (written.length === 0) report(['routes', index], 'must have prefix or exact');
   }
 };
 
-const pathsAreUnambiguous: Rule = ({ routes = [], paths }, report) => {
+const pathsAreUnambiguous: Rule = ({ routes = [], paths }, { report }) => {
   const tolerance = {
     // A broken switch says nothing about the paths: the laxer reading spares a problem that may be none.
-    semicolons: valueOr(paths, 'semicolons', 'refuse') !== 'refuse',
-    encodedSlashes: valueOr(paths, 'encoded_slashes', 'refuse') !== 'refuse',
+    semicolons: paths?.semicolons !== 'refuse',
+    encodedSlashes: paths?.encoded_slashes !== 'refuse',
   };
   for (const [index, route] of routes.entries())
     for (const kind of kinds) {
@@ -30,23 +30,22 @@ const pathsAreUnambiguous: Rule = ({ routes = [], paths }, report) => {
     }
 };
 
-const pathsDiffer: Rule = ({ routes = [] }, report) => {
+const pathsDiffer: Rule = ({ routes = [] }, { report }) => {
   const firstOf = new Map<string, string>();
   for (const [index, route] of routes.entries())
     for (const kind of kinds) {
       const path = route?.[kind];
       if (path === undefined) continue;
-      const name = `${kind} ${withoutTrailingSlash(path)}`;
+      const name = `${kind} ${path}`;
       const first = firstOf.get(name);
       if (first === undefined) firstOf.set(name, keyOf(['routes', index, kind]));
       else report(['routes', index, kind], `is the path of ${first} already`);
     }
 };
 
-const upstreamsAreThere: Rule = (config, report) => {
-  const upstreams = valueOr(config, 'upstreams', {});
+const upstreamsAreThere: Rule = ({ routes = [], upstreams }, { report }) => {
   if (upstreams === undefined) return;
-  for (const [index, route] of (config.routes ?? []).entries())
+  for (const [index, route] of routes.entries())
     if (route?.upstream !== undefined && !Object.hasOwn(upstreams, route.upstream))
       report(
         ['routes', index, 'upstream'],
@@ -55,18 +54,19 @@ const upstreamsAreThere: Rule = (config, report) => {
 };
 
 // Whoever writes both means one of them, and guessing wrong would open the route.
-const publicStandsAlone: Rule = ({ routes = [] }, report) => {
+const publicStandsAlone: Rule = ({ routes = [] }, { report, isWritten }) => {
   for (const [index, route] of routes.entries()) {
     if (route?.public !== true) continue;
     for (const key of ['scopes', 'accept'] as const)
-      if (key in route) report(['routes', index, key], 'must not stand beside public: true', 'key');
+      if (isWritten(['routes', index, key]))
+        report(['routes', index, key], 'must not stand beside public: true', 'key');
   }
 };
 
 // A route that no request can reach is a mistake that looks like a rule.
-const outsideOfOwnAreas: Rule = ({ routes = [], endpoints }, report) => {
+const outsideOfOwnAreas: Rule = ({ routes = [], endpoints }, { report }) => {
   // What is broken is taken for the upstream's: that spares a problem that may be none.
-  const areas = ownAreas((name) => valueOr(endpoints, name, defaultOf(name)) !== 'own');
+  const areas = ownAreas((name) => endpoints?.[name] !== 'own');
   for (const [index, route] of routes.entries())
     for (const kind of kinds) {
       const area = laxReadings(route?.[kind] ?? '/')
@@ -77,10 +77,8 @@ const outsideOfOwnAreas: Rule = ({ routes = [], endpoints }, report) => {
     }
 };
 
-const defaultOf = (name: OptionalEndpoint) => (name === 'users' ? 'upstream' : 'own');
-
 // The request path refuses what an upstream may read as a closer route: such a route refuses all there is of it.
-const closerReadingsLeaveSome: Rule = ({ routes = [] }, report) => {
+const closerReadingsLeaveSome: Rule = ({ routes = [] }, { report }) => {
   for (const kind of kinds) {
     const readings = routes.map((route) => laxReadings(route?.[kind] ?? '').filter((path) => path !== ''));
     for (const [index, own] of readings.entries()) {
@@ -99,8 +97,8 @@ const closerReadingsLeaveSome: Rule = ({ routes = [] }, report) => {
 };
 
 // With origins configured Postern answers every preflight itself.
-const preflightsHaveOneOwner: Rule = ({ routes = [], cors }, report) => {
-  if ((valueOr(cors, 'origins', []) ?? []).length === 0) return;
+const preflightsHaveOneOwner: Rule = ({ routes = [], cors }, { report }) => {
+  if (!cors?.origins?.length) return;
   for (const [index, route] of routes.entries())
     if (route?.preflight !== undefined)
       report(['routes', index, 'preflight'], 'must not stand beside cors.origins', 'key');

@@ -1,28 +1,29 @@
-import type { z } from 'zod';
+import type { Partly } from './good-parts.ts';
+import { hasKey, lookUp } from './issues.ts';
 import type { Finding, Path } from './problems.ts';
-import type { configSchema } from './schema.ts';
+import type { Config } from './schema.ts';
 
-/** A value of which any part may be missing, or there but undefined because it is broken on its own account. */
-export type Partly<T> = T extends readonly (infer Item)[]
-  ? (Partly<Item> | undefined)[]
-  : T extends object
-    ? { [Key in keyof T]?: Partly<T[Key]> }
-    : T;
+/** A configuration with its defaults; undefined is what is broken, or was left out and has no default. */
+export type JudgedConfig = Partly<Config>;
 
-/** A configuration as written, without the values that are broken on their own account. */
-export type WrittenConfig = Partly<z.input<typeof configSchema>>;
-
-/** Takes down a rule that is broken at a path. */
-export type Report = (path: Path, rule: string, at?: Finding['at']) => void;
+/** What a rule may do and ask beside the configuration itself. */
+export interface RuleContext {
+  /** Takes down that the rule is broken at a path. */
+  report(path: Path, rule: string, at?: Finding['at']): void;
+  /** Whether the file has something at a path, be it good or broken. */
+  isWritten(path: Path): boolean;
+}
 
 /** Judges what spans several keys; reports nothing that merely follows from a key already found broken. */
-export type Rule = (config: WrittenConfig, report: Report) => void;
+export type Rule = (config: JudgedConfig, context: RuleContext) => void;
 
-/** What stands under a key: the fallback where the key is left out, undefined where its value is broken. */
-export function valueOr<Map extends object, Key extends keyof Map, Fallback>(
-  map: Map | undefined,
-  key: Key,
-  fallback: Fallback,
-): Map[Key] | Fallback | undefined {
-  return map && key in map ? map[key] : fallback;
+/** What the rules find in a configuration that was `written` like this. */
+export function applyRules(rules: readonly Rule[], config: JudgedConfig, written: unknown): Finding[] {
+  const findings: Finding[] = [];
+  const context: RuleContext = {
+    report: (path, rule, at) => void findings.push({ path, rule, at }),
+    isWritten: (path) => hasKey(lookUp(written, path.slice(0, -1)), path.at(-1)!),
+  };
+  for (const rule of rules) rule(config, context);
+  return findings;
 }

@@ -21,6 +21,22 @@ export function secret(rule?: TextRule) {
   return text(rule).meta({ writeOnly: true });
 }
 
+/**
+ * What `parse` makes of a text, for `transform`; it throws a RangeError, whose message is the rule, for what it can't
+ * parse.
+ */
+export function parsedBy<Output>(parse: (text: string) => Output) {
+  return (value: string, context: z.RefinementCtx): Output => {
+    try {
+      return parse(value);
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error;
+      context.addIssue(error.message);
+      return z.NEVER;
+    }
+  };
+}
+
 /** The path of a file, absolute in the output. */
 export function filePath() {
   return text((value) => (value.includes('\0') ? 'must be a path' : undefined));

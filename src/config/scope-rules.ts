@@ -1,6 +1,6 @@
 import { suggestion } from '../rules/nearest-name.ts';
 import type { Path } from './problems.ts';
-import { type Rule, valueOr, type WrittenConfig } from './rule.ts';
+import type { JudgedConfig, Rule } from './rule.ts';
 import { catalogueOf } from './scope-names.ts';
 
 type Mention = readonly [path: Path, scope: string];
@@ -10,7 +10,7 @@ function mentionsOfList(scopes: Scopes | undefined, path: Path): Mention[] {
   return (scopes ?? []).flatMap((scope, index) => (scope === undefined ? [] : [[[...path, index], scope]]));
 }
 
-function* mentionsOfRoutes({ routes = [] }: WrittenConfig): Generator<Mention> {
+function* mentionsOfRoutes({ routes = [] }: JudgedConfig): Generator<Mention> {
   for (const [index, route] of routes.entries()) {
     const path = ['routes', index, 'scopes'];
     if (Array.isArray(route?.scopes)) yield* mentionsOfList(route.scopes, path);
@@ -20,32 +20,29 @@ function* mentionsOfRoutes({ routes = [] }: WrittenConfig): Generator<Mention> {
   }
 }
 
-function* mentionsOfGrants({ identity_providers = {} }: WrittenConfig): Generator<Mention> {
+function* mentionsOfGrants({ identity_providers = {} }: JudgedConfig): Generator<Mention> {
   for (const [name, provider] of Object.entries(identity_providers))
     for (const [index, grant] of (provider?.grants ?? []).entries())
       yield* mentionsOfList(grant?.scopes, ['identity_providers', name, 'grants', index, 'scopes']);
 }
 
-const scopesAreInCatalogue: Rule = (config, report) => {
-  if ('scopes' in config && config.scopes === undefined) return;
-  const catalogue = new Set(catalogueOf({ scopes: config.scopes ?? {} }));
+const scopesAreInCatalogue: Rule = (config, { report }) => {
+  if (config.scopes === undefined) return;
+  const catalogue = new Set(catalogueOf({ scopes: config.scopes }));
   for (const [path, scope] of [...mentionsOfRoutes(config), ...mentionsOfGrants(config)])
     if (!catalogue.has(scope))
       report(path, `must be a scope of the catalogue${suggestion(scope, [...catalogue])}`);
 };
 
 /** Every scope that a route asks for or a grant gives. */
-export function scopesMentioned(config: WrittenConfig): string[] {
+export function scopesMentioned(config: JudgedConfig): string[] {
   return [...mentionsOfRoutes(config), ...mentionsOfGrants(config)].map(([, scope]) => scope);
 }
 
-const grantsGiveSomething: Rule = ({ identity_providers = {} }, report) => {
+const grantsGiveSomething: Rule = ({ identity_providers = {} }, { report }) => {
   for (const [name, provider] of Object.entries(identity_providers))
     for (const [index, grant] of (provider?.grants ?? []).entries())
-      if (
-        grant &&
-        [valueOr(grant, 'scopes', []), valueOr(grant, 'scope_sets', [])].every((list) => list?.length === 0)
-      )
+      if (grant?.scopes?.length === 0 && grant.scope_sets?.length === 0)
         report(['identity_providers', name, 'grants', index], 'must have scope_sets or scopes');
 };
 

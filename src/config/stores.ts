@@ -1,13 +1,14 @@
 import { z } from 'zod';
-import { recordsRule, sessionsRule } from './addresses.ts';
 import { clientTls } from './client-tls.ts';
 import { duration, timeOut } from './durations-and-sizes.ts';
-import { secret, text, whole } from './scalars.ts';
+import { parsedBy, secret, text, whole } from './scalars.ts';
+import { parseRecordsAddress, parseSessionsAddress } from './store-addresses.ts';
 
 /** `stores`: where state is kept. The addresses may hold a password, so they are never shown. */
 export const stores = z
   .strictObject({
-    records: secret(recordsRule)
+    records: secret()
+      .transform(parsedBy(parseRecordsAddress))
       .prefault('sqlite:data/postern.db')
       .describe(
         'Users, keys, scope sets, signing keys and audit: sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/DATABASE.',
@@ -26,7 +27,8 @@ export const stores = z
         'Timeout of one statement to a postgres:// records store; beyond it the store counts as unavailable.',
       ),
     records_tls: clientTls().optional().describe('TLS towards a postgres:// records store.'),
-    sessions: secret(sessionsRule)
+    sessions: secret()
+      .transform(parsedBy(parseSessionsAddress))
       .prefault('sqlite:data/sessions.db')
       .describe(
         'Sessions and throttle counters: sqlite:PATH, redis://, rediss://, redis+sentinel://HOST,HOST/NAME, redis+cluster://HOST,HOST or redis+unix:PATH.',

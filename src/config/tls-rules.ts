@@ -1,26 +1,27 @@
 import type { Path } from './problems.ts';
-import type { Report, Rule } from './rule.ts';
+import type { Rule, RuleContext } from './rule.ts';
+import type { SessionsAddress } from './store-addresses.ts';
 
-function certAndKey(tls: { cert?: unknown; key?: unknown } | undefined, path: Path, report: Report): void {
-  if (!tls || 'cert' in tls === 'key' in tls) return;
-  const [there, missing] = 'cert' in tls ? ['cert', 'key'] : ['key', 'cert'];
-  report([...path, there!], `needs ${missing} beside it`);
+function certAndKey(path: Path, { report, isWritten }: RuleContext): void {
+  const names = ['cert', 'key'] as const;
+  const [there, ...others] = names.filter((name) => isWritten([...path, name]));
+  const missing = names.find((name) => name !== there);
+  if (there !== undefined && others.length === 0) report([...path, there], `needs ${missing} beside it`);
+}
+
+function canHaveTls(address: SessionsAddress): boolean {
+  if (address.kind === 'server') return address.tls;
+  return address.kind === 'sentinel' || address.kind === 'cluster';
 }
 
 // A store without TLS would ignore the keys, and whoever wrote them would believe in a protection that is not there.
-const storesTls: Rule = ({ stores }, report) => {
-  if (!stores) return;
-  certAndKey(stores.records_tls, ['stores', 'records_tls'], report);
-  certAndKey(stores.sessions_tls, ['stores', 'sessions_tls'], report);
-  const records = 'records' in stores ? stores.records : 'sqlite:';
-  if ('records_tls' in stores && records?.startsWith('sqlite:'))
+const storesTls: Rule = ({ stores }, context) => {
+  const { report, isWritten } = context;
+  certAndKey(['stores', 'records_tls'], context);
+  certAndKey(['stores', 'sessions_tls'], context);
+  if (stores?.records?.kind === 'sqlite' && isWritten(['stores', 'records_tls']))
     report(['stores', 'records_tls'], 'needs a postgres:// records store', 'key');
-  const sessions = 'sessions' in stores ? stores.sessions : 'sqlite:';
-  if (
-    'sessions_tls' in stores &&
-    sessions !== undefined &&
-    !/^redis(?:s|\+sentinel|\+cluster):/.test(sessions)
-  )
+  if (stores?.sessions && !canHaveTls(stores.sessions) && isWritten(['stores', 'sessions_tls']))
     report(
       ['stores', 'sessions_tls'],
       'needs a rediss://, redis+sentinel:// or redis+cluster:// session store',
@@ -28,12 +29,14 @@ const storesTls: Rule = ({ stores }, report) => {
     );
 };
 
-const upstreamsTls: Rule = ({ upstreams }, report) => {
-  for (const [name, upstream] of Object.entries(upstreams ?? {})) {
-    if (!upstream || !('tls' in upstream)) continue;
-    certAndKey(upstream.tls, ['upstreams', name, 'tls'], report);
-    if (upstream.url !== undefined && !upstream.url.startsWith('https:'))
-      report(['upstreams', name, 'tls'], 'needs an https:// url', 'key');
+const upstreamsTls: Rule = ({ upstreams = {} }, context) => {
+  for (const [name, upstream] of Object.entries(upstreams)) {
+    const path = ['upstreams', name, 'tls'];
+    if (!context.isWritten(path)) continue;
+    certAndKey(path, context);
+    const address = upstream?.url;
+    if (address !== undefined && !(address.kind === 'server' && address.tls))
+      context.report(path, 'needs an https:// url', 'key');
   }
 };
 

@@ -1,8 +1,9 @@
 import { z } from 'zod';
-import { hostHeaderRule, upstreamRule } from './addresses.ts';
+import { hostHeaderRule } from './addresses.ts';
 import { clientTlsKeys } from './client-tls.ts';
 import { timeOut } from './durations-and-sizes.ts';
-import { mapByName, text, whole } from './scalars.ts';
+import { mapByName, parsedBy, text, whole } from './scalars.ts';
+import { parseUpstreamAddress } from './upstream-address.ts';
 
 /** What an upstream may be told of the caller. */
 const identityFields = [
@@ -18,7 +19,9 @@ const identityFields = [
 ] as const;
 
 const upstream = z.strictObject({
-  url: text(upstreamRule).describe('http(s)://HOST:PORT, unix:PATH or builtin:echo.'),
+  url: text()
+    .transform(parsedBy(parseUpstreamAddress))
+    .describe('http(s)://HOST:PORT, unix:PATH or builtin:echo.'),
   connect_timeout: timeOut().prefault('2s').describe('Time to connect; beyond it 504.'),
   response_timeout: timeOut().prefault('60s').describe('Time until the head of the response; beyond it 504.'),
   idle_timeout: timeOut()

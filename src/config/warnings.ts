@@ -1,17 +1,18 @@
 import ipaddr from 'ipaddr.js';
 import type { Finding } from './problems.ts';
-import type { Rule, WrittenConfig } from './rule.ts';
+import { applyRules, type Rule } from './rule.ts';
+import type { Config } from './schema.ts';
 import { scopesMentioned } from './scope-rules.ts';
 
 // Services may check it themselves; more often it is a misspelt one, or one whose routes are gone.
-const scopesAreUsed: Rule = (config, report) => {
+const scopesAreUsed: Rule = (config, { report }) => {
   const used = new Set(scopesMentioned(config));
   for (const scope of Object.keys(config.scopes ?? {}))
     if (!used.has(scope)) report(['scopes', scope], 'no route, scope set or grant uses this scope', 'key');
 };
 
 // Every client could then choose the address that throttles and the log see.
-const proxiesAreSome: Rule = ({ trusted_proxies = [] }, report) => {
+const proxiesAreSome: Rule = ({ trusted_proxies = [] }, { report }) => {
   for (const [index, block] of trusted_proxies.entries())
     if (block !== undefined && isEveryone(block))
       report(['trusted_proxies', index], 'trusts everyone: name the addresses of your proxies alone');
@@ -27,9 +28,6 @@ function isEveryone(block: string): boolean {
 }
 
 /** What a valid configuration says that is allowed and probably not meant. */
-export function warningsOf(config: WrittenConfig): Finding[] {
-  const findings: Finding[] = [];
-  for (const rule of [scopesAreUsed, proxiesAreSome])
-    rule(config, (path, text, at) => findings.push({ path, rule: text, at }));
-  return findings;
+export function warningsOf(config: Config): Finding[] {
+  return applyRules([scopesAreUsed, proxiesAreSome], config, config);
 }

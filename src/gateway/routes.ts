@@ -1,5 +1,6 @@
 import { loadClientTls } from '../config/client-tls.ts';
 import type { Config, UpstreamConfig } from '../config/schema.ts';
+import { parseUpstreamAddress, type UpstreamAddress } from '../config/upstream-address.ts';
 import { createUpstream, type Upstream, type UpstreamOptions } from '../http1/client-pool.ts';
 import { type Echo, startEcho } from '../proxy/echo.ts';
 import { createIdentityHeaders, type IdentityHeadersOf } from '../proxy/identity-headers.ts';
@@ -15,7 +16,7 @@ export interface ComposedRoutes {
 
 /** Builds upstreams and routes from the configuration; starts the echo where one is named. */
 export async function composeRoutes(config: Config): Promise<ComposedRoutes> {
-  const usesEcho = Object.values(config.upstreams).some(({ url }) => url === 'builtin:echo');
+  const usesEcho = Object.values(config.upstreams).some(({ url }) => url.kind === 'echo');
   const echo = usesEcho ? await startEcho() : null;
   const upstreams = new Map<string, Upstream>();
   for (const [name, settings] of Object.entries(config.upstreams))
@@ -63,11 +64,11 @@ function openUpstream(
   echo: Echo | null,
   shortestTimeoutMs: number,
 ): Upstream {
-  const url = settings.url === 'builtin:echo' ? echo!.origin : settings.url;
+  const url = settings.url.kind === 'echo' ? parseUpstreamAddress(echo!.origin) : settings.url;
   return createUpstream({
     name,
-    ...addressOf(url),
-    tls: url.startsWith('https:') ? tlsOf(settings) : null,
+    ...locationOf(url),
+    tls: url.kind === 'server' && url.tls ? tlsOf(settings) : null,
     host: settings.host ?? null,
     maxConnections: settings.max_connections,
     maxWaiting: settings.max_waiting,
@@ -75,14 +76,15 @@ function openUpstream(
   });
 }
 
-function addressOf(url: string): Pick<UpstreamOptions, 'address' | 'authority'> {
-  if (url.startsWith('unix:'))
-    return { address: { socketPath: url.slice('unix:'.length) }, authority: 'localhost' };
-  const { protocol, hostname, port, host } = new URL(url);
-  const defaultPort = protocol === 'https:' ? 443 : 80;
-  // The brackets of an IPv6 address belong to the URL alone.
-  const address = { host: hostname.replace(/^\[|\]$/g, ''), port: port === '' ? defaultPort : Number(port) };
-  return { address, authority: host };
+function locationOf(url: UpstreamAddress): Pick<UpstreamOptions, 'address' | 'authority'> {
+  switch (url.kind) {
+    case 'server':
+      return { address: { host: url.host, port: url.port }, authority: url.authority };
+    case 'socket':
+      return { address: { socketPath: url.path }, authority: 'localhost' };
+    case 'echo':
+      throw new TypeError('the echo has an address only once it runs');
+  }
 }
 
 function shortestTimeoutOf(name: string, config: Config): number {

@@ -1,5 +1,6 @@
 import type { Authenticate } from '../authenticate/authenticate.ts';
 import type { Config } from '../config/schema.ts';
+import type { RecordsAddress, SessionsAddress } from '../config/store-addresses.ts';
 import type { ProviderNetwork } from '../identity-providers/provider-network.ts';
 import type { Forward } from '../proxy/forward.ts';
 import { wrapCalls } from '../stores/wrap-calls.ts';
@@ -46,10 +47,9 @@ function tracedStore<S extends object>(store: S, name: string, system: string, t
 }
 
 /** Names of OpenTelemetry's for what an address of a store leads to. */
-function systemOf(address: string): string {
-  const [scheme = ''] = address.split(':', 1);
-  if (scheme.startsWith('redis')) return 'redis';
-  return scheme.startsWith('postgres') ? 'postgresql' : 'sqlite';
+function systemOf({ kind }: RecordsAddress | SessionsAddress): string {
+  if (kind === 'sqlite') return 'sqlite';
+  return kind === 'postgres' ? 'postgresql' : 'redis';
 }
 
 const authentication: SpanStart = { name: 'authenticate', kind: 'internal', attributes: {} };

@@ -1,10 +1,10 @@
+import type { RedisAddress } from '../config/redis-address.ts';
 import type { Config } from '../config/schema.ts';
+import type { RecordsAddress } from '../config/store-addresses.ts';
 import type { PoolLoad } from '../metrics/pool-load.ts';
 import type { Attempts } from '../stores/attempts.ts';
-import { isPostgresAddress, parsePostgresAddress } from '../stores/postgres/address.ts';
 import type { PostgresAccess } from '../stores/postgres/client-config.ts';
 import type { Records } from '../stores/records.ts';
-import { isRedisAddress, parseRedisAddress } from '../stores/redis/address.ts';
 import type { Sessions } from '../stores/sessions.ts';
 import type { SingleUse } from '../stores/single-use.ts';
 import type { CopyEnd } from '../stores/sql/copy-end.ts';
@@ -28,8 +28,7 @@ export interface Stores {
 
 /** Where there are records, or shall be. */
 export interface RecordsLocation extends Pick<PostgresAccess, 'password' | 'tls'> {
-  /** As `stores.records`. */
-  readonly address: string;
+  readonly address: RecordsAddress;
   /** What gives the address, for messages: the key of the configuration, or an option. */
   readonly key: string;
 }
@@ -49,8 +48,6 @@ export interface StoreEvents {
 
 type RecordsStore = Pick<Stores, 'records' | 'recordsPool'>;
 type SessionStores = Pick<Stores, 'sessions' | 'attempts' | 'singleUse'>;
-
-const sqliteScheme = 'sqlite:';
 
 /** How long a start waits for a Redis before it does without, ms. */
 const sessionsTimeoutMs = 2_000;
@@ -86,21 +83,20 @@ export async function openStores(
 }
 
 /** Opens records to copy them, without a change to them; rejects as {@link openStores} does, also when there are none. */
-export async function openCopySource(location: RecordsLocation): Promise<CopyEnd> {
-  if (!isPostgresAddress(location.address)) return openSqliteCopySource(sqliteFile(location.address));
+export async function openCopySource({ address, key, ...access }: RecordsLocation): Promise<CopyEnd> {
+  if (address.kind === 'sqlite') return openSqliteCopySource(address.path);
   const { openPostgresCopySource } = await import('../stores/postgres/copy-end.ts');
-  return openPostgresCopySource(accessTo(location), location.key);
+  return openPostgresCopySource({ address, ...access }, key);
 }
 
 /** Opens the place that records are copied to, made and migrated as needed; rejects as {@link openStores} does. */
 export async function openCopyTarget(
-  location: RecordsLocation,
+  { address, key, ...access }: RecordsLocation,
   onNarrowed: StoreEvents['onNarrowed'],
 ): Promise<CopyEnd> {
-  if (!isPostgresAddress(location.address))
-    return openSqliteCopyTarget(sqliteFile(location.address), onNarrowed);
+  if (address.kind === 'sqlite') return openSqliteCopyTarget(address.path, onNarrowed);
   const { openPostgresCopyTarget } = await import('../stores/postgres/copy-end.ts');
-  return openPostgresCopyTarget(accessTo(location), location.key);
+  return openPostgresCopyTarget({ address, ...access }, key);
 }
 
 /** A store that can't be opened, as far as that can be seen without opening it. */
@@ -112,10 +108,10 @@ export interface StoreFileProblem {
 /** What stands in the way of opening the files of the stores; only for a process that has not opened them. */
 export function problemsOfStoreFiles({ stores }: Config): readonly StoreFileProblem[] {
   return (['records', 'sessions'] as const).flatMap((store) => {
-    if (!stores[store].startsWith(sqliteScheme)) return [];
-    const file = sqliteFile(stores[store]);
-    const problem = problemOfDatabaseFile(file, store);
-    return problem === undefined ? [] : [{ store, reason: `${file} ${problem}` }];
+    const address = stores[store];
+    if (address.kind !== 'sqlite') return [];
+    const problem = problemOfDatabaseFile(address.path, store);
+    return problem === undefined ? [] : [{ store, reason: `${address.path} ${problem}` }];
   });
 }
 
@@ -127,24 +123,19 @@ async function openRecords(
 ): Promise<RecordsStore> {
   const { stores, sessions, tenant } = config;
   const staleIfErrorMs = sessions.stale_if_error;
-  if (!isPostgresAddress(stores.records)) {
-    const file = sqliteFile(stores.records);
+  const address = stores.records;
+  if (address.kind === 'sqlite')
     return {
-      records: createSqliteRecords(file, {
+      records: createSqliteRecords(address.path, {
         now,
         asksOncePerTurn: true,
         staleIfErrorMs,
         onNarrowed: events.onNarrowed,
       }),
     };
-  }
   const { openSharedRecords } = await import('../stores/postgres/open.ts');
   const { records, poolLoad } = await openSharedRecords({
-    access: accessTo({
-      address: stores.records,
-      password: stores.records_password,
-      tls: stores.records_tls,
-    }),
+    access: { address, password: stores.records_password, tls: stores.records_tls },
     tenant,
     now,
     timeoutMs: stores.records_statement_timeout,
@@ -165,10 +156,10 @@ async function openSessionStores(
   events: StoreEvents,
 ): Promise<SessionStores> {
   const staleIfErrorMs = config.sessions.stale_if_error;
-  if (!isRedisAddress(config.stores.sessions)) {
-    const file = sqliteFile(config.stores.sessions);
+  const address = config.stores.sessions;
+  if (address.kind === 'sqlite') {
     const clock = createSteadyClock(now);
-    const sessions = createSqliteSessions(file, {
+    const sessions = createSqliteSessions(address.path, {
       now: clock,
       asksOncePerTurn: true,
       staleIfErrorMs,
@@ -176,16 +167,21 @@ async function openSessionStores(
     });
     return { sessions, attempts: sessions, singleUse: sessions };
   }
-  return openInRedis(config, now, events);
+  return openInRedis(address, config, now, events);
 }
 
-async function openInRedis(config: Config, now: () => number, events: StoreEvents): Promise<SessionStores> {
+async function openInRedis(
+  address: RedisAddress,
+  config: Config,
+  now: () => number,
+  events: StoreEvents,
+): Promise<SessionStores> {
   const { stores } = config;
   const { openRedisStores } = await import('../stores/redis/open.ts');
   const { promise: connected, resolve: onConnected } = Promise.withResolvers<void>();
   const opened = openRedisStores({
     access: {
-      address: parseRedisAddress(stores.sessions),
+      address,
       username: stores.sessions_username,
       password: stores.sessions_password,
       sentinelPassword: stores.sessions_sentinel_password,
@@ -210,13 +206,4 @@ async function openInRedis(config: Config, now: () => number, events: StoreEvent
   await connected;
   clearTimeout(giveUpTimer);
   return opened;
-}
-
-function accessTo({ address, password, tls }: Omit<RecordsLocation, 'key'>): PostgresAccess {
-  return { address: parsePostgresAddress(address), password, tls };
-}
-
-/** The file of a store that is none of the servers above. */
-function sqliteFile(address: string): string {
-  return address.slice(sqliteScheme.length);
 }

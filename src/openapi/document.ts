@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { defaultCookieName } from '../config/credentials.ts';
 import { builtInScopes } from '../config/scope-names.ts';
 import { apiKeyInDb } from '../endpoints/api-keys/api-key-schemas.ts';
 import {
@@ -55,7 +56,7 @@ const securitySchemes: Json = {
   refresh_cookie: {
     type: 'apiKey',
     in: 'cookie',
-    name: 'service_refresh_cookie',
+    name: defaultCookieName,
     description: 'HttpOnly, set by sign-in and refresh; its name is `sessions.cookie.name`.',
   },
 };

@@ -1,5 +1,4 @@
 import type { Test } from 'tap';
-import { parsePostgresAddress } from '../../src/stores/postgres/address.ts';
 import type { NotifiedChange } from '../../src/stores/postgres/changes.ts';
 import { changeChannel, parseNotification } from '../../src/stores/postgres/changes.ts';
 import type { PostgresAccess } from '../../src/stores/postgres/client-config.ts';
@@ -13,6 +12,7 @@ import type { Records } from '../../src/stores/records.ts';
 import type { ScopeSet } from '../../src/stores/scope-set.ts';
 import { eventually } from '../support/eventually.ts';
 import type { PostgresServer } from '../support/postgres-server.ts';
+import { postgresAddress } from '../support/store-addresses.ts';
 import { startOfTime } from './fixtures.ts';
 import type { RecordsUnderTest } from './records-suite.ts';
 import { createManualClock } from './sqlite-stores.ts';
@@ -27,7 +27,7 @@ export function accessToNewSchema(server: Pick<PostgresServer, 'url'>): Postgres
 
 /** How to reach that schema. */
 export function accessTo({ url }: Pick<PostgresServer, 'url'>, schema: string): PostgresAccess {
-  return { address: parsePostgresAddress(`${url}?schema=${schema}`) };
+  return { address: postgresAddress(`${url}?schema=${schema}`) };
 }
 
 /** Opens the store; closed by the test's teardown. */

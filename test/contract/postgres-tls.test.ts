@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import t from 'tap';
-import { parsePostgresAddress } from '../../src/stores/postgres/address.ts';
 import { openPostgresRecords } from '../../src/stores/postgres/records.ts';
 import { makeCertificate } from '../support/certificates.ts';
 import { requirePostgres } from '../support/postgres-programs.ts';
 import { startPostgres } from '../support/postgres-server.ts';
+import { postgresAddress } from '../support/store-addresses.ts';
 import { startOfTime } from './fixtures.ts';
 import { accessToNewSchema, openPostgresUnderTest } from './postgres-stores.ts';
 import { temporaryFolder } from './sqlite-stores.ts';
@@ -29,7 +29,7 @@ if (requirePostgres(t)) {
   t.test('one that nobody trusted vouches for is not spoken to', async (t) => {
     const byAnother = { ...access, tls: { ca: other.certFile } };
     await t.rejects(openPostgresRecords({ access: byAnother, now }), { code: 'store_unavailable' });
-    const address = parsePostgresAddress(`${server.url}?sslmode=require`);
+    const address = postgresAddress(`${server.url}?sslmode=require`);
     await t.rejects(openPostgresRecords({ access: { address }, now }), {
       code: 'store_unavailable',
       cause: { message: /certificate/ },

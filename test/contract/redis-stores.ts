@@ -1,7 +1,7 @@
 import type { Test } from 'tap';
-import { parseRedisAddress } from '../../src/stores/redis/address.ts';
 import { openRedisStores, type RedisStores, type RedisStoresOptions } from '../../src/stores/redis/open.ts';
 import { isLong } from '../support/gateway-under-load.ts';
+import { redisAddress } from '../support/store-addresses.ts';
 
 /** What the stores do is asked there, not how soon: a busy machine may stand still for longer than the 500 ms of the default. */
 const patientTimeoutMs = 10_000;
@@ -23,7 +23,7 @@ export async function openRedisStoresUnderTest(
   const { promise: connected, resolve } = Promise.withResolvers<void>();
   const stores = openRedisStores({
     access: {
-      address: parseRedisAddress(address),
+      address: redisAddress(address),
       username: undefined,
       password: undefined,
       sentinelPassword: undefined,

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
-import { parsePostgresAddress } from '../../src/stores/postgres/address.ts';
 import { listenForChanges } from '../../src/stores/postgres/listen.ts';
 import { createPostgresClient, createPostgresRecords } from '../../src/stores/postgres/records.ts';
 import { newUser } from '../contract/fixtures.ts';
 import { startRelayListener } from '../support/relay-listener.ts';
+import { postgresAddress } from '../support/store-addresses.ts';
 
 t.setTimeout(120_000);
 
@@ -82,7 +82,7 @@ for (const when of ['to the first message', 'to each question'])
       });
       return { cut: () => client.destroy() };
     });
-    const access = { address: parsePostgresAddress(`postgres://user:password@127.0.0.1:${server.port}/db`) };
+    const access = { address: postgresAddress(`postgres://user:password@127.0.0.1:${server.port}/db`) };
     for (const [name, bytes] of Object.entries(wrongResponses)) {
       wrong = Buffer.from(bytes);
       const records = createPostgresRecords({ access, now: Date.now, timeoutMs: 300 });

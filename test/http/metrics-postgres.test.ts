@@ -1,11 +1,11 @@
 import t from 'tap';
-import { parsePostgresAddress } from '../../src/stores/postgres/address.ts';
 import { createPostgresClient } from '../../src/stores/postgres/records.ts';
 import { eventually } from '../support/eventually.ts';
 import { administrator, bootstrapToken, startTestGateway } from '../support/gateway.ts';
 import { requirePostgres } from '../support/postgres-programs.ts';
 import { startPostgres } from '../support/postgres-server.ts';
 import { scrape } from '../support/scrape.ts';
+import { postgresAddress } from '../support/store-addresses.ts';
 
 t.test('records in a file have no pool', async (t) => {
   const { managementPort } = await startTestGateway(t);
@@ -36,7 +36,7 @@ t.test('connections to PostgreSQL are busy or free, and whoever waits for one is
   t.ok(idle.free >= 2, 'one that reads and the one that writes');
   t.equal(idle.waiting, 0);
 
-  const holder = createPostgresClient({ address: parsePostgresAddress(url) }, 20_000);
+  const holder = createPostgresClient({ address: postgresAddress(url) }, 20_000);
   t.teardown(() => holder.end());
   await holder.connect();
   await holder.query('BEGIN');

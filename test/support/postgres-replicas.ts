@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parsePostgresAddress } from '../../src/stores/postgres/address.ts';
 import { openPostgresRecords, type PostgresRecords } from '../../src/stores/postgres/records.ts';
 import { respondWithoutEnd } from './event-stream.ts';
 import { administrator, bootstrapToken, type TestScope } from './gateway.ts';
@@ -9,6 +8,7 @@ import type { GatewayProcess } from './gateway-process.ts';
 import { startHttpUpstream } from './http-upstream.ts';
 import { connectRaw } from './raw-client.ts';
 import { type ReplicaConfig, startReplica } from './replicas.ts';
+import { postgresAddress } from './store-addresses.ts';
 
 const sessions = 'sqlite:sessions.db';
 
@@ -54,7 +54,7 @@ export async function withPostgresRecords<T>(
   work: (records: PostgresRecords) => Promise<T>,
 ): Promise<T> {
   const records = await openPostgresRecords({
-    access: { address: parsePostgresAddress(url) },
+    access: { address: postgresAddress(url) },
     now: Date.now,
     maxConnections: 2,
   });

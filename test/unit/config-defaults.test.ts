@@ -11,10 +11,10 @@ t.test('defaults are those of the contract, durations in milliseconds and sizes 
     management: { host: '127.0.0.1', port: 9090 },
     trusted_proxies: [],
     stores: {
-      records: `sqlite:${folder}/data/postern.db`,
+      records: { kind: 'sqlite', path: `${folder}/data/postern.db` },
       records_connections: 8,
       records_statement_timeout: 1_500,
-      sessions: `sqlite:${folder}/data/sessions.db`,
+      sessions: { kind: 'sqlite', path: `${folder}/data/sessions.db` },
       sessions_command_timeout: 500,
       sessions_liveness_age: 5000,
     },
@@ -59,7 +59,7 @@ t.test('defaults are those of the contract, durations in milliseconds and sizes 
     identity_providers: {},
     upstreams: {
       app: {
-        url: 'builtin:echo',
+        url: { kind: 'echo' },
         connect_timeout: 2_000,
         response_timeout: 60_000,
         idle_timeout: 300_000,
@@ -99,7 +99,7 @@ identity_providers: { idp: { issuer: https://i.example, client_id: a, redirect_u
   );
   t.strictSame(config.upstreams, {
     app: {
-      url: 'http://127.0.0.1:9000',
+      url: { kind: 'server', tls: false, host: '127.0.0.1', port: 9000, authority: '127.0.0.1:9000' },
       connect_timeout: 2000,
       response_timeout: 60_000,
       idle_timeout: 300_000,

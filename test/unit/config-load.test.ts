@@ -88,9 +88,9 @@ upstreams:
     { 'a.crt': String(certificate.cert), 'ca.pem': String(certificate.cert), inner: {} },
   );
   t.strictSame(config.listen.tls, { cert: `${folder}/a.crt`, key: certificate.keyFile });
-  t.equal(config.stores.records, 'sqlite:/var/p.db');
-  t.equal(config.stores.sessions, `redis+unix:${folder}/run/redis.sock`);
-  t.equal(config.upstreams.a!.url, `unix:${folder}/run/a.sock`);
+  t.strictSame(config.stores.records, { kind: 'sqlite', path: '/var/p.db' });
+  t.match(config.stores.sessions, { kind: 'socket', path: `${folder}/run/redis.sock` });
+  t.strictSame(config.upstreams.a!.url, { kind: 'socket', path: `${folder}/run/a.sock` });
   t.strictSame(config.upstreams.b!.tls, { ca: join(folder, 'ca.pem'), server_name: 'b' });
 });
 
@@ -101,18 +101,29 @@ t.test('base_url loses its trailing slash', async (t) => {
   t.equal(loadConfig(join(folder, 'c.yaml'), {}).config!.base_url, 'http://127.0.0.1:8080');
 });
 
-for (const url of [
-  'postgres://db/postern',
-  'postgresql://u:p%40@db.example:5432/postern?sslmode=require',
-  'redis://127.0.0.1:6379',
-  'redis://:secret@[::1]:6379/3',
-  'rediss://user:secret@cache.example',
-  'redis+sentinel://u:p@a:26379,b:26379,c/primary',
-  'redis+cluster://a:7000,b:7001',
-])
+for (const [url, address] of Object.entries({
+  'postgres://db/postern': { kind: 'postgres', host: 'db', database: 'postern', tls: false },
+  'postgresql://u:p%40@db.example:5432/postern?sslmode=require': { user: 'u', password: 'p@', tls: true },
+  'redis://127.0.0.1:6379': { kind: 'server', at: { host: '127.0.0.1', port: 6379 }, tls: false },
+  'redis://:secret@[::1]:6379/3': { at: { host: '::1', port: 6379 }, password: 'secret', db: 3 },
+  'rediss://user:secret@cache.example': { username: 'user', password: 'secret', tls: true },
+  'redis+sentinel://u:p@a:26379,b:26379,c/primary': { kind: 'sentinel', name: 'primary' },
+  'redis+cluster://a:7000,b:7001': { kind: 'cluster', nodes: [{ port: 7000 }, { port: 7001 }] },
+}))
   t.test(`${url} is the address of a store`, async (t) => {
     const store = url.startsWith('postgres') ? 'records' : 'sessions';
-    t.equal(loadGood(t, `stores: { ${store}: "${url}" }`).config.stores[store], url);
+    t.match(loadGood(t, `stores: { ${store}: "${url}" }`).config.stores[store], address);
+  });
+
+for (const [url, address] of Object.entries({
+  'http://App.example': { tls: false, host: 'app.example', port: 80, authority: 'app.example' },
+  'http://app:080': { tls: false, host: 'app', port: 80, authority: 'app' },
+  'https://app': { tls: true, host: 'app', port: 443, authority: 'app' },
+  'https://[::1]:8443': { tls: true, host: '::1', port: 8443, authority: '[::1]:8443' },
+}))
+  t.test(`${url} is the address of an upstream`, async (t) => {
+    const { config } = loadGood(t, `upstreams: { app: { url: "${url}" } }`);
+    t.strictSame(config.upstreams.app!.url, { kind: 'server', ...address });
   });
 
 t.test('aliases stand for what they name', async (t) => {

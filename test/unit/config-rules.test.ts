@@ -209,6 +209,8 @@ const ambiguousPaths: Row[] = (
     ['with a space', '/a b', 'must be visible ASCII: percent-encode other characters as UTF-8'],
     ['with an umlaut', '/ä', 'must be visible ASCII: percent-encode other characters as UTF-8'],
     ['with an empty segment', '/a//b', 'must not contain //'],
+    ['that ends in an empty segment', '/a//', 'must not contain //'],
+    ['of two slashes', '//', 'must not contain //'],
     ['with a wildcard', '/a/*', 'must be a plain path: wildcards and templates are not supported'],
     ['with a template', '/a/{id}', 'must be a plain path: wildcards and templates are not supported'],
     ['with a backslash', '/a\\\\b', 'must not contain \\'],
@@ -380,6 +382,11 @@ const stores: Row[] = [
     'stores.sessions: must be sqlite:PATH, redis://HOST, rediss://HOST, redis+sentinel://HOST,HOST/NAME, redis+cluster://HOST,HOST or redis+unix:PATH',
   ],
   [
+    'TLS and a password towards a store whose address is not known',
+    'stores: { records: »{ env: MISSING }, records_tls: {}, records_password: a }',
+    'stores.records: environment variable MISSING is not set',
+  ],
+  [
     'a client certificate without its key',
     'stores: { sessions: "rediss://a", sessions_tls: { cert: »a } }',
     'stores.sessions_tls.cert: needs key beside it (a)',
@@ -419,6 +426,11 @@ const stores: Row[] = [
     'both listeners on one port, one by default',
     'listen: { port: »9090 }',
     'listen.port: is the port of the other listener (9090)',
+  ],
+  [
+    'both listeners on one port while one address is not known',
+    'listen: { port: 9090, host: »{ env: MISSING } }',
+    'listen.host: environment variable MISSING is not set',
   ],
   ['both listeners on any free port', 'listen: { port: 0 }\nmanagement: { port: 0 }'],
   ['one port of two addresses', 'listen: { host: 10.0.0.1, port: 9090 }'],

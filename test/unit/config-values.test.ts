@@ -163,6 +163,11 @@ const values: Row[] = [
     'stores.records: must be sqlite:PATH or postgres://HOST/DATABASE, perhaps with ?schema=NAME or ?sslmode=require',
   ],
   [
+    'a records store whose database is not percent-encoded well',
+    'stores: { records: »postgres://postern@db/%ff }',
+    'stores.records: must have the name of a database that is percent-encoded',
+  ],
+  [
     'a sentinel without the name of its master',
     'stores: { sessions: »"redis+sentinel://a,b" }',
     'stores.sessions: must be sqlite:PATH, redis://HOST, rediss://HOST, redis+sentinel://HOST,HOST/NAME, redis+cluster://HOST,HOST or redis+unix:PATH',

@@ -1,7 +1,7 @@
 import { type ClientConfig, types } from 'pg';
 import { type ClientTlsPaths, loadClientTls } from '../../config/client-tls.ts';
+import { describeAddress, type PostgresAddress } from '../../config/postgres-address.ts';
 import { StoreOpenError } from '../store-open-error.ts';
-import { describeAddress, type PostgresAddress } from './address.ts';
 
 /** How to reach a PostgreSQL. */
 export interface PostgresAccess {

@@ -1,5 +1,5 @@
+import { describeAddress } from '../../config/postgres-address.ts';
 import type { CopyEnd, Row } from '../sql/copy-end.ts';
-import { describeAddress } from './address.ts';
 import { createClientConfig, type PostgresAccess } from './client-config.ts';
 import { beginSnapshot, beginWrite, inTransaction } from './database.ts';
 import { migratePostgres, requireMigrated } from './migrate.ts';

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { Client } from 'pg';
+import { describeAddress } from '../../config/postgres-address.ts';
 import { loadMigrations, type Migration } from '../sql/migrations.ts';
 import { StoreOpenError } from '../store-open-error.ts';
-import { describeAddress } from './address.ts';
 import { CheckedClient } from './checked-client.ts';
 import { createClientConfig, type PostgresAccess } from './client-config.ts';
 import { toFailure, unavailable } from './failures.ts';

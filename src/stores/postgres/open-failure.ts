@@ -1,6 +1,6 @@
+import { describeAddress, type PostgresAddress } from '../../config/postgres-address.ts';
 import { isUnavailable } from '../breaker.ts';
 import { StoreOpenError } from '../store-open-error.ts';
-import { describeAddress, type PostgresAddress } from './address.ts';
 
 /**
  * What `open` comes to, of a store that `key` of the configuration, or an option, gives the address of. Where it can't be

@@ -1,6 +1,6 @@
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import { type ClientTlsPaths, loadClientTls } from '../../config/client-tls.ts';
-import type { RedisAddress } from './address.ts';
+import type { RedisAddress } from '../../config/redis-address.ts';
 import { CheckedConnector, CheckedSentinelConnector } from './checked-connectors.ts';
 
 /** How to reach Redis. */

@@ -1,0 +1,60 @@
+import { hasValidPort, hostPattern, parseHost, parseUserinfo, userinfoPattern } from './authority.ts';
+
+/** Where a records store in PostgreSQL is. */
+export interface PostgresAddress {
+  readonly kind: 'postgres';
+  readonly host: string;
+  readonly port: number;
+  readonly user: string;
+  readonly password: string | undefined;
+  readonly database: string;
+  /** Matches `[a-z_][a-z0-9_]{0,62}`; each tenant has its own. */
+  readonly schema: string;
+  /** The address asks for TLS; the server's certificate is always verified then. */
+  readonly tls: boolean;
+}
+
+const defaultPort = 5432;
+const defaultUser = 'postgres';
+const defaultSchema = 'postern';
+
+/** Names that need no quotes in SQL. Of libpq's modes, those that either encrypt and verify or do neither. */
+const option = '(?:schema=(?!pg_)[a-z_][a-z0-9_]{0,62}|sslmode=(?:disable|require|verify-full))';
+const pattern = new RegExp(
+  `^postgres(?:ql)?://${userinfoPattern}(${hostPattern})/([^/?#\\s]+)(?:\\?(${option}(?:&${option})*))?$`,
+);
+
+/**
+ * Reads `postgres://USER:PASSWORD@HOST:PORT/DATABASE?schema=NAME&sslmode=MODE`; all but HOST and DATABASE may be left
+ * out: user `postgres`, port 5432, schema `postern`, no TLS. User, password and database are percent-decoded. Undefined for
+ * anything else; throws a RangeError, whose message never holds the address, when it is not percent-encoded well.
+ */
+export function readPostgresAddress(text: string): PostgresAddress | undefined {
+  const [, userinfo, host, database, query] = pattern.exec(text) ?? [];
+  if (host === undefined || database === undefined || !hasValidPort(host)) return undefined;
+  const { username, password } = parseUserinfo(userinfo);
+  const options = new URLSearchParams(query);
+  return {
+    kind: 'postgres',
+    ...parseHost(host, defaultPort),
+    user: username || defaultUser,
+    password,
+    database: decodeDatabase(database),
+    schema: options.get('schema') ?? defaultSchema,
+    tls: (options.get('sslmode') ?? 'disable') !== 'disable',
+  };
+}
+
+/** The address without user and password, for messages. */
+export function describeAddress({ host, port, database, schema }: PostgresAddress): string {
+  const authority = host.includes(':') ? `[${host}]` : host;
+  return `postgres://${authority}:${port}/${encodeURIComponent(database)}?schema=${schema}`;
+}
+
+function decodeDatabase(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    throw new RangeError('must have the name of a database that is percent-encoded');
+  }
+}

@@ -1,0 +1,43 @@
+import { hasValidPort, hostPattern } from './authority.ts';
+
+/** Where an upstream listens. */
+export type UpstreamAddress =
+  | {
+      readonly kind: 'server';
+      readonly tls: boolean;
+      /** A name, or an IP address without brackets. */
+      readonly host: string;
+      readonly port: number;
+      /** What its `Host` header would be: without the default port, IPv6 in brackets. */
+      readonly authority: string;
+    }
+  | { readonly kind: 'socket'; readonly path: string }
+  /** The upstream that is part of Postern and responds with the request. */
+  | { readonly kind: 'echo' };
+
+const socketPattern = /^unix:([^\0?#]+)$/;
+const serverPattern = new RegExp(`^https?://${hostPattern}$`);
+
+/**
+ * Parses `http(s)://HOST:PORT`, `unix:PATH` or `builtin:echo`. Throws a RangeError, whose message is the rule, for anything
+ * else.
+ */
+export function parseUpstreamAddress(text: string): UpstreamAddress {
+  if (text === 'builtin:echo') return { kind: 'echo' };
+  const [, path] = socketPattern.exec(text) ?? [];
+  if (path !== undefined) return { kind: 'socket', path };
+  const url = serverPattern.test(text) && hasValidPort(text) ? URL.parse(text) : null;
+  if (url === null)
+    throw new RangeError(
+      'must be http(s)://HOST:PORT without user, path and query, unix:PATH or builtin:echo',
+    );
+  const tls = url.protocol === 'https:';
+  return {
+    kind: 'server',
+    tls,
+    // The brackets of an IPv6 address belong to the URL alone.
+    host: url.hostname.replace(/^\[|\]$/g, ''),
+    port: url.port === '' ? (tls ? 443 : 80) : Number(url.port),
+    authority: url.host,
+  };
+}
