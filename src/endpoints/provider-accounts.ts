@@ -7,17 +7,17 @@ import type { Identity, NewIdentityUser } from '../stores/identity.ts';
 import type { Records } from '../stores/records.ts';
 import type { UserWithSets } from '../stores/user.ts';
 
-/** The accounts of those who sign in through one provider. */
+/** The accounts of users who sign in through one provider. */
 export interface ProviderAccounts {
   /**
    * The account of an identity, which is (issuer, subject) and nothing else, with what the provider grants now; it may be
-   * disabled. A first sign-in makes one, where that is configured; undefined when there is none.
+   * disabled. A first sign-in creates one where that is configured; undefined when there is none.
    */
   accept(
     identity: VerifiedIdentity,
   ): Promise<{ readonly found: UserWithSets; readonly isNew: boolean } | undefined>;
-  /** Whether the identity is, at this moment, that user's, and the user enabled. */
-  isStillGood(userId: string, identity: Identity): Promise<boolean>;
+  /** Whether the identity is linked to that user right now, and the user is enabled. */
+  maySignIn(userId: string, identity: Identity): Promise<boolean>;
 }
 
 /** Creates the accounts of the provider of that name. */
@@ -34,8 +34,9 @@ export function createProviderAccounts(options: {
   async function idsOfSets(names: readonly string[]): Promise<string[]> {
     const found = await Promise.all(names.map((name) => records.findScopeSetByName(name)));
     const unknown = names.filter((_, index) => found[index] === undefined);
-    // Whoever removed the set took it from everybody; that nobody can sign in any more was not asked for.
-    for (const name of unknown) log.warn('a grant names no scope set', { provider, scope_set: name });
+    // Removing a set takes it away from every user; it must not stop them from signing in.
+    for (const name of unknown)
+      log.warn('grant refers to an unknown scope set', { provider, scope_set: name });
     return found.flatMap((set) => (set === undefined ? [] : [set.id]));
   }
 
@@ -54,7 +55,7 @@ export function createProviderAccounts(options: {
       return records.acceptIdentity(claims, newUser);
     },
 
-    async isStillGood(userId, { issuer, subject }) {
+    async maySignIn(userId, { issuer, subject }) {
       const found = await records.findUser(userId);
       if (found === undefined || found.user.disabled) return false;
       const identities = await records.identitiesOf(userId);
@@ -63,7 +64,7 @@ export function createProviderAccounts(options: {
   };
 }
 
-/** A name that somebody has already is somebody else's: it is made another one, by the id at last. */
+/** A name that is taken belongs to another user: the candidates after it become longer, the last one is the id. */
 function newUserOf(username: string, provider: string, created: number): NewIdentityUser {
   const id = uuidv7();
   const names = [username, `${username} (${provider})`, `${username} (${id})`, id]

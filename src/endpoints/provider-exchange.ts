@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import type { RecentUse } from '../credentials/recent-use.ts';
 import { Refusal } from '../errors.ts';
 import type { Exchange } from '../http/exchange.ts';
@@ -17,156 +16,71 @@ import { type AuditEntry, actorOfSession, anonymous } from '../log/log.ts';
 import type { UserWithSets } from '../stores/user.ts';
 import type { Audit } from './audit.ts';
 import type { Endpoint } from './endpoint.ts';
-import { loginResponse } from './login-response.ts';
 import type { ProviderAccounts } from './provider-accounts.ts';
+import { type ReadFields, readPresented, secretFields } from './provider-exchange-fields.ts';
 import type { LoginReply, SignedIn, SignIn } from './sign-in.ts';
 import type { StartCookies } from './start-cookies.ts';
 
-const assertionFields = z.object({ assertion: z.string(), iss: z.string().optional() });
-const codeFields = z.object({ code: z.string(), state: z.string(), iss: z.string().optional() });
-const codeFieldsWithIssuer = codeFields.required();
-
-/** What the front end brings, for the document: which of it, is the provider's `response`. */
-export const exchangeFields = z
-  .object({
-    assertion: z
-      .string()
-      .optional()
-      .describe('Required with `response: id_token`: the ID token (a JWT) that the provider returned.'),
-    code: z
-      .string()
-      .optional()
-      .describe('Required with `response: code`, as `state`: what the provider returned.'),
-    state: z.string().optional(),
-    iss: z
-      .string()
-      .optional()
-      .describe(
-        'As the provider returned it (RFC 9207); required beside `code` where the provider announces that it returns it.',
-      ),
-  })
-  .meta({ id: 'Body_Authentication-ExchangeForm', title: 'Body_Authentication-ExchangeForm' });
-
-/** None of them is ever shown in a problem. */
-const secret = ['assertion', 'code', 'state'] as const;
-
-/** What the exchange answers. */
-export const exchangeResponse = loginResponse
-  .extend({ return_to: z.string().optional().describe('As the start was given it.') })
-  .meta({ id: 'ExchangeResponse' });
-
-/** Reads fields from where a call has them; throws {@link ../errors.ts ValidationError}. */
-type ReadFields = <S extends z.ZodObject>(schema: S) => z.output<S>;
-
-/**
- * `GET` and `POST /api/login/{provider}/exchange`: a session for what the provider gave the front end
- * (OpenID Connect Core §3.1.2.5, §3.2.2.5; RFC 9207).
- */
-export function createProviderExchange(options: {
+/** What the exchange of one provider needs. */
+export interface ProviderExchangeOptions {
   readonly provider: Pick<IdentityProvider, 'name' | 'response' | 'requiresIssuer' | 'redeem'>;
   readonly accounts: ProviderAccounts;
   readonly cookies: Pick<StartCookies, 'bindings' | 'clear'>;
   readonly isKnownOrigin: IsKnownOrigin;
-  /** Whether browsers reach the gateway over https alone. */
+  /** Whether browsers reach the gateway over https only. */
   readonly isHttps: boolean;
   readonly signIn: SignIn;
   readonly recentUse: RecentUse;
   readonly audit: Audit;
   readonly now: () => number;
-}): readonly Endpoint<'open'>[] {
-  const { provider, accounts, cookies, isKnownOrigin, isHttps, signIn, recentUse, audit, now } = options;
+}
 
-  function auditFailure(
-    exchange: Exchange,
-    about: Pick<AuditEntry, 'subject' | 'providerSubject' | 'reason'>,
-  ) {
-    audit(exchange, {
-      event: 'login_failed',
-      outcome: 'failure',
-      actor: anonymous,
-      provider: provider.name,
-      ...about,
-    });
+/**
+ * `GET` and `POST /api/login/{provider}/exchange`: a session for what the provider gave the front end
+ * (OpenID Connect Core §3.1.2.5, §3.2.2.5; RFC 9207).
+ */
+export function createProviderExchange(options: ProviderExchangeOptions): readonly Endpoint<'open'>[] {
+  const signIn = new ProviderSignIn(options);
+  const { provider } = options;
+  const secret = secretFields;
+  return [
+    {
+      method: 'GET',
+      path: `/api/login/${provider.name}/exchange`,
+      guard: 'open',
+      oauth: true,
+      noHead: true,
+      handle: ({ exchange }) =>
+        signIn.respond(exchange, (schema) => readQuery(exchange.query, schema, { secret })),
+    },
+    {
+      method: 'POST',
+      path: `/api/login/${provider.name}/exchange`,
+      guard: 'open',
+      oauth: true,
+      async handle({ exchange, body }) {
+        const { head } = exchange;
+        // Login CSRF: a foreign page must not sign a browser in to another account, or use up its start.
+        assertNotForeignPage(head, options.isKnownOrigin);
+        return signIn.respond(exchange, (schema) => readForm(body, head.contentType, schema, { secret }));
+      },
+    },
+  ];
+}
+
+/** Sign-in through one provider, once the front end has what the provider returned. */
+class ProviderSignIn {
+  readonly #options: ProviderExchangeOptions;
+
+  constructor(options: ProviderExchangeOptions) {
+    this.#options = options;
   }
 
-  async function readPresented(read: ReadFields): Promise<Presented> {
-    if (provider.response === 'id_token') {
-      const { assertion, iss: issuer } = read(assertionFields);
-      return { assertion, issuer };
-    }
-    const { code, state, iss: issuer } = read(codeFields);
-    // What the client alone did wrong is told without asking the provider for anything.
-    if (issuer === undefined && (await provider.requiresIssuer())) read(codeFieldsWithIssuer);
-    return { code, state, issuer };
-  }
-
-  async function redeem(exchange: Exchange, presented: Presented): Promise<VerifiedIdentity> {
-    const { head } = exchange;
-    const sender: Sender = {
-      bindings: (start) => cookies.bindings(head.cookie, start),
-      isOwnPage: () => isSurelyOwnPage(head, isKnownOrigin, isHttps),
-    };
-    try {
-      return await provider.redeem(presented, sender);
-    } catch (error) {
-      // A provider or store that is unavailable has refused nobody.
-      if (error instanceof Refusal && error.status < 500)
-        auditFailure(exchange, { subject: null, reason: String(error.options.cause) });
-      throw error;
-    }
-  }
-
-  function notProvisioned(
-    exchange: Exchange,
-    subject: string | null,
-    reason: string,
-    providerSubject?: string,
-  ) {
-    auditFailure(exchange, { subject, reason, ...(providerSubject !== undefined && { providerSubject }) });
-    return new Refusal('user_not_provisioned', { cause: reason });
-  }
-
-  async function requireAccount(exchange: Exchange, identity: VerifiedIdentity): Promise<UserWithSets> {
-    const accepted = await accounts.accept(identity);
-    if (accepted === undefined) throw notProvisioned(exchange, null, 'no account', identity.subject);
-    const { found, isNew } = accepted;
-    const { id, disabled } = found.user;
-    if (disabled) throw notProvisioned(exchange, id, 'disabled');
-    if (isNew)
-      audit(exchange, {
-        event: 'user_created',
-        outcome: 'success',
-        actor: { user: null, kind: 'provider' },
-        subject: id,
-        provider: provider.name,
-      });
-    return found;
-  }
-
-  /**
-   * Who disables a user, or takes the identity away, ends the sessions there are. This one may be made just after: so
-   * the account is looked at once more.
-   */
-  async function startSession(
-    exchange: Exchange,
-    found: UserWithSets,
-    identity: VerifiedIdentity,
-  ): Promise<SignedIn> {
-    const { id } = found.user;
-    const started = await signIn.start(exchange, found, provider.name, '');
-    try {
-      if (await accounts.isStillGood(id, identity)) return started;
-      throw notProvisioned(exchange, id, 'disabled or unlinked meanwhile');
-    } catch (error) {
-      await signIn.cancel(started.session);
-      throw error;
-    }
-  }
-
-  async function exchangeFor(exchange: Exchange, read: ReadFields): Promise<Reply> {
-    const identity = await redeem(exchange, await readPresented(read));
-    const found = await requireAccount(exchange, identity);
-    const { session, reply } = await startSession(exchange, found, identity);
+  async respond(exchange: Exchange, read: ReadFields): Promise<Reply> {
+    const { provider, recentUse, audit, now } = this.#options;
+    const identity = await this.#redeem(exchange, await readPresented(provider, read));
+    const found = await this.#requireAccount(exchange, identity);
+    const { session, reply } = await this.#startSession(exchange, found, identity);
     const { userId } = session;
     recentUse.noteLogin(userId, now());
     audit(exchange, {
@@ -177,41 +91,100 @@ export function createProviderExchange(options: {
       session: session.id,
       provider: provider.name,
     });
-    return completed(exchange, reply, identity.start);
+    return this.#completed(exchange, reply, identity.start);
   }
 
-  /** With what the start was given; its cookie has served. */
-  function completed({ head }: Exchange, reply: LoginReply, start: SignInStart | null): Reply {
+  async #redeem(exchange: Exchange, presented: Presented): Promise<VerifiedIdentity> {
+    const { provider, cookies, isKnownOrigin, isHttps } = this.#options;
+    const { head } = exchange;
+    const sender: Sender = {
+      bindings: (start) => cookies.bindings(head.cookie, start),
+      isOwnPage: () => isSurelyOwnPage(head, isKnownOrigin, isHttps),
+    };
+    try {
+      return await provider.redeem(presented, sender);
+    } catch (error) {
+      // An unavailable provider or store has not refused the sign-in.
+      if (error instanceof Refusal && error.status < 500)
+        this.#auditFailure(exchange, { subject: null, reason: String(error.options.cause) });
+      throw error;
+    }
+  }
+
+  async #requireAccount(exchange: Exchange, identity: VerifiedIdentity): Promise<UserWithSets> {
+    const { accounts, audit, provider } = this.#options;
+    const accepted = await accounts.accept(identity);
+    if (accepted === undefined)
+      throw this.#notProvisioned(exchange, {
+        subject: null,
+        reason: 'no account',
+        providerSubject: identity.subject,
+      });
+    const { found, isNew } = accepted;
+    const { id: subject, disabled } = found.user;
+    if (disabled) throw this.#notProvisioned(exchange, { subject, reason: 'disabled' });
+    if (isNew)
+      audit(exchange, {
+        event: 'user_created',
+        outcome: 'success',
+        actor: { user: null, kind: 'provider' },
+        subject,
+        provider: provider.name,
+      });
+    return found;
+  }
+
+  /**
+   * Disabling a user or unlinking an identity ends the sessions that exist. This one may be created just after that, so
+   * the account is checked once more.
+   */
+  async #startSession(
+    exchange: Exchange,
+    found: UserWithSets,
+    identity: VerifiedIdentity,
+  ): Promise<SignedIn> {
+    const { signIn, provider, accounts } = this.#options;
+    const { id } = found.user;
+    const started = await signIn.start(exchange, found, provider.name, '');
+    try {
+      if (await accounts.maySignIn(id, identity)) return started;
+      const reason = 'disabled or unlinked in the meantime';
+      throw this.#notProvisioned(exchange, { subject: id, reason });
+    } catch (error) {
+      await signIn.cancel(started.session);
+      throw error;
+    }
+  }
+
+  /** Adds what the start was given, and clears its cookie. */
+  #completed({ head }: Exchange, reply: LoginReply, start: SignInStart | null): Reply {
     if (start === null) return reply;
     const { returnTo } = start;
     return {
       ...reply,
-      headers: [...(reply.headers ?? []), ...cookies.clear(head.cookie, start)],
+      headers: [...(reply.headers ?? []), ...this.#options.cookies.clear(head.cookie, start)],
       body: returnTo === null ? reply.body : { ...reply.body, return_to: returnTo },
     };
   }
 
-  const common = { guard: 'open', oauth: true } as const;
-  return [
-    {
-      ...common,
-      method: 'GET',
-      path: `/api/login/${provider.name}/exchange`,
-      noHead: true,
-      handle: ({ exchange }) =>
-        exchangeFor(exchange, (schema) => readQuery(exchange.query, schema, { secret })),
-    },
-    {
-      ...common,
-      method: 'POST',
-      path: `/api/login/${provider.name}/exchange`,
-      async handle({ exchange, body }) {
-        // Nobody is signed in to an account that is not theirs, and no start of theirs is used up.
-        assertNotForeignPage(exchange.head, isKnownOrigin);
-        return exchangeFor(exchange, (schema) =>
-          readForm(body, exchange.head.contentType, schema, { secret }),
-        );
-      },
-    },
-  ];
+  #notProvisioned(exchange: Exchange, about: FailedSignIn): Refusal {
+    this.#auditFailure(exchange, about);
+    return new Refusal('user_not_provisioned', { cause: about.reason });
+  }
+
+  #auditFailure(exchange: Exchange, about: FailedSignIn): void {
+    const { audit, provider } = this.#options;
+    audit(exchange, {
+      event: 'login_failed',
+      outcome: 'failure',
+      actor: anonymous,
+      provider: provider.name,
+      ...about,
+    });
+  }
+}
+
+/** What the audit line says about a sign-in that failed. */
+interface FailedSignIn extends Pick<AuditEntry, 'subject' | 'providerSubject'> {
+  readonly reason: string;
 }

@@ -1,4 +1,4 @@
-import { exchangeFields, exchangeResponse } from '../endpoints/provider-exchange.ts';
+import { exchangeFields, exchangeResponse } from '../endpoints/provider-exchange-fields.ts';
 import { startQuery, startResponse } from '../endpoints/provider-start.ts';
 import type { RefusalCode } from '../errors.ts';
 import type { Operation } from './operation.ts';

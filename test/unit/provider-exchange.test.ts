@@ -5,8 +5,8 @@ import { Refusal } from '../../src/errors.ts';
 
 type Options = Parameters<typeof createProviderExchange>[0];
 
-/** The GET endpoint over an account that may change once the session is made, and what became of that session. */
-function setUp(isStillGood: () => Promise<boolean>) {
+/** The GET endpoint over an account that may change once the session is created, and what became of that session. */
+function setUp(maySignIn: () => Promise<boolean>) {
   const events: (string | undefined)[] = [];
   const user = { id: 'user-1', disabled: false };
   const parts = {
@@ -15,7 +15,7 @@ function setUp(isStillGood: () => Promise<boolean>) {
       response: 'id_token',
       redeem: async () => ({ issuer: 'i', subject: 's', start: null }),
     },
-    accounts: { accept: async () => ({ found: { user }, isNew: false }), isStillGood },
+    accounts: { accept: async () => ({ found: { user }, isNew: false }), maySignIn },
     signIn: {
       start: async () => ({
         session: { id: 'session-1', userId: user.id },
@@ -34,19 +34,19 @@ function setUp(isStillGood: () => Promise<boolean>) {
   return { events, handle: () => get!.handle(call as unknown as Call<'open'>) };
 }
 
-t.test('a session is handed over while its account is good', async (t) => {
+t.test('a session is handed over if its account may sign in', async (t) => {
   const { handle, events } = setUp(async () => true);
   t.match(await handle(), { status: 200 });
   t.strictSame(events, ['login noted', 'login_succeeded']);
 });
 
-t.test('a session made for a user disabled meanwhile is taken back', async (t) => {
+t.test('a session created for a user disabled in the meantime is revoked', async (t) => {
   const { handle, events } = setUp(async () => false);
   await t.rejects(handle(), { code: 'user_not_provisioned' });
-  t.strictSame(events, ['login_failed', 'disabled or unlinked meanwhile', 'cancelled session-1']);
+  t.strictSame(events, ['login_failed', 'disabled or unlinked in the meantime', 'cancelled session-1']);
 });
 
-t.test('a session whose account can not be looked at again is taken back, and nobody failed', async (t) => {
+t.test('a session whose account can not be checked again is revoked, without a failed sign-in', async (t) => {
   const { handle, events } = setUp(async () => {
     throw new Refusal('store_unavailable');
   });
