@@ -1,0 +1,51 @@
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import t from 'tap';
+
+const documents = globSync(['*.md', 'docs/*.md', 'src/**/*.md', 'test/**/*.md']);
+const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'));
+const ours = /^(?:src|test|docs|config|bench|build|helm|examples|\.ci)\//;
+
+/** A heading as it is linked to. */
+function anchorOf(heading: string): string {
+  return heading
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N} _-]/gu, '')
+    .trim()
+    .replaceAll(' ', '-');
+}
+
+function anchorsOf(file: string): string[] {
+  const text = readFileSync(file, 'utf8').replace(/^```[\s\S]*?^```/gm, '');
+  return [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading]) => anchorOf(heading!));
+}
+
+t.ok(documents.includes('CONTRIBUTING.md') && documents.includes('docs/http.md'));
+
+for (const document of documents) {
+  const text = readFileSync(document, 'utf8');
+
+  t.test(`${document}: every link leads somewhere`, async (t) => {
+    for (const [, target] of text.matchAll(/\]\(([^)\s]+)\)/g)) {
+      if (/^[a-z]+:/.test(target!)) continue;
+      const [path, anchor] = target!.split('#') as [string, string | undefined];
+      const file = path === '' ? document : join(dirname(document), path);
+      t.ok(existsSync(file), target!);
+      if (anchor !== undefined && file.endsWith('.md')) t.ok(anchorsOf(file).includes(anchor), target!);
+    }
+  });
+
+  // What the changelog names was there when it was written.
+  if (document === 'CHANGELOG.md') continue;
+
+  t.test(`${document}: every file and script it names is there`, async (t) => {
+    for (const [, name] of text.matchAll(/`([^`\s]+)`/g)) {
+      if (!ours.test(name!) || /[A-Z]{4}|[{<…]/.test(name!)) continue;
+      const found = [name, `${name}.ts`, `${name}.test.ts`, `${name}.jsonl`].some(
+        (each) => existsSync(each!) || globSync(`${each}`).length > 0,
+      );
+      t.ok(found, name!);
+    }
+    for (const [, name] of text.matchAll(/npm run ([\w:]+)/g)) t.ok(scripts[name!], `npm run ${name}`);
+  });
+}
