@@ -1,23 +1,23 @@
-/** How fast a body has to come. */
+/** How fast a body has to arrive. */
 export interface PaceLimits {
-  /** Bytes a second, averaged over the time in which somebody was ready to read them; 0: no bound. */
+  /** Bytes per second, averaged over the time in which the body was being read; 0: no limit. */
   readonly leastBytesPerSecond: number;
-  /** Milliseconds that all of it may take; Infinity: no bound. */
+  /** Milliseconds that the whole body may take; Infinity: no limit. */
   readonly wholeTimeoutMs: number;
 }
 
-/** Whether the body of one request comes fast enough. It sets no timer; instants are as by `performance.now()`. */
+/** Whether the body of one request arrives fast enough. Sets no timer; instants are by `performance.now()`. */
 export class BodyPace {
   readonly #limits: PaceLimits;
   readonly #judgedAfterMs: number;
   readonly #startedAt: number;
   #bytes = 0;
-  /** How long it was read, in all, until `#readySince`. */
+  /** How long the body was being read in total, up to `#readySince`. */
   #readyMs = 0;
-  /** Since when it is being read; NaN while the client was told to wait. */
+  /** Since when it has been read; NaN while the client is paused. */
   #readySince: number;
 
-  /** Begins at `now`; the rate is not judged before `judgedAfterMs` of reading. */
+  /** Starts at `now`; the rate is ignored for the first `judgedAfterMs` of reading. */
   constructor(limits: PaceLimits, judgedAfterMs: number, now: number) {
     this.#limits = limits;
     this.#judgedAfterMs = judgedAfterMs;
@@ -25,24 +25,24 @@ export class BodyPace {
     this.#readySince = now;
   }
 
-  /** So many bytes came. */
+  /** Adds received bytes. */
   count(bytes: number): void {
     this.#bytes += bytes;
   }
 
-  /** From now on the client waits for us. */
+  /** We stop reading: the time that follows doesn't count against the client. */
   pause(now: number): void {
     if (Number.isNaN(this.#readySince)) return;
     this.#readyMs += now - this.#readySince;
     this.#readySince = Number.NaN;
   }
 
-  /** From now on we wait for the client. */
+  /** We read again. */
   resume(now: number): void {
     if (Number.isNaN(this.#readySince)) this.#readySince = now;
   }
 
-  /** Whether the client is too slow to be waited for any longer. */
+  /** Whether the client is too slow to wait for any longer. */
   isTooSlow(now: number): boolean {
     const { leastBytesPerSecond, wholeTimeoutMs } = this.#limits;
     if (now - this.#startedAt > wholeTimeoutMs) return true;

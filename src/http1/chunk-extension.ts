@@ -1,4 +1,4 @@
-/** Where in a chunk's extensions a byte stands (RFC 9112 §7.1.1). */
+/** States within a chunk's extensions (RFC 9112 §7.1.1). */
 export const extension = {
   nameStart: 0,
   name: 1,
@@ -16,12 +16,12 @@ const equals = 0x3d;
 const quote = 0x22;
 const backslash = 0x5c;
 
-/** Per byte: 1 for what a token may hold (RFC 9110 §5.6.2). */
+/** Per byte: 1 if it may occur in a token (RFC 9110 §5.6.2). */
 const tokenBytes = new Uint8Array(256);
 for (const character of "!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
   tokenBytes[character.charCodeAt(0)] = 1;
 
-/** Where the byte leads; `token[=token|quoted-string]` and nothing else, no blanks, may stand behind each `;`. */
+/** The state after the byte; each `;` must be followed by `token[=token|quoted-string]`, without whitespace. */
 export function nextExtensionState(state: ExtensionState, byte: number): ExtensionState {
   switch (state) {
     case extension.nameStart:
@@ -47,7 +47,7 @@ export function nextExtensionState(state: ExtensionState, byte: number): Extensi
   }
 }
 
-/** Whether the line may end there. */
+/** Whether the line may end in this state. */
 export function mayEndExtension(state: ExtensionState): boolean {
   return state === extension.name || state === extension.value || state === extension.quotedEnd;
 }

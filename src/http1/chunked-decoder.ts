@@ -1,7 +1,7 @@
 import { type ExtensionState, extension, mayEndExtension, nextExtensionState } from './chunk-extension.ts';
 import { isCleanText, MalformedMessage, parseFields } from './message-head.ts';
 
-/** Who is given the bytes of a body as they are decoded. */
+/** Receives the bytes of a body as they are decoded. */
 export interface ChunkSink {
   onChunk(chunk: Buffer): void;
 }
@@ -20,18 +20,18 @@ type State = (typeof state)[keyof typeof state];
 
 const cr = 0x0d;
 const lf = 0x0a;
-/** A chunk of more than 2^48 bytes is nobody's. */
+/** No real chunk has 2^48 bytes or more. */
 const maxSizeDigits = 12;
 const maxExtensionBytes = 1024;
-/** More pieces than this are passed on as one: chunks of a byte each must not cost a write each. */
+/** More pieces than this are joined into one: chunks of one byte must not cost one write each. */
 const fewPieces = 4;
 
 /**
- * Takes the chunked coding apart (RFC 9112 §7.1), strictly: hexadecimal sizes, CRLF alone, bounded extensions and
+ * Decodes the chunked coding (RFC 9112 §7.1) strictly: hexadecimal sizes, only CRLF, bounded extensions and
  * trailers. Throws {@link MalformedMessage}.
  */
 export class ChunkedDecoder {
-  /** The last chunk and the trailers have been read: what follows is another message. */
+  /** The last chunk and the trailers have been read: what follows is the next message. */
   done = false;
   readonly #maxTrailerBytes: number;
   #state: State = state.size;
@@ -46,7 +46,7 @@ export class ChunkedDecoder {
     this.#maxTrailerBytes = maxTrailerBytes;
   }
 
-  /** Names and values of the trailers in turn, once `done`; it keeps them no longer. */
+  /** The trailers, names and values in turn, once `done`; can be taken once. */
   takeTrailers(): string[] {
     const trailers = this.#trailers;
     this.#trailers = [];
@@ -54,7 +54,7 @@ export class ChunkedDecoder {
     return trailers;
   }
 
-  /** Decodes from `start`; gives the index after the last byte that belongs to this body. */
+  /** Decodes from `start`; returns the index after the last byte that belongs to this body. */
   decode(bytes: Buffer, start: number, sink: ChunkSink): number {
     const pieces: Buffer[] = [];
     let at = start;
@@ -113,25 +113,25 @@ export class ChunkedDecoder {
     }
   }
 
-  /** Trailers end with an empty line, as heads do. */
+  /** Trailers end with an empty line, like heads. */
   #readTrailer(bytes: Buffer, from: number): number {
     const before = this.#trailerText.length;
     const room = this.#maxTrailerBytes + 4 - before;
     const text = this.#trailerText + bytes.toString('latin1', from, Math.min(bytes.length, from + room));
     const end = text.startsWith('\r\n') ? 0 : text.indexOf('\r\n\r\n', Math.max(0, before - 3));
     if (end < 0) {
-      // Half a line end may stand last; whatever else is wrong is told at once, not after a time-out. What was looked at
-      // is not looked at again.
-      const isHalf = text.charCodeAt(text.length - 1) === cr;
-      const unseen = before > 0 && text.charCodeAt(before - 1) === cr ? before - 1 : before;
-      const settled = text.slice(unseen, isHalf ? -1 : undefined);
-      if (text.length >= this.#maxTrailerBytes + 4 || !isCleanText(settled))
+      // A malformed trailer is reported at once, not after a timeout. Only new text is checked, and a CR at its end
+      // later, together with what follows.
+      const endsWithCr = text.charCodeAt(text.length - 1) === cr;
+      const uncheckedFrom = before > 0 && text.charCodeAt(before - 1) === cr ? before - 1 : before;
+      const checkable = text.slice(uncheckedFrom, endsWithCr ? -1 : undefined);
+      if (text.length >= this.#maxTrailerBytes + 4 || !isCleanText(checkable))
         throw new MalformedMessage('trailers');
       this.#trailerText = text;
       return bytes.length;
     }
     if (end > 0) {
-      // Also where nobody asks for them: what is no field must not pass for the end of a message.
+      // Parsed even if the trailers are dropped: malformed lines must not be accepted as the end of a message.
       if (!isCleanText(text.slice(0, end))) throw new MalformedMessage('trailers');
       this.#trailers = parseFields(text.slice(0, end), 0);
     }

@@ -15,19 +15,19 @@ import { assertNoInterimBody, framingOf, type ResponseFraming, upgradeNamedIn } 
 import { UpstreamError } from './upstream-error.ts';
 
 const maxHeadBytes = 64 * 1024;
-/** Interim answers to one request; a flood of them is no service. */
+/** Interim responses to one request; more are taken for a flood. */
 const maxInterim = 32;
 
-/** Opens a connection that a pool owns. */
+/** Opens a connection, owned by a pool. */
 export function openUpstreamConnection(target: SocketTarget, owner: ConnectionOwner): UpstreamConnection {
   return new UpstreamConnection(connectSocket(target), owner, connectEvent(target), defaultKeepAliveMs);
 }
 
-/** One connection to an upstream: carries one request at a time and reads its response strictly. */
+/** One connection to an upstream: carries one request at a time, and reads its response strictly. */
 export class UpstreamConnection implements PooledConnection {
-  /** Answers read so far: a connection that had none and dies was never good. */
+  /** Responses read so far. */
   responses = 0;
-  /** When it last became free, or something last moved, as by `performance.now()`. */
+  /** When it last became free or made progress, by `performance.now()`. */
   since = performance.now();
   /** How long it may stay free, in milliseconds. */
   keepAliveMs: number;
@@ -38,7 +38,7 @@ export class UpstreamConnection implements PooledConnection {
   #sent = false;
   #kept: Buffer | null = null;
   readonly #growing = new GrowingBytes();
-  /** How much of it has been looked at. */
+  /** How many of the kept bytes have been searched for the end of the head. */
   #seen = 0;
   #headSeen = false;
   #interim = 0;
@@ -91,7 +91,7 @@ export class UpstreamConnection implements PooledConnection {
       request.onSent();
       return;
     }
-    // What has come of the body already leaves together with the head.
+    // The part of the body that has already arrived leaves together with the head.
     this.#socket.cork();
     this.#socket.write(request.headText, 'latin1');
     request.onSent();
@@ -99,8 +99,8 @@ export class UpstreamConnection implements PooledConnection {
   }
 
   /**
-   * Sends bytes of the body, in the framing the head announced; false when the upstream does not keep up. They are the
-   * connection's from then on.
+   * Sends bytes of the body, in the framing that the head announced; false if the upstream doesn't keep up. The caller
+   * gives the buffer away.
    */
   write(bytes: Buffer): boolean {
     this.since = performance.now();
@@ -115,7 +115,7 @@ export class UpstreamConnection implements PooledConnection {
       socket.uncork();
     }
     releaseBuffer(bytes, socket);
-    // What the kernel took at once needn't be waited for, however much it was.
+    // Nothing to wait for if the kernel accepted all of it at once, however much it was.
     return socket.writableLength < socket.writableHighWaterMark;
   }
 
@@ -149,12 +149,12 @@ export class UpstreamConnection implements PooledConnection {
 
   readonly #onData = (chunk: Buffer): void => {
     if (this.#dead) return;
-    // Bytes that nobody asked for: what else it may say can't be trusted.
+    // Bytes that no request asked for: nothing that follows can be trusted.
     if (this.#request === null) {
       this.destroy();
       return;
     }
-    // A head has to come in time as a whole: a byte now and then is no progress.
+    // The timeout is for the whole head: a byte now and then is no progress.
     if (this.#headSeen) this.since = performance.now();
     this.#gotBytes = true;
     const bytes = this.#kept === null ? chunk : this.#growing.join(this.#kept, chunk);
@@ -168,7 +168,7 @@ export class UpstreamConnection implements PooledConnection {
   };
 
   #read(bytes: Buffer): void {
-    // A piece that was passed on may have no length any more.
+    // The buffer may be empty once it has been passed on.
     const { length } = bytes;
     let at = 0;
     while (!this.#headSeen) {
@@ -204,7 +204,7 @@ export class UpstreamConnection implements PooledConnection {
   #switch(fields: string[], bytes: Buffer): void {
     const request = this.#request!;
     if (request.upgrade === null || upgradeNamedIn(fields) !== request.upgrade)
-      throw new MalformedMessage('unasked 101');
+      throw new MalformedMessage('unexpected 101');
     const socket = this.#socket;
     this.#dead = true;
     this.#request = null;
@@ -218,7 +218,7 @@ export class UpstreamConnection implements PooledConnection {
   #readHead({ status, minor, fields }: ResponseHeadText): void {
     const request = this.#request!;
     if (status < 200) {
-      if (++this.#interim > maxInterim) throw new MalformedMessage('too many interim answers');
+      if (++this.#interim > maxInterim) throw new MalformedMessage('too many interim responses');
       assertNoInterimBody(fields);
       this.since = performance.now();
       request.onInterim(status, fields);
@@ -233,23 +233,23 @@ export class UpstreamConnection implements PooledConnection {
     request.onHead(status, fields, framing.announced);
   }
 
-  /** One piece of the response's body, decoded. */
+  /** Receives a decoded piece of the response's body. */
   onChunk(chunk: Buffer): void {
     this.#request?.onData(chunk);
   }
 
-  /** The response is complete; `beyond` bytes came after it that belong to nothing. */
-  #finish(beyond: number, trailers: string[]): void {
+  /** The response is complete, and was followed by `extraBytes` that belong to no response. */
+  #finish(extraBytes: number, trailers: string[]): void {
     const request = this.#request!;
     this.#growing.clear();
-    const reusable = beyond === 0 && this.#framing!.reusable && this.#sent;
+    const reusable = extraBytes === 0 && this.#framing!.reusable && this.#sent;
     this.#request = null;
     this.responses++;
     if (!reusable) this.destroy();
     request.onEnd(trailers);
     if (reusable && !this.#dead) {
       this.since = performance.now();
-      // A client that read slowly to the end has left it paused.
+      // A client that read slowly may have left it paused.
       if (this.#socket.isPaused()) this.#socket.resume();
       this.#owner.onFree(this);
     }
@@ -261,22 +261,19 @@ export class UpstreamConnection implements PooledConnection {
     else this.#fail(new UpstreamError('reset'));
   };
 
-  readonly #onError = (error: Error): void => {
+  readonly #onError = (error?: Error): void => {
     this.#fail(new UpstreamError(this.#connected ? 'reset' : 'refused', error));
   };
 
-  readonly #onClose = (): void => {
-    this.#fail(new UpstreamError(this.#connected ? 'reset' : 'refused'));
-  };
+  readonly #onClose = (): void => this.#onError();
 
   #fail(error: UpstreamError): void {
     if (this.#dead) return;
     const request = this.#request;
     this.destroy();
-    if (request === null) return;
-    // It had carried a response, was thought alive, and died before the first byte of this one.
+    // It had carried a response before, and was closed before the first byte of this one.
     error.diedIdle = this.responses > 0 && !this.#gotBytes && error.kind === 'reset';
-    request.onError(error);
+    request?.onError(error);
   }
 
   isStale(now: number): boolean {
@@ -293,9 +290,9 @@ export class UpstreamConnection implements PooledConnection {
     if (!this.#connected) {
       if (waited > request.connectTimeoutMs) this.#fail(new UpstreamError('connect_timeout'));
     } else if (!this.#headSeen) {
-      // While the body is on its way the upstream is not late, unless it takes none of it.
-      const isItsTurn = this.#sent || this.#socket.writableNeedDrain;
-      if (isItsTurn && waited > request.responseTimeoutMs) this.#fail(new UpstreamError('response_timeout'));
+      // The upstream's time doesn't count while the body is still being sent, unless the upstream stops reading it.
+      const isWaiting = this.#sent || this.#socket.writableNeedDrain;
+      if (isWaiting && waited > request.responseTimeoutMs) this.#fail(new UpstreamError('response_timeout'));
     } else if (!this.#socket.isPaused() && waited > request.idleTimeoutMs)
       this.#fail(new UpstreamError('idle_timeout'));
   }

@@ -5,26 +5,26 @@ import type { SocketTarget } from './client-socket.ts';
 import { RestingConnections } from './resting-connections.ts';
 import { UpstreamError } from './upstream-error.ts';
 
-/** What a pool of connections is at, at one moment; `busy` and `free` are all of them. */
+/** The load of a pool at one moment; every connection is either busy or free. */
 export interface ConnectionLoad {
-  /** Connections that carry something, or are being made for it. */
+  /** Connections that carry a request, or are being opened for one. */
   readonly busy: number;
   readonly free: number;
-  /** Requests that wait for a connection. */
+  /** Requests waiting for a connection. */
   readonly waiting: number;
 }
 
 /** An upstream service, normalised. Durations in milliseconds. */
 export interface UpstreamOptions extends SocketTarget {
   readonly name: string;
-  /** `Host` for a request that came without one (HTTP/1.0). */
+  /** `Host` for a request that has none (HTTP/1.0). */
   readonly authority: string;
-  /** Sent as `Host` in place of the one received; null: as received. */
+  /** Sent as `Host` instead of the client's; null: the client's is kept. */
   readonly host: string | null;
   readonly maxConnections: number;
-  /** Requests that may wait for a connection. */
+  /** How many requests may wait for a connection. */
   readonly maxWaiting: number;
-  /** The shortest time-out of any request, by which connections are looked at. */
+  /** The shortest timeout of any request, which determines how often timeouts are checked. */
   readonly shortestTimeoutMs: number;
 }
 
@@ -34,27 +34,27 @@ export interface Upstream {
   readonly authority: string;
   readonly host: string | null;
   /**
-   * Sends the request, now or when a connection is free. Requests whose body is on its way get half of the connections
-   * at most, and wait in a queue of their own. Throws `upstream_overloaded` when the queue is full.
+   * Sends the request, now or when a connection is free. Requests whose body is still arriving get at most half of the
+   * connections, and wait in a queue of their own. Throws `upstream_overloaded` if the queue is full.
    */
   send(request: UpstreamRequest): void;
-  /** Sends once more what a connection that had been thought alive lost. Throws as `send` does. */
+  /** Sends a request again that was lost with a connection which had died while free. Throws like `send`. */
   sendAgain(request: UpstreamRequest): void;
-  /** All of the body of a request has come, wherever the request is now. */
+  /** The whole body of a request has arrived, whether the request is waiting or being sent. */
   bodyReceived(request: UpstreamRequest): void;
-  /** A request is over: it waits no more, and takes no place of those with a body on its way. */
+  /** A request is over: removes it from the queues and from the uploads. */
   forget(request: UpstreamRequest): void;
   load(): ConnectionLoad;
   /** Closes every connection at once. */
   close(): void;
 }
 
-/** Opens a connection for a pool, which owns it; it connects by itself. */
+/** Opens a connection, owned by a pool; it starts to connect at once. */
 export type OpenConnection = (target: SocketTarget, owner: ConnectionOwner) => PooledConnection;
 
 /**
- * Builds the pool; it connects when it is first used. The connection used last is used first again. `open`: what carries
- * the requests, by default this engine's own connection.
+ * Creates the pool, which connects on first use. The most recently used connection is used first. `open` creates the
+ * connections, by default this engine's own.
  */
 export function createUpstream(
   options: UpstreamOptions,
@@ -74,9 +74,9 @@ class UpstreamPool implements Upstream, ConnectionOwner {
   readonly #resting = new RestingConnections<PooledConnection>((connection) => this.#onRested(connection));
   /** In order of arrival. */
   readonly #queue = new Set<UpstreamRequest>();
-  /** Likewise, those whose body is on its way. */
+  /** In order of arrival, those whose body is still arriving. */
   readonly #uploadQueue = new Set<UpstreamRequest>();
-  /** Those that a connection carries while their body is on its way. */
+  /** Requests being sent whose body is still arriving. */
   readonly #uploads = new Set<UpstreamRequest>();
   readonly #maxUploads: number;
   readonly #timer: NodeJS.Timeout;
@@ -111,7 +111,7 @@ class UpstreamPool implements Upstream, ConnectionOwner {
         this.#carry(free, request);
         return;
       }
-      // One that rests is there sooner than a new one.
+      // A resting connection is ready sooner than a new one.
       const isAwaited = this.#resting.size > this.#queue.size + this.#uploadQueue.size;
       if (!isAwaited && this.#all.size < this.#options.maxConnections) {
         this.#connect(request);
@@ -119,7 +119,7 @@ class UpstreamPool implements Upstream, ConnectionOwner {
       }
     }
     const queue = request.isUploading ? this.#uploadQueue : this.#queue;
-    // Who takes one that rests hardly waits.
+    // Requests that get a resting connection hardly wait, and don't count.
     if (queue.size >= this.#options.maxWaiting + this.#resting.size) throw new Refusal('upstream_overloaded');
     request.waitingSince = performance.now();
     queue.add(request);
@@ -136,7 +136,7 @@ class UpstreamPool implements Upstream, ConnectionOwner {
   }
 
   sendAgain(request: UpstreamRequest): void {
-    // The others that are free may be as dead as the one that lost it: only a new connection surely is not.
+    // Other free connections may be just as dead; only a new one is certain to work.
     if (this.#all.size >= this.#options.maxConnections) this.#free.pop()?.destroy();
     if (this.#all.size < this.#options.maxConnections) this.#connect(request);
     else this.send(request);
@@ -154,7 +154,7 @@ class UpstreamPool implements Upstream, ConnectionOwner {
     if (this.#uploads.delete(request)) this.#startWaiting();
   }
 
-  /** Gives what waits the connections there are for it. */
+  /** Starts waiting requests for which there are connections. */
   #startWaiting(): void {
     while (this.#queue.size + this.#uploadQueue.size > 0) {
       const free = this.#takeFree();
@@ -214,7 +214,7 @@ class UpstreamPool implements Upstream, ConnectionOwner {
     return undefined;
   }
 
-  /** Whoever has waited longest of those that may start. */
+  /** The longest waiting of the requests that may start. */
   #takeWaiting(): UpstreamRequest | undefined {
     if (this.#queue.size + this.#uploadQueue.size === 0) return undefined;
     const [first] = this.#queue;

@@ -16,7 +16,7 @@ export interface SocketTarget {
   readonly tls: UpstreamTls | null;
 }
 
-/** The event by which a socket of {@link connectSocket} says that it is ready. */
+/** The event that a socket of {@link connectSocket} emits when it is ready. */
 export function connectEvent({ tls }: SocketTarget): 'connect' | 'secureConnect' {
   return tls === null ? 'connect' : 'secureConnect';
 }
@@ -25,12 +25,12 @@ export function connectEvent({ tls }: SocketTarget): 'connect' | 'secureConnect'
 export function connectSocket({ address, tls }: SocketTarget): Socket {
   const where = {
     ...('socketPath' in address ? { path: address.socketPath } : address),
-    // The end of one direction of an upgraded connection is not that of the other.
+    // The two directions of an upgraded connection end separately.
     allowHalfOpen: true,
   };
   if (tls === null) return netConnect(where);
   const { ca, cert, key, serverName } = tls;
-  // An IP address is no server name (RFC 6066 §3); the certificate is checked against it all the same.
+  // RFC 6066 §3 allows no IP address as a server name; the certificate is checked against it all the same.
   const servername = serverName ?? ('host' in address && isIP(address.host) === 0 ? address.host : undefined);
   return tlsConnect({ ...where, ca, cert, key, servername, ALPNProtocols: ['http/1.1'] });
 }

@@ -1,12 +1,12 @@
 import type { Socket } from 'node:net';
 
-/** Where a connection stands; each has its own time-out. */
+/** The phases of a client connection, each with a timeout of its own. */
 export const phase = { idle: 0, head: 1, exchange: 2, discarding: 3, ending: 4 } as const;
 export type Phase = (typeof phase)[keyof typeof phase];
 
 /**
- * What a client takes too long for: sending its next request, its head or its body, or the body that nobody wants any
- * more; reading a response, or the end of one that is over; closing.
+ * What a client took too long for: sending its next request, a head, a body, or a body that is being discarded; reading
+ * a response, or the end of one that has been written; closing its side.
  */
 export type ClientTimeout =
   | 'request'
@@ -17,27 +17,27 @@ export type ClientTimeout =
   | 'reading-end'
   | 'close';
 
-/** How long it may take, in milliseconds. */
+/** Timeouts in milliseconds. */
 export interface TimeLimits {
   readonly headerTimeoutMs: number;
   readonly keepAliveTimeoutMs: number;
   readonly bodyIdleTimeoutMs: number;
-  /** How long a body is read before its rate is judged. */
+  /** How long a body is read before its rate counts. */
   readonly bodyJudgedAfterMs: number;
   readonly writeIdleTimeoutMs: number;
 }
 
-/** How long a refused or early answered client may go on sending before its connection is cut. */
+/** How long a client may continue to send after its response before the connection is cut. */
 const lingerMs = 1_000;
 
-/** Where one connection stands and since when. It sets no timer: it is asked from time to time. */
+/** The phase of one connection, and since when. Sets no timer: the server polls it. */
 export class ConnectionClock {
   phase: Phase = phase.idle;
-  /** The client must read before anything else moves. */
+  /** The client must read before anything else can happen. */
   wantsDrain = false;
   readonly #socket: Pick<Socket, 'writableLength' | 'isPaused'>;
   readonly #limits: TimeLimits;
-  /** When the phase began or something last moved in it, as by `performance.now()`. */
+  /** When the phase began, or last made progress, by `performance.now()`. */
   #since = performance.now();
   #headSince = 0;
   #servedAny = false;
@@ -54,36 +54,36 @@ export class ConnectionClock {
     else if (next === phase.exchange) this.#servedAny = true;
   }
 
-  /** Something moved; gives the instant. */
+  /** Restarts the timeout; returns the current instant. */
   noteProgress(): number {
     this.#since = performance.now();
     return this.#since;
   }
 
-  /** Bytes came. */
+  /** Bytes have been received. */
   noteBytes(): void {
-    // One that does not read gains no time by sending.
+    // A client that doesn't read gains no time by sending.
     if (this.phase < phase.discarding && !this.wantsDrain) this.#since = performance.now();
   }
 
-  /** A write did not go through at once. */
+  /** The client must read before more can be written. */
   waitForDrain(): void {
     this.wantsDrain = true;
     this.#since = performance.now();
   }
 
-  /** What the client is late with at `now`, if it is; `readsBody`: somebody wants the body of its request. */
+  /** The timeout that has passed at `now`; null: none. `readsBody`: the body of the request is being read. */
   timeoutAt(now: number, readsBody: boolean): ClientTimeout | null {
     const waited = now - this.#since;
     const { headerTimeoutMs, keepAliveTimeoutMs, bodyIdleTimeoutMs, writeIdleTimeoutMs } = this.#limits;
     const isBusy = this.phase === phase.exchange || this.phase === phase.head;
-    // The end of a response is still on its way to a client that is slow, and neither idle nor done.
+    // The end of a response is still being sent to a slow client, which is neither idle nor done.
     if (!isBusy && this.#socket.writableLength > 0) return waited > writeIdleTimeoutMs ? 'reading-end' : null;
     switch (this.phase) {
       case phase.idle:
         return waited > (this.#servedAny ? keepAliveTimeoutMs : headerTimeoutMs) ? 'request' : null;
       case phase.head:
-        // As a whole: a byte now and then is no progress.
+        // For the whole head: a byte now and then is no progress.
         return now - this.#headSince > headerTimeoutMs ? 'head' : null;
       case phase.exchange:
         if (this.wantsDrain) return waited > writeIdleTimeoutMs ? 'reading' : null;

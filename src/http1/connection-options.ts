@@ -12,97 +12,97 @@ export interface ResponseWriter {
   readonly status: number;
   readonly begun: boolean;
   readonly ended: boolean;
-  /** Bytes of the body so far. */
+  /** Bytes of the body written so far. */
   bodyBytes: number;
-  /** The connection ends with this response; may be set until `begin`. */
+  /** Whether the connection closes after this response; may be set until `begin`. */
   closes: boolean;
-  /** Whether a body whose length was said came to another one: the connection can't be used any more. */
+  /** Whether the body is shorter or longer than announced, so that the connection can't be reused. */
   readonly cutShort: boolean;
   /**
    * Starts the response. `fields` are names and values in turn, without framing; `length` is that of the body in bytes,
-   * -1 when it isn't known. Nothing is sent before the first bytes of the body, the end, or {@link flush}.
+   * -1 if unknown. Nothing is sent before the first bytes of the body, the end, or {@link flush}.
    *
-   * Throws `UnwritableHead` and leaves the response unbegun: another may take its place.
+   * Throws `UnwritableHead`; the response has then not begun, and another can be sent instead.
    */
   begin(status: number, fields: readonly string[], length: number): void;
-  /** Sends the head if it still waits for the first bytes of the body. */
+  /** Sends the head if it is still waiting for the first bytes of the body. */
   flush(): void;
-  /** Sends bytes of the body; false when the client does not keep up. */
+  /** Sends bytes of the body; false if the client doesn't keep up. */
   write(bytes: Buffer): boolean;
   /**
-   * Ends the response, with the last bytes of its body if there are some and with trailers where the framing has room.
-   * Throws `UnwritableHead` for trailers, before anything of this has been sent.
+   * Ends the response, with the last bytes of its body if there are any, and with trailers if the framing allows them.
+   * Throws `UnwritableHead` for trailers, before any of this is sent.
    */
   end(bytes?: Buffer, trailers?: readonly string[]): void;
-  /** An interim response (RFC 9110 §15.2): to HTTP/1.1 alone, before the final one. Throws `UnwritableHead`. */
+  /** Sends an interim response (RFC 9110 §15.2), but none to HTTP/1.0 or after the head. Throws `UnwritableHead`. */
   sendInterim(status: number, fields?: readonly string[]): void;
-  /** Agrees to another protocol (RFC 9110 §15.2.2): the last that is written as HTTP. Throws `UnwritableHead`. */
+  /** Sends 101 (RFC 9110 §15.2.2), after which the connection is no longer HTTP. Throws `UnwritableHead`. */
   switchProtocols(fields: readonly string[]): void;
 }
 
-/** What an exchange may do with the client connection that its request came on. */
+/** The client connection of an exchange, as the exchange sees it. */
 export interface RequestChannel {
   readonly socket: Socket;
   /** Canonical address of the peer. */
   readonly peer: string;
   readonly encrypted: boolean;
-  /** Whether the request body has been read to its end, or there is none. */
+  /** Whether the request body has been read to its end; true if there is none. */
   readonly bodyDone: boolean;
-  /** Starts to read the request body; what has come already is given at once. */
+  /** Starts to read the request body; what has already arrived is passed on at once. */
   read(reader: BodyReader): void;
-  /** Lets the client wait before it sends more of the body. */
+  /** Stops reading the body, which makes the client wait. */
   pause(): void;
-  /** Reads on. */
+  /** Continues to read. */
   resume(): void;
-  /** The reader wants no more; the rest of the body is discarded. */
+  /** Detaches the reader; the rest of the body is discarded. */
   release(reader: BodyReader): void;
-  /** Told by the exchange that a write did not go through at once. */
+  /** Called by the exchange when the client doesn't keep up. */
   waitForDrain(): void;
-  /** Told by the exchange that its response has been written whole. */
+  /** Called by the exchange when its response has been written completely. */
   finished(exchange: ServerExchange): void;
-  /** Gives the socket away, with what has been read beyond the head, for another protocol. */
+  /** Hands the socket over to another protocol, with the bytes read beyond the head. */
   detach(): { socket: Socket; bytes: Buffer };
-  /** Cuts the connection, and what is still on its way to the client: it can't take that for whole. */
+  /** Cuts the connection and unsent data, so that the client can't take a truncated response for a complete one. */
   reset(): void;
 }
 
 /** One request and its response, as the engine sees it. */
 export interface ServerExchange {
   readonly response: ResponseWriter;
-  /** `ok` until something ended it in another way. */
+  /** `ok`, or what ended it otherwise. */
   readonly outcome: string;
-  /** The client keeps up again after a write that did not go through at once. */
+  /** Called when the client keeps up again. */
   readonly onDrain: (() => void) | null;
-  /** What follows on the connection can't be trusted: it ends with this response. */
+  /** Closes the connection after this response, because what follows on it can't be trusted. */
   closeAfterResponse(): void;
   /** The connection was lost before the exchange was over. */
   onConnectionLost(): void;
-  /** Ends the connection without a proper end of the response; `outcome` says why. */
+  /** Resets the connection, so that a truncated response can't look complete. `outcome` says why. */
   reset(outcome: string): void;
 }
 
 /** One client connection, as its server sees it. */
 export interface ClientConnection {
-  /** Closes the connection if it has been too long where it stands; `now` as by `performance.now()`. */
+  /** Closes the connection if one of its timeouts has passed; `now` is by `performance.now()`. */
   checkTime(now: number): void;
-  /** No more requests: an idle connection closes now, a busy one with its response. */
+  /** Accepts no more requests: an idle connection closes now, a busy one after its response. */
   closeWhenIdle(): void;
-  /** Cuts the connection because the gateway ends. */
+  /** Cuts the connection because the gateway is shutting down. */
   cut(): void;
 }
 
-/** What all connections of a listener share. Durations in milliseconds. */
+/** The options shared by all connections of a listener. Durations in milliseconds. */
 export interface ConnectionOptions<Exchange extends ServerExchange> extends TimeLimits {
   readonly headerBytes: number;
   readonly targets: TargetLimits;
-  /** 0: no bound. */
+  /** 0: no limit. */
   readonly requestsPerConnection: number;
   readonly encrypted: boolean;
-  /** Names and values in turn that tell a client how long its connection is kept. */
+  /** The headers, names and values in turn, of a response after which the connection stays open. */
   readonly keepAliveFields: readonly string[];
-  /** Responses carry `Connection: close` from now on. */
+  /** Whether responses carry `Connection: close`. */
   isClosing(): boolean;
-  /** Makes the exchange of a request whose head has come. */
+  /** Creates the exchange of a request whose head has arrived. */
   createExchange(
     channel: RequestChannel,
     response: ResponseWriter,
@@ -111,7 +111,7 @@ export interface ConnectionOptions<Exchange extends ServerExchange> extends Time
   ): Exchange;
   /** Responds to the exchange; never throws. */
   onRequest(exchange: Exchange): void;
-  /** Bytes came that are no request; returns the whole response as latin1 text, after which the connection is over. */
+  /** The bytes received aren't a request; returns the complete response, latin1, after which the connection closes. */
   onUnreadable(refusal: Refusal, peer: string): string;
   /** The exchange is over, however it ended. */
   onClosed(exchange: Exchange): void;

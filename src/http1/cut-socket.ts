@@ -1,11 +1,11 @@
 import type { Socket } from 'node:net';
 
-/** Cuts a client's connection, and what is still on its way there: it can't take that for whole. */
+/** Cuts a client's connection and unsent data, so that a truncated response can't be taken for a complete one. */
 export function cutSocket(socket: Socket, encrypted: boolean): void {
   if (socket.destroyed) return;
-  // Nothing is left to cut then; and libuv resets no socket whose end is on its way, so that Node would lose it open.
+  // Then everything has been sent; and libuv can't reset a socket that is shutting down: Node would leak it, open.
   const isEnding = socket.writableEnded && socket.writableLength === 0;
-  // TLS has no reset of its own: a close without its close_notify says the same.
+  // TLS has no reset; closing without close_notify means the same.
   if (encrypted || isEnding) socket.destroy();
   else socket.resetAndDestroy();
 }

@@ -1,34 +1,34 @@
-const leastRoomBytes = 512;
-const noRoom = Buffer.alloc(0);
+const minBufferBytes = 512;
+const noBytes = Buffer.alloc(0);
 
-/** Joins what is kept of a connection's bytes with what comes next, in time linear in the bytes however they are cut. */
+/** Joins the kept bytes of a connection with those that follow, in linear time however small the pieces are. */
 export class GrowingBytes {
-  #room: Buffer = noRoom;
+  #buffer: Buffer = noBytes;
   #end = 0;
 
-  /** `kept`, then `chunk`: where `kept` is the end of what was joined last, only `chunk` is copied. */
+  /** `kept` followed by `chunk`; only `chunk` is copied if `kept` is the end of the previous result. */
   join(kept: Buffer, chunk: Buffer): Buffer {
     const length = kept.length + chunk.length;
     const continues =
-      kept.buffer === this.#room.buffer &&
-      kept.byteOffset + kept.length === this.#room.byteOffset + this.#end;
-    if (!continues || this.#end + chunk.length > this.#room.length) {
-      // Slow: memory of its own, which nobody else holds on to.
-      this.#room = Buffer.allocUnsafeSlow(Math.max(leastRoomBytes, 2 * length));
-      this.#end = kept.copy(this.#room);
+      kept.buffer === this.#buffer.buffer &&
+      kept.byteOffset + kept.length === this.#buffer.byteOffset + this.#end;
+    if (!continues || this.#end + chunk.length > this.#buffer.length) {
+      // Slow: memory that isn't shared with other buffers, which could retain it.
+      this.#buffer = Buffer.allocUnsafeSlow(Math.max(minBufferBytes, 2 * length));
+      this.#end = kept.copy(this.#buffer);
     }
-    this.#end += chunk.copy(this.#room, this.#end);
-    return this.#room.subarray(this.#end - length, this.#end);
+    this.#end += chunk.copy(this.#buffer, this.#end);
+    return this.#buffer.subarray(this.#end - length, this.#end);
   }
 
-  /** Lets go of the memory. */
+  /** Releases the memory. */
   clear(): void {
-    this.#room = noRoom;
+    this.#buffer = noBytes;
     this.#end = 0;
   }
 }
 
-/** The bytes as they are, or a copy where they are a small part of what they were cut from. */
+/** The bytes themselves, or a copy if they are only a small part of the memory they would retain. */
 export function withoutSurroundings(bytes: Buffer): Buffer {
   if (bytes.length * 4 >= bytes.buffer.byteLength) return bytes;
   const copy = Buffer.allocUnsafeSlow(bytes.length);

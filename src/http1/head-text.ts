@@ -2,29 +2,29 @@ import { STATUS_CODES } from 'node:http';
 
 declare const checked: unique symbol;
 
-/** A head as it goes on the wire, blank line included, latin1; only this file makes one. */
+/** A head as sent, including the empty line, latin1; only this file creates one. */
 export type HeadText = string & { readonly [checked]: true };
 
-/** A head that must not leave: it would hold a byte that has no place there, and be read as something else. */
+/** A head that must not be sent, because it contains a byte that would change how it is read. */
 export class UnwritableHead extends Error {
-  /** `part` is the name of the field, or the start line; never a value, which may be a secret. */
+  /** `part` is the name of the field, or `start line`; never a value, which may be a secret. */
   constructor(part: string) {
     super(`unwritable head: ${part}`);
     this.name = 'UnwritableHead';
   }
 }
 
-/** Whatever is not HTAB, a printable character or obs-text (RFC 9110 §5.5). */
+/** Anything but HTAB, printable characters and obs-text (RFC 9110 §5.5). */
 const unwritable = /[^\t\x20-\x7e\x80-\xff]/;
-/** For heads of as many lines as their index: every line clean, none missing and none too many. */
-const heads: RegExp[] = [];
-const rememberedLines = 128;
+/** By number of lines: matches a head of exactly so many lines, each of which is writable. */
+const headPatterns: RegExp[] = [];
+const maxPatternLines = 128;
 
 const none: readonly string[] = [];
 
 /**
- * Writes a head: its start line, `fields`, then `own`, names and values in turn (RFC 9112 §2.1). Every head that leaves
- * is written here. Throws {@link UnwritableHead}.
+ * Writes a head: its start line, `fields`, then `own`, names and values in turn (RFC 9112 §2.1). Every head that is
+ * sent is written here. Throws {@link UnwritableHead}.
  */
 export function headText(
   startLine: string,
@@ -36,12 +36,12 @@ export function headText(
   for (let i = 0; i < own.length; i += 2) text += `${own[i]}: ${own[i + 1]}\r\n`;
   text += '\r\n';
   const lines = 1 + (fields.length + own.length) / 2;
-  const isWritable = lines <= rememberedLines && headOf(lines).test(text);
+  const isWritable = lines <= maxPatternLines && headPattern(lines).test(text);
   if (!isWritable) assertWritable(startLine, fields, own);
   return text as HeadText;
 }
 
-/** The head of a response. Throws as {@link headText} does. */
+/** The head of a response. Throws like {@link headText}. */
 export function responseHeadText(
   status: number,
   fields: readonly string[],
@@ -50,18 +50,18 @@ export function responseHeadText(
   return headText(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`, fields, own);
 }
 
-/** The last chunk and the trailers behind it (RFC 9112 §7.1.2). Throws as {@link headText} does. */
+/** The last chunk and the trailers after it (RFC 9112 §7.1.2). Throws like {@link headText}. */
 export function lastChunk(trailers: readonly string[]): string {
   return trailers.length === 0 ? '0\r\n\r\n' : headText('0', trailers);
 }
 
-/** One pass over the finished text is cheaper than one over each name and value. */
-function headOf(lines: number): RegExp {
-  heads[lines] ??= new RegExp(`^(?:[\\t\\x20-\\x7e\\x80-\\xff]*\\r\\n){${lines}}\\r\\n$`);
-  return heads[lines];
+/** One pass over the complete text is cheaper than one for each name and value. */
+function headPattern(lines: number): RegExp {
+  headPatterns[lines] ??= new RegExp(`^(?:[\\t\\x20-\\x7e\\x80-\\xff]*\\r\\n){${lines}}\\r\\n$`);
+  return headPatterns[lines];
 }
 
-/** The same, slowly: for heads of very many lines, and to say what is wrong. */
+/** The same check field by field: for heads of very many lines, and to find out what is wrong. */
 function assertWritable(startLine: string, ...lists: readonly (readonly string[])[]): void {
   if (unwritable.test(startLine)) throw new UnwritableHead('start line');
   for (const list of lists)

@@ -3,9 +3,9 @@ import type { Socket } from 'node:net';
 let held: Socket[] = [];
 
 /**
- * Keeps what is written on the socket from now on back until the event loop's turn ends. Writes that then go out one
- * after another find the peer awake; spread over the turn each of them would have to wake it, which costs the kernel
- * more than the write itself. What ends the socket sends what is held; what destroys it does not.
+ * Holds what is written on the socket until the event loop's turn ends. A write that wakes a sleeping peer costs the
+ * kernel more than the write itself: writes sent together at the end of the turn wake it once, writes spread over the
+ * turn may each wake it again. Ending the socket sends what is held; destroying it doesn't.
  */
 export function holdWrites(socket: Socket): void {
   if (held.length === 0) setImmediate(releaseWrites);

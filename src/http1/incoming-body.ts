@@ -5,8 +5,8 @@ import { MalformedMessage } from './message-head.ts';
 import type { RequestFraming } from './request-framing.ts';
 
 /**
- * Reads a request body as it comes. One of `onBodyEnd` and `onBodyError` is called, once, unless the reader lets go or
- * the client does: then the exchange is over.
+ * Reads a request body as it arrives. Exactly one of `onBodyEnd` and `onBodyError` is called, once, unless the reader
+ * is released or the client disconnects: then neither is.
  */
 export interface BodyReader extends PaceLimits {
   onBodyChunk(chunk: Buffer): void;
@@ -14,12 +14,12 @@ export interface BodyReader extends PaceLimits {
   onBodyError(refusal: Refusal): void;
 }
 
-/** The body of one request: where it ends, and who reads it. */
+/** The body of one request: where it ends, and its reader. */
 export class IncomingBody {
-  /** All of it has come, or there is none. */
+  /** All of it has arrived, or there is none. */
   done: boolean;
   reader: BodyReader | null = null;
-  /** How fast it comes, once somebody reads it. */
+  /** How fast it arrives; null until it is read. */
   pace: BodyPace | null = null;
   readonly #chunked: ChunkedDecoder | null;
   #left: number;
@@ -31,9 +31,9 @@ export class IncomingBody {
   }
 
   /**
-   * Takes what belongs to the body from `start` on and gives it to the reader; the index after it.
+   * Passes the bytes that belong to the body, from `start` on, to the reader; returns the index after them.
    *
-   * Throws `bad_request` when the framing breaks: whatever follows can't be told apart from the body.
+   * Throws `bad_request` if the framing is malformed: it is then unknown where the body ends.
    */
   feed(bytes: Buffer, start: number): number {
     if (this.#chunked !== null) return this.#feedChunked(this.#chunked, bytes, start);
@@ -55,7 +55,7 @@ export class IncomingBody {
     }
   }
 
-  /** One piece of the body, decoded. */
+  /** Receives a decoded piece of the body. */
   onChunk(chunk: Buffer): void {
     this.pace?.count(chunk.length);
     this.reader?.onBodyChunk(chunk);

@@ -1,6 +1,6 @@
 import { cachedByName } from './name-cache.ts';
 
-/** Why bytes are no message head; `code` is what a server answers. */
+/** The bytes aren't a valid message; `code` is that of a server's refusal. */
 export class MalformedMessage extends Error {
   readonly code: 'bad_request' | 'not_implemented' | 'version_not_supported';
 
@@ -11,37 +11,37 @@ export class MalformedMessage extends Error {
   }
 }
 
-/** A request head, split and nothing more (RFC 9112 §3, §5). */
+/** A request head, split but not interpreted (RFC 9112 §3, §5). */
 export interface RequestHeadText {
   readonly method: string;
   readonly target: string;
   /** 0 or 1, of HTTP/1.x. */
   readonly minor: number;
-  /** Names and values in turn, as they came, outer blanks of values cut. */
+  /** Names and values in turn, as received, values without surrounding whitespace. */
   readonly fields: string[];
 }
 
-/** A response head, split and nothing more (RFC 9112 §4, §5). */
+/** A response head, split but not interpreted (RFC 9112 §4, §5). */
 export interface ResponseHeadText {
   readonly status: number;
   readonly minor: number;
   readonly fields: string[];
 }
 
-/** What ends a head. */
+/** The end of a head. */
 export const headEnd: Buffer = Buffer.from('\r\n\r\n');
 
 const cr = 0x0d;
 const lf = 0x0a;
 
-/** Lines without a control character other than HTAB; CR and LF stand as a pair, between two (RFC 9112 §2.2). */
+/** Lines without control characters other than HTAB, separated by CRLF (RFC 9112 §2.2). */
 const cleanLines = /^[\t\x20-\x7e\x80-\xff]*(?:\r\n[\t\x20-\x7e\x80-\xff]*)*$/;
 
 const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
 /**
- * Splits a request head, given as latin1 text without the blank line that ends it. One space stands between the parts
- * of the request line, no line is folded, no blank stands before a colon.
+ * Splits a request head, given as latin1 text without the empty line at its end. The parts of the request line are
+ * separated by exactly one space; folded lines and whitespace before a colon are refused.
  *
  * Throws {@link MalformedMessage}: `version_not_supported` for a well-formed version other than 1.0 and 1.1,
  * `not_implemented` for a method that is not in `methods`.
@@ -85,7 +85,7 @@ export function parseResponseHead(text: string): ResponseHeadText {
   return { status, minor, fields: parseFields(text, lineEnd + 2) };
 }
 
-/** Splits field lines from `start` to the end of the text: the fields of a head, or trailers. */
+/** Splits the field lines of a head or of trailers, from `start` on. Throws {@link MalformedMessage}. */
 export function parseFields(text: string, start: number): string[] {
   const fields: string[] = [];
   let at = start;
@@ -101,7 +101,7 @@ export function parseFields(text: string, start: number): string[] {
   return fields;
 }
 
-/** Whether the text of a head or of trailers holds nothing that none may hold. */
+/** Whether the text of a head or of trailers contains only permitted characters. */
 export function isCleanText(text: string): boolean {
   return cleanLines.test(text);
 }
@@ -133,8 +133,8 @@ function isBlank(code: number): boolean {
 const isFieldName = cachedByName((name) => token.test(name));
 
 /**
- * Whether the beginning of a head that is not all there can't become one: told at once, not after a time-out. What stands
- * before `seen` has been looked at.
+ * Whether an incomplete head is already malformed, so that it can be refused at once, not after a timeout. The bytes
+ * before `seen` have been checked before.
  */
 export function isMalformedStart(bytes: Buffer, from: number, seen: number): boolean {
   const first = bytes[from]!;

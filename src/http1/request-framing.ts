@@ -1,7 +1,7 @@
-/** Where the body of a request ends, and what becomes of the connection then (RFC 9112 §6.3, §9.3). */
+/** Where the body of a request ends, and whether the connection stays open (RFC 9112 §6.3, §9.3). */
 export interface RequestFraming {
   readonly isChunked: boolean;
-  /** `Content-Length` in bytes; -1 when none was given. */
+  /** `Content-Length` in bytes; -1 if there is none. */
   readonly length: number;
   /** The client wants the connection closed after the response. */
   readonly closes: boolean;
@@ -9,8 +9,8 @@ export interface RequestFraming {
   readonly isAmbiguous: boolean;
 }
 
-/** Most requests: no body, and the connection stays open or closes as its version has it. */
-const bare: readonly RequestFraming[] = [
+/** By minor version: the framing of most requests, which have no body and leave the connection to its default. */
+const defaults: readonly RequestFraming[] = [
   { isChunked: false, length: -1, closes: true, isAmbiguous: false },
   { isChunked: false, length: -1, closes: false, isAmbiguous: false },
 ];
@@ -41,7 +41,7 @@ export function requestFraming(minor: number, fields: readonly string[]): Reques
     }
   }
   const closes = connection === null ? minor === 0 : closesAfter(connection, minor);
-  if (lengthText === null && coding === null && closes === (minor === 0)) return bare[minor]!;
+  if (lengthText === null && coding === null && closes === (minor === 0)) return defaults[minor]!;
   if (coding !== null)
     isAmbiguous ||= lengthText !== null || minor === 0 || coding.toLowerCase() !== 'chunked';
   const length = lengthText === null ? -1 : lengthOf(lengthText);
@@ -60,7 +60,7 @@ function closesAfter(connection: string, minor: number): boolean {
   return options.includes('close') || (minor === 0 && !options.includes('keep-alive'));
 }
 
-/** Digits alone, few enough to be an exact number; -1 for anything else. */
+/** The value of 1-15 digits, which is exact; -1 for anything else. */
 function lengthOf(text: string): number {
   if (text === '' || text.length > 15) return -1;
   for (let i = 0; i < text.length; i++) {

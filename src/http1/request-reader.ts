@@ -18,31 +18,31 @@ const methods: ReadonlySet<string> = new Set(METHODS);
 const cr = 0x0d;
 const lf = 0x0a;
 
-/** The body of every request that has none. */
+/** Shared by all requests without a body. */
 const noBody = new IncomingBody({ isChunked: false, length: -1 }, 0);
 
-/** What a refused or early answered client may go on sending before its connection is cut. */
+/** How much a client may continue to send after its response before the connection is cut. */
 const lingerBytes = 1024 * 1024;
-/** As much of a next request as is kept while one is answered. */
+/** How much of the following requests is kept while one is being handled. */
 const pipelinedBytes = 64 * 1024;
 
-/** Who is told what the bytes are, in their order. */
+/** Receives what was read, in order. */
 export interface RequestEvents {
-  /** A head has come; the next one is not looked for before the phase says so. */
+  /** A head has arrived; no other is read until the phase allows it. */
   onRequest(head: RequestHeadText, framing: RequestFraming): void;
-  /** What came is no request, and nothing after it will be. */
+  /** The bytes aren't a request, and nothing after them will be read as one. */
   onUnreadable(refusal: Refusal): void;
-  /** The framing of the body broke: whatever follows can't be told apart from it. */
+  /** The framing of the body is malformed: it is unknown where the body ends. */
   onBodyBroken(refusal: Refusal): void;
-  /** The end of a body that nobody wanted has come. */
+  /** A discarded body has ended. */
   onDiscarded(): void;
-  /** More came in vain than a client may send. */
+  /** The client has sent more discarded bytes than it may. */
   onTooMuchDiscarded(): void;
 }
 
-/** Cuts the bytes of one client connection into requests; the clock's phase says what they are to be. */
+/** Splits the bytes of one client connection into requests; the clock's phase determines what is expected next. */
 export class RequestReader {
-  /** The body of the last request; its reader is set by whoever wants it. */
+  /** The body of the current request; its reader is set by the connection. */
   body: IncomingBody = noBody;
   readonly #socket: Socket;
   readonly #clock: ConnectionClock;
@@ -51,7 +51,7 @@ export class RequestReader {
   readonly #events: RequestEvents;
   #kept: Buffer | null = null;
   readonly #growing = new GrowingBytes();
-  /** How much of the head that is kept has been looked at. */
+  /** How many bytes of an incomplete head have been searched for its end. */
   #seen = 0;
   #discarded = 0;
   #detached = false;
@@ -69,7 +69,7 @@ export class RequestReader {
     this.#events = events;
   }
 
-  /** Whether bytes wait for their turn. */
+  /** Whether bytes are kept that have yet to be read. */
   get hasKept(): boolean {
     return this.#kept !== null;
   }
@@ -83,7 +83,7 @@ export class RequestReader {
     }
   }
 
-  /** Looks at what is kept again: there may be a use for it now. */
+  /** Reads the kept bytes again, after the phase or the body's reader has changed. */
   readKept(): void {
     if (this.#kept === null) return;
     const bytes = this.#kept;
@@ -91,13 +91,13 @@ export class RequestReader {
     this.#consume(bytes);
   }
 
-  /** What is still to come of the body is thrown away. */
+  /** Discards the rest of the body. */
   discardBody(): void {
     this.#discarded = 0;
     this.#clock.enter(phase.discarding);
   }
 
-  /** All that was not read, and all that is still to come, is thrown away. */
+  /** Discards everything unread and everything that follows. */
   discardAll(): void {
     this.#kept = null;
     this.#discarded = 0;
@@ -109,14 +109,14 @@ export class RequestReader {
     this.body = noBody;
   }
 
-  /** Lets go of everything: nothing will come. */
+  /** Releases all memory: the connection has closed. */
   clear(): void {
     this.#kept = null;
     this.#growing.clear();
     this.body = noBody;
   }
 
-  /** Reads no further; gives what has come and was not read. */
+  /** Stops reading; returns the bytes that were received and not read. */
   detach(): Buffer {
     this.#detached = true;
     const bytes = this.#kept ?? Buffer.alloc(0);
@@ -124,19 +124,19 @@ export class RequestReader {
     return bytes;
   }
 
-  /** Takes from the bytes what there is a use for now, and keeps the rest. */
+  /** Reads as much of the bytes as the phase allows, and keeps the rest. */
   #consume(bytes: Buffer): void {
     const clock = this.#clock;
     let at = 0;
     while (at < bytes.length) {
       const before = at;
       if (clock.phase === phase.ending) {
-        this.#throwAway(bytes.length - at);
+        this.#countDiscarded(bytes.length - at);
         return;
       }
       if (clock.phase === phase.idle || clock.phase === phase.head) {
         if (this.#socket.writableNeedDrain) {
-          // Who does not read responses gets no more of them: what it asks meanwhile waits, and so does the client.
+          // A client that doesn't read its responses gets no further ones: its next request waits until it does.
           clock.waitForDrain();
           this.#kept = bytes.subarray(at);
           this.#socket.pause();
@@ -159,23 +159,23 @@ export class RequestReader {
 
   #keep(bytes: Buffer, from: number): void {
     this.#kept = from === 0 ? bytes : withoutSurroundings(bytes.subarray(from));
-    // Nobody reads on: the client shall wait, and not fill our memory.
+    // Nothing reads the rest for now: the client must wait, and not fill our memory.
     if (this.#clock.phase === phase.exchange && (!this.body.done || this.#kept.length > pipelinedBytes))
       this.#socket.pause();
   }
 
-  #throwAway(count: number): void {
+  #countDiscarded(count: number): void {
     this.#discarded += count;
     if (this.#discarded > lingerBytes) this.#events.onTooMuchDiscarded();
   }
 
-  /** Gives the index after the head, or `start` when it is not all there yet. */
+  /** Returns the index after the head, or `start` if it is incomplete. */
   #readHead(bytes: Buffer, start: number): number {
     let from = start;
-    // An empty line before a request is a client's slip of old (RFC 9112 §2.2).
+    // Old clients send an empty line after a body (RFC 9112 §2.2).
     if (bytes[from] === cr && bytes.length - from >= 2 && bytes[from + 1] === lf) from += 2;
     if (from === bytes.length) return start;
-    // In one byte after the other, too, a head costs no more than its bytes: each is looked at once.
+    // Each byte is searched once, even if the head arrives byte by byte.
     const seen = start + this.#seen;
     const end = bytes.indexOf(headEnd, Math.max(from, seen - (headEnd.length - 1)));
     if (this.#isTooLong(bytes, from, end)) return this.#refuse(bytes, new Refusal('headers_too_large'));
@@ -198,10 +198,10 @@ export class RequestReader {
     return end + 4;
   }
 
-  /** `end` is negative while the head is not all there. */
+  /** `end` is negative while the head is incomplete. */
   #isTooLong(bytes: Buffer, from: number, end: number): boolean {
     const max = this.#maxHeadBytes;
-    // What may be the beginning of its end is not counted: how the bytes are cut makes no difference.
+    // The last bytes may be the beginning of the head's end: not counting them makes the limit independent of pieces.
     const length = (end < 0 ? bytes.length - (headEnd.length - 1) : end) - from;
     if (length <= max) return false;
     const targets = this.#targets;
@@ -224,7 +224,7 @@ export class RequestReader {
     }
     if (this.#clock.phase === phase.discarding) {
       if (body.done) this.#events.onDiscarded();
-      else this.#throwAway(end - start);
+      else this.#countDiscarded(end - start);
     } else if (body.done) {
       const { reader } = body;
       body.reader = null;

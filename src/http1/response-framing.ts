@@ -1,18 +1,18 @@
 import { MalformedMessage } from './message-head.ts';
 
-/** Where the body of a response ends, and what becomes of the connection then (RFC 9112 §6.3, §9.3). */
+/** Where the body of a response ends, and whether the connection can be reused (RFC 9112 §6.3, §9.3). */
 export interface ResponseFraming {
   readonly kind: 'length' | 'chunked' | 'close';
-  /** Bytes of body on the wire, for `length`. */
+  /** Bytes of the body as sent; only for `length`. */
   readonly length: number;
-  /** `Content-Length` as announced, also where no body follows; -1 without. */
+  /** `Content-Length` as announced, even if no body follows; -1 if there is none. */
   readonly announced: number;
   readonly reusable: boolean;
-  /** How long the upstream says it keeps the connection, less a second, in milliseconds; null when it doesn't say. */
+  /** How long the upstream keeps the connection, minus a second, in milliseconds; null if it doesn't say. */
   readonly keepAliveMs: number | null;
 }
 
-/** Reads the framing; throws {@link MalformedMessage} for what two readers could take apart in two ways. */
+/** Reads the framing; throws {@link MalformedMessage} if two readers could find different ends. */
 export function framingOf(
   method: string,
   status: number,
@@ -40,7 +40,7 @@ export function framingOf(
         break;
       case 10:
         if (name.toLowerCase() === 'connection') {
-          // Said once, it holds, whatever else is said.
+          // Each option counts, in whichever of several fields it is.
           closes ||= names(value, 'close');
           keepsAlive ||= names(value, 'keep-alive');
         } else if (name.toLowerCase() === 'keep-alive') keepAliveMs = keepAliveOf(value);
@@ -49,14 +49,13 @@ export function framingOf(
   }
   const announced = lengthText === null ? -1 : lengthOf(lengthText);
   const reusable = keepsAlive && !closes;
-  // Also where no body follows: whoever reads such a head otherwise waits for one.
+  // Refused even if no body follows: other readers of such a head would wait for one.
   if (coding !== null && (announced >= 0 || coding !== 'chunked' || minor === 0))
     throw new MalformedMessage('transfer-encoding');
   if (method === 'HEAD' || status === 204 || status === 304) {
-    // A body that comes all the same, late, would be read as the next answer: only a head that announces none is taken
-    // at its word.
-    const clean = method !== 'HEAD' && announced <= 0 && coding === null;
-    return { kind: 'length', length: 0, announced, reusable: reusable && clean, keepAliveMs };
+    // A late body would be read as the next response, so the connection is reused only if the head announces none.
+    const announcesNone = method !== 'HEAD' && announced <= 0 && coding === null;
+    return { kind: 'length', length: 0, announced, reusable: reusable && announcesNone, keepAliveMs };
   }
   if (coding !== null) return { kind: 'chunked', length: -1, announced, reusable, keepAliveMs };
   if (announced >= 0) return { kind: 'length', length: announced, announced, reusable, keepAliveMs };
@@ -64,8 +63,8 @@ export function framingOf(
 }
 
 /**
- * Refuses an interim response that announces a body: it has none (RFC 9110 §15.2), and what an upstream sends as one would
- * be read as the response itself. Throws {@link MalformedMessage}.
+ * Refuses an interim response that announces a body: it can't have one (RFC 9110 §15.2), and what an upstream sent as
+ * one would be read as the final response. Throws {@link MalformedMessage}.
  */
 export function assertNoInterimBody(fields: readonly string[]): void {
   let hasLength = false;
@@ -73,7 +72,7 @@ export function assertNoInterimBody(fields: readonly string[]): void {
     const name = fields[i]!.toLowerCase();
     const isLength = name === 'content-length';
     if (name === 'transfer-encoding' || (isLength && (hasLength || fields[i + 1] !== '0')))
-      throw new MalformedMessage('body of an interim answer');
+      throw new MalformedMessage('interim response with a body');
     hasLength ||= isLength;
   }
 }
@@ -90,13 +89,13 @@ function lengthOf(text: string): number {
   return Number(text);
 }
 
-/** The upstream's own time-out, met a second early: a request sent at that moment would be lost. */
+/** A second less than the upstream's own timeout: a request sent at that very moment would be lost. */
 function keepAliveOf(value: string): number | null {
   const seconds = /(?:^|[,;\s])timeout=(\d{1,6})/i.exec(value)?.[1];
   return seconds === undefined ? null : Math.max(0, Number(seconds) * 1000 - 1000);
 }
 
-/** What a 101 says it switches to, in lower case. */
+/** The protocol that a 101 switches to, in lower case; empty if it names none. */
 export function upgradeNamedIn(fields: readonly string[]): string {
   for (let i = 0; i < fields.length; i += 2)
     if (fields[i]!.toLowerCase() === 'upgrade') return fields[i + 1]!.toLowerCase();

@@ -3,10 +3,10 @@ import type { ResponseWriter } from './connection-options.ts';
 import { lastChunk, responseHeadText } from './head-text.ts';
 import { holdWrites } from './held-writes.ts';
 
-/** Short pieces go out as text in one write with what precedes them; longer ones are not worth the copy. */
+/** Shorter pieces are copied into one write with what precedes them; longer ones aren't worth the copy. */
 const onePieceBytes = 16 * 1024;
 
-/** Writes one response on a connection: head, framing, body (RFC 9112 §4, §6, §7). */
+/** Writes one response to a socket: head, framing, body (RFC 9112 §4, §6, §7). */
 export class SocketResponseWriter implements ResponseWriter {
   status = 0;
   ended = false;
@@ -19,10 +19,10 @@ export class SocketResponseWriter implements ResponseWriter {
   #pendingHead = '';
   #chunked = false;
   #bodyless = false;
-  /** Bytes still owed of a body whose length was said; -1 when it wasn't. */
-  #owed = -1;
+  /** The announced length of the body; -1 if none was announced. */
+  #announced = -1;
 
-  /** `keepAliveFields`: names and values in turn, for a response that leaves the connection open. */
+  /** `keepAliveFields`: names and values in turn, added if the connection stays open. */
   constructor(
     socket: Socket,
     minor: number,
@@ -43,9 +43,9 @@ export class SocketResponseWriter implements ResponseWriter {
 
   begin(status: number, fields: readonly string[], length: number): void {
     const bodyless = this.#isHead || status === 204 || status === 304 || status < 200;
-    const isUnmeasured = length < 0 && !bodyless;
-    const chunked = isUnmeasured && this.#minor === 1;
-    const closes = this.closes || (isUnmeasured && !chunked);
+    const hasUnknownLength = length < 0 && !bodyless;
+    const chunked = hasUnknownLength && this.#minor === 1;
+    const closes = this.closes || (hasUnknownLength && !chunked);
     const own = hasDate(fields) ? [] : ['Date', currentDate()];
     if (length >= 0 && status !== 204) own.push('Content-Length', String(length));
     if (chunked) own.push('Transfer-Encoding', 'chunked');
@@ -56,7 +56,7 @@ export class SocketResponseWriter implements ResponseWriter {
     this.closes = closes;
     this.#bodyless = bodyless;
     this.#chunked = chunked;
-    this.#owed = Math.max(-1, length);
+    this.#announced = Math.max(-1, length);
   }
 
   flush(): void {
@@ -82,7 +82,7 @@ export class SocketResponseWriter implements ResponseWriter {
     this.#pendingHead = '';
     const hasBytes = bytes !== undefined && bytes.length > 0 && !this.#bodyless;
     if (hasBytes) this.bodyBytes += bytes.length;
-    // What is cut short is followed by the end of its connection, which would take what is held with it.
+    // A truncated response is followed by destroying the socket, which would drop held writes.
     if (!this.cutShort) holdWrites(this.#socket);
     if (hasBytes) {
       if (this.#chunked) this.#writePiece(`${head}${bytes.length.toString(16)}\r\n`, bytes, `\r\n${last}`);
@@ -92,7 +92,7 @@ export class SocketResponseWriter implements ResponseWriter {
   }
 
   get cutShort(): boolean {
-    return !this.#bodyless && this.#owed >= 0 && this.bodyBytes !== this.#owed;
+    return !this.#bodyless && this.#announced >= 0 && this.bodyBytes !== this.#announced;
   }
 
   sendInterim(status: number, fields: readonly string[] = []): void {
@@ -117,7 +117,7 @@ export class SocketResponseWriter implements ResponseWriter {
       if (after !== '') socket.write(after, 'latin1');
       socket.uncork();
     }
-    // What the kernel took at once needn't be waited for, however much it was.
+    // Nothing to wait for if the kernel accepted all of it at once, however much it was.
     return socket.writableLength < socket.writableHighWaterMark;
   }
 }
@@ -131,7 +131,7 @@ function hasDate(fields: readonly string[]): boolean {
 let dateSecond = 0;
 let date = '';
 
-/** The current `Date` (RFC 9110 §6.6.1), made once a second. */
+/** The current `Date` (RFC 9110 §6.6.1), formatted once a second. */
 function currentDate(): string {
   const second = Math.floor(Date.now() / 1000);
   if (second !== dateSecond) {

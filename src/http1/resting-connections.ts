@@ -1,6 +1,6 @@
 /**
- * Holds connections whose response is complete back until what an upstream says late, beyond its response, has been read: the
- * next request would be answered with it, and every one after that with the answer to the one before.
+ * Holds connections back after their response until anything the upstream sends beyond it has been read. Otherwise that
+ * would be taken for the next response, and every later request would get the response to the one before it.
  */
 export class RestingConnections<Connection> {
   readonly #onRested: (connection: Connection) => void;
@@ -19,11 +19,11 @@ export class RestingConnections<Connection> {
 
   add(connection: Connection): void {
     this.#fresh.push(connection);
-    // It runs when the loop turns for something else: where nobody waits it need not turn for this.
+    // Unreferenced: while no request is waiting, the loop needn't turn just for this.
     this.#turn ??= setImmediate(this.#onTurn).unref();
   }
 
-  /** Somebody waits for one of them. */
+  /** A request is waiting for one of them. */
   hurry(): void {
     if (this.#turn === null) return;
     this.#isAwaited = true;
@@ -40,12 +40,12 @@ export class RestingConnections<Connection> {
     for (const connection of rested) this.#onRested(connection);
     if (this.#older.length === 0) return;
     if (isAwaited) {
-      // Whoever waits would have it now, before the sockets have been looked at again: one turn more.
+      // The waiting request would get one at once, before the sockets have been polled again: rest for one more turn.
       this.#turn ??= setImmediate(this.#onTurn);
       this.hurry();
       return;
     }
-    // Whoever comes does so after that look.
+    // No request is waiting: the next one arrives after that poll.
     const all = this.#older;
     this.#older = [];
     for (const connection of all) this.#onRested(connection);

@@ -16,7 +16,7 @@ import type { RequestFraming } from './request-framing.ts';
 import { type RequestEvents, RequestReader } from './request-reader.ts';
 import { SocketResponseWriter } from './response-writer.ts';
 
-/** One client connection: gives its requests, one at a time, their turn to be answered, and ends when it must. */
+/** One client connection: hands out its requests one at a time, and closes when it must. */
 export class ServerConnection<Exchange extends ServerExchange>
   implements RequestEvents, RequestChannel, ClientConnection
 {
@@ -46,7 +46,7 @@ export class ServerConnection<Exchange extends ServerExchange>
     return this.#options.encrypted;
   }
 
-  // What the reader finds in the client's bytes.
+  // From the reader.
 
   onRequest(head: RequestHeadText, framing: RequestFraming): void {
     const { requestsPerConnection, keepAliveFields } = this.#options;
@@ -92,13 +92,13 @@ export class ServerConnection<Exchange extends ServerExchange>
     else this.#end();
   }
 
-  // What the exchange asks for.
+  // From the exchange.
 
   get bodyDone(): boolean {
     return this.#reader.body.done;
   }
 
-  /** Starts to read the body of the exchange; what has come already is given at once. */
+  /** Starts to read the body; what has already arrived is passed on at once. */
   read(reader: BodyReader): void {
     const { body } = this.#reader;
     if (body.done) {
@@ -110,13 +110,13 @@ export class ServerConnection<Exchange extends ServerExchange>
     this.resume();
   }
 
-  /** Lets the client wait before it sends more of the body. */
+  /** Stops reading, which makes the client wait. */
   pause(): void {
     this.#reader.body.pace?.pause(performance.now());
     this.socket.pause();
   }
 
-  /** Reads on. */
+  /** Continues to read. */
   resume(): void {
     const now = this.#clock.noteProgress();
     this.#reader.body.pace?.resume(now);
@@ -124,18 +124,18 @@ export class ServerConnection<Exchange extends ServerExchange>
     if (this.socket.isPaused()) this.socket.resume();
   }
 
-  /** The reader wants no more; the rest of the body is nobody's. */
+  /** Detaches the reader; the rest of the body is discarded. */
   release(reader: BodyReader): void {
     const { body } = this.#reader;
     if (body.reader === reader) body.reader = null;
   }
 
-  /** Told by the exchange that a write did not go through at once. */
+  /** Called by the exchange when the client doesn't keep up. */
   waitForDrain(): void {
     this.#clock.waitForDrain();
   }
 
-  /** Told by the exchange that its response has been written whole. */
+  /** Called by the exchange when its response has been written completely. */
   finished(exchange: ServerExchange): void {
     const current = this.#exchange;
     if (current === null || current !== exchange) return;
@@ -147,13 +147,13 @@ export class ServerConnection<Exchange extends ServerExchange>
       this.#end();
     else if (this.bodyDone) this.#next();
     else {
-      // It was answered before its body had come: what is still on its way is read and thrown away.
+      // The response was sent before the whole body had arrived: the rest is read and discarded.
       this.#reader.discardBody();
       this.resume();
     }
   }
 
-  /** Gives the socket away, with what has been read beyond the head, for another protocol. */
+  /** Hands the socket over to another protocol, with the bytes read beyond the head. */
   detach(): { socket: Socket; bytes: Buffer } {
     const bytes = this.#reader.detach();
     const { socket } = this;
@@ -162,7 +162,7 @@ export class ServerConnection<Exchange extends ServerExchange>
     return { socket, bytes };
   }
 
-  // What the socket tells.
+  // From the socket.
 
   readonly #onData = (chunk: Buffer): void => {
     this.#clock.noteBytes();
@@ -178,7 +178,7 @@ export class ServerConnection<Exchange extends ServerExchange>
   };
 
   readonly #onEnd = (): void => {
-    // A client that says no more is gone: what it asked for is worth nothing to it.
+    // A client that half-closes before its response has given up on it.
     if (this.#exchange !== null && !this.#exchange.response.ended) this.reset();
     else this.socket.end();
   };
@@ -192,9 +192,9 @@ export class ServerConnection<Exchange extends ServerExchange>
     this.#options.onClosed(exchange);
   };
 
-  // From one request to the next, and to the end.
+  // From one request to the next, and closing.
 
-  /** Turns to the next request, part of which may be here already. */
+  /** Turns to the next request, part of which may have arrived already. */
   #next(): void {
     this.#clock.enter(phase.idle);
     this.#reader.forgetBody();
@@ -211,7 +211,7 @@ export class ServerConnection<Exchange extends ServerExchange>
     const isSlow = reader !== null && pace?.isTooSlow(now) === true;
     switch (isSlow ? 'body' : this.#clock.timeoutAt(now, reader !== null)) {
       case 'request':
-        // One that never sent a byte is closed without a word: nobody waits for a response there.
+        // Closed without a response: the client hasn't sent a request.
         this.socket.destroy();
         break;
       case 'head':
@@ -240,8 +240,8 @@ export class ServerConnection<Exchange extends ServerExchange>
   }
 
   /**
-   * Ends our side, then waits a little for the client's: closing with unread bytes would make the kernel reset the
-   * connection and the client lose the response (RFC 9112 §9.6).
+   * Ends our side, then waits a little for the client's: if the socket were closed with unread bytes, the kernel would
+   * reset the connection, and the client could lose the response (RFC 9112 §9.6).
    */
   #end(): void {
     this.#reader.discardAll();
@@ -255,7 +255,7 @@ export class ServerConnection<Exchange extends ServerExchange>
     else exchange.reset('shutdown');
   }
 
-  /** Cuts the connection, and what is still on its way to the client: it can't take that for whole. */
+  /** Cuts the connection and unsent data, so that the client can't take a truncated response for a complete one. */
   reset(): void {
     cutSocket(this.socket, this.encrypted);
   }

@@ -11,42 +11,42 @@ export interface CertificatePair {
   readonly key: Buffer;
 }
 
-/** Bounds of a server; durations in milliseconds. */
+/** Limits of a server; durations in milliseconds. */
 export interface ServerLimits extends TimeLimits {
-  /** Open connections; beyond it none is accepted. */
+  /** How many connections may be open at once. */
   readonly connections: number;
-  /** Of a head; a long target in it doesn't count. */
+  /** Bytes of a head; see {@link TargetLimits} for long targets, which don't count. */
   readonly headerBytes: number;
-  /** 0: no bound. */
+  /** 0: no limit. */
   readonly requestsPerConnection: number;
 }
 
-/** What of a server may change while it serves. */
+/** The settings that may change while a server runs. */
 export interface ServerSettings {
   readonly limits: ServerLimits;
   readonly targets: TargetLimits;
 }
 
-/** What a server is made of; what becomes of its requests is for the functions to say. */
+/** Options of a server; its callbacks handle the requests. */
 export interface ServerOptions<Exchange extends ServerExchange>
   extends ServerSettings,
     Pick<ConnectionOptions<Exchange>, 'createExchange' | 'onRequest' | 'onUnreadable' | 'onClosed'> {
   /** PEM texts; null for plain HTTP. */
   readonly tls: CertificatePair | null;
-  /** Whether a connection is served at all: false destroys it before its first byte, TLS included. */
+  /** Whether to accept a connection; false destroys it before its first byte, even of TLS. */
   readonly admits: (socket: Socket) => boolean;
 }
 
 /** A listening HTTP/1.1 server that can be drained. */
 export interface Http1Server {
   listen(host: string, port: number): Promise<AddressInfo>;
-  /** New connections are served with this certificate. */
+  /** Uses this certificate for new connections. */
   renewCertificate(certificate: CertificatePair): void;
-  /** From now on these count: bounds in time for every connection, the others for new ones. */
+  /** Applies new settings: timeouts at once to every connection, the others to new ones. */
   apply(settings: ServerSettings): void;
-  /** From now on responses carry `Connection: close`; connections are still accepted. */
+  /** Adds `Connection: close` to all responses; connections are still accepted. */
   announceClose(): void;
-  /** Accepts no more; resolves when what is in flight has finished, or after `timeoutMs`, when the rest is reset. */
+  /** Stops accepting; resolves when all requests in flight have finished. After `timeoutMs` the rest are reset. */
   drain(timeoutMs: number): Promise<void>;
   /** Open client connections. */
   readonly connections: number;
@@ -55,27 +55,27 @@ export interface Http1Server {
 /** What accepts connections and reads their requests. */
 export interface Listener {
   readonly server: Server;
-  /** New connections are served with this certificate. */
+  /** Uses this certificate for new connections. */
   renewCertificate(certificate: CertificatePair): void;
-  /** From now on these bounds in time count, where the listener itself keeps them. */
+  /** Applies new timeouts, as far as the listener itself enforces them. */
   apply(limits: TimeLimits): void;
 }
 
-/** Builds a listener, which hands over every connection once it may send requests. */
+/** Creates a listener, which hands over every connection that is ready to send requests. */
 export type CreateListener = <Exchange extends ServerExchange>(
   options: ServerOptions<Exchange>,
   shared: ConnectionOptions<Exchange>,
   onConnection: (connection: ClientConnection, socket: Socket) => void,
 ) => Listener;
 
-/** Builds a server; it listens when it is told to. `createListener`: what reads requests, by default this engine. */
+/** Creates a server; call `listen` to start it. `createListener` reads the requests, by default with this engine. */
 export function createHttp1Server<Exchange extends ServerExchange>(
   options: ServerOptions<Exchange>,
   createListener: CreateListener = createSocketListener,
 ): Http1Server {
   const { createExchange, onRequest, onUnreadable, onClosed } = options;
   const connections = new Set<ClientConnection>();
-  /** Every socket accepted, those amid a TLS handshake too. */
+  /** All open sockets, including those in a TLS handshake. */
   const sockets = new Set<Socket>();
   let closing = false;
   let onLastGone = () => {};
@@ -99,7 +99,7 @@ export function createHttp1Server<Exchange extends ServerExchange>(
   });
   const { server } = listener;
   server.maxConnections = options.limits.connections;
-  // Before whoever else is told of it, TLS included: what is one too many costs nothing more.
+  // Before any other listener, TLS included: a connection beyond the limit costs nothing more.
   server.prependListener('connection', (socket: Socket) => {
     if (!options.admits(socket)) {
       socket.destroy();
@@ -152,7 +152,7 @@ export function createHttp1Server<Exchange extends ServerExchange>(
         server.close(() => {
           clearTimeout(resetTimer);
           clearInterval(timer);
-          // Node counts a socket as closed before it tells us, and what was cut has its line in the log only then.
+          // Node counts a socket as closed before its close event, upon which its request is logged.
           if (connections.size === 0) resolve();
           else onLastGone = resolve;
         });
@@ -162,7 +162,7 @@ export function createHttp1Server<Exchange extends ServerExchange>(
   };
 }
 
-/** What connections are told of the settings. */
+/** The settings, as connections need them. */
 function connectionSettings({ limits, targets }: ServerSettings) {
   const keptSeconds = Math.floor(limits.keepAliveTimeoutMs / 1000);
   return {
@@ -172,7 +172,7 @@ function connectionSettings({ limits, targets }: ServerSettings) {
   };
 }
 
-/** How often connections have to be looked at, in milliseconds, for these bounds to be kept. */
+/** How often timeouts have to be checked, in milliseconds. */
 export function checkIntervalMs(limits: TimeLimits): number {
   const { headerTimeoutMs, bodyIdleTimeoutMs, bodyJudgedAfterMs } = limits;
   const { writeIdleTimeoutMs, keepAliveTimeoutMs } = limits;
@@ -186,7 +186,7 @@ export function checkIntervalMs(limits: TimeLimits): number {
   return Math.min(1_000, Math.max(10, shortestMs / 4));
 }
 
-/** What this engine listens with: sockets whose bytes it reads itself. */
+/** This engine's listener: plain or TLS sockets, whose bytes it reads itself. */
 function createSocketListener<Exchange extends ServerExchange>(
   { tls, limits }: ServerOptions<Exchange>,
   shared: ConnectionOptions<Exchange>,
@@ -194,12 +194,12 @@ function createSocketListener<Exchange extends ServerExchange>(
 ): Listener {
   function accept(socket: Socket): void {
     if (socket.destroyed) return;
-    // A client's half-close is ours to judge from now on.
+    // From now on the connection itself handles a half-close.
     socket.allowHalfOpen = true;
     onConnection(new ServerConnection(socket, shared), socket);
   }
 
-  // A client that half-closes during its TLS handshake can't finish it: it must not hold a place until the time-out.
+  // A client that half-closes during its TLS handshake can't finish it, and must not keep its slot until the timeout.
   const socketOptions = { allowHalfOpen: tls === null, noDelay: true, pauseOnConnect: false };
   const handshakeTimeout = limits.headerTimeoutMs;
   const tlsServer =

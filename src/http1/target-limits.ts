@@ -1,8 +1,8 @@
-/** Request targets that may be longer than others: what belongs there comes in the query, and is long. */
+/** Request targets that may be longer than others, because their queries have to be long. */
 export interface LongTargets {
-  /** Of each of them. */
+  /** Limit for each of them. */
   readonly maxBytes: number;
-  /** `path` is without the query. */
+  /** `path` has no query. */
   has(method: string, path: string): boolean;
 }
 
@@ -10,19 +10,19 @@ export interface LongTargets {
 export interface TargetLimits {
   isTooLong(method: string, path: string, targetBytes: number): boolean;
   /**
-   * How many bytes of a head are those of a long target, and don't count against the limit of heads: at most what such a
-   * target may have. The head begins at `start` and is all there.
+   * How many bytes of a complete head, which begins at `start`, are a long target: they don't count towards the limit
+   * of heads. At most the limit of long targets.
    */
   uncounted(bytes: Buffer, start: number): number;
-  /** The same of a head that is not all there, for whatever may still come of its target; it looks at no more than its path. */
+  /** The most that {@link uncounted} may return once an incomplete head is complete; reads only method and path. */
   mostUncounted(bytes: Buffer, start: number): number;
 }
 
-/** Enough of a head to see where it goes; a longer path leads to no long target. */
+/** Enough of a head to find its path; a longer path isn't that of a long target. */
 const beginningBytes = 256;
 const space = 0x20;
 
-/** Every target may have `maxBytes`, long ones their own limit if that is more. */
+/** Every target may have `maxBytes`; long ones have their own limit, if it is higher. */
 export function createTargetLimits(maxBytes: number, long: LongTargets): TargetLimits {
   const maxLongBytes = Math.max(maxBytes, long.maxBytes);
 

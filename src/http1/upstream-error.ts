@@ -9,10 +9,10 @@ export type UpstreamFailure =
   | 'reset'
   | 'malformed';
 
-/** A request to an upstream that failed; what the upstream was stays in the log. */
+/** A request to an upstream failed; `cause` is for the log only. */
 export class UpstreamError extends Error {
   readonly kind: UpstreamFailure;
-  /** The connection had carried a response before and died before the first byte of this one. */
+  /** The connection had carried a response before, and closed before the first byte of this one. */
   diedIdle = false;
 
   constructor(kind: UpstreamFailure, cause?: unknown) {
@@ -21,9 +21,9 @@ export class UpstreamError extends Error {
     this.kind = kind;
   }
 
-  /** The refusal it comes to before the head of a response has been sent. */
+  /** The refusal to send, as long as no response has begun. */
   asRefusal(): Refusal {
-    const late = this.kind.endsWith('_timeout');
-    return new Refusal(late ? 'upstream_timeout' : 'upstream_unavailable', { cause: this });
+    const isTimeout = this.kind.endsWith('_timeout');
+    return new Refusal(isTimeout ? 'upstream_timeout' : 'upstream_unavailable', { cause: this });
   }
 }
