@@ -49,3 +49,16 @@ for (const document of documents) {
     for (const [, name] of text.matchAll(/npm run ([\w:]+)/g)) t.ok(scripts[name!], `npm run ${name}`);
   });
 }
+
+t.test('the figures of the README are those of the last benchmark, give or take a tenth', async (t) => {
+  const readme = readFileSync('README.md', 'utf8');
+  const results = readFileSync('bench/RESULTS.md', 'utf8');
+  const figures = [...readme.matchAll(/^\| .*\(`([\w-]+)`\) \| (\d+) \|$/gm)];
+  t.ok(figures.length >= 6);
+  for (const [, row, figure] of figures) {
+    const measured = Number(
+      new RegExp(`^\\| ${row} +\\|(?: +[\\d.]+ \\|){3} +([\\d.]+) \\|`, 'm').exec(results)?.[1],
+    );
+    t.ok(Math.abs(Number(figure) / measured - 1) <= 0.1, `${row}: ${figure}, measured ${measured}`);
+  }
+});
