@@ -6,6 +6,7 @@ import type { LoginThrottle } from '../credentials/throttle.ts';
 import { Refusal } from '../errors.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { assertNotForeignPage, type IsKnownOrigin } from '../http/foreign-page.ts';
+import type { Reply } from '../http/reply.ts';
 import { readForm } from '../input/form-body.ts';
 import { actorOfSession, anonymous } from '../log/log.ts';
 import type { Records } from '../stores/records.ts';
@@ -33,8 +34,8 @@ export const loginForm = z
 
 type LoginForm = z.output<typeof loginForm>;
 
-/** `POST /api/login/access-token`: sign-in by password (RFC 6749 §4.3). */
-export function createLogin(options: {
+/** What sign-in by password needs. */
+export interface LoginOptions {
   readonly records: Pick<Records, 'findUserByName' | 'updateUser'>;
   readonly passwords: PasswordHasher;
   readonly throttle: LoginThrottle;
@@ -43,37 +44,93 @@ export function createLogin(options: {
   readonly isKnownOrigin: IsKnownOrigin;
   readonly audit: Audit;
   readonly now: () => number;
-}): Endpoint<'open'> {
-  const { records, passwords, throttle, signIn, recentUse, isKnownOrigin, audit, now } = options;
+}
+
+/** `POST /api/login/access-token`: sign-in by password (RFC 6749 §4.3). */
+export function createLogin(options: LoginOptions): Endpoint<'open'> {
+  const login = new PasswordSignIn(options);
+  return {
+    method: 'POST',
+    path: '/api/login/access-token',
+    guard: 'open',
+    oauth: true,
+    async handle({ exchange, body }) {
+      assertNotForeignPage(exchange.head, options.isKnownOrigin);
+      const form = readForm(body, exchange.head.contentType, loginForm, {
+        secret: ['password', 'client_secret'],
+      });
+      return login.respond(exchange, form);
+    },
+  };
+}
+
+/** Sign-in by password, once the form has been read. */
+class PasswordSignIn {
+  readonly #options: LoginOptions;
+
+  constructor(options: LoginOptions) {
+    this.#options = options;
+  }
+
+  async respond(exchange: Exchange, form: LoginForm): Promise<Reply> {
+    const { throttle, audit, recentUse, now } = this.#options;
+    const counted = throttle.attempt(canonicalAccountName(form.username), exchange.address);
+    const attempt = await auditingThrottle(counted, audit, exchange, 'login_failed');
+    const { session, reply } = await this.#judge(exchange, form).catch(async (error: unknown) => {
+      if (isInvalid(error)) throw this.#failed(exchange, error);
+      // The password was never judged: a full queue or an unavailable store costs no attempt.
+      await attempt.giveBack();
+      throw error;
+    });
+    await attempt.giveBack();
+    const { userId } = session;
+    recentUse.noteLogin(userId, now());
+    audit(exchange, {
+      event: 'login_succeeded',
+      outcome: 'success',
+      actor: actorOfSession(userId, session.id),
+      subject: userId,
+      session: session.id,
+    });
+    return reply;
+  }
+
+  async #judge(exchange: Exchange, form: LoginForm): Promise<SignedIn> {
+    const found = await this.#requireUser(form);
+    return this.#startSession(exchange, found, form);
+  }
 
   /** One response, after the same work, for unknown, disabled, over-long and wrong. */
-  async function requireUser(username: string, password: string): Promise<UserWithSets> {
+  async #requireUser({ username, password }: LoginForm): Promise<UserWithSets> {
+    const { records, passwords } = this.#options;
     const found = await records.findUserByName(canonicalAccountName(username));
-    // A right password of somebody disabled takes as long as a wrong one.
+    // The correct password of a disabled user takes as long as a wrong one.
     const hash = found === undefined || found.user.disabled ? null : found.user.passwordHash;
     const { ok, rehash: isDated } = await passwords.verify(hash, password);
-    if (found === undefined || !ok) throw new Refusal('invalid_credentials', { cause: found?.user.id });
-    return isDated ? { ...found, user: await rehash(found.user, password) } : found;
+    if (found === undefined || !ok) throw invalidCredentials(found?.user.id);
+    return isDated ? { ...found, user: await this.#rehash(found.user, password) } : found;
   }
 
   /** Brings a hash up to the cost that is configured now. */
-  async function rehash(user: User, password: string): Promise<User> {
+  async #rehash(user: User, password: string): Promise<User> {
+    const { records, passwords } = this.#options;
     const passwordHash = await passwords.hash(password.normalize('NFC'));
     if (user.passwordHash === null) return user;
-    // Set meanwhile, the new password must not be overwritten with the old one.
+    // A password set in the meantime must not be overwritten with the old one.
     const changes = { passwordHash, ifPasswordHash: user.passwordHash };
     const changed = await records.updateUser(user.id, changes);
     return changed?.passwordHash === passwordHash ? changed : user;
   }
 
   /**
-   * Who disables a user or sets a password ends the sessions there are. This one may be made just after, for what had
-   * been true when its password was judged: so the user is looked at once more.
+   * Disabling a user or setting a password ends the sessions that exist. This one may be created just after that, on the
+   * strength of a password that was correct before it, so the user is checked once more.
    */
-  async function startSession(exchange: Exchange, found: UserWithSets, form: LoginForm): Promise<SignedIn> {
+  async #startSession(exchange: Exchange, found: UserWithSets, form: LoginForm): Promise<SignedIn> {
+    const { signIn } = this.#options;
     const started = await signIn.start(exchange, found, 'password', form.scope);
     try {
-      await assertStillGood(found.user, form);
+      await this.#assertStillValid(found.user, form);
       return started;
     } catch (error) {
       await signIn.cancel(started.session);
@@ -81,56 +138,29 @@ export function createLogin(options: {
     }
   }
 
-  /** By name, for that is never answered from memory. */
-  async function assertStillGood(
-    { id, passwordHash }: User,
-    { username, password }: LoginForm,
-  ): Promise<void> {
+  /** Looks the user up by name, which is never served from a cache. */
+  async #assertStillValid({ id, passwordHash }: User, { username, password }: LoginForm): Promise<void> {
+    const { records, passwords } = this.#options;
     const user = (await records.findUserByName(canonicalAccountName(username)))?.user;
     if (user !== undefined && user.id === id && !user.disabled) {
       if (user.passwordHash === passwordHash) return;
       if ((await passwords.verify(user.passwordHash, password)).ok) return;
     }
-    throw new Refusal('invalid_credentials', { cause: user?.id });
+    throw invalidCredentials(user?.id);
   }
 
-  return {
-    method: 'POST',
-    path: '/api/login/access-token',
-    guard: 'open',
-    oauth: true,
-    async handle({ exchange, body }) {
-      assertNotForeignPage(exchange.head, isKnownOrigin);
-      const form = readForm(body, exchange.head.contentType, loginForm, {
-        secret: ['password', 'client_secret'],
-      });
-      const counted = throttle.attempt(canonicalAccountName(form.username), exchange.address);
-      const attempt = await auditingThrottle(counted, audit, exchange, 'login_failed');
-      let signedIn: SignedIn;
-      try {
-        const found = await requireUser(form.username, form.password);
-        signedIn = await startSession(exchange, found, form);
-      } catch (error) {
-        if (!(error instanceof Refusal && error.code === 'invalid_credentials')) {
-          // It was never judged: a full queue or a store that is away costs nobody a try.
-          await attempt.giveBack();
-          throw error;
-        }
-        const subject = typeof error.options.cause === 'string' ? error.options.cause : null;
-        audit(exchange, { event: 'login_failed', outcome: 'failure', actor: anonymous, subject });
-        throw new Refusal('invalid_credentials');
-      }
-      await attempt.giveBack();
-      const { session, reply } = signedIn;
-      recentUse.noteLogin(session.userId, now());
-      audit(exchange, {
-        event: 'login_succeeded',
-        outcome: 'success',
-        actor: actorOfSession(session.userId, session.id),
-        subject: session.userId,
-        session: session.id,
-      });
-      return reply;
-    },
-  };
+  #failed(exchange: Exchange, { options: { cause } }: Refusal): Refusal {
+    const subject = typeof cause === 'string' ? cause : null;
+    this.#options.audit(exchange, { event: 'login_failed', outcome: 'failure', actor: anonymous, subject });
+    return new Refusal('invalid_credentials');
+  }
+}
+
+/** `userId` is for the audit line alone; undefined when the name is unknown. */
+function invalidCredentials(userId: string | undefined): Refusal {
+  return new Refusal('invalid_credentials', { cause: userId });
+}
+
+function isInvalid(error: unknown): error is Refusal {
+  return error instanceof Refusal && error.code === 'invalid_credentials';
 }

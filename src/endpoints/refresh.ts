@@ -3,6 +3,7 @@ import { Refusal } from '../errors.ts';
 import { type CookieAttributes, cookieValues } from '../http/cookies.ts';
 import type { Exchange } from '../http/exchange.ts';
 import type { IsKnownOrigin } from '../http/foreign-page.ts';
+import type { Reply } from '../http/reply.ts';
 import { anonymous, system } from '../log/log.ts';
 import type { Records } from '../stores/records.ts';
 import type { Presentation, Session, Sessions, SessionTimes } from '../stores/sessions.ts';
@@ -11,13 +12,13 @@ import type { Audit } from './audit.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { SignIn } from './sign-in.ts';
 
-/** What presenting a refresh cookie came to, where the stores could be asked. */
+/** The outcome of presenting a refresh cookie, where the stores could be asked. */
 export type RefreshOutcome = 'current' | 'rotated' | 'reused' | 'refused';
 
-type Presented = Extract<Presentation, { outcome: 'current' }>;
+type Accepted = Extract<Presentation, { outcome: 'current' }>;
 
-/** `POST /api/login/refresh-token`: a new access token for the refresh cookie (RFC 6749 §6, RFC 9700 §4.14). */
-export function createRefresh(options: {
+/** What refreshing needs. */
+export interface RefreshOptions {
   readonly sessions: Pick<Sessions, 'find' | 'present' | 'revoke'>;
   readonly records: Pick<Records, 'findUser'>;
   readonly cookies: RefreshCookies;
@@ -26,51 +27,76 @@ export function createRefresh(options: {
   readonly signIn: SignIn;
   readonly isKnownOrigin: IsKnownOrigin;
   readonly audit: Audit;
-  /** Added to with every cookie that is judged, and every call without one. */
+  /** Incremented for every cookie that is judged, and every call without one. */
   readonly refreshes: Record<RefreshOutcome, number>;
   readonly onSessionEnded: (sessionId: string) => void;
-}): Endpoint<'open'> {
-  const { sessions, records, cookies, cookie, times, signIn, isKnownOrigin, audit } = options;
-  const { refreshes, onSessionEnded } = options;
+}
 
-  function refused(
-    outcome: 'reused' | 'refused' = 'refused',
-    code: 'invalid_refresh_token' | 'cross_site' = 'invalid_refresh_token',
-  ): Refusal {
-    refreshes[outcome]++;
-    return new Refusal(code);
+/** `POST /api/login/refresh-token`: a new access token for the refresh cookie (RFC 6749 §6, RFC 9700 §4.14). */
+export function createRefresh(options: RefreshOptions): Endpoint<'open'> {
+  const refresh = new Refresh(options);
+  return {
+    method: 'POST',
+    path: '/api/login/refresh-token',
+    guard: 'open',
+    oauth: true,
+    handle: ({ exchange }) => refresh.respond(exchange),
+  };
+}
+
+/** The steps of a refresh. */
+class Refresh {
+  readonly #options: RefreshOptions;
+
+  constructor(options: RefreshOptions) {
+    this.#options = options;
   }
 
-  /** With `SameSite=None` any page can send the cookie along: only known origins may use it. */
-  function assertKnownOrigin({ head }: Exchange): void {
-    if (cookie.sameSite !== 'none' || head.originCount === 0) return;
-    if (head.originCount > 1 || !isKnownOrigin(head.origin)) throw refused('refused', 'cross_site');
+  async respond(exchange: Exchange): Promise<Reply> {
+    const { refreshes, signIn } = this.#options;
+    const cookies = this.#requireCookies(exchange);
+    this.#assertKnownOrigin(exchange);
+    const { session, rotated, now } = await this.#present(exchange, await this.#requireOne(cookies));
+    const found = await this.#requireEnabledUser(exchange, session);
+    refreshes[rotated ? 'rotated' : 'current']++;
+    return signIn.reply(session, found, now);
   }
 
-  function requireCookies({ head }: Exchange): readonly RefreshCookie[] {
+  #requireCookies({ head }: Exchange): readonly RefreshCookie[] {
+    const { cookies, cookie } = this.#options;
     const presented = cookies.newestOf(cookieValues(head.cookie, cookie.name));
-    if (presented.length === 0) throw refused();
+    if (presented.length === 0) throw this.#refused();
     return presented;
   }
 
-  /**
-   * Of cookies of several sessions, that of the one which lives: what is left of a session that ended, under another path
-   * or domain, or planted by a neighbouring host, must not keep this one from refreshing.
-   */
-  async function requireOne(presented: readonly RefreshCookie[]): Promise<RefreshCookie> {
-    if (presented.length === 1) return presented[0]!;
-    const found = await Promise.all(presented.map(({ sessionId }) => sessions.find(sessionId)));
-    const [one, ...others] = presented.filter((_, index) => found[index] !== undefined);
-    if (one === undefined || others.length > 0) throw refused();
-    return one;
+  /** With `SameSite=None` any page can send the cookie along: only known origins may use it. */
+  #assertKnownOrigin({ head }: Exchange): void {
+    const { cookie, isKnownOrigin } = this.#options;
+    if (cookie.sameSite !== 'none' || head.originCount === 0) return;
+    if (head.originCount > 1 || !isKnownOrigin(head.origin)) throw this.#refused('refused', 'cross_site');
   }
 
-  async function present(exchange: Exchange, presented: RefreshCookie): Promise<Presented> {
-    const came = await sessions.present(presented.sessionId, presented.generation, times);
-    if (came.outcome === 'current') return came;
-    if (came.outcome === 'gone') throw refused();
-    const { id, userId } = came.session;
-    onSessionEnded(id);
+  /**
+   * Of the cookies of several sessions, the one whose session is live: a leftover of an ended session, under another path
+   * or domain, or one planted by a neighbouring host, must not prevent the refresh.
+   */
+  async #requireOne(presented: readonly RefreshCookie[]): Promise<RefreshCookie> {
+    const [first, ...rest] = presented;
+    if (first !== undefined && rest.length === 0) return first;
+    const { sessions } = this.#options;
+    const found = await Promise.all(presented.map(({ sessionId }) => sessions.find(sessionId)));
+    const [live, ...others] = presented.filter((_, index) => found[index] !== undefined);
+    if (live === undefined || others.length > 0) throw this.#refused();
+    return live;
+  }
+
+  async #present(exchange: Exchange, { sessionId, generation }: RefreshCookie): Promise<Accepted> {
+    const { sessions, times, audit } = this.#options;
+    const presentation = await sessions.present(sessionId, generation, times);
+    if (presentation.outcome === 'current') return presentation;
+    if (presentation.outcome === 'gone') throw this.#refused();
+    const { id, userId } = presentation.session;
+    this.#options.onSessionEnded(id);
     audit(exchange, {
       event: 'refresh_token_reused',
       outcome: 'failure',
@@ -78,13 +104,13 @@ export function createRefresh(options: {
       subject: userId,
       session: id,
     });
-    throw refused('reused');
+    throw this.#refused('reused');
   }
 
-  async function requireEnabledUser(exchange: Exchange, session: Session): Promise<UserWithSets> {
-    const found = await records.findUser(session.userId);
+  async #requireEnabledUser(exchange: Exchange, { id, userId }: Session): Promise<UserWithSets> {
+    const { records, sessions, audit, onSessionEnded } = this.#options;
+    const found = await records.findUser(userId);
     if (found !== undefined && !found.user.disabled) return found;
-    const { id, userId } = session;
     await sessions.revoke(id);
     onSessionEnded(id);
     audit(exchange, {
@@ -94,21 +120,14 @@ export function createRefresh(options: {
       subject: userId,
       session: id,
     });
-    throw refused();
+    throw this.#refused();
   }
 
-  return {
-    method: 'POST',
-    path: '/api/login/refresh-token',
-    guard: 'open',
-    oauth: true,
-    async handle({ exchange }) {
-      const presented = requireCookies(exchange);
-      assertKnownOrigin(exchange);
-      const { session, rotated, now } = await present(exchange, await requireOne(presented));
-      const found = await requireEnabledUser(exchange, session);
-      refreshes[rotated ? 'rotated' : 'current']++;
-      return signIn.reply(session, found, now);
-    },
-  };
+  #refused(
+    outcome: 'reused' | 'refused' = 'refused',
+    code: 'invalid_refresh_token' | 'cross_site' = 'invalid_refresh_token',
+  ): Refusal {
+    this.#options.refreshes[outcome]++;
+    return new Refusal(code);
+  }
 }

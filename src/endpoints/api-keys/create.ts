@@ -17,70 +17,77 @@ import { presentApiKey } from './present-api-key.ts';
 
 const neededScope = 'apikeys:write';
 
-type NewKey = z.output<ReturnType<typeof apiKeyWriteCreate>>;
-
-/** `POST /api/admin/api-keys/`: mints a key; nobody mints beyond what their own credential holds. */
-export function createApiKeyCreate(options: {
+/** What minting needs. */
+export interface ApiKeyCreateOptions {
   readonly records: Pick<Records, 'createApiKey' | 'deleteApiKey' | 'findScopeSets' | 'findUser'>;
   readonly catalogue: ReadonlySet<string>;
   readonly prefix: string;
-  /** Milliseconds; null: a key may live for ever. */
+  /** Milliseconds; null: no bound. */
   readonly maxLifetimeMs: number | null;
   readonly audit: Audit;
   readonly now: () => number;
   readonly random: (byteCount: number) => Uint8Array;
-}): Endpoint {
-  const { records, catalogue, prefix, maxLifetimeMs, audit, now, random } = options;
+}
+
+/** `POST /api/admin/api-keys/`: mints a key, within what the calling credential holds. */
+export function createApiKeyCreate(options: ApiKeyCreateOptions): Endpoint {
+  const { records, catalogue, maxLifetimeMs, audit, now } = options;
   const schema = apiKeyWriteCreate({ catalogue: [...catalogue].sort(), maxLifetimeMs, now });
-
-  /** Absent: as long as allowed; beyond the minting key is not the caller's to give. */
-  function expiryOf(asked: number | null | undefined, principal: Principal, instant: number): number | null {
-    const own = principal.kind === 'api_key' ? principal.expires : null;
-    if (asked === undefined) return earlier(maxLifetimeMs === null ? null : instant + maxLifetimeMs, own);
-    if (own !== null && isLater(asked, own)) throw new Refusal('expiry_exceeds_caller');
-    return asked;
-  }
-
-  /** The sets by id, as the key is read back. */
-  async function requireSets(ids: readonly string[]): Promise<readonly ScopeSet[]> {
-    const sets = await records.findScopeSets(ids);
-    const unknown = ids.flatMap((id, index) => (sets.some((set) => set.id === id) ? [] : [{ id, index }]));
-    if (unknown.length > 0)
-      throw new ValidationError(
-        unknown.map(({ id, index }) => ({
-          type: 'value_error',
-          loc: ['body', 'scope_sets', index],
-          msg: 'Value error, no such scope set',
-          input: id,
-          ctx: { error: {} },
-        })),
+  return {
+    method: 'POST',
+    path: '/api/admin/api-keys',
+    guard: { scopes: [neededScope] },
+    async handle({ exchange, principal, body, recheck }) {
+      const [{ hydrate }, form] = everyProblem(
+        () => readQuery(exchange.query, hydrateQuery),
+        () => readJson(body, exchange.head.contentType, schema),
       );
-    return sets.toSorted((a, b) => (a.id < b.id ? -1 : 1));
-  }
-
-  /** Nobody mints beyond what their own credential holds. */
-  function assertWithinOwn(form: NewKey, granted: readonly string[], caller: Principal): void {
-    const scopes = missingScopes(granted, caller.held);
-    const missing = scopes.length > 0 ? scopes : setsNotHeld(form.scope_sets, caller);
-    if (missing.length > 0)
-      throw new Refusal('insufficient_scope', {
-        missingScopes: missing,
-        neededScopes: [...new Set([...granted, neededScope])].sort(),
+      const sets = await requireSets(records, form.scope_sets);
+      const { userId, username } = principal;
+      const about = { actor: actorOf(principal), subject: userId };
+      const { key, raw } = await new Minting(form, sets, options).mint(principal, recheck).catch((error) => {
+        if (error instanceof Refusal && error.status < 500)
+          audit(exchange, { event: 'api_key_refused', outcome: 'failure', ...about, reason: error.code });
+        throw error;
       });
+      audit(exchange, { event: 'api_key_created', outcome: 'success', ...about, key: key.id });
+      const owner = username === null ? null : { id: userId, username, disabled: false };
+      const shown = presentApiKey({ key, owner, sets }, { hydrate, now: key.created, catalogue });
+      return { status: 201, body: { ...shown, key: raw } };
+    },
+  };
+}
+
+type NewKey = z.output<ReturnType<typeof apiKeyWriteCreate>>;
+
+/** One key from its form to the store. */
+class Minting {
+  readonly #form: NewKey;
+  readonly #options: ApiKeyCreateOptions;
+  /** The scopes it will hold, those of its sets included. */
+  readonly #granted: readonly string[];
+
+  constructor(form: NewKey, sets: readonly ScopeSet[], options: ApiKeyCreateOptions) {
+    this.#form = form;
+    this.#options = options;
+    this.#granted = heldScopes(form.scopes, sets, options.catalogue);
   }
 
-  async function mint(form: NewKey, sets: readonly ScopeSet[], caller: Principal, recheck: Call['recheck']) {
+  async mint(
+    caller: Principal,
+    recheck: Call['recheck'],
+  ): Promise<{ readonly key: ApiKey; readonly raw: string }> {
+    const { records, prefix, random, now } = this.#options;
     const instant = now();
-    const expires = expiryOf(form.expires, caller, instant);
-    const granted = heldScopes(form.scopes, sets, catalogue);
-    assertWithinOwn(form, granted, caller);
-    const minted = mintApiKey(prefix, random);
+    const expires = this.#expiry(caller, instant);
+    this.#assertWithinOwn(caller);
+    const { raw, hint, hash } = mintApiKey(prefix, random);
     const key: ApiKey = {
       id: uuidv7(),
-      label: form.label,
-      hint: minted.hint,
-      scopes: form.scopes.toSorted(),
-      scopeSets: form.scope_sets.toSorted(),
+      label: this.#form.label,
+      hint,
+      scopes: this.#form.scopes.toSorted(),
+      scopeSets: this.#form.scope_sets.toSorted(),
       created: instant,
       createdBy: caller.userId,
       parent: caller.kind === 'api_key' ? caller.credentialId : null,
@@ -88,40 +95,57 @@ export function createApiKeyCreate(options: {
       expires,
       lastUsed: null,
     };
-    await records.createApiKey(key, minted.hash);
+    await records.createApiKey(key, hash);
     try {
-      assertWithinOwn(form, granted, await recheck());
+      this.#assertWithinOwn(await recheck());
     } catch (error) {
-      // The caller lost the right while the key was written; nobody has been given it yet.
+      // The caller lost the right while the key was written; the key has not been shown yet.
       await records.deleteApiKey(key.id, { children: false });
       throw error;
     }
-    return { key, raw: minted.raw };
+    return { key, raw };
   }
 
-  return {
-    method: 'POST',
-    path: '/api/admin/api-keys',
-    guard: { scopes: [neededScope] },
-    async handle({ exchange, principal: caller, body, recheck }) {
-      const [{ hydrate }, form] = everyProblem(
-        () => readQuery(exchange.query, hydrateQuery),
-        () => readJson(body, exchange.head.contentType, schema),
-      );
-      const sets = await requireSets(form.scope_sets);
-      const about = { actor: actorOf(caller), subject: caller.userId };
-      const { key, raw } = await mint(form, sets, caller, recheck).catch((error) => {
-        if (error instanceof Refusal && error.status < 500)
-          audit(exchange, { event: 'api_key_refused', outcome: 'failure', ...about, reason: error.code });
-        throw error;
+  /** If absent, as late as allowed; a key minted with a key never outlives it. */
+  #expiry(caller: Principal, instant: number): number | null {
+    const { maxLifetimeMs } = this.#options;
+    const asked = this.#form.expires;
+    const own = caller.kind === 'api_key' ? caller.expires : null;
+    if (asked === undefined) return earlier(maxLifetimeMs === null ? null : instant + maxLifetimeMs, own);
+    if (own !== null && isLater(asked, own)) throw new Refusal('expiry_exceeds_caller');
+    return asked;
+  }
+
+  /** No key exceeds what the credential that mints it holds. */
+  #assertWithinOwn(caller: Principal): void {
+    const scopes = missingScopes(this.#granted, caller.held);
+    const missing = scopes.length > 0 ? scopes : setsNotHeld(this.#form.scope_sets, caller);
+    if (missing.length > 0)
+      throw new Refusal('insufficient_scope', {
+        missingScopes: missing,
+        neededScopes: [...new Set([...this.#granted, neededScope])].sort(),
       });
-      audit(exchange, { event: 'api_key_created', outcome: 'success', ...about, key: key.id });
-      const { userId, username } = caller;
-      const owner = username === null ? null : { id: userId, username, disabled: false };
-      const shown = presentApiKey({ key, owner, sets }, { hydrate, now: key.created, catalogue });
-      return { status: 201, body: { ...shown, key: raw } };
-    },
-  };
+  }
+}
+
+/** The sets by id, as the key is read back; throws {@link ValidationError} for ids that are unknown. */
+async function requireSets(
+  records: Pick<Records, 'findScopeSets'>,
+  ids: readonly string[],
+): Promise<readonly ScopeSet[]> {
+  const sets = await records.findScopeSets(ids);
+  const unknown = ids.flatMap((id, index) => (sets.some((set) => set.id === id) ? [] : [{ id, index }]));
+  if (unknown.length > 0)
+    throw new ValidationError(
+      unknown.map(({ id, index }) => ({
+        type: 'value_error',
+        loc: ['body', 'scope_sets', index],
+        msg: 'Value error, no such scope set',
+        input: id,
+        ctx: { error: {} },
+      })),
+    );
+  return sets.toSorted((a, b) => (a.id < b.id ? -1 : 1));
 }
 
 function isLater(asked: number | null, latest: number): boolean {
@@ -134,8 +158,8 @@ function earlier(one: number | null, other: number | null): number | null {
 }
 
 /**
- * The sets that are not the caller's to hand on: a key that holds a set grows with it, so that all of its scopes today
- * are not enough. Whoever holds the administrator set holds every other.
+ * The sets that the caller can't hand on: a key that holds a set grows with it, so holding all of its scopes today is not
+ * enough. A holder of the administrator set holds every other set.
  */
 function setsNotHeld(ids: readonly string[], { scopeSets }: Principal): readonly string[] {
   if (scopeSets.includes(administratorSetId)) return [];
