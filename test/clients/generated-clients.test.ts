@@ -16,7 +16,7 @@ const tsc = join(import.meta.dirname, '../../node_modules/.bin/tsc');
 
 /** What the programs are called with: where the gateway is, and who signs in. */
 async function startActivated(t: Test): Promise<string[]> {
-  // Over http, or clients would keep back the Secure cookie of a refresh.
+  // With an https base_url the refresh cookie is Secure, and clients would withhold it here.
   const { api, port } = await startTestGateway(t, { config: { base_url: 'http://127.0.0.1:8080' } });
   const { username, password } = administrator;
   await api.activate(username, password, bootstrapToken);

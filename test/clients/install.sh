@@ -8,7 +8,7 @@ mkdir -p "$cache"
 
 cp .npmrc test/clients/package.json test/clients/package-lock.json "$cache/"
 # One of the packages reports its installation to a third party unless its script stays off.
-npm ci --prefix "$cache" --ignore-scripts --silent
+npm ci --prefix "$cache" --ignore-scripts --loglevel=error
 
 if command -v python3 >/dev/null; then
   python3 -m venv "$cache/venv"

@@ -44,7 +44,7 @@ export function isOf(known: KnownFailure, finding: Finding): boolean {
   return same && (known.request === undefined || new RegExp(known.request).test(finding.request));
 }
 
-/** Lets every check loose on the gateway at `url`. The report goes into `folder`. */
+/** Runs every check against the gateway at `url`. The report goes into `folder`. */
 export async function runSchemathesis(options: {
   readonly document: string;
   readonly folder: string;
