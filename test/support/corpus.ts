@@ -18,12 +18,22 @@ export interface CorpusRow {
 
 const folder = join(import.meta.dirname, '../corpora');
 
-/** The rows of `test/corpora/<name>.jsonl`; empty lines and lines that begin with `#` are none. */
+/** Every member that README.md there describes: a misspelt one would expect nothing. */
+const members: ReadonlySet<string> = new Set(
+  'name send expect code responses open seen body has as host lenient header claims sign wrap'.split(' '),
+);
+
+/** The rows of `test/corpora/<name>.jsonl`, without empty lines and titles. Throws on a row with an unknown member. */
 export function readCorpus<Row = CorpusRow>(name: string): Row[] {
   return readFileSync(join(folder, `${name}.jsonl`), 'utf8')
     .split('\n')
     .filter((line) => line !== '' && !line.startsWith('#'))
-    .map((line) => JSON.parse(line));
+    .map((line) => {
+      const row = JSON.parse(line);
+      for (const member of Object.keys(row))
+        if (!members.has(member)) throw new Error(`${name}.jsonl, ${row.name}: unknown member ${member}`);
+      return row;
+    });
 }
 
 const placeholder = /\{\{([^{}]+)\}\}/g;
