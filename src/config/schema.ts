@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { corsOriginRule, ipOrCidrRule, originRule } from './addresses.ts';
+import { audit } from './audit.ts';
 import { apiKeys, bootstrap, passwords, sessions, tokens } from './credentials.ts';
 import { droppableNameRule } from './header-names.ts';
 import { identityProviders } from './identity-providers.ts';
@@ -117,6 +118,7 @@ export const configSchema = z.strictObject({
   upstreams,
   routes,
   endpoints,
+  audit,
   log,
 });
 

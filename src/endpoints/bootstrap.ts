@@ -13,6 +13,7 @@ import { administratorSetId } from '../stores/scope-set.ts';
 import type { NewUser } from '../stores/user.ts';
 import { newPassword, newUsername } from './account-fields.ts';
 import { type Audit, auditingThrottle } from './audit.ts';
+import type { ChangeAudit } from './change-audit.ts';
 import type { Endpoint } from './endpoint.ts';
 
 /** The body of an activation; the token is any string, for what is wrong with it is 401. */
@@ -38,9 +39,10 @@ export function createBootstrap(options: {
   readonly minPasswordLength: number;
   readonly throttle: BootstrapThrottle;
   readonly audit: Audit;
+  readonly changeAudit: ChangeAudit;
   readonly now: () => number;
 }): Endpoint<'open'> {
-  const { records, configuredToken, passwords, throttle, audit, now } = options;
+  const { records, configuredToken, passwords, throttle, audit, changeAudit, now } = options;
   const schema = activationBody(options.minPasswordLength);
 
   /** A wrong token is told before anything else that may be wrong: who has none learns nothing more. */
@@ -84,8 +86,17 @@ export function createBootstrap(options: {
         created: now(),
         lastLogin: null,
       };
-      await records.activate(user, canonicalAccountName(username));
-      audit(exchange, { event: 'user_created', outcome: 'success', actor: anonymous, subject: user.id });
+      const written = changeAudit(exchange, () => [
+        {
+          event: 'user_created',
+          outcome: 'success',
+          actor: anonymous,
+          subject: user.id,
+          target: { type: 'user', id: user.id },
+          changes: { scope_sets: { added: user.scopeSets, removed: [] } },
+        },
+      ]);
+      await records.activate(user, canonicalAccountName(username), written);
       return { status: 201, body: { id: user.id, username } };
     },
   };

@@ -104,6 +104,7 @@ export async function composeGateway(config: Config, lasting: LastingParts): Pro
     replies,
     heldNow,
     activeSessions: callers.activeSessions,
+    audit: config.audit,
     log,
   });
 }

@@ -1,3 +1,4 @@
+import type { Config } from '../config/schema.ts';
 import type { HeldNow } from '../credentials/principal.ts';
 import type { Exchange } from '../http/exchange.ts';
 import type { Gateway } from './gateway.ts';
@@ -28,6 +29,11 @@ export class CurrentGateway {
   /** What metrics read; all zero until the first gateway is composed. */
   watched(): WatchedGateway {
     return this.#serving ?? noGateway;
+  }
+
+  /** `audit` of the configuration that serves now. */
+  auditSettings(): Config['audit'] {
+    return this.#required().audit;
   }
 
   /** Closes the gateway that serves now. */

@@ -1,20 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import type { Config } from '../config/schema.ts';
 import type { AccessTokens } from '../credentials/access-token.ts';
-import { createCursors } from '../credentials/cursor.ts';
 import type { Holdings } from '../credentials/holdings.ts';
 import { createPasswordHasher, type PasswordHasher } from '../credentials/passwords.ts';
 import type { RecentUse } from '../credentials/recent-use.ts';
 import { createRefreshCookies } from '../credentials/refresh-cookie.ts';
 import { createBootstrapThrottle, createLoginThrottle, type LoginLimits } from '../credentials/throttle.ts';
 import type { WorkLoad } from '../credentials/work-queue.ts';
-import { createApiKeyCreate } from '../endpoints/api-keys/create.ts';
-import { createApiKeyDelete } from '../endpoints/api-keys/delete.ts';
-import { createApiKeyFilters, createApiKeyScopes } from '../endpoints/api-keys/describe.ts';
-import { createApiKeyList } from '../endpoints/api-keys/list.ts';
-import { createApiKeyRead } from '../endpoints/api-keys/read.ts';
 import { type Audit, createAudit } from '../endpoints/audit.ts';
 import { createBootstrap } from '../endpoints/bootstrap.ts';
+import { type ChangeAudit, createChangeAudit } from '../endpoints/change-audit.ts';
 import type { AnyEndpoint } from '../endpoints/endpoint.ts';
 import { createJwks } from '../endpoints/jwks.ts';
 import { createLogin } from '../endpoints/login.ts';
@@ -27,6 +22,7 @@ import type { IsKnownOrigin } from '../http/foreign-page.ts';
 import type { Log } from '../log/log.ts';
 import type { SessionTimes } from '../stores/sessions.ts';
 import type { Tracing } from '../tracing/tracing.ts';
+import { composeAdministration } from './administration.ts';
 import type { ProviderEndpoints, SignInParts } from './identity-providers.ts';
 import type { GatewayMetrics } from './metrics.ts';
 import type { Stores } from './stores.ts';
@@ -68,6 +64,7 @@ export async function composeEndpoints(config: Config, parts: EndpointParts): Pr
   const audit = createAudit(parts.log, (method, outcome) => {
     metrics.loginsBy(method)[outcome]++;
   });
+  const changeAudit = createChangeAudit(parts.log);
   const cookies = createRefreshCookies({
     secret: await records.secret('cookie', randomBytes(secretBytes)),
     tenant: config.tenant,
@@ -98,11 +95,11 @@ export async function composeEndpoints(config: Config, parts: EndpointParts): Pr
       onSessionEnded: onCredentialEnded,
     }),
     createLogout({ sessions, cookies, cookie, audit, onSessionEnded: onCredentialEnded }),
-    ...(await apiKeyEndpoints(config, parts, audit)),
+    ...(await composeAdministration(config, { ...parts, audit, changeAudit })),
     createJwks(parts.tokens),
   ];
   if (config.endpoints.bootstrap === 'own')
-    endpoints.push(bootstrapEndpoint(config, parts, passwords, audit));
+    endpoints.push(bootstrapEndpoint(config, parts, passwords, audit, changeAudit));
   return {
     routes: createOwnRoutes(endpoints, config.endpoints),
     passwordHashes: passwords.load,
@@ -110,33 +107,12 @@ export async function composeEndpoints(config: Config, parts: EndpointParts): Pr
   };
 }
 
-async function apiKeyEndpoints(config: Config, parts: EndpointParts, audit: Audit): Promise<AnyEndpoint[]> {
-  const { catalogue, now, onCredentialEnded } = parts;
-  const { records } = parts.stores;
-  const cursors = createCursors(await records.secret('cursor', randomBytes(secretBytes)));
-  return [
-    createApiKeyList({ records, cursors, catalogue, now }),
-    createApiKeyFilters(catalogue),
-    createApiKeyScopes(catalogue),
-    createApiKeyRead({ records, catalogue, now }),
-    createApiKeyCreate({
-      records,
-      catalogue,
-      prefix: config.api_keys.prefix,
-      maxLifetimeMs: config.api_keys.max_lifetime ?? null,
-      audit,
-      now,
-      random: randomBytes,
-    }),
-    createApiKeyDelete({ records, audit, onKeyDeleted: onCredentialEnded }),
-  ];
-}
-
 function bootstrapEndpoint(
   config: Config,
   { stores: { records, attempts }, now }: EndpointParts,
   passwords: PasswordHasher,
   audit: Audit,
+  changeAudit: ChangeAudit,
 ): AnyEndpoint {
   return createBootstrap({
     records,
@@ -145,6 +121,7 @@ function bootstrapEndpoint(
     minPasswordLength: config.passwords.min_length,
     throttle: createBootstrapThrottle(attempts, loginLimits(config)),
     audit,
+    changeAudit,
     now,
   });
 }

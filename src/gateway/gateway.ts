@@ -1,4 +1,5 @@
 import type { Authenticate } from '../authenticate/authenticate.ts';
+import type { Config } from '../config/schema.ts';
 import type { HeldNow, Principal } from '../credentials/principal.ts';
 import type { WorkLoad } from '../credentials/work-queue.ts';
 import type { ServeEndpoint } from '../endpoints/serve-endpoint.ts';
@@ -29,6 +30,8 @@ export interface GatewayParts {
   readonly heldNow: HeldNow;
   /** Sessions of which a token that has not expired was seen. */
   readonly activeSessions: () => number;
+  /** `audit` of the configuration. */
+  readonly audit: Config['audit'];
   readonly log: Pick<Log, 'error'>;
 }
 
@@ -37,6 +40,7 @@ export class Gateway implements WatchedGateway {
   readonly upstreams: WatchedGateway['upstreams'];
   readonly heldNow: HeldNow;
   readonly activeSessions: () => number;
+  readonly audit: Config['audit'];
   readonly #parts: GatewayParts;
   /** Exchanges that are not over yet. */
   #open = 0;
@@ -47,6 +51,7 @@ export class Gateway implements WatchedGateway {
     this.upstreams = parts.routes.upstreams;
     this.heldNow = parts.heldNow;
     this.activeSessions = parts.activeSessions;
+    this.audit = parts.audit;
   }
 
   passwordHashes(): WorkLoad {

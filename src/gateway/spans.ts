@@ -12,6 +12,7 @@ import type { Stores } from './stores.ts';
 const untraced: ReadonlySet<string> = new Set([
   'version',
   'noteUse',
+  'pruneAuditEvents',
   'takeCommandEvents',
   'prune',
   'onEnded',

@@ -63,7 +63,12 @@ export async function startGateway(
   const bootstrapToken = await openBootstrap(records, config);
   const address = await listener.listen(config.listen.host, config.listen.port);
   health.serveFrom(stores);
-  const background = startBackgroundWork(stores, recentUse, log);
+  const background = startBackgroundWork(stores, {
+    recentUse,
+    log,
+    auditSettings: () => current.auditSettings(),
+    now,
+  });
   const startDraining = () => {
     isDraining = true;
   };

@@ -21,7 +21,14 @@ interface StoreMeasures {
 const recordsOperations: Record<
   Exclude<
     keyof Records,
-    'version' | 'noteUse' | 'keepCommandEvents' | 'takeCommandEvents' | 'ping' | 'backup' | 'close'
+    | 'version'
+    | 'noteUse'
+    | 'pruneAuditEvents'
+    | 'keepCommandEvents'
+    | 'takeCommandEvents'
+    | 'ping'
+    | 'backup'
+    | 'close'
   >,
   Operation
 > = {
@@ -44,6 +51,9 @@ const recordsOperations: Record<
   listApiKeys: 'read',
   createApiKey: 'write',
   deleteApiKey: 'write',
+  addAuditEvents: 'write',
+  listAuditEvents: 'read',
+  findAuditEvent: 'read',
   signingKeys: 'read',
   addSigningKey: 'write',
   secret: 'write',

@@ -51,8 +51,18 @@ export function actorOfSession(user: string, session: string): Actor {
   return { user, session, kind: 'session' };
 }
 
+/** What an audit entry says of a change: what was added and removed of scopes, of everything else only the names. */
+export interface AuditChanges {
+  readonly fields?: readonly string[];
+  readonly scopes?: { readonly added: readonly string[]; readonly removed: readonly string[] };
+  /** Ids of sets. */
+  readonly scope_sets?: { readonly added: readonly string[]; readonly removed: readonly string[] };
+}
+
 /** Something that changes or probes access. */
 export interface AuditEntry {
+  /** As in the records; left out: only the log has it. */
+  readonly id?: string;
   /** When it was, epoch ms; left out: now. */
   readonly time?: number;
   readonly event: string;
@@ -64,12 +74,19 @@ export interface AuditEntry {
   readonly key?: string;
   /** Name of the identity provider that somebody came from. */
   readonly provider?: string;
+  /** What was changed; left out: nothing but the access of `subject`. */
+  readonly target?: { readonly type: string; readonly id: string } | null;
+  readonly changes?: AuditChanges | null;
   /** Who a refused one is there (`sub`), proven by the provider, where no user is linked: what `user link` wants. */
   readonly providerSubject?: string;
   /** Why it failed, in words of ours. */
   readonly reason?: string;
   readonly address: string | null;
+  /** The beginning of `User-Agent`. */
+  readonly userAgent?: string;
   readonly requestId: string | null;
+  /** How often it happened, where one entry stands for several; instants are epoch ms. */
+  readonly repeated?: { readonly count: number; readonly first: number; readonly last: number };
 }
 
 /** The process log: JSON lines, `time` in RFC 3339. */
@@ -195,12 +212,13 @@ function accessLine(entry: AccessEntry, time: string): string {
 
 function auditLine(entry: AuditEntry): string {
   const { event, outcome, actor, subject, session, key, provider, providerSubject } = entry;
-  const { reason, address, requestId } = entry;
+  const { id, target, changes, reason, address, userAgent, requestId, repeated } = entry;
   const time = new Date(entry.time ?? Date.now()).toISOString();
   const line = {
     level: 'info',
     time,
     audit: true,
+    id,
     event,
     outcome,
     actor,
@@ -209,9 +227,17 @@ function auditLine(entry: AuditEntry): string {
     key,
     provider,
     provider_subject: providerSubject,
+    target: target ?? undefined,
+    changes: changes ?? undefined,
     reason,
     address,
+    user_agent: userAgent,
     request_id: requestId,
+    ...(repeated !== undefined && {
+      count: repeated.count,
+      first: new Date(repeated.first).toISOString(),
+      last: new Date(repeated.last).toISOString(),
+    }),
   };
   return `${JSON.stringify(line)}\n`;
 }

@@ -9,6 +9,7 @@ import {
   validationProblem,
 } from '../endpoints/error-schemas.ts';
 import { apiKeyOperations } from './api-keys.ts';
+import { auditOperations } from './audit.ts';
 import { authenticationOperations } from './authentication.ts';
 import { describeOperation, type Operation } from './operation.ts';
 import { providerOperations } from './providers.ts';
@@ -19,6 +20,7 @@ const operations: readonly Operation[] = [
   ...authenticationOperations,
   ...providerOperations,
   ...apiKeyOperations,
+  ...auditOperations,
 ];
 
 /** Of the interface, not of the product: it moves when what clients rely on changes. */
@@ -28,6 +30,7 @@ const tags: Readonly<Record<string, string>> = {
   Authentication: 'Signing in, staying signed in, signing out.',
   Bootstrap: 'The first administrator.',
   ApiKeys: 'Keys for programs.',
+  Audit: 'Who did what.',
 };
 
 /** Named schemas that no operation names itself. */

@@ -168,8 +168,8 @@ function createInvalidatingWrites(
   }
 
   return {
-    createUser: (user, name) => changingUser(user.id, () => remote.createUser(user, name)),
-    activate: (user, name) => changingUser(user.id, () => remote.activate(user, name)),
+    createUser: (user, ...rest) => changingUser(user.id, () => remote.createUser(user, ...rest)),
+    activate: (user, ...rest) => changingUser(user.id, () => remote.activate(user, ...rest)),
     updateUser: (id, ...rest) => changingUser(id, () => remote.updateUser(id, ...rest)),
     removeUser: (id, options) => changingUser(id, () => remote.removeUser(id, options)),
     acceptIdentity: (claims, newUser) =>
@@ -180,15 +180,15 @@ function createInvalidatingWrites(
       ),
     linkIdentity: (id, ...rest) => changingUser(id, () => remote.linkIdentity(id, ...rest)),
     unlinkIdentity: (id, ...rest) => changingUser(id, () => remote.unlinkIdentity(id, ...rest)),
-    createApiKey: (key, hash) =>
+    createApiKey: (key, ...rest) =>
       changing(
         () => ({ keys: [], users: [], newKeys: [key.id] }),
-        () => remote.createApiKey(key, hash),
+        () => remote.createApiKey(key, ...rest),
       ),
-    deleteApiKey: (id, options) =>
+    deleteApiKey: (id, ...rest) =>
       changing(
         (ids) => ({ keys: [id, ...(ids ?? [])], users: [] }),
-        () => remote.deleteApiKey(id, options),
+        () => remote.deleteApiKey(id, ...rest),
       ),
   };
 }

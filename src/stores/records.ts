@@ -1,5 +1,6 @@
 import type { ApiKey, ApiKeyPage, ApiKeyWithOwner } from './api-key.ts';
 import type { ApiKeyQuery } from './api-key-query.ts';
+import type { AuditOf, AuditRecords } from './audit.ts';
 import type { Awaitable } from './awaitable.ts';
 import type { Identity, IdentityClaims, NewIdentityUser, UserIdentity } from './identity.ts';
 import type { ScopeSet } from './scope-set.ts';
@@ -21,11 +22,12 @@ export interface BootstrapState {
 }
 
 /**
- * The records store: users, keys, scope sets, signing keys, secrets. Every method but `noteUse` is one atomic step: it happens
- * whole or not at all, also when the process is killed, and what was acknowledged stays. Methods reject with
+ * The records store: users, keys, scope sets, signing keys, secrets, audit events. Every method but `noteUse` and
+ * `pruneAuditEvents` is one atomic step: it happens whole or not at all, also when the process is killed, and what was
+ * acknowledged stays; the audit events of a change are part of its step. Methods reject with
  * {@link ../errors.ts Refusal} `store_unavailable` when the store can't be had; other refusals are named below.
  */
-export interface Records {
+export interface Records extends AuditRecords {
   /**
    * A number that is another one whenever anything a remembered identity rests on (users, keys, sets) may have been
    * changed, by this process or any other on the store. Cheap: asked on every request. Throws
@@ -44,12 +46,12 @@ export interface Records {
   /** All users by name. */
   listUsers(): Awaitable<readonly User[]>;
   /** Closes the bootstrap for good. Refuses `conflict` when the name is taken. */
-  createUser(user: NewUser, canonicalName: string): Promise<void>;
+  createUser(user: NewUser, canonicalName: string, audit?: AuditOf<void>): Promise<void>;
   /**
    * Creates the first administrator and closes the bootstrap in the same step. Refuses `already_activated` when the
    * bootstrap is closed, `conflict` when the name is taken (after a reset).
    */
-  activate(user: NewUser, canonicalName: string): Promise<void>;
+  activate(user: NewUser, canonicalName: string, audit?: AuditOf<void>): Promise<void>;
   /** The user as changed; undefined when there is none. Refuses `conflict` (name), `last_administrator`. */
   updateUser(id: string, changes: UserChanges, canonicalName?: string): Promise<User | undefined>;
   /** Deletes the user and, unless `keepKeys`, the keys. False when there is none. Refuses `last_administrator`. */
@@ -90,12 +92,16 @@ export interface Records {
    * Refuses `not_authenticated` when the credential that mints it is gone by the time it is written: `key.parent`, or
    * without one the owner; or when the owner is disabled.
    */
-  createApiKey(key: ApiKey, hash: Uint8Array): Promise<void>;
+  createApiKey(key: ApiKey, hash: Uint8Array, audit?: AuditOf<void>): Promise<void>;
   /**
    * Ids of the keys deleted: itself and, with `children`, all that were minted with it, at any depth, also through keys
    * that are gone. Empty when there is nothing to delete.
    */
-  deleteApiKey(id: string, options: { readonly children: boolean }): Promise<readonly string[]>;
+  deleteApiKey(
+    id: string,
+    options: { readonly children: boolean },
+    audit?: AuditOf<readonly string[]>,
+  ): Promise<readonly string[]>;
 
   /** All signing keys, newest first. */
   signingKeys(): Awaitable<readonly SigningKey[]>;

@@ -3,6 +3,7 @@ import type { Records } from '../../src/stores/records.ts';
 import type { ScopeSet } from '../../src/stores/scope-set.ts';
 import { runApiKeyPagingSuite } from './api-key-paging-suite.ts';
 import { runApiKeysSuite } from './api-keys-suite.ts';
+import { runAuditSuite } from './audit-suite.ts';
 import { runIdentitiesSuite } from './identities-suite.ts';
 import { runSecretsSuite } from './secrets-suite.ts';
 import { runUsersSuite } from './users-suite.ts';
@@ -29,4 +30,5 @@ export function runRecordsSuite(factory: RecordsFactory): void {
   runApiKeysSuite(factory);
   runApiKeyPagingSuite(factory);
   runSecretsSuite(factory);
+  runAuditSuite(factory);
 }

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import t from 'tap';
 import { createPrincipal } from '../../src/credentials/principal.ts';
 import { createApiKeyCreate } from '../../src/endpoints/api-keys/create.ts';
+import { createChangeAudit } from '../../src/endpoints/change-audit.ts';
 import type { Call } from '../../src/endpoints/endpoint.ts';
 import { Refusal } from '../../src/errors.ts';
 import type { Exchange } from '../../src/http/exchange.ts';
@@ -23,14 +24,23 @@ function callerWith(scopes: readonly string[]) {
   });
 }
 
+const takenBack = ['api_key_created', 'api_key_deleted', 'api_key_refused'];
+
 /** Mints a key for a caller of whom `recheck` says something else once it is written; what then is left. */
 async function mintAndLose(recheck: Call['recheck']) {
   const keys = new Set<string>();
   const events: string[] = [];
   const endpoint = createApiKeyCreate({
     records: {
-      createApiKey: async (key) => void keys.add(key.id),
-      deleteApiKey: async (id) => (keys.delete(id) ? [id] : []),
+      async createApiKey(key, _hash, audit) {
+        keys.add(key.id);
+        audit?.onWritten(audit.drafts());
+      },
+      async deleteApiKey(id, _options, audit) {
+        const deleted = keys.delete(id) ? [id] : [];
+        audit?.onWritten(audit.drafts(deleted));
+        return deleted;
+      },
       findScopeSets: () => [],
       findUser: () => undefined,
     },
@@ -38,11 +48,12 @@ async function mintAndLose(recheck: Call['recheck']) {
     prefix: 'pst',
     maxLifetimeMs: null,
     audit: (_exchange, { event }) => void events.push(event),
+    changeAudit: createChangeAudit({ audit: ({ event }) => void events.push(event) }),
     now: Date.now,
     random: randomBytes,
   });
   const call: Call = {
-    exchange: { query: '', head: { contentType: 'application/json' } } as unknown as Exchange,
+    exchange: { query: '', head: { contentType: 'application/json', userAgent: '' } } as unknown as Exchange,
     principal: callerWith([...catalogue]),
     id: '',
     body: Buffer.from(JSON.stringify({ label: 'late', scopes: ['store:read'] })),
@@ -57,12 +68,12 @@ async function mintAndLose(recheck: Call['recheck']) {
 
 t.test('a key is taken back when its caller is signed out while it is written', async (t) => {
   const left = await mintAndLose(() => Promise.reject(new Refusal('invalid_token')));
-  t.strictSame(left, { outcome: 'invalid_token', keys: 0, events: ['api_key_refused'] });
+  t.strictSame(left, { outcome: 'invalid_token', keys: 0, events: takenBack });
 });
 
 t.test('a key is taken back when its caller loses the scope while it is written', async (t) => {
   const left = await mintAndLose(async () => callerWith(['apikeys:write']));
-  t.strictSame(left, { outcome: 'insufficient_scope', keys: 0, events: ['api_key_refused'] });
+  t.strictSame(left, { outcome: 'insufficient_scope', keys: 0, events: takenBack });
 });
 
 t.test('a key stays when its caller may still give it', async (t) => {

@@ -11,6 +11,7 @@ import type { ApiKey } from '../../stores/api-key.ts';
 import type { Records } from '../../stores/records.ts';
 import { administratorSetId, type ScopeSet } from '../../stores/scope-set.ts';
 import { type Audit, actorOf } from '../audit.ts';
+import type { ChangeAudit, ChangeEntry } from '../change-audit.ts';
 import type { Call, Endpoint } from '../endpoint.ts';
 import { apiKeyWriteCreate, hydrateQuery } from './api-key-schemas.ts';
 import { presentApiKey } from './present-api-key.ts';
@@ -25,6 +26,7 @@ export interface ApiKeyCreateOptions {
   /** Milliseconds; null: no bound. */
   readonly maxLifetimeMs: number | null;
   readonly audit: Audit;
+  readonly changeAudit: ChangeAudit;
   readonly now: () => number;
   readonly random: (byteCount: number) => Uint8Array;
 }
@@ -37,7 +39,8 @@ export function createApiKeyCreate(options: ApiKeyCreateOptions): Endpoint {
     method: 'POST',
     path: '/api/admin/api-keys',
     guard: { scopes: [neededScope] },
-    async handle({ exchange, principal, body, recheck }) {
+    async handle(call) {
+      const { exchange, principal, body } = call;
       const [{ hydrate }, form] = everyProblem(
         () => readQuery(exchange.query, hydrateQuery),
         () => readJson(body, exchange.head.contentType, schema),
@@ -45,12 +48,11 @@ export function createApiKeyCreate(options: ApiKeyCreateOptions): Endpoint {
       const sets = await requireSets(records, form.scope_sets);
       const { userId, username } = principal;
       const about = { actor: actorOf(principal), subject: userId };
-      const { key, raw } = await new Minting(form, sets, options).mint(principal, recheck).catch((error) => {
+      const { key, raw } = await new Minting(form, sets, options).mint(call).catch((error) => {
         if (error instanceof Refusal && error.status < 500)
           audit(exchange, { event: 'api_key_refused', outcome: 'failure', ...about, reason: error.code });
         throw error;
       });
-      audit(exchange, { event: 'api_key_created', outcome: 'success', ...about, key: key.id });
       const owner = username === null ? null : { id: userId, username, disabled: false };
       const shown = presentApiKey({ key, owner, sets }, { hydrate, now: key.created, catalogue });
       return { status: 201, body: { ...shown, key: raw } };
@@ -73,11 +75,12 @@ class Minting {
     this.#granted = heldScopes(form.scopes, sets, options.catalogue);
   }
 
-  async mint(
-    caller: Principal,
-    recheck: Call['recheck'],
-  ): Promise<{ readonly key: ApiKey; readonly raw: string }> {
-    const { records, prefix, random, now } = this.#options;
+  async mint({
+    exchange,
+    principal: caller,
+    recheck,
+  }: Call): Promise<{ readonly key: ApiKey; readonly raw: string }> {
+    const { records, prefix, changeAudit, random, now } = this.#options;
     const instant = now();
     const expires = this.#expiry(caller, instant);
     this.#assertWithinOwn(caller);
@@ -95,12 +98,16 @@ class Minting {
       expires,
       lastUsed: null,
     };
-    await records.createApiKey(key, hash);
+    const created = changeAudit(exchange, () => [entryOf('api_key_created', key, caller)]);
+    const revoked = changeAudit(exchange, (ids: readonly string[]) =>
+      ids.map(() => entryOf('api_key_deleted', key, caller)),
+    );
+    await records.createApiKey(key, hash, created);
     try {
       this.#assertWithinOwn(await recheck());
     } catch (error) {
       // The caller lost the right while the key was written; the key has not been shown yet.
-      await records.deleteApiKey(key.id, { children: false });
+      await records.deleteApiKey(key.id, { children: false }, revoked);
       throw error;
     }
     return { key, raw };
@@ -146,6 +153,21 @@ async function requireSets(
       })),
     );
   return sets.toSorted((a, b) => (a.id < b.id ? -1 : 1));
+}
+
+function entryOf(event: string, { id, scopes, scopeSets }: ApiKey, caller: Principal): ChangeEntry {
+  const granted = (added: readonly string[]) => ({ added, removed: [] });
+  return {
+    event,
+    outcome: 'success',
+    actor: actorOf(caller),
+    subject: caller.userId,
+    key: id,
+    target: { type: 'api_key', id },
+    ...(event === 'api_key_created' && {
+      changes: { scopes: granted(scopes), scope_sets: granted(scopeSets) },
+    }),
+  };
 }
 
 function isLater(asked: number | null, latest: number): boolean {

@@ -3,6 +3,7 @@ import type { ApiKey } from '../api-key.ts';
 import type { Records } from '../records.ts';
 import { createApiKeyList } from './api-key-list.ts';
 import { selectApiKeyWithOwner, toApiKeyWithOwner } from './api-key-row.ts';
+import { writeAudited } from './audit-events.ts';
 import type { SqlDatabase } from './database.ts';
 import { insertHeldSets } from './held-sets.ts';
 import { createKeyLineage } from './key-lineage.ts';
@@ -21,7 +22,8 @@ const insertKey = `INSERT INTO api_keys
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 
 /** API keys in SQL; `now` is the clock, in epoch milliseconds. */
-export function createApiKeys({ dialect, one, snapshot, write }: SqlDatabase, now: () => number): ApiKeys {
+export function createApiKeys(database: SqlDatabase, now: () => number): ApiKeys {
+  const { dialect, one, snapshot } = database;
   // In a subquery: a parameter of a join itself makes SQLite plan the statement anew each time (ten times the cost).
   const select = `${selectApiKeyWithOwner(dialect)} WHERE k.${dialect.keyRow} = (SELECT ${dialect.keyRow} FROM api_keys`;
   const byHash = `${select} WHERE hash = ?)`;
@@ -44,8 +46,9 @@ export function createApiKeys({ dialect, one, snapshot, write }: SqlDatabase, no
     findApiKeyByHash: (hash) => one(byHash, [hash], toApiKeyWithOwner),
     findApiKey: (id) => one(byId, [id], toApiKeyWithOwner),
     listApiKeys: (query) => snapshot(() => list(query)),
-    createApiKey: (key, hash) => write(() => add(key, hash)),
-    deleteApiKey: (id, { children }) => write(() => lineage.removeKey(id, children)),
+    createApiKey: (key, hash, audit) => writeAudited(database, now, () => add(key, hash), audit),
+    deleteApiKey: (id, { children }, audit) =>
+      writeAudited(database, now, () => lineage.removeKey(id, children), audit),
   };
 }
 

@@ -10,7 +10,7 @@ export interface ListTable<Query extends ListQuery<string, unknown>, Row, Item> 
   readonly select: string;
   /** The column that breaks ties. */
   readonly id: string;
-  /** The column that finds a row at the least cost. */
+  /** The column that finds a row at the least cost; texts, or any value where columns take any. */
   readonly row: string;
   /** By sort field. */
   readonly order: Readonly<Record<Query['sortBy'], OrderColumn>>;

@@ -1,4 +1,6 @@
+import type { AuditRecords } from '../audit.ts';
 import { type ApiKeys, createApiKeys } from './api-keys.ts';
+import { createAudit } from './audit.ts';
 import { type CommandEvents, createCommandEvents } from './command-events.ts';
 import type { SqlDatabase } from './database.ts';
 import { createIdentities, type Identities } from './identities.ts';
@@ -7,7 +9,7 @@ import { createSecrets, type Secrets } from './secrets.ts';
 import { createUsers, type Users } from './users.ts';
 
 /** The records store as far as it is the same in every SQL database. */
-export type SqlRecords = Users & Identities & ScopeSets & ApiKeys & Secrets & CommandEvents;
+export type SqlRecords = AuditRecords & Users & Identities & ScopeSets & ApiKeys & Secrets & CommandEvents;
 
 /** The records store on that database; `now` is the clock, in epoch milliseconds. */
 export function createSqlRecords(database: SqlDatabase, now: () => number): SqlRecords {
@@ -18,5 +20,6 @@ export function createSqlRecords(database: SqlDatabase, now: () => number): SqlR
     ...createApiKeys(database, now),
     ...createSecrets(database),
     ...createCommandEvents(database),
+    ...createAudit(database, now),
   };
 }

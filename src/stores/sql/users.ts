@@ -2,6 +2,7 @@ import { Refusal } from '../../errors.ts';
 import type { Records } from '../records.ts';
 import type { NewUser, User, UserChanges } from '../user.ts';
 import { keepingAdministrator } from './administrator-watch.ts';
+import { writeAudited } from './audit-events.ts';
 import type { SqlDatabase } from './database.ts';
 import { insertHeldSets } from './held-sets.ts';
 import { createKeyLineage } from './key-lineage.ts';
@@ -40,7 +41,8 @@ const removeHeldSets = 'DELETE FROM user_scope_sets WHERE user_id = ?';
 const removeUser = 'DELETE FROM users WHERE id = ? RETURNING id';
 
 /** Users in SQL; `now` is the clock, in epoch milliseconds. */
-export function createUsers({ dialect, one, many, write }: SqlDatabase, now: () => number): Users {
+export function createUsers(database: SqlDatabase, now: () => number): Users {
+  const { dialect, one, many, write } = database;
   const select = selectUser(dialect);
   const byId = `${select} WHERE u.id = ?`;
   const byName = `${select} WHERE u.canonical_name = ?`;
@@ -101,8 +103,10 @@ export function createUsers({ dialect, one, many, write }: SqlDatabase, now: () 
       many(hashKinds, [], (rows: readonly { readonly kind: string }[]) => rows.map(({ kind }) => kind)),
     listUsers: () =>
       many(byNames, [], (rows: readonly UserRow[]) => rows.map((row) => toUserWithSets(row).user)),
-    createUser: (user, canonicalName) => write(() => add(user, canonicalName)),
-    activate: (user, canonicalName) => write(() => activate(user, canonicalName)),
+    createUser: (user, canonicalName, audit) =>
+      writeAudited(database, now, () => add(user, canonicalName), audit),
+    activate: (user, canonicalName, audit) =>
+      writeAudited(database, now, () => activate(user, canonicalName), audit),
     async updateUser(id, changes, canonicalName) {
       if (changes.username !== undefined && canonicalName === undefined)
         throw new TypeError(

@@ -1,0 +1,18 @@
+import { Refusal } from '../../errors.ts';
+import type { AuditRecords } from '../../stores/audit.ts';
+import type { Endpoint } from '../endpoint.ts';
+import { presentAuditEvent } from './audit-event-schemas.ts';
+
+/** `GET /api/admin/audit/{id}`. */
+export function createAuditRead(records: Pick<AuditRecords, 'findAuditEvent'>): Endpoint {
+  return {
+    method: 'GET',
+    path: '/api/admin/audit/{id}',
+    guard: { scopes: ['audit:read'] },
+    async handle({ id }) {
+      const event = await records.findAuditEvent(id);
+      if (event === undefined) throw new Refusal('not_found');
+      return { status: 200, body: presentAuditEvent(event) };
+    },
+  };
+}

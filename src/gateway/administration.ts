@@ -1,0 +1,65 @@
+import { randomBytes } from 'node:crypto';
+import type { Config } from '../config/schema.ts';
+import { createCursors } from '../credentials/cursor.ts';
+import { createApiKeyCreate } from '../endpoints/api-keys/create.ts';
+import { createApiKeyDelete } from '../endpoints/api-keys/delete.ts';
+import { createApiKeyFilters, createApiKeyScopes } from '../endpoints/api-keys/describe.ts';
+import { createApiKeyList } from '../endpoints/api-keys/list.ts';
+import { createApiKeyRead } from '../endpoints/api-keys/read.ts';
+import type { Audit } from '../endpoints/audit.ts';
+import { createAuditFilters, createAuditList } from '../endpoints/audit-events/list.ts';
+import { createAuditRead } from '../endpoints/audit-events/read.ts';
+import type { ChangeAudit } from '../endpoints/change-audit.ts';
+import type { Endpoint } from '../endpoints/endpoint.ts';
+import type { Stores } from './stores.ts';
+
+/** What the endpoints of administration are built from. */
+export interface AdministrationParts {
+  readonly stores: Stores;
+  readonly catalogue: ReadonlySet<string>;
+  readonly audit: Audit;
+  readonly changeAudit: ChangeAudit;
+  readonly now: () => number;
+  /** Ends everything that a session or key has in flight. */
+  readonly onCredentialEnded: (credentialId: string) => void;
+}
+
+const secretBytes = 32;
+
+/** The endpoints of administration that Postern serves itself, as `endpoints` says. */
+export async function composeAdministration(
+  config: Config,
+  parts: AdministrationParts,
+): Promise<readonly Endpoint[]> {
+  const { records } = parts.stores;
+  const { catalogue, now } = parts;
+  const cursors = createCursors(await records.secret('cursor', randomBytes(secretBytes)));
+  return [
+    createApiKeyList({ records, cursors, catalogue, now }),
+    ...apiKeyEndpoints(config, parts),
+    ...(config.endpoints.audit === 'own'
+      ? [createAuditList(records, cursors), createAuditFilters(), createAuditRead(records)]
+      : []),
+  ];
+}
+
+function apiKeyEndpoints(config: Config, parts: AdministrationParts): Endpoint[] {
+  const { catalogue, audit, changeAudit, now, onCredentialEnded } = parts;
+  const { records } = parts.stores;
+  return [
+    createApiKeyFilters(catalogue),
+    createApiKeyScopes(catalogue),
+    createApiKeyRead({ records, catalogue, now }),
+    createApiKeyCreate({
+      records,
+      catalogue,
+      prefix: config.api_keys.prefix,
+      maxLifetimeMs: config.api_keys.max_lifetime ?? null,
+      audit,
+      changeAudit,
+      now,
+      random: randomBytes,
+    }),
+    createApiKeyDelete({ records, changeAudit, onKeyDeleted: onCredentialEnded }),
+  ];
+}

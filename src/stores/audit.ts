@@ -1,0 +1,61 @@
+import type { AuditChanges, AuditEntry } from '../log/log.ts';
+import type { Awaitable } from './awaitable.ts';
+import type { FieldFilter, ListPage, ListQuery } from './list-query.ts';
+
+/** An audit line that is still to be numbered and dated. */
+export type AuditDraft = Omit<AuditEntry, 'id' | 'time'>;
+
+/** An audit line as the records keep it. */
+export interface AuditEvent
+  extends Pick<
+    AuditEntry,
+    'event' | 'outcome' | 'actor' | 'reason' | 'address' | 'userAgent' | 'requestId' | 'repeated'
+  > {
+  /** The order of commits, ascending. */
+  readonly seq: number;
+  readonly id: string;
+  /** Epoch ms; never less than that of an earlier event. */
+  readonly time: number;
+  readonly target: NonNullable<AuditEntry['target']> | null;
+  readonly changes: AuditChanges | null;
+}
+
+/** The audit lines of a change: written in its transaction, and handed back once it is committed. */
+export interface AuditOf<Result> {
+  /** The lines of a change with that result; none for a change that was not made. Called again when the transaction is. */
+  readonly drafts: (result: Result) => readonly AuditDraft[];
+  /** Called after the commit, with as many entries as there were drafts. */
+  readonly onWritten: (entries: readonly AuditEntry[]) => void;
+}
+
+/** What audit events are listed by: the order of commits. */
+export type AuditQuery = ListQuery<'time', readonly FieldFilter<AuditFilterField>[]>;
+
+/** What audit events are filtered by; `actor` and `target` by an id. */
+export type AuditFilterField = 'event' | 'outcome' | 'actor' | 'target' | 'address' | 'request_id' | 'time';
+
+/** One page of audit events. */
+export interface AuditPage extends ListPage<AuditEvent> {
+  /** The number of the last event there is or was, whatever the filters. */
+  readonly last: number;
+  /** The highest number that is no longer kept; 0: nothing was dropped. */
+  readonly dropped: number;
+}
+
+/** How many audit events are kept. */
+export interface AuditRetention {
+  /** Earlier ones are dropped, epoch ms. */
+  readonly since: number;
+  /** The oldest beyond this number are dropped; a tenth of it is the bound of those that count refusals. */
+  readonly maxEvents: number;
+}
+
+/** The part of the records store about audit events. */
+export interface AuditRecords {
+  /** Keeps events that belong to no change of the records. */
+  addAuditEvents(audit: AuditOf<void>): Promise<void>;
+  listAuditEvents(query: AuditQuery): Awaitable<AuditPage>;
+  findAuditEvent(id: string): Awaitable<AuditEvent | undefined>;
+  /** Drops what is no longer to be kept, in small transactions. */
+  pruneAuditEvents(retention: AuditRetention): Promise<void>;
+}

@@ -1,0 +1,116 @@
+import type { Actor } from '../../log/log.ts';
+import type { AuditEvent, AuditFilterField, AuditPage, AuditQuery, AuditRecords } from '../audit.ts';
+import { writeAudited } from './audit-events.ts';
+import type { SqlDatabase } from './database.ts';
+import { createList } from './list.ts';
+import { type FilterColumn, fieldConditions } from './list-conditions.ts';
+import { first, run, type Steps } from './steps.ts';
+
+interface AuditRow
+  extends Pick<AuditEvent, 'seq' | 'id' | 'time' | 'event' | 'outcome' | 'address' | 'requestId'> {
+  readonly actorKind: Actor['kind'];
+  readonly actorUser: string | null;
+  readonly actorCredential: string | null;
+  readonly targetType: string | null;
+  readonly targetId: string | null;
+  readonly body: string;
+}
+
+const select = `SELECT a.seq, a.id, a.time, a.event, a.outcome, a.address, a.request_id AS "requestId",
+    a.actor_kind AS "actorKind", a.actor_user AS "actorUser", a.actor_credential AS "actorCredential",
+    a.target_type AS "targetType", a.target_id AS "targetId", a.body
+  FROM audit a`;
+const selectState = 'SELECT seq AS last, dropped FROM audit_state';
+const countEvents = 'SELECT count(*) AS count FROM audit';
+const countProbes = 'SELECT count(*) AS count FROM audit WHERE is_probe = 1';
+const noteDropped = 'UPDATE audit_state SET dropped = ? WHERE dropped < ?';
+const oldEvents = 'SELECT seq FROM audit WHERE time < ? ORDER BY time, seq LIMIT ?';
+const oldestEvents = 'SELECT seq FROM audit ORDER BY seq LIMIT ?';
+const oldestProbes = 'SELECT seq FROM audit WHERE is_probe = 1 ORDER BY seq LIMIT ?';
+
+const columns: Readonly<Record<AuditFilterField, FilterColumn>> = {
+  event: { column: 'a.event' },
+  outcome: { column: 'a.outcome' },
+  actor: { column: 'a.actor_user', equals: '(a.actor_user = ? OR a.actor_credential = ?)' },
+  target: { column: 'a.target_id' },
+  address: { column: 'a.address' },
+  request_id: { column: 'a.request_id' },
+  time: { column: 'a.time' },
+};
+
+/** So many events are dropped in one transaction: a few milliseconds. */
+const dropBatch = 500;
+
+/** Audit events in SQL; `now` is the clock, in epoch milliseconds. */
+export function createAudit(database: SqlDatabase, now: () => number): AuditRecords {
+  const { dialect, one, snapshot, write } = database;
+  const list = createList<AuditQuery, AuditRow, AuditEvent>(dialect, {
+    from: 'audit a',
+    select,
+    id: 'a.id',
+    row: 'a.id',
+    order: { time: { column: 'a.seq' } },
+    conditions: ({ filters }) => fieldConditions(dialect, columns, filters),
+    toItem: toEvent,
+  });
+
+  function* page(query: AuditQuery): Steps<AuditPage> {
+    const state = yield* first<Pick<AuditPage, 'last' | 'dropped'>>(selectState);
+    return { ...(yield* list(query)), ...state! };
+  }
+
+  function* drop(chosen: string, values: readonly number[]): Steps<number> {
+    const dropped = yield* run<{ readonly seq: number }>(
+      `DELETE FROM audit WHERE seq IN (${chosen}) RETURNING seq`,
+      ...values,
+    );
+    const highest = dropped.reduce((most, { seq }) => Math.max(most, seq), 0);
+    if (highest > 0) yield* run(noteDropped, highest, highest);
+    return dropped.length;
+  }
+
+  async function dropOldest(count: string, most: number, oldest: string): Promise<void> {
+    const found = await one(count, [], (row: { readonly count: number } | undefined) => row!.count);
+    for (let excess = found - most; excess > 0; excess -= dropBatch)
+      await write(() => drop(oldest, [Math.min(excess, dropBatch)]));
+  }
+
+  return {
+    addAuditEvents: (audit) => writeAudited<void>(database, now, function* () {}, audit),
+    listAuditEvents: (query) => snapshot(() => page(query)),
+    findAuditEvent: (id) =>
+      one(`${select} WHERE a.id = ?`, [id], (row: AuditRow | undefined) => row && toEvent(row)),
+    async pruneAuditEvents({ since, maxEvents }) {
+      while ((await write(() => drop(oldEvents, [since, dropBatch]))) === dropBatch);
+      await dropOldest(countProbes, Math.floor(maxEvents / 10), oldestProbes);
+      await dropOldest(countEvents, maxEvents, oldestEvents);
+    },
+  };
+}
+
+function toEvent(row: AuditRow): AuditEvent {
+  const { seq, id, time, event, outcome, address, requestId, targetType, targetId, body } = row;
+  const { changes = null, reason, userAgent, repeated } = JSON.parse(body);
+  const target = targetType === null ? null : { type: targetType, id: targetId! };
+  const actor = toActor(row);
+  return {
+    seq,
+    id,
+    time,
+    event,
+    outcome,
+    actor,
+    target,
+    changes,
+    reason,
+    address,
+    userAgent,
+    requestId,
+    repeated,
+  };
+}
+
+function toActor({ actorKind: kind, actorUser: user, actorCredential: credential }: AuditRow): Actor {
+  if (credential === null) return { user, kind };
+  return kind === 'api_key' ? { user, key: credential, kind } : { user, session: credential, kind };
+}
