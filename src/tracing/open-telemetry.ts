@@ -1,5 +1,3 @@
-import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import type { ClientRequest, IncomingMessage } from 'node:http';
 import {
   ROOT_CONTEXT,
   type Span as SdkSpan,
@@ -121,7 +119,6 @@ function createRootSampler(name: string, ratio: number): Sampler {
 /** Tells once of exports that fail, until one succeeds again. */
 function withEvents(exporter: SpanExporter, { onUnavailable, onAvailable }: ExportEvents): SpanExporter {
   let isDown = false;
-  const responses = watchResponses();
   return {
     export(spans, done) {
       exporter.export(spans, (result) => {
@@ -129,43 +126,24 @@ function withEvents(exporter: SpanExporter, { onUnavailable, onAvailable }: Expo
         if (failed !== isDown) {
           isDown = failed;
           if (result.error === undefined) onAvailable();
-          else onUnavailable(reasonOf(result.error, responses.lastStatus()));
+          else onUnavailable(reasonOf(result.error));
         }
         done(result);
       });
     },
-    async shutdown() {
-      await exporter.shutdown();
-      responses.close();
-    },
+    shutdown: () => exporter.shutdown(),
   };
 }
 
-/** The SDK's own words for what has neither a code nor a status in its result. */
-const timedOut = 'Request timed out';
-const askedToWait = 'Export failed with retryable status';
+/** What the SDK's messages mean of which the result has neither a code nor a status. */
+const reasonsByMessage: ReadonlyMap<string, string> = new Map([
+  ['Request timed out', 'timed out'],
+  ['Export failed with retryable status', 'HTTP 429, 502, 503 or 504'],
+]);
 
-/** Else never its text, which may hold the address, and the headers with which the collector was asked. */
-function reasonOf(error: Error, lastStatus: number | undefined): string {
+/** Never any other text of the error, which may hold the address, and the headers that the collector was sent. */
+function reasonOf(error: Error): string {
   const { code } = error as { readonly code?: unknown };
   if (typeof code === 'number') return `HTTP ${code}`;
-  if (code !== undefined) return String(code);
-  if (error.message === timedOut) return 'timed out';
-  return error.message === askedToWait && lastStatus !== undefined ? `HTTP ${lastStatus}` : error.name;
-}
-
-const answered = 'http.client.response.finish';
-
-/** What the collector answered last, of which the SDK says nothing where it would have asked again. */
-function watchResponses() {
-  let status: number | undefined;
-  const read = (message: unknown) => {
-    const { request, response } = message as {
-      readonly request: ClientRequest;
-      readonly response: IncomingMessage;
-    };
-    if (/^OTel-/.test(String(request.getHeader('user-agent')))) status = response.statusCode;
-  };
-  subscribe(answered, read);
-  return { lastStatus: () => status, close: () => void unsubscribe(answered, read) };
+  return code === undefined ? (reasonsByMessage.get(error.message) ?? error.name) : String(code);
 }
