@@ -1,6 +1,7 @@
 import t from 'tap';
 import { ValidationError } from '../../src/errors.ts';
 import { parseJson } from '../../src/input/json-parser.ts';
+import { createRandom, type Random } from '../support/random.ts';
 
 /** The text or bytes, then the offset and the error that Python's `json` reports (3.11; the last group is ours alone). */
 const malformed: readonly (readonly [text: string | number[], offset: number, error: string])[] = [
@@ -89,3 +90,61 @@ t.test('the member names of the outermost object come in the order of the text',
   const { memberNames } = parseJson(Buffer.from('{"b":{"x":1},"2":0,"a":0,"1":0}'));
   t.strictSame(memberNames, ['b', '2', 'a', '1']);
 });
+
+const pieces = [
+  ...'{}[]:,"\\/ \t\n\v\0\u007f\u00a0\u2028\ufeff-+.01eE\'',
+  ...['\\u', '\\n', 'null', 'true', 'NaN', 'Infinity', '//', '"a":'],
+];
+const originals = [
+  ' {"a":[1,-2.5e+3,0,1E2,{"b":"x\\n\\u0041\\"\\/"}],"c":null,"d":[true,false],"":{}} ',
+  '{"label":"a","scopes":["x","y"],"expires":null,"2":{"a":{"b":[[],{}]}},"1":-0}',
+  '"\\ud83d\\ude00 é😀"',
+];
+
+function changed(text: string, random: Random): string {
+  const at = random.below(text.length + 1);
+  const end = random.oneIn(2) ? at : at + random.below(4);
+  return text.slice(0, at) + (random.oneIn(4) ? '' : random.pick(pieces)) + text.slice(end);
+}
+
+/** The value that is read; undefined where the text is refused with that kind of error. */
+function readOr(
+  refusal: new (...given: never[]) => Error,
+  read: () => unknown,
+): { value: unknown } | undefined {
+  try {
+    return { value: read() };
+  } catch (error) {
+    if (error instanceof refusal) return undefined;
+    throw error;
+  }
+}
+
+t.test('changed texts are JSON when JSON.parse says so, and mean the same', async (t) => {
+  const random = createRandom(8259);
+  const counts = { read: 0, refused: 0, onlyOurs: 0 };
+  for (let round = 0; round < 20_000; round++) {
+    let text = random.pick(originals);
+    for (let left = 1 + random.below(4); left > 0; left--) text = changed(text, random);
+    text = text.toWellFormed();
+    const ours = readOr(ValidationError, () => parseJson(Buffer.from(text)).value);
+    const theirs = readOr(SyntaxError, () => JSON.parse(text));
+    if (ours !== undefined) counts.read++;
+    else if (theirs === undefined) counts.refused++;
+    else counts.onlyOurs++;
+    const isSame = JSON.stringify(ours?.value) === JSON.stringify(theirs?.value);
+    if (!isSame && !(ours === undefined && hasDuplicates(text))) t.fail(JSON.stringify(text));
+  }
+  t.ok(counts.read > 1_000 && counts.refused > 1_000 && counts.onlyOurs > 0, JSON.stringify(counts));
+});
+
+/** Whether `JSON.parse` would leave out members of a text that is JSON. */
+function hasDuplicates(text: string): boolean {
+  const colons = text.replace(/"(?:[^"\\]|\\.)*"/g, '').split(':').length - 1;
+  let members = 0;
+  JSON.parse(text, (_, value) => {
+    if (value instanceof Object && !Array.isArray(value)) members += Object.keys(value).length;
+    return value;
+  });
+  return members < colons;
+}
