@@ -5,18 +5,18 @@ import type { SigningKey } from '../stores/records.ts';
 import { createKeyRing, headerOf, type TokenKey, tokenType } from './key-ring.ts';
 import { parseScope } from './scopes.ts';
 
-/** What a verified access token says. Instants are epoch milliseconds. */
+/** The content of a verified access token. Instants are epoch milliseconds. */
 export interface AccessClaims {
   readonly userId: string;
   readonly sessionId: string;
-  /** What the token may do at most, sorted. */
+  /** The most that the token may do, sorted. */
   readonly scopes: readonly string[];
   readonly issued: number;
   readonly expires: number;
   readonly tokenId: string;
 }
 
-/** What a new access token is to say. */
+/** What a new access token states. */
 export interface AccessGrant {
   readonly userId: string;
   readonly sessionId: string;
@@ -29,31 +29,33 @@ export interface AccessGrant {
 export interface AccessTokens {
   /** Signs with the newest key of the configured algorithm. */
   sign(grant: AccessGrant): Promise<{ readonly token: string; readonly expiresInSeconds: number }>;
-  /** Accepts only what `sign` writes, under any of the keys; throws {@link Refusal} `invalid_token` otherwise,
-   * or `store_unavailable` where it can't be known whether there is such a key. */
+  /**
+   * Accepts only what `sign` writes, under any of the keys; rejects with {@link Refusal} `invalid_token` otherwise, or
+   * `store_unavailable` where it can't be known whether there is such a key.
+   */
   verify(token: string): Promise<AccessClaims>;
   /** The public part of every key (RFC 7517), those of other replicas included. */
   jwks(): Promise<JSONWebKeySet>;
 }
 
-/** What access tokens are made of. */
+/** Settings of access tokens. */
 export interface AccessTokenOptions {
   /** `iss` and `aud`: the base URL without trailing slash. */
   readonly issuer: string;
   /** Newest first, at least one of `algorithm`; all verify and are published. */
   readonly keys: readonly SigningKey[];
-  /** Asks the store for all keys, newest first, for another replica may have made one; left out: there are no others. */
+  /** Loads all keys from the store, newest first: another replica may have added one. Default: there are no others. */
   readonly loadKeys?: () => Promise<readonly SigningKey[]>;
   readonly algorithm: SigningKey['algorithm'];
   readonly lifetimeMs: number;
   /** The clock, epoch ms. */
   readonly now: () => number;
-  /** Gives `jti`; default UUIDv7. */
+  /** Creates a `jti`; default UUIDv7. */
   readonly newId?: () => string;
 }
 
 const clientId = 'postern';
-/** As much as a whole request head takes by default. */
+/** As much as a whole request head may take by default. */
 const maxTokenLength = 16 * 1024;
 
 /** Creates the signer and verifier of one issuer; throws when no key is of `algorithm`, or a key can't be read. */
@@ -79,8 +81,7 @@ export function createAccessTokens(options: AccessTokenOptions): AccessTokens {
     })
       .setProtectedHeader(headerOf(signingKey))
       .sign(signingKey.privateKey);
-    if (token.length > maxTokenLength)
-      throw new RangeError('an access token of this many scopes is too long');
+    if (token.length > maxTokenLength) throw new RangeError('the access token is too long: too many scopes');
     return { token, expiresInSeconds: Math.max(0, exp - iat) };
   }
 
@@ -91,50 +92,55 @@ export function createAccessTokens(options: AccessTokenOptions): AccessTokens {
     const key = await ring.find(header);
     if (key === undefined) throw refusal('header');
     if (!isCanonicalBase64url(signature)) throw refusal('signature encoding');
-    const claims = await verifySigned(token, key);
-    // Written anew it must be the same text: no second encoding, no member twice (RFC 8725 §2.4, RFC 7519 §4).
+    const claims = await verifySigned(token, key, issuer, now());
+    // Serialised again it must be the same text: no second encoding, no duplicate member (RFC 8725 §2.4, RFC 7519 §4).
     if (Buffer.from(JSON.stringify(claims)).toString('base64url') !== payload)
       throw refusal('payload encoding');
-    return readClaims(claims);
-  }
-
-  async function verifySigned(token: string, key: TokenKey): Promise<JWTPayload> {
-    try {
-      const { payload } = await jwtVerify(token, key.publicKey, {
-        algorithms: [key.algorithm],
-        typ: tokenType,
-        issuer,
-        audience: issuer,
-        clockTolerance: 0,
-        currentDate: new Date(now()),
-      });
-      return payload;
-    } catch (error) {
-      // Its code alone: the error carries the claims.
-      if (error instanceof errors.JOSEError) throw refusal(error.code);
-      throw error;
-    }
-  }
-
-  /** What jose leaves open: presence and types of the other claims, an audience in a list, an issue in the future. */
-  function readClaims(claims: JWTPayload): AccessClaims {
-    const { aud, sub, sid, scope, iat, exp, jti, client_id } = claims;
-    if (aud !== issuer || client_id !== clientId) throw refusal('aud or client_id');
-    if (!isText(sub) || !isText(sid) || !isText(jti)) throw refusal('sub, sid or jti');
-    const scopes = typeof scope === 'string' ? parseScope(scope) : undefined;
-    if (scopes === undefined) throw refusal('scope');
-    if (!isInstant(iat) || !isInstant(exp) || iat * 1000 > now()) throw refusal('iat or exp');
-    return {
-      userId: sub,
-      sessionId: sid,
-      scopes,
-      issued: iat * 1000,
-      expires: exp * 1000,
-      tokenId: jti,
-    };
+    return readClaims(claims, issuer, now());
   }
 
   return { sign, verify, jwks: ring.published };
+}
+
+async function verifySigned(
+  token: string,
+  key: TokenKey,
+  issuer: string,
+  instant: number,
+): Promise<JWTPayload> {
+  try {
+    const { payload } = await jwtVerify(token, key.publicKey, {
+      algorithms: [key.algorithm],
+      typ: tokenType,
+      issuer,
+      audience: issuer,
+      clockTolerance: 0,
+      currentDate: new Date(instant),
+    });
+    return payload;
+  } catch (error) {
+    // The code only: the error carries the claims.
+    if (error instanceof errors.JOSEError) throw refusal(error.code);
+    throw error;
+  }
+}
+
+/** Checks what jose leaves open: presence and types of the other claims, an audience in a list, `iat` in the future. */
+function readClaims(claims: JWTPayload, issuer: string, instant: number): AccessClaims {
+  const { aud, sub, sid, scope, iat, exp, jti, client_id } = claims;
+  if (aud !== issuer || client_id !== clientId) throw refusal('aud or client_id');
+  if (!isText(sub) || !isText(sid) || !isText(jti)) throw refusal('sub, sid or jti');
+  const scopes = typeof scope === 'string' ? parseScope(scope) : undefined;
+  if (scopes === undefined) throw refusal('scope');
+  if (!isInstant(iat) || !isInstant(exp) || iat * 1000 > instant) throw refusal('iat or exp');
+  return {
+    userId: sub,
+    sessionId: sid,
+    scopes,
+    issued: iat * 1000,
+    expires: exp * 1000,
+    tokenId: jti,
+  };
 }
 
 function requireKeyOf(algorithm: SigningKey['algorithm'], keys: readonly TokenKey[]): TokenKey {

@@ -1,13 +1,13 @@
 /** A document of the provider that this process keeps a copy of. */
 export interface CachedDocument<T> {
   /**
-   * The copy while it is fresh, otherwise a new one; when that can't be had, an aged copy that may still be used. Rejects
-   * with what `load` rejected with, also for a short while after.
+   * The copy while it is fresh, otherwise a new one; if that can't be loaded, an older copy that may still be used. Rejects
+   * with the error of `load`, also for a short while afterwards.
    */
   get(): Promise<T>;
   /**
-   * A newer one than `seen`, for who missed something in it: loaded anew, unless that was done a moment ago for others
-   * who missed something. Rejects with what `load` rejected with.
+   * A newer one than `seen`, in which something was missing: loaded again, unless it was just loaded for another caller
+   * with the same problem. Rejects with the error of `load`.
    */
   renew(seen: T): Promise<T>;
 }
@@ -17,15 +17,15 @@ export interface CachedDocumentOptions<T> {
   readonly load: () => Promise<T>;
   /** The clock, epoch ms. */
   readonly now: () => number;
-  /** Told of every failed load. */
+  /** Called for every failed load. */
   readonly onFailure: (error: unknown) => void;
   /** Age from which a copy is renewed before it is used; default 1 h. */
   readonly freshMs?: number;
-  /** Age from which it is no longer used, though nothing newer can be had; default 24 h. */
+  /** Age from which it is no longer used, even if nothing newer can be loaded; default 24 h. */
   readonly usableMs?: number;
-  /** Least time between two renewals, and between two failed loads while a copy can be used; default 30 s. */
+  /** Minimum time between two renewals, and between two failed loads while a copy can be used; default 30 s. */
   readonly pauseMs?: number;
-  /** Least time between two failed loads while there is no copy, and nobody can sign in; default 0.5 s. */
+  /** Minimum time between two failed loads while there is no copy, and no one can sign in; default 0.5 s. */
   readonly emptyPauseMs?: number;
 }
 
@@ -34,67 +34,83 @@ const hour = 3_600 * second;
 
 /** Keeps one document, loaded by at most one call at a time. */
 export function createCachedDocument<T>(options: CachedDocumentOptions<T>): CachedDocument<T> {
-  const { load, now, onFailure } = options;
-  const { freshMs = hour, usableMs = 24 * hour, pauseMs = 30 * second, emptyPauseMs = second / 2 } = options;
-  let copy: { readonly document: T; readonly loaded: number } | undefined;
+  return new LoadedDocument(options);
+}
+
+class LoadedDocument<T> implements CachedDocument<T> {
+  readonly #options: CachedDocumentOptions<T>;
+  readonly #freshMs: number;
+  readonly #usableMs: number;
+  readonly #pauseMs: number;
+  readonly #emptyPauseMs: number;
+  #copy: { readonly document: T; readonly loaded: number } | undefined;
   /** Of the last load, if it failed. */
-  let failure: { readonly error: unknown; readonly at: number } | undefined;
-  let lastRenewed = Number.NEGATIVE_INFINITY;
-  let loading: Promise<T> | undefined;
+  #failure: { readonly error: unknown; readonly at: number } | undefined;
+  #lastRenewed = Number.NEGATIVE_INFINITY;
+  #loading: Promise<T> | undefined;
 
-  /** A clock that was set back is no reason to wait. */
-  function isWithin(spanMs: number, since: number): boolean {
-    const elapsed = now() - since;
-    return elapsed >= 0 && elapsed < spanMs;
+  constructor(options: CachedDocumentOptions<T>) {
+    this.#options = options;
+    this.#freshMs = options.freshMs ?? hour;
+    this.#usableMs = options.usableMs ?? 24 * hour;
+    this.#pauseMs = options.pauseMs ?? 30 * second;
+    this.#emptyPauseMs = options.emptyPauseMs ?? second / 2;
   }
 
-  function loadOnce(): Promise<T> {
-    loading ??= attempt().finally(() => {
-      loading = undefined;
-    });
-    return loading;
-  }
-
-  async function attempt(): Promise<T> {
-    try {
-      const document = await load();
-      copy = { document, loaded: now() };
-      failure = undefined;
-      return document;
-    } catch (error) {
-      // From its end: a pause that runs during a timeout would be over with it.
-      failure = { error, at: now() };
-      onFailure(error);
-      throw error;
+  async get(): Promise<T> {
+    const copy = this.#copy;
+    const failure = this.#failure;
+    if (copy !== undefined && this.#isWithin(this.#freshMs, copy.loaded)) return copy.document;
+    const usable = copy !== undefined && this.#isWithin(this.#usableMs, copy.loaded) ? copy : undefined;
+    if (this.#loading === undefined && failure !== undefined) {
+      if (usable !== undefined && this.#isWithin(this.#pauseMs, failure.at)) return usable.document;
+      if (usable === undefined && this.#isWithin(this.#emptyPauseMs, failure.at)) throw failure.error;
     }
-  }
-
-  async function get(): Promise<T> {
-    if (copy !== undefined && isWithin(freshMs, copy.loaded)) return copy.document;
-    const usable = copy !== undefined && isWithin(usableMs, copy.loaded) ? copy : undefined;
-    if (loading === undefined && failure !== undefined) {
-      if (usable !== undefined && isWithin(pauseMs, failure.at)) return usable.document;
-      if (usable === undefined && isWithin(emptyPauseMs, failure.at)) throw failure.error;
-    }
-    return loadOnce().catch((error: unknown) => {
+    return this.#loadOnce().catch((error: unknown) => {
       if (usable === undefined) throw error;
       return usable.document;
     });
   }
 
-  async function renew(seen: T): Promise<T> {
-    // Somebody else was faster.
-    if (copy !== undefined && copy.document !== seen) return copy.document;
-    if (loading !== undefined) return loading;
-    if (isWithin(pauseMs, lastRenewed)) {
-      if (failure !== undefined) throw failure.error;
+  async renew(seen: T): Promise<T> {
+    // Another caller has renewed it already.
+    if (this.#copy !== undefined && this.#copy.document !== seen) return this.#copy.document;
+    if (this.#loading !== undefined) return this.#loading;
+    if (this.#isWithin(this.#pauseMs, this.#lastRenewed)) {
+      if (this.#failure !== undefined) throw this.#failure.error;
       return seen;
     }
-    lastRenewed = now();
-    return loadOnce().finally(() => {
-      lastRenewed = now();
+    this.#lastRenewed = this.#options.now();
+    return this.#loadOnce().finally(() => {
+      this.#lastRenewed = this.#options.now();
     });
   }
 
-  return { get, renew };
+  /** A clock that was set back is no reason to wait. */
+  #isWithin(spanMs: number, since: number): boolean {
+    const elapsed = this.#options.now() - since;
+    return elapsed >= 0 && elapsed < spanMs;
+  }
+
+  #loadOnce(): Promise<T> {
+    this.#loading ??= this.#load().finally(() => {
+      this.#loading = undefined;
+    });
+    return this.#loading;
+  }
+
+  async #load(): Promise<T> {
+    const { load, now, onFailure } = this.#options;
+    try {
+      const document = await load();
+      this.#copy = { document, loaded: now() };
+      this.#failure = undefined;
+      return document;
+    } catch (error) {
+      // Counted from the end of the load: otherwise a timeout would use up the pause.
+      this.#failure = { error, at: now() };
+      onFailure(error);
+      throw error;
+    }
+  }
 }

@@ -5,10 +5,11 @@ import type { SingleUse } from '../stores/single-use.ts';
 import { within } from '../stores/timeout.ts';
 import { type VerifiedAssertion, verifyAssertion } from './assertion.ts';
 import { authorizationUrl } from './authorization-url.ts';
+import type { CachedDocument } from './cached-document.ts';
 import { type Granted, grantsOf, type Profile, profileOf } from './claims.ts';
-import { createCodeExchange } from './code-exchange.ts';
-import { createDiscovery } from './discovery.ts';
-import { createProviderKeys } from './provider-keys.ts';
+import { type CodeExchange, createCodeExchange } from './code-exchange.ts';
+import { createDiscovery, type ProviderMetadata } from './discovery.ts';
+import { createProviderKeys, type ProviderKeys } from './provider-keys.ts';
 import { type ProviderNetwork, ProviderUnavailable } from './provider-network.ts';
 import { isBoundTo, type SignInStart, type SignInStarts } from './sign-in-start.ts';
 
@@ -18,24 +19,24 @@ export interface VerifiedIdentity {
   readonly subject: string;
   readonly profile: Profile;
   readonly grants: Granted;
-  /** What began the sign-in; null without one. */
+  /** The start of this sign-in; null for an unsolicited one. */
   readonly start: SignInStart | null;
 }
 
-/** What the front end got from the provider: the one or the other, by `response`; `issuer` is the `iss` of RFC 9207. */
+/** What the front end got from the provider, by its `response`; `issuer` is the `iss` of RFC 9207. */
 export type Presented =
   | { readonly assertion: string; readonly issuer?: string | undefined }
   | { readonly code: string; readonly state: string; readonly issuer?: string | undefined };
 
-/** Who brings what the provider returned. */
+/** The request that brings what the provider returned. */
 export interface Sender {
-  /** The values of the cookie that a browser which began this start has. */
+  /** The values of the cookie that binds this start to the browser that began it. */
   bindings(start: SignInStart): readonly string[];
-  /** Whether no page but one of ours can have sent it. */
+  /** Whether only one of our own pages can have sent it. */
   isOwnPage(): boolean;
 }
 
-/** An outside provider that people sign in with. */
+/** An external provider that people sign in with. */
 export interface IdentityProvider {
   /** As in its paths. */
   readonly name: string;
@@ -45,7 +46,7 @@ export interface IdentityProvider {
     readonly returnTo: string | null;
   }): Promise<{ readonly url: string; readonly start: SignInStart }>;
   /**
-   * Whether what it returns must name it: it announces that, and nothing that is signed says so (RFC 9207 §2.4).
+   * Whether its response must carry `iss`: it announces that it does, and nothing signed says so (RFC 9207 §2.4).
    * Rejects with {@link Refusal} `provider_unavailable`.
    */
   requiresIssuer(): Promise<boolean>;
@@ -58,11 +59,11 @@ export interface IdentityProvider {
   redeem(presented: Presented, sender: Sender): Promise<VerifiedIdentity>;
 }
 
-/** What a provider is made of. */
+/** What a provider is created from. */
 export interface IdentityProviderOptions {
   readonly name: string;
   readonly settings: IdentityProviderConfig;
-  /** The provider's own; closed by whoever made it. */
+  /** The provider's own; closed by its creator. */
   readonly network: ProviderNetwork;
   readonly starts: SignInStarts;
   /** Shared by all replicas. */
@@ -70,125 +71,157 @@ export interface IdentityProviderOptions {
   /** The clock, epoch ms. */
   readonly now: () => number;
   readonly log: Pick<Log, 'warn'>;
-  /** For all calls to the provider together, each of which may be slow; default 9 s. */
+  /** Bounds all calls to the provider together; default 9 s. */
   readonly redeemTimeoutMs?: number;
 }
 
-/** How much longer an id stays used than it is accepted: for the clocks of replicas, and a slow provider in between. */
+/** How long an id stays used beyond its acceptance: for clock differences of replicas, and a slow provider in between. */
 const usedMarginMs = 60_000;
+const redeemTimeoutMs = 9_000;
 
 /** Creates one OpenID Connect provider; nothing is fetched before it is needed. */
 export function createIdentityProvider(options: IdentityProviderOptions): IdentityProvider {
-  const { name, settings, network, starts, singleUse, now, log, redeemTimeoutMs = 9_000 } = options;
-  const { issuer, response } = settings;
-  const onFailure = (error: unknown) =>
-    log.warn('identity provider unavailable', {
-      provider: name,
-      cause: error instanceof Refusal ? error.options.cause : String(error),
-    });
-  const discovery = createDiscovery({ issuer, response, network, now, onFailure });
-  const keys = createProviderKeys({ discovery, network, now, onFailure });
-  const exchangeCode = createCodeExchange({ settings, discovery, network });
-  const verify = (assertion: string) => verifyAssertion(assertion, { settings, keys, now });
+  return new OpenIdProvider(options);
+}
 
-  async function redeemAssertion(assertion: string, sender: Sender): Promise<VerifiedIdentity> {
-    const verified = await verify(assertion);
-    const start = verified.nonce === undefined ? undefined : starts.open(verified.nonce);
-    if (start === undefined) {
-      // A nonce that is none of ours was for whoever sent the browser here: as good as none.
-      if (settings.unsolicited !== true) throw refusal('no start');
-      await useOnce(`assertion:${verified.replayId}`, verified.acceptedUntil);
-      return identityOf(verified, null);
-    }
-    // One of ours, but another browser's, stays refused even where unsolicited ones pass: somebody carried it here.
-    requireOpen(start);
-    const isFromAnywhere = settings.unsolicited === 'started' && sender.isOwnPage();
-    if (!isFromAnywhere) requireBinding(start, sender);
-    // The last step: a start that was used is lost, so nothing that can still be refused comes after.
-    await useOnce(idOf(start), start.expires);
-    return identityOf(verified, start);
+class OpenIdProvider implements IdentityProvider {
+  readonly name: string;
+  readonly response: 'id_token' | 'code';
+  readonly #options: IdentityProviderOptions;
+  readonly #discovery: CachedDocument<ProviderMetadata>;
+  readonly #keys: ProviderKeys;
+  readonly #exchangeCode: CodeExchange;
+
+  constructor(options: IdentityProviderOptions) {
+    const { name, settings, network, now } = options;
+    const { issuer, response } = settings;
+    this.name = name;
+    this.response = response;
+    this.#options = options;
+    const onFailure = (error: unknown) => this.#logFailure(error);
+    this.#discovery = createDiscovery({ issuer, response, network, now, onFailure });
+    this.#keys = createProviderKeys({ discovery: this.#discovery, network, now, onFailure });
+    this.#exchangeCode = createCodeExchange({ settings, discovery: this.#discovery, network });
   }
 
-  async function redeemCode(code: string, state: string, sender: Sender): Promise<VerifiedIdentity> {
-    const start = starts.open(state);
+  async start({ returnTo }: { readonly returnTo: string | null }) {
+    const { settings, starts, now } = this.#options;
+    const { authorization_endpoint: endpoint } = await this.#discovery.get();
+    const expires = now() + settings.start_lifetime;
+    const start = starts.begin({ provider: this.name, returnTo, expires });
+    return { url: authorizationUrl({ endpoint, settings, start }), start };
+  }
+
+  async requiresIssuer(): Promise<boolean> {
+    // An ID token names its issuer itself, signed.
+    if (this.response === 'id_token') return false;
+    const metadata = await this.#discovery.get();
+    return metadata.authorization_response_iss_parameter_supported === true;
+  }
+
+  redeem(presented: Presented, sender: Sender): Promise<VerifiedIdentity> {
+    const timeoutMs = this.#options.redeemTimeoutMs ?? redeemTimeoutMs;
+    return within(
+      timeoutMs,
+      this.#redeem(presented, sender),
+      () => new ProviderUnavailable('timed out over all calls'),
+    );
+  }
+
+  async #redeem(presented: Presented, sender: Sender): Promise<VerifiedIdentity> {
+    // Mix-up (RFC 9207 §2.4): another provider's code must not be shown to this one.
+    if (presented.issuer !== undefined && presented.issuer !== this.#options.settings.issuer)
+      throw refusal('iss of the response');
+    if ('assertion' in presented) {
+      if (this.response !== 'id_token') throw refusal('an assertion instead of a code');
+      return this.#redeemAssertion(presented.assertion, sender);
+    }
+    if (this.response !== 'code') throw refusal('a code instead of an assertion');
+    return this.#redeemCode(presented.code, presented.state, sender);
+  }
+
+  async #redeemAssertion(assertion: string, sender: Sender): Promise<VerifiedIdentity> {
+    const { settings, starts } = this.#options;
+    const verified = await this.#verify(assertion);
+    const start = verified.nonce === undefined ? undefined : starts.open(verified.nonce);
+    if (start === undefined) {
+      // A nonce that is not ours was meant for another site that sent the browser here: it counts as absent.
+      if (settings.unsolicited !== true) throw refusal('no start');
+      await this.#useOnce(`assertion:${verified.replayId}`, verified.acceptedUntil);
+      return this.#identityOf(verified, null);
+    }
+    // A start of ours from another browser is refused even where unsolicited assertions pass: it was carried here.
+    this.#requireOpen(start);
+    const isFromAnywhere = settings.unsolicited === 'started' && sender.isOwnPage();
+    if (!isFromAnywhere) requireBinding(start, sender);
+    // The last step: a used start is lost, so everything that can refuse comes before it.
+    await this.#useOnce(idOf(start), start.expires);
+    return this.#identityOf(verified, start);
+  }
+
+  async #redeemCode(code: string, state: string, sender: Sender): Promise<VerifiedIdentity> {
+    const start = this.#options.starts.open(state);
     if (start === undefined) throw refusal('no start');
-    requireOpen(start);
+    this.#requireOpen(start);
     requireBinding(start, sender);
-    const verified = await verify(await redeemOnce(code, start));
+    const verified = await this.#verify(await this.#redeemOnce(code, start));
     if (verified.nonce !== start.companion) throw refusal('nonce');
-    return identityOf(verified, start);
+    return this.#identityOf(verified, start);
   }
 
   /**
-   * The ID token for a code, which a provider that sees it twice may take for stolen (RFC 6749 §4.1.2): its start is used
-   * up before the code is sent, and comes back where it surely was not redeemed.
+   * The ID token for a code. A provider that sees a code twice may treat it as stolen (RFC 6749 §4.1.2), so its start is
+   * consumed before the code is sent, and released if the code was certainly not redeemed.
    */
-  async function redeemOnce(code: string, start: SignInStart): Promise<string> {
-    // Without its addresses nothing can be sent.
-    await discovery.get();
-    await useOnce(idOf(start), start.expires);
+  async #redeemOnce(code: string, start: SignInStart): Promise<string> {
+    // Without the provider's endpoints nothing can be sent.
+    await this.#discovery.get();
+    await this.#useOnce(idOf(start), start.expires);
     try {
-      return await exchangeCode(code, start);
+      return await this.#exchangeCode(code, start);
     } catch (error) {
-      if (error instanceof ProviderUnavailable) onFailure(error);
-      // When the store can't take it back, the start is lost, and what the client is told is the same.
-      if (isUndone(error)) await singleUse.release(idOf(start)).catch(() => {});
+      if (error instanceof ProviderUnavailable) this.#logFailure(error);
+      // If the store can't release it, the start is lost; the client gets the same response.
+      if (isUndone(error)) await this.#options.singleUse.release(idOf(start)).catch(() => {});
       throw error;
     }
   }
 
-  function requireOpen(start: SignInStart): void {
-    if (start.provider !== name || now() >= start.expires) throw refusal('start of another or over');
+  #verify(assertion: string): Promise<VerifiedAssertion> {
+    const { settings, now } = this.#options;
+    return verifyAssertion(assertion, { settings, keys: this.#keys, now });
   }
 
-  function requireBinding(start: SignInStart, sender: Sender): void {
-    if (!isBoundTo(start, sender.bindings(start))) throw refusal('start of another or over');
+  #requireOpen(start: SignInStart): void {
+    if (start.provider !== this.name || this.#options.now() >= start.expires)
+      throw refusal('start expired or of another provider');
   }
 
-  async function useOnce(id: string, acceptedUntil: number): Promise<void> {
-    if (!(await singleUse.consume(id, acceptedUntil + usedMarginMs))) throw refusal('used before');
+  async #useOnce(id: string, acceptedUntil: number): Promise<void> {
+    if (!(await this.#options.singleUse.consume(id, acceptedUntil + usedMarginMs)))
+      throw refusal('used before');
   }
 
-  function identityOf({ claims, subject }: VerifiedAssertion, start: SignInStart | null): VerifiedIdentity {
+  #identityOf({ claims, subject }: VerifiedAssertion, start: SignInStart | null): VerifiedIdentity {
+    const { settings } = this.#options;
     const profile = profileOf(claims, subject, settings.claims);
-    return { issuer, subject, profile, grants: grantsOf(claims, settings.grants), start };
+    const grants = grantsOf(claims, settings.grants);
+    return { issuer: settings.issuer, subject, profile, grants, start };
   }
 
-  async function redeem(presented: Presented, sender: Sender): Promise<VerifiedIdentity> {
-    // Mix-up (RFC 9207 §2.4): another provider's code must not be shown to this one.
-    if (presented.issuer !== undefined && presented.issuer !== issuer) throw refusal('iss of the response');
-    if ('assertion' in presented) {
-      if (response !== 'id_token') throw refusal('an assertion instead of a code');
-      return redeemAssertion(presented.assertion, sender);
-    }
-    if (response !== 'code') throw refusal('a code instead of an assertion');
-    return redeemCode(presented.code, presented.state, sender);
+  #logFailure(error: unknown): void {
+    this.#options.log.warn('identity provider unavailable', {
+      provider: this.name,
+      cause: error instanceof Refusal ? error.options.cause : String(error),
+    });
   }
-
-  return {
-    name,
-    response,
-
-    async start({ returnTo }) {
-      const { authorization_endpoint: endpoint } = await discovery.get();
-      const expires = now() + settings.start_lifetime;
-      const start = starts.begin({ provider: name, returnTo, expires });
-      return { url: authorizationUrl({ endpoint, settings, start }), start };
-    },
-
-    async requiresIssuer() {
-      // An ID token names its issuer itself, signed.
-      if (response === 'id_token') return false;
-      const metadata = await discovery.get();
-      return metadata.authorization_response_iss_parameter_supported === true;
-    },
-
-    redeem: (presented, sender) =>
-      within(redeemTimeoutMs, redeem(presented, sender), () => new ProviderUnavailable('too slow in all')),
-  };
 }
 
-/** Whether the code can be sent again: it never was, or the provider asked for it to be sent later. */
+function requireBinding(start: SignInStart, sender: Sender): void {
+  if (!isBoundTo(start, sender.bindings(start))) throw refusal('start of another browser');
+}
+
+/** Whether the code can be sent again: it was never sent, or the provider asked to retry later. */
 function isUndone(error: unknown): boolean {
   return error instanceof ProviderUnavailable
     ? error.isUndone

@@ -105,7 +105,7 @@ t.test('calls that are each in time are not waited for beyond what they have in 
   const tokens = { access_token: 'a', token_type: 'bearer', id_token: assertion({ nonce }) };
   stub.responses.set('/token', late(json(tokens)));
   stub.responses.set('/jwks', late(json({ keys: [jwkOf(es256)] })));
-  const refusal = { code: 'provider_unavailable', options: { cause: 'too slow in all' } };
+  const refusal = { code: 'provider_unavailable', options: { cause: 'timed out over all calls' } };
   await t.rejects(provider.redeem({ code: 'c', state }, mine), refusal);
 });
 
