@@ -13,6 +13,12 @@ function listener(defaults: { host: string; port: number }) {
 /** `listen`: the public listener. */
 export const listen = listener({ host: '0.0.0.0', port: 8080 })
   .extend({
+    engine: z
+      .enum(['built_in', 'node'])
+      .prefault('built_in')
+      .describe(
+        'What reads and writes HTTP: built_in, or node (node:http, undici and http-proxy-3), an emergency switch for when a vulnerability in the built-in engine is known.',
+      ),
     tls: z
       .strictObject({
         cert: filePath().describe('PEM file of the certificate and its chain.'),

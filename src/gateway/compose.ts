@@ -23,6 +23,7 @@ import { createForward } from '../proxy/forward.ts';
 import type { OpenStreams } from '../proxy/open-streams.ts';
 import type { Tracing } from '../tracing/tracing.ts';
 import { composeEndpoints } from './endpoints.ts';
+import type { Engine } from './engine.ts';
 import { Gateway } from './gateway.ts';
 import type { GatewayMetrics } from './metrics.ts';
 import { composeRoutes } from './routes.ts';
@@ -31,6 +32,7 @@ import type { Stores } from './stores.ts';
 
 /** What outlives a configuration: a reload builds another gateway from the same parts. */
 export interface LastingParts {
+  readonly engine: Engine;
   readonly stores: Stores;
   readonly recentUse: RecentUse;
   /** Every name that the refresh cookie has had since the start: browsers still send the earlier ones. */
@@ -74,7 +76,7 @@ export async function composeGateway(config: Config, lasting: LastingParts): Pro
     isKnownOrigin,
     onCredentialEnded: (credentialId) => streams.endOf(credentialId),
   });
-  const routes = await composeRoutes(config);
+  const routes = await composeRoutes(config, lasting.engine.openConnection);
   const forward = createForward({
     streams,
     passedMeaning: createPassedMeaning(headerRules(config)),

@@ -9,12 +9,14 @@ import type { CertificatePair } from '../http1/server.ts';
 import type { Log } from '../log/log.ts';
 import type { Tracing } from '../tracing/tracing.ts';
 import type { CurrentGateway } from './current-gateway.ts';
+import type { Engine } from './engine.ts';
 import { recordFinished } from './finished-exchange.ts';
 import type { GatewayMetrics } from './metrics.ts';
 import { traceExchange } from './request-spans.ts';
 
 /** What the listener hands exchanges to, and where it reports them. */
 export interface ListenerParts {
+  readonly engine: Engine;
   readonly current: CurrentGateway;
   readonly log: Log;
   readonly metrics: GatewayMetrics;
@@ -82,6 +84,7 @@ export class PublicListener {
     const { current, log, metrics, tracing } = this.#parts;
     return createPublicServer({
       ...serverSettings(config),
+      createListener: this.#parts.engine.createListener,
       realm: config.tenant,
       tls,
       onExchange(exchange) {

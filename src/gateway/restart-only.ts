@@ -62,6 +62,7 @@ function compare(running: Config, wanted: Config): RestartOnly {
     ['tenant', running.tenant, wanted.tenant],
     ['listen.host', running.listen.host, listen.host],
     ['listen.port', running.listen.port, listen.port],
+    ['listen.engine', running.listen.engine, listen.engine],
     ['listen.tls', tls, listen.tls],
     ['management', running.management, wanted.management],
     ['stores', running.stores, wanted.stores],

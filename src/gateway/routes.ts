@@ -1,7 +1,12 @@
 import { loadClientTls } from '../config/client-tls.ts';
 import type { Config, UpstreamConfig } from '../config/schema.ts';
 import { parseUpstreamAddress, type UpstreamAddress } from '../config/upstream-address.ts';
-import { createUpstream, type Upstream, type UpstreamOptions } from '../http1/client-pool.ts';
+import {
+  createUpstream,
+  type OpenConnection,
+  type Upstream,
+  type UpstreamOptions,
+} from '../http1/client-pool.ts';
 import { type Echo, startEcho } from '../proxy/echo.ts';
 import { createIdentityHeaders, type IdentityHeadersOf } from '../proxy/identity-headers.ts';
 import { createRoute, createRouteTable, type RouteTable } from '../proxy/route-table.ts';
@@ -15,12 +20,18 @@ export interface ComposedRoutes {
 }
 
 /** Builds upstreams and routes from the configuration; starts the echo where one is named. */
-export async function composeRoutes(config: Config): Promise<ComposedRoutes> {
+export async function composeRoutes(
+  config: Config,
+  openConnection: OpenConnection | undefined,
+): Promise<ComposedRoutes> {
   const usesEcho = Object.values(config.upstreams).some(({ url }) => url.kind === 'echo');
   const echo = usesEcho ? await startEcho() : null;
   const upstreams = new Map<string, Upstream>();
   for (const [name, settings] of Object.entries(config.upstreams))
-    upstreams.set(name, openUpstream(name, settings, echo, shortestTimeoutOf(name, config)));
+    upstreams.set(
+      name,
+      createUpstream(upstreamOptions(name, settings, echo, shortestTimeoutOf(name, config)), openConnection),
+    );
 
   const identity = new Map<string, IdentityHeadersOf>();
   for (const [name, settings] of Object.entries(config.upstreams))
@@ -58,14 +69,14 @@ export async function composeRoutes(config: Config): Promise<ComposedRoutes> {
   };
 }
 
-function openUpstream(
+function upstreamOptions(
   name: string,
   settings: UpstreamConfig,
   echo: Echo | null,
   shortestTimeoutMs: number,
-): Upstream {
+): UpstreamOptions {
   const url = settings.url.kind === 'echo' ? parseUpstreamAddress(echo!.origin) : settings.url;
-  return createUpstream({
+  return {
     name,
     ...locationOf(url),
     tls: url.kind === 'server' && url.tls ? tlsOf(settings) : null,
@@ -73,7 +84,7 @@ function openUpstream(
     maxConnections: settings.max_connections,
     maxWaiting: settings.max_waiting,
     shortestTimeoutMs,
-  });
+  };
 }
 
 function locationOf(url: UpstreamAddress): Pick<UpstreamOptions, 'address' | 'authority'> {

@@ -9,6 +9,7 @@ import { startBackgroundWork } from './background-work.ts';
 import { openBootstrap } from './bootstrap.ts';
 import { composeGateway, type LastingParts } from './compose.ts';
 import { CurrentGateway } from './current-gateway.ts';
+import { loadEngine } from './engine.ts';
 import { createGatewayMetrics } from './metrics.ts';
 import { PublicListener } from './public-listener.ts';
 import { rememberStart } from './restart-only.ts';
@@ -51,7 +52,18 @@ export async function startGateway(
   const restartOnly = rememberStart(config);
   const recentUse = createRecentUse(records);
   const cookieNames = new Set<string>();
-  const lasting: LastingParts = { stores, recentUse, cookieNames, streams, log, metrics, tracing, now };
+  const engine = await loadEngine(config, log);
+  const lasting: LastingParts = {
+    engine,
+    stores,
+    recentUse,
+    cookieNames,
+    streams,
+    log,
+    metrics,
+    tracing,
+    now,
+  };
 
   current.replace(await composeGateway(config, lasting));
   sessions.onEnded((id, afterMs) => {
@@ -59,7 +71,7 @@ export async function startGateway(
     metrics.revocationSeen(afterMs);
   });
 
-  const listener = new PublicListener(config, { current, log, metrics, tracing });
+  const listener = new PublicListener(config, { engine, current, log, metrics, tracing });
   const bootstrapToken = await openBootstrap(records, config);
   const address = await listener.listen(config.listen.host, config.listen.port);
   health.serveFrom(stores);

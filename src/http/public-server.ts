@@ -1,9 +1,11 @@
 import { Refusal } from '../errors.ts';
 import {
   type CertificatePair,
+  type CreateListener,
   createHttp1Server,
   type ServerLimits as EngineLimits,
   type Http1Server,
+  type ServerOptions,
 } from '../http1/server.ts';
 import { createTargetLimits, type LongTargets, type TargetLimits } from '../http1/target-limits.ts';
 import type { TrustedProxies } from './client-address.ts';
@@ -33,6 +35,8 @@ export interface PublicServerOptions extends ServerSettings {
   readonly realm: string;
   /** PEM texts; null for plain HTTP. */
   readonly tls: CertificatePair | null;
+  /** Reads the requests; default: the built-in engine. */
+  readonly createListener?: CreateListener | undefined;
   /** Handles the exchange; never throws. */
   readonly onExchange: (exchange: Exchange) => void;
   /** Refuses an exchange whose head is too large, before it is counted for any route. */
@@ -56,7 +60,7 @@ export function createPublicServer(options: PublicServerOptions): PublicServer {
   let { limits, proxies } = options;
   let targets = targetLimits(options);
 
-  const server = createHttp1Server<Exchange>({
+  const engineOptions: ServerOptions<Exchange> = {
     limits,
     targets,
     tls,
@@ -78,7 +82,8 @@ export function createPublicServer(options: PublicServerOptions): PublicServer {
       return unreadableRequestResponse(refusal, realm);
     },
     onClosed,
-  });
+  };
+  const server = createHttp1Server(engineOptions, options.createListener);
 
   return {
     get connections() {

@@ -9,6 +9,8 @@ export interface LongTargets {
 /** How long request targets may be. */
 export interface TargetLimits {
   isTooLong(method: string, path: string, targetBytes: number): boolean;
+  /** The most that {@link uncounted} gives of any head. */
+  readonly maxUncountedBytes: number;
   /**
    * How many bytes of a complete head, which begins at `start`, are a long target: they don't count towards the limit
    * of heads. At most the limit of long targets.
@@ -34,6 +36,7 @@ export function createTargetLimits(maxBytes: number, long: LongTargets): TargetL
   }
 
   return {
+    maxUncountedBytes: long.maxBytes === 0 ? 0 : maxLongBytes,
     isTooLong: (method, path, targetBytes) =>
       targetBytes > maxBytes && (targetBytes > maxLongBytes || !long.has(method, path)),
     mostUncounted: (bytes, start) => (longMethodOf(bytes, start) === null ? 0 : maxLongBytes),

@@ -42,12 +42,16 @@ export interface TestGateway {
 /** Cheap hashes: what they cost is not what most tests are about. */
 const cheapPasswords = { memory: '64KiB', iterations: 1 };
 
+/** The engine that the gateways of this test run on: `POSTERN_TEST_ENGINE`, by default the built-in one. */
+export const engine = process.env.POSTERN_TEST_ENGINE ?? 'built_in';
+
 /** The configuration of the tests; `overrides` replace whole top-level sections. */
 export function testConfig(upstreamUrl: string, overrides: object = {}): object {
+  const { listen, ...others } = overrides as { readonly listen?: object };
   return {
     tenant: 'acme',
     base_url: 'https://acme.example.com',
-    listen: { host: '127.0.0.1', port: 0 },
+    listen: { host: '127.0.0.1', port: 0, engine, ...listen },
     management: { host: '127.0.0.1', port: 0 },
     stores: { records: 'sqlite:records.db', sessions: 'sqlite:sessions.db' },
     passwords: cheapPasswords,
@@ -59,7 +63,7 @@ export function testConfig(upstreamUrl: string, overrides: object = {}): object 
       { prefix: '/api/open', upstream: 'app', public: true },
       { prefix: '/api', upstream: 'app' },
     ],
-    ...overrides,
+    ...others,
   };
 }
 

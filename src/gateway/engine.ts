@@ -1,0 +1,33 @@
+import type { Config } from '../config/schema.ts';
+import type { OpenConnection } from '../http1/client-pool.ts';
+import type { CreateListener } from '../http1/server.ts';
+import type { Log } from '../log/log.ts';
+
+/** What reads and writes HTTP. */
+export interface Engine {
+  /** Undefined: the built-in one. */
+  readonly createListener: CreateListener | undefined;
+  readonly openConnection: OpenConnection | undefined;
+}
+
+/** What llhttp accepts, and no handler can tell that it did (Node 24). */
+const notRefused = [
+  'two spaces in a request line',
+  'empty lines before a request',
+  'chunk extensions, malformed ones too',
+  'chunk sizes with leading zeros',
+  'requests of the form SOURCE ... ICE/1.0',
+] as const;
+
+/** The engine that `listen.engine` names. The other libraries are loaded, and a warning logged, only where it is `node`. */
+export async function loadEngine({ listen }: Config, log: Log): Promise<Engine> {
+  if (listen.engine === 'built_in') return { createListener: undefined, openConnection: undefined };
+  log.warn('listen.engine is node: an emergency switch, which refuses less than the built-in engine', {
+    not_refused: notRefused,
+  });
+  const [{ createNodeListener }, { openUndiciConnection }] = await Promise.all([
+    import('../node-engine/listener.ts'),
+    import('../node-engine/upstream-connection.ts'),
+  ]);
+  return { createListener: createNodeListener, openConnection: openUndiciConnection };
+}
