@@ -128,7 +128,7 @@ async function openRecords(
     return {
       records: createSqliteRecords(address.path, {
         now,
-        asksOncePerTurn: true,
+        pollsOncePerTurn: true,
         staleIfErrorMs,
         onNarrowed: events.onNarrowed,
       }),
@@ -161,7 +161,7 @@ async function openSessionStores(
     const clock = createSteadyClock(now);
     const sessions = createSqliteSessions(address.path, {
       now: clock,
-      asksOncePerTurn: true,
+      pollsOncePerTurn: true,
       staleIfErrorMs,
       onNarrowed: events.onNarrowed,
     });

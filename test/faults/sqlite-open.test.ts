@@ -42,13 +42,13 @@ t.test('a file of text is refused, named, and left as it is', async (t) => {
     refusalOf(() => createSqliteRecords(file, options)),
     {
       file,
-      message: `${file}: is damaged or not an SQLite database`,
+      message: `${file}: is corrupt or not an SQLite database`,
     },
   );
   t.match(readFileSync(file, 'utf8'), /^not a database/);
 });
 
-t.test('a file with damaged pages is refused', async (t) => {
+t.test('a file with corrupt pages is refused', async (t) => {
   const file = join(temporaryFolder(t), 'records.db');
   await writeRecords(file);
   const bytes = readFileSync(file);
@@ -56,7 +56,7 @@ t.test('a file with damaged pages is refused', async (t) => {
   writeFileSync(file, bytes);
   t.match(
     refusalOf(() => createSqliteRecords(file, options)),
-    { file, reason: /damaged/ },
+    { file, reason: /is corrupt/ },
   );
 });
 
@@ -70,7 +70,7 @@ t.test('a newer schema is refused', async (t) => {
     refusalOf(() => createSqliteRecords(file, options)),
     {
       file,
-      reason: /has schema version 99, newer than \d+/,
+      reason: /has schema version 99; this version of Postern supports up to \d+/,
     },
   );
 });
@@ -84,13 +84,13 @@ t.test('a sessions file named as records is refused, and the other way round', a
   t.match(
     refusalOf(() => createSqliteRecords(sessions, options)),
     {
-      reason: 'is a database of sessions, not of records',
+      reason: 'holds sessions, not records',
     },
   );
   t.match(
     refusalOf(() => createSqliteSessions(records, options)),
     {
-      reason: 'is a database of records, not of sessions',
+      reason: 'holds records, not sessions',
     },
   );
 });
@@ -103,7 +103,7 @@ t.test("another program's database is refused before anything is written", async
   const before = readFileSync(file);
   t.match(
     refusalOf(() => createSqliteRecords(file, options)),
-    { reason: /is a database of another program/ },
+    { reason: /belongs to another program/ },
   );
   t.ok(before.equals(readFileSync(file)));
 });
@@ -237,6 +237,9 @@ t.test(
       said += text;
     });
     await once(child, 'close');
-    t.equal(said, `${file}: is open to others (mode 0666), and that can't be changed (EPERM)\n`);
+    t.equal(
+      said,
+      `${file}: is accessible to other users (mode 0666), and the mode can't be changed (EPERM)\n`,
+    );
   },
 );

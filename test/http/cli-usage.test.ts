@@ -119,10 +119,10 @@ t.test('a store that can not be opened is one sentence', async (t) => {
   writeFileSync(join(folder, 'records.db'), 'this is no database, and long enough to be told from one');
   const { code, stderr } = await run(['user', 'list']);
   t.equal(code, 1);
-  t.match(stderr, /^postern: \S*records\.db: is damaged or not an SQLite database\n$/);
+  t.match(stderr, /^postern: \S*records\.db: is corrupt or not an SQLite database\n$/);
 
   const located =
-    /^\S*postern\.yaml:\d+:\d+: stores\.records: \S*records\.db is damaged or not an SQLite database\n$/;
+    /^\S*postern\.yaml:\d+:\d+: stores\.records: \S*records\.db is corrupt or not an SQLite database\n$/;
   for (const args of [['serve'], ['check']]) t.match(await run(args), { code: 2, stderr: located });
 });
 

@@ -7,17 +7,17 @@ interface Counter {
   readonly ends: number;
 }
 
-/** How many counters are deleted, and how many callers served, in one transaction: about a millisecond each. */
+/** How many counters are deleted, and how many calls are served, in one transaction: about a millisecond each. */
 const pruneBatch = 500;
 const callBatch = 50;
 
 /** Counters of attempts in a SQLite file, shared by all processes on it; `now` is the store's clock. */
 export interface SqliteAttempts extends Attempts {
-  /** Deletes the counters whose window is over. */
+  /** Deletes the counters whose window has ended. */
   pruneAttempts(): Promise<void>;
 }
 
-/** Counts attempts in the file of the sessions. What is refused, or given back, leaves no trace. */
+/** Counts attempts in the file of the sessions. A refused attempt, or one given back, leaves no trace. */
 export function createSqliteAttempts({ db, write }: Connection, now: () => number): SqliteAttempts {
   const byKey = db.prepare<[string], Counter>('SELECT count, ends FROM attempts WHERE key = ?');
   const put = db.prepare<[string, number, number]>(
@@ -31,11 +31,11 @@ export function createSqliteAttempts({ db, write }: Connection, now: () => numbe
     'DELETE FROM attempts WHERE key IN (SELECT key FROM attempts WHERE ends <= ? LIMIT ?)',
   );
 
-  /** The counter of the window that is open, or one that begins. */
+  /** The counter of the current window, or of a new one. */
   function counterOf(key: string, at: number, windowMs: number): Counter {
     const found = byKey.get(key);
     if (found === undefined || found.ends <= at) return { count: 0, ends: at + windowMs };
-    // A clock that was set back, or a window configured shorter since, must not make it longer than it is.
+    // A clock that was set back, or a shorter window configured since, must not prolong the window.
     return { count: found.count, ends: Math.min(found.ends, at + windowMs) };
   }
 
@@ -53,10 +53,10 @@ export function createSqliteAttempts({ db, write }: Connection, now: () => numbe
     for (const { key } of limits) if (removeSpent.run(key, at).changes === 0) takeOne.run(key);
   }
 
-  const together = createBatches(write);
+  const inBatch = createBatches(write);
   return {
-    count: (limits, windowMs) => together(() => count(limits, windowMs)),
-    giveBack: (limits) => together(() => giveBack(limits)),
+    count: (limits, windowMs) => inBatch(() => count(limits, windowMs)),
+    giveBack: (limits) => inBatch(() => giveBack(limits)),
     async pruneAttempts() {
       let removed: number;
       do {
@@ -67,8 +67,8 @@ export function createSqliteAttempts({ db, write }: Connection, now: () => numbe
 }
 
 /**
- * Runs what many callers want in one transaction for all of them: a flood of sign-ins, which ask twice each, then waits
- * for a few writes and not for hundreds. In the order they came; when it fails, it fails for all in it.
+ * Runs the steps of many callers in one transaction: a flood of sign-ins, with two calls each, then waits for a few writes
+ * instead of hundreds. The steps run in the order of the calls; when the transaction fails, it fails for all of them.
  */
 function createBatches(write: Connection['write']): <T>(step: () => T) => Promise<T> {
   let open: (() => unknown)[] = [];
@@ -79,9 +79,9 @@ function createBatches(write: Connection['write']): <T>(step: () => T) => Promis
       const steps: (() => unknown)[] = [];
       open = steps;
       underway = write(() => {
-        // Nobody joins what has begun, also when it is begun again for a lock held elsewhere.
+        // No step joins a batch that has begun, even if it begins again because of a lock held elsewhere.
         if (open === steps) underway = undefined;
-        return steps.map((one) => one());
+        return steps.map((run) => run());
       });
     }
     const index = open.push(step) - 1;

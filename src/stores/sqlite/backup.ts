@@ -3,15 +3,15 @@ import { resolve } from 'node:path';
 import Database from 'better-sqlite3';
 
 /**
- * Copies the database in `source` as it is at one moment to the new file `target` (mode 0600), while others use it.
- * Rejects when `target` exists or can't be written; nothing is left there then.
+ * Copies a snapshot of the database in `source` to the new file `target` (mode 0600), while it is in use. Rejects when
+ * `target` exists or can't be written; no file is left behind then.
  */
 export async function backupDatabase(source: string, target: string): Promise<void> {
   const path = resolve(target);
   await (await open(path, 'wx', 0o600)).close();
   const snapshot = new Database(source, { fileMustExist: true, timeout: 50 });
   try {
-    // An open read transaction holds the moment still; else every write elsewhere would start the copy anew.
+    // An open read transaction keeps the snapshot; otherwise every write elsewhere would restart the copy.
     snapshot.exec('BEGIN; SELECT count(*) FROM sqlite_schema');
     await snapshot.backup(path);
   } catch (error) {

@@ -1,19 +1,19 @@
 import type Database from 'better-sqlite3';
-import type { Ask, CopyEnd, Row } from '../sql/copy-end.ts';
+import type { CopyEnd, Row, RunQuery } from '../sql/copy-end.ts';
 import type { Value } from '../sql/steps.ts';
 import { createConnection } from './connection.ts';
 import type { OnNarrowed } from './file-modes.ts';
 import { openDatabase, openDatabaseToRead } from './open.ts';
 
-/** Nothing else is done meanwhile, so another process' lock may hold up the event loop. */
+/** Nothing else runs during a copy, so the lock of another process may block the event loop. */
 const busyTimeoutMs = 2_000;
 
-/** Opens the records in a file to copy them. Throws {@link ../store-open-error.ts StoreOpenError}, also when there is none. */
+/** Opens the records in a file to copy them. Throws {@link ../store-open-error.ts StoreOpenError}, also when there is no file. */
 export function openSqliteCopySource(file: string): CopyEnd {
   return createCopyEnd(openDatabaseToRead(file, 'records'), file, 'BEGIN');
 }
 
-/** Opens records in a file to copy others there; made and migrated as needed. Throws {@link ../store-open-error.ts StoreOpenError}. */
+/** Opens records in a file to copy others into it, created and migrated as needed. Throws {@link ../store-open-error.ts StoreOpenError}. */
 export function openSqliteCopyTarget(file: string, onNarrowed: OnNarrowed): CopyEnd {
   return createCopyEnd(openDatabase(file, 'records', onNarrowed), file, 'BEGIN IMMEDIATE');
 }
@@ -21,18 +21,18 @@ export function openSqliteCopyTarget(file: string, onNarrowed: OnNarrowed): Copy
 function createCopyEnd(db: Database.Database, file: string, begin: string): CopyEnd {
   db.pragma(`busy_timeout = ${busyTimeoutMs}`);
   const { read, close } = createConnection(db);
-  const ask: Ask = (sql, values = []) => read(() => askOnce(db, sql, values));
+  const query: RunQuery = (sql, values = []) => read(() => queryOnce(db, sql, values));
   return {
     location: file,
     async transaction(work) {
-      await ask(begin);
+      await query(begin);
       try {
-        const result = await work(ask);
-        await ask('COMMIT');
+        const result = await work(query);
+        await query('COMMIT');
         return result;
       } catch (error) {
-        // A failing disk may have ended it already.
-        if (db.inTransaction) await ask('ROLLBACK');
+        // A disk failure may have ended the transaction already.
+        if (db.inTransaction) await query('ROLLBACK');
         throw error;
       }
     },
@@ -40,7 +40,7 @@ function createCopyEnd(db: Database.Database, file: string, begin: string): Copy
   };
 }
 
-function askOnce(db: Database.Database, sql: string, values: readonly Value[]): readonly Row[] {
+function queryOnce(db: Database.Database, sql: string, values: readonly Value[]): readonly Row[] {
   const statement = db.prepare<Value[], Row>(sql);
   if (statement.reader) return statement.all(...values);
   statement.run(...values);

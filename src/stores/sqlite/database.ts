@@ -6,7 +6,7 @@ import { sqliteDialect } from './dialect.ts';
 
 type Prepare = (sql: string) => Statement<Value[]>;
 
-/** A SQLite file as the database of a store; it answers synchronously but for writes. */
+/** A SQLite file as the database of a store; it is synchronous except for writes. */
 export function createSqliteDatabase({ db, read, write, noteChange }: Connection): SqlDatabase {
   const statements = new Map<string, Statement<Value[]>>();
 
@@ -24,7 +24,7 @@ export function createSqliteDatabase({ db, read, write, noteChange }: Connection
     let step = steps.next();
     while (!step.done) {
       if ('changed' in step.value) noteChange();
-      step = steps.next('changed' in step.value ? [] : ask(prepare(step.value.sql), step.value));
+      step = steps.next('changed' in step.value ? [] : query(prepare(step.value.sql), step.value));
     }
     return step.value;
   }
@@ -40,7 +40,7 @@ export function createSqliteDatabase({ db, read, write, noteChange }: Connection
   };
 }
 
-function ask(statement: Statement<Value[]>, { values }: Query): readonly unknown[] {
+function query(statement: Statement<Value[]>, { values }: Query): readonly unknown[] {
   if (statement.reader) return statement.all(...values);
   statement.run(...values);
   return [];

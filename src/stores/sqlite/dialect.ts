@@ -1,10 +1,10 @@
 import type { Dialect } from '../sql/dialect.ts';
 
-/** SQL as SQLite writes it. */
+/** SQLite's dialect. */
 export const sqliteDialect: Dialect = {
   keyRow: 'rowid',
   position: 'instr',
-  // LIKE folds ASCII alone.
+  // LIKE folds only ASCII.
   contains: (column, part) => ({
     sql: `${column} LIKE ? ESCAPE '\\'`,
     values: [`%${part.replace(/[\\%_]/g, '\\$&')}%`],

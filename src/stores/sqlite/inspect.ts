@@ -1,16 +1,16 @@
 import { accessSync, closeSync, constants, openSync, readSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { applicationIds, type StoreKind } from './open.ts';
+import { applicationIds, notDatabase, problemOfKind, type StoreKind } from './store-kind.ts';
 
-/** Length of the header, and where in it lie the numbers that every program sets for its own (SQLite file format §1.3). */
+/** Length of the header, and the offset of the number that each program sets for itself (SQLite file format §1.3). */
 const headerBytes = 100;
 const applicationIdOffset = 68;
 const magic = 'SQLite format 3\0';
 
 /**
- * Why the file of a store can't be opened, as far as the file system and the header tell; undefined for one that can, or
- * can be made. Changes nothing. Only before this process has opened the file: closing a second descriptor of an open
- * database drops the locks on it.
+ * Why the file of a store can't be opened, as far as the file system and the header show; undefined if it can be opened or
+ * created. Changes nothing. Must not be called while this process has the file open: closing a second descriptor of an
+ * open database drops the locks on it.
  */
 export function problemOfDatabaseFile(file: string, kind: StoreKind): string | undefined {
   try {
@@ -25,12 +25,12 @@ export function problemOfDatabaseFile(file: string, kind: StoreKind): string | u
   }
 }
 
-/** Folders that are missing are made at start; what is there must be folders that can be written to. */
+/** Missing folders are created at start; the existing part of the path must be a writable folder. */
 function problemOfNewFile(file: string): string | undefined {
   let folder = dirname(file);
   while (statSync(folder, { throwIfNoEntry: false }) === undefined && folder !== dirname(folder))
     folder = dirname(folder);
-  if (!statSync(folder).isDirectory()) return `can't be made: ${folder} is a file`;
+  if (!statSync(folder).isDirectory()) return `can't be created: ${folder} is a file`;
   accessSync(folder, constants.W_OK | constants.X_OK);
   return undefined;
 }
@@ -46,11 +46,9 @@ function readHeader(file: string): Buffer {
 }
 
 function problemOfHeader(header: Buffer, kind: StoreKind): string | undefined {
-  if (header.length < headerBytes || header.toString('latin1', 0, magic.length) !== magic)
-    return 'is damaged or not an SQLite database';
+  if (header.length < headerBytes || header.toString('latin1', 0, magic.length) !== magic) return notDatabase;
   const id = header.readUInt32BE(applicationIdOffset);
-  // The number may still be in the write-ahead log alone.
+  // The number may still be only in the write-ahead log.
   if (id === 0 || id === applicationIds[kind]) return undefined;
-  const other = (Object.keys(applicationIds) as StoreKind[]).find((name) => applicationIds[name] === id);
-  return `is a database of ${other ?? 'another program'}, not of ${kind}`;
+  return problemOfKind(id, kind);
 }

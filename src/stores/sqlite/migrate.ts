@@ -4,13 +4,13 @@ import { StoreOpenError } from '../store-open-error.ts';
 
 /**
  * Brings a file to the newest schema, each numbered step in one transaction with the number it leads to. Two
- * processes may do this at once. Throws {@link StoreOpenError} when the file has a newer schema than this program.
+ * processes may do so at once. Throws {@link StoreOpenError} when the file has a newer schema than this program.
  */
 export function migrate(db: Database.Database, file: string, folder: string, applicationId: number): void {
   const migrations = loadAll(folder);
 
   const apply = db.transaction(({ number, sql }: Migration) => {
-    // Another process may have been first, while this one waited for the lock.
+    // Another process may have done it while this one waited for the lock.
     if (versionOf(db) >= number) return;
     db.exec(sql);
     db.pragma(`application_id = ${applicationId}`);
@@ -29,10 +29,13 @@ export function requireMigrated(db: Database.Database, file: string, folder: str
   if (version > newest)
     throw new StoreOpenError(
       file,
-      `has schema version ${version}, newer than ${newest} which this program knows`,
+      `has schema version ${version}; this version of Postern supports up to ${newest}`,
     );
   if (version < newest)
-    throw new StoreOpenError(file, `has schema version ${version}, older than ${newest} of this program`);
+    throw new StoreOpenError(
+      file,
+      `has schema version ${version}; this version of Postern requires ${newest}`,
+    );
 }
 
 function versionOf(db: Database.Database): number {

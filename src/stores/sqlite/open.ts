@@ -4,29 +4,21 @@ import Database from 'better-sqlite3';
 import { StoreOpenError } from '../store-open-error.ts';
 import { narrowModes, type OnNarrowed } from './file-modes.ts';
 import { migrate, requireMigrated } from './migrate.ts';
+import { applicationIds, notDatabase, problemOfKind, type StoreKind } from './store-kind.ts';
 
-/** What a file holds; it also names the folder of its migrations. */
-export type StoreKind = 'records' | 'sessions';
-
-/** Marks a file as ours, so that one kind is never taken for the other ("PSTR", "PSTS"). */
-export const applicationIds: Readonly<Record<StoreKind, number>> = {
-  records: 0x50535452,
-  sessions: 0x50535453,
-};
-
-/** Records survive a power cut; sessions may lose their last moments, which the rotation heals. */
+/** Records survive a power cut; sessions may lose their last writes, which the rotation recovers from. */
 const synchronous: Readonly<Record<StoreKind, string>> = { records: 'FULL', sessions: 'NORMAL' };
 
-/** While opening nothing is served yet, so another process that migrates may be waited for. */
+/** Nothing is served yet while opening, so there is time to wait for another process that migrates. */
 const openTimeoutMs = 5_000;
 
-/** How long a statement may hold up the event loop for a lock; writes then wait without blocking. */
+/** How long a statement may block the event loop for a lock; after that, writes wait without blocking. */
 const busyTimeoutMs = 10;
 
 /**
- * Opens the SQLite file of a store, made private (file 0600, a new folder 0700) and migrated when it is new or old;
- * `onNarrowed` is told where others could read it.
- * Throws {@link StoreOpenError} when it can't be read and written, is damaged, of another kind or of a newer schema.
+ * Opens the SQLite file of a store, created and migrated as needed and made private (file 0600, a new folder 0700);
+ * `onNarrowed` is called with files that other users could access.
+ * Throws {@link StoreOpenError} when it can't be read and written, is corrupt, of another kind or of a newer schema.
  */
 export function openDatabase(
   file: string,
@@ -35,7 +27,7 @@ export function openDatabase(
 ): Database.Database {
   return openWith(file, { fileMustExist: true, timeout: openTimeoutMs }, preparePath, (db) => {
     assertKind(db, file, kind);
-    // Before anything is written: what SQLite makes beside it then has the same mode.
+    // Before anything is written: the files that SQLite creates beside it then have the same mode.
     narrowModes(db.name, file, onNarrowed);
     useWriteAheadLog(db, file);
     db.pragma(`synchronous = ${synchronous[kind]}`);
@@ -47,7 +39,7 @@ export function openDatabase(
 }
 
 /**
- * Opens the SQLite file of a store to read it, and changes nothing about it. Throws {@link StoreOpenError} as
+ * Opens the SQLite file of a store for reading, and changes nothing about it. Throws {@link StoreOpenError} as
  * {@link openDatabase} does, and when there is no file or its schema is not the newest.
  */
 export function openDatabaseToRead(file: string, kind: StoreKind): Database.Database {
@@ -59,14 +51,14 @@ export function openDatabaseToRead(file: string, kind: StoreKind): Database.Data
   });
 }
 
-/** Opens a file; whatever is thrown on the way is a {@link StoreOpenError}, and leaves nothing open. */
+/** Opens a file; every error on the way is thrown as a {@link StoreOpenError}, and leaves nothing open. */
 function openWith(
   file: string,
   options: Database.Options,
   before: (path: string) => void,
   prepare: (db: Database.Database) => void,
 ): Database.Database {
-  // Absolute, or SQLite would take names like `:memory:` and `file:…` for its own.
+  // Absolute, or SQLite would treat names like `:memory:` and `file:…` specially.
   const path = resolve(file);
   let db: Database.Database | undefined;
   try {
@@ -80,7 +72,7 @@ function openWith(
   }
 }
 
-/** Makes folder and file before SQLite would with the process's umask; SQLite gives its side files the same mode. */
+/** Creates folder and file before SQLite would with the process's umask; SQLite gives its side files the same mode. */
 function preparePath(path: string): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   try {
@@ -89,30 +81,29 @@ function preparePath(path: string): void {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   }
-  // SQLite would quietly open what it may only read.
+  // SQLite would silently open a file that is read-only.
   accessSync(path, constants.R_OK | constants.W_OK);
   accessSync(dirname(path), constants.R_OK | constants.W_OK | constants.X_OK);
 }
 
 /** Comes before anything is written: a file that isn't ours stays as it is. */
 function assertKind(db: Database.Database, file: string, kind: StoreKind): void {
-  // Both of one moment: another process may be making it just now.
-  const look = db.transaction(() => ({
+  // Both in one transaction: another process may just be creating it.
+  const inspect = db.transaction(() => ({
     found: db.pragma('application_id', { simple: true }),
     isEmpty: db.prepare('SELECT count(*) FROM sqlite_schema').pluck().get() === 0,
   }));
-  const { found, isEmpty } = look();
+  const { found, isEmpty } = inspect();
   if (found === applicationIds[kind] || (found === 0 && isEmpty)) return;
-  const other = (Object.keys(applicationIds) as StoreKind[]).find((name) => applicationIds[name] === found);
-  throw new StoreOpenError(file, `is a database of ${other ?? 'another program'}, not of ${kind}`);
+  throw new StoreOpenError(file, problemOfKind(found, kind));
 }
 
 function useWriteAheadLog(db: Database.Database, file: string): void {
   const mode = retryWhileBusy(() => db.pragma('journal_mode = WAL', { simple: true }));
-  if (mode !== 'wal') throw new StoreOpenError(file, `write-ahead log can't be used (journal mode ${mode})`);
+  if (mode !== 'wal') throw new StoreOpenError(file, `can't use the write-ahead log (journal mode ${mode})`);
 }
 
-/** SQLite doesn't wait by itself where two processes turn on the log at the same moment. */
+/** SQLite doesn't wait by itself when two processes turn on the log at the same time. */
 function retryWhileBusy<T>(step: () => T): T {
   const deadline = performance.now() + openTimeoutMs;
   for (;;) {
@@ -128,12 +119,12 @@ function retryWhileBusy<T>(step: () => T): T {
 
 function assertIntact(db: Database.Database, file: string): void {
   const verdict = db.pragma('quick_check(1)', { simple: true });
-  if (verdict !== 'ok') throw new StoreOpenError(file, `is damaged (${verdict})`);
+  if (verdict !== 'ok') throw new StoreOpenError(file, `is corrupt (${verdict})`);
 }
 
 function reasonOf(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException;
-  if (code === 'SQLITE_NOTADB') return 'is damaged or not an SQLite database';
-  if (code?.startsWith('SQLITE_CORRUPT')) return 'is damaged';
+  if (code === 'SQLITE_NOTADB') return notDatabase;
+  if (code?.startsWith('SQLITE_CORRUPT')) return 'is corrupt';
   return `can't be opened (${code ?? 'unknown'}: ${message})`;
 }

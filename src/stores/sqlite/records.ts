@@ -7,25 +7,25 @@ import { createSqliteDatabase } from './database.ts';
 import type { OnNarrowed } from './file-modes.ts';
 import { openDatabase } from './open.ts';
 
-/** What a SQLite store is given beside its file. */
+/** Options of a SQLite store. */
 export interface SqliteStoreOptions {
   /** The clock, epoch milliseconds. */
   readonly now: () => number;
-  /** Whether other processes' changes are looked for once in a turn of the event loop, and not at each call; default no. */
-  readonly asksOncePerTurn?: boolean;
-  /** How long what was remembered counts while the file can't be read, ms. Default 0. */
+  /** Whether to check for changes by other processes once in a turn of the event loop, not at each call; default false. */
+  readonly pollsOncePerTurn?: boolean;
+  /** How long cached results count while the file can't be read, ms. Default 0. */
   readonly staleIfErrorMs?: number;
-  /** Told of files that others could read. */
+  /** Called with files that other users could access. */
   readonly onNarrowed?: OnNarrowed;
 }
 
 /**
- * Opens the records store in a SQLite file, made and migrated as needed.
+ * Opens the records store in a SQLite file, created and migrated as needed.
  * Throws {@link ../store-open-error.ts StoreOpenError} when the file can't be used.
  */
 export function createSqliteRecords(file: string, options: SqliteStoreOptions): Records {
-  const { now, asksOncePerTurn, staleIfErrorMs = 0 } = options;
-  const connection = createConnection(openDatabase(file, 'records', options.onNarrowed), asksOncePerTurn);
+  const { now, pollsOncePerTurn, staleIfErrorMs = 0 } = options;
+  const connection = createConnection(openDatabase(file, 'records', options.onNarrowed), pollsOncePerTurn);
   return {
     version: createVersion(connection, staleIfErrorMs),
     ...createSqlRecords(createSqliteDatabase(connection), now),
@@ -36,7 +36,7 @@ export function createSqliteRecords(file: string, options: SqliteStoreOptions): 
   };
 }
 
-/** What is remembered is as good as the last look at the file. */
+/** While the file can't be read, its last version counts for `staleIfErrorMs`. */
 function createVersion({ changes }: Connection, staleIfErrorMs: number): () => number {
   let last = changes();
   let lastCheckAt = performance.now();
@@ -51,7 +51,7 @@ function createVersion({ changes }: Connection, staleIfErrorMs: number): () => n
   };
 }
 
-/** How many uses go in one transaction: a few milliseconds. */
+/** How many uses one transaction records: a few milliseconds. */
 const noteBatch = 200;
 
 function createNoteUse({ db, write }: Connection): Records['noteUse'] {
@@ -61,7 +61,7 @@ function createNoteUse({ db, write }: Connection): Records['noteUse'] {
   const noteKey = db.prepare<[number, string]>(
     'UPDATE api_keys SET last_used = max(ifnull(last_used, 0), ?) WHERE id = ?',
   );
-  // In batches, or a busy minute would stop the event loop. After a failure all may be noted again: it does no harm.
+  // In batches, or a busy minute would block the event loop. After a failure all may be recorded again: it does no harm.
   async function noteAll(
     note: Statement<[number, string]>,
     uses: ReadonlyMap<string, number>,

@@ -1,0 +1,54 @@
+import { LRUCache } from 'lru-cache';
+import type { LiveSession } from '../sessions.ts';
+import type { Connection } from './connection.ts';
+import type { SessionStatements } from './session-statements.ts';
+
+/** How many sessions this process caches: a few megabytes. */
+const cacheSize = 20_000;
+
+/** Sessions as last read from the file; the cache is dropped whenever another process has committed. */
+export class LiveSessions {
+  readonly #connection: Connection;
+  readonly #byId: SessionStatements['liveById'];
+  readonly #staleIfErrorMs: number;
+  readonly #cache = new LRUCache<string, LiveSession>({ max: cacheSize });
+  #cachedChanges: number;
+  #lastCheckAt = performance.now();
+
+  /** `staleIfErrorMs`: how long cached sessions count while the file can't be read, ms. */
+  constructor(connection: Connection, { liveById }: SessionStatements, staleIfErrorMs: number) {
+    this.#connection = connection;
+    this.#byId = liveById;
+    this.#staleIfErrorMs = staleIfErrorMs;
+    this.#cachedChanges = connection.changes();
+  }
+
+  /** The session, which may have expired. Throws `store_unavailable`. */
+  find(id: string): LiveSession | undefined {
+    let changes: number;
+    try {
+      changes = this.#connection.changes();
+    } catch (error) {
+      const session = this.#cache.get(id);
+      if (session === undefined || performance.now() - this.#lastCheckAt >= this.#staleIfErrorMs) throw error;
+      return session;
+    }
+    this.#lastCheckAt = performance.now();
+    if (changes !== this.#cachedChanges) {
+      this.#cache.clear();
+      this.#cachedChanges = changes;
+    }
+    return this.#cache.get(id) ?? this.#read(id);
+  }
+
+  /** Called within every write that changes or ends the session. */
+  delete(id: string): void {
+    this.#cache.delete(id);
+  }
+
+  #read(id: string): LiveSession | undefined {
+    const session = this.#connection.read(() => this.#byId.get(id));
+    if (session !== undefined) this.#cache.set(id, session);
+    return session;
+  }
+}

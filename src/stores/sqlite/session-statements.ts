@@ -1,0 +1,44 @@
+import type { Database, Statement } from 'better-sqlite3';
+import type { RotationState } from '../session-rotation.ts';
+import type { LiveSession, Session } from '../sessions.ts';
+
+/** A row of `sessions`. */
+export type SessionRow = Session & RotationState;
+
+/** The prepared statements of the session store. */
+export interface SessionStatements {
+  readonly byId: Statement<[id: string], SessionRow>;
+  readonly liveById: Statement<[id: string], LiveSession>;
+  readonly insert: Statement<[SessionRow]>;
+  readonly update: Statement<[SessionRow]>;
+  readonly remove: Statement<[id: string], SessionRow>;
+  readonly removeOfUser: Statement<[userId: string, exceptId: string | null], LiveSession>;
+  readonly removeExpired: Statement<[now: number, limit: number]>;
+}
+
+const columns = `id, user_id AS userId, method, scope, address, user_agent AS userAgent, created,
+  last_used AS lastUsed, expires, generation, issued, presented,
+  CASE WHEN previous_of = generation THEN previous ELSE generation - 1 END AS previous`;
+
+/** Prepares them once for a connection. */
+export function prepareSessionStatements(db: Database): SessionStatements {
+  return {
+    byId: db.prepare(`SELECT ${columns} FROM sessions WHERE id = ?`),
+    liveById: db.prepare('SELECT id, user_id AS userId, expires FROM sessions WHERE id = ?'),
+    insert:
+      db.prepare(`INSERT INTO sessions (id, user_id, method, scope, address, user_agent, created, last_used, expires,
+        generation, issued, presented, previous, previous_of)
+      VALUES (@id, @userId, @method, @scope, @address, @userAgent, @created, @lastUsed, @expires,
+        @generation, @issued, @presented, @previous, @generation)`),
+    update:
+      db.prepare(`UPDATE sessions SET last_used = @lastUsed, expires = @expires, generation = @generation,
+      issued = @issued, presented = @presented, previous = @previous, previous_of = @generation WHERE id = @id`),
+    remove: db.prepare(`DELETE FROM sessions WHERE id = ? RETURNING ${columns}`),
+    removeOfUser: db.prepare(
+      'DELETE FROM sessions WHERE user_id = ? AND id IS NOT ? RETURNING id, user_id AS userId, expires',
+    ),
+    removeExpired: db.prepare(
+      'DELETE FROM sessions WHERE id IN (SELECT id FROM sessions WHERE expires <= ? LIMIT ?)',
+    ),
+  };
+}

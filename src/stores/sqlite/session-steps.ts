@@ -1,0 +1,66 @@
+import { decideRotation, initialRotation, sessionClock } from '../session-rotation.ts';
+import type { NewSession, Presentation, Session, Sessions, SessionTimes } from '../sessions.ts';
+import type { LiveSessions } from './live-sessions.ts';
+import type { SessionRow, SessionStatements } from './session-statements.ts';
+
+/** The steps that change sessions, each to be run in a transaction; see {@link Sessions} for what they do. */
+export class SessionSteps {
+  readonly #statements: SessionStatements;
+  readonly #live: LiveSessions;
+  readonly #now: () => number;
+
+  constructor(statements: SessionStatements, live: LiveSessions, now: () => number) {
+    this.#statements = statements;
+    this.#live = live;
+    this.#now = now;
+  }
+
+  /** As {@link Sessions.create}. */
+  create(session: NewSession, times: SessionTimes): { readonly session: Session; readonly now: number } {
+    const at = this.#now();
+    const expires = at + Math.min(times.idleLifetimeMs, times.absoluteLifetimeMs);
+    const row = { ...session, created: at, lastUsed: at, expires, ...initialRotation(at) };
+    this.#statements.insert.run(row);
+    return { session: toSession(row), now: at };
+  }
+
+  /** As {@link Sessions.present}. */
+  present(id: string, generation: number, times: SessionTimes): Presentation {
+    const row = this.#statements.byId.get(id);
+    if (row === undefined) return { outcome: 'gone' };
+    const at = sessionClock(this.#now(), row.lastUsed);
+    if (row.expires <= at) return { outcome: 'gone' };
+    const decision = decideRotation(row, generation, at, times.reuseGraceMs);
+    if (decision.outcome === 'gone') return decision;
+    this.#live.delete(id);
+    if (decision.outcome === 'reused') {
+      this.#statements.remove.get(id);
+      return { outcome: 'reused', session: toSession(row) };
+    }
+    const expires = Math.min(at + times.idleLifetimeMs, row.created + times.absoluteLifetimeMs);
+    const used = { ...row, ...decision.state, lastUsed: at, expires };
+    this.#statements.update.run(used);
+    // A shorter lifetime configured in the meantime may have ended it just now.
+    if (expires <= at) return { outcome: 'gone' };
+    return { outcome: 'current', session: toSession(used), rotated: decision.rotated, now: at };
+  }
+
+  /** As {@link Sessions.revoke}. */
+  revoke(id: string): Session | undefined {
+    this.#live.delete(id);
+    const row = this.#statements.remove.get(id);
+    return row !== undefined && row.expires > this.#now() ? toSession(row) : undefined;
+  }
+
+  /** As {@link Sessions.revokeAllOf}. */
+  revokeAllOf(userId: string, exceptId: string | undefined): readonly string[] {
+    const removed = this.#statements.removeOfUser.all(userId, exceptId ?? null);
+    for (const { id } of removed) this.#live.delete(id);
+    return removed.filter(({ expires }) => expires > this.#now()).map(({ id }) => id);
+  }
+}
+
+/** Without the fields that only the rotation needs. */
+export function toSession({ issued: _, presented: __, previous: ___, ...session }: SessionRow): Session {
+  return session;
+}

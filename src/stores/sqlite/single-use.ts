@@ -1,0 +1,25 @@
+import type { SingleUse } from '../single-use.ts';
+import type { Connection } from './connection.ts';
+
+/** Values that can be used only once, in the file of the sessions. */
+export interface SqliteSingleUse extends SingleUse {
+  /** Deletes the values that have expired. */
+  pruneUsed(): Promise<void>;
+}
+
+/** Keeps used values in the file of the sessions; `now` is the store's clock. */
+export function createSqliteSingleUse({ db, write }: Connection, now: () => number): SqliteSingleUse {
+  const insert = db.prepare<[string, number]>('INSERT OR IGNORE INTO used_once (id, expires) VALUES (?, ?)');
+  const remove = db.prepare<[string]>('DELETE FROM used_once WHERE id = ?');
+  const removeExpired = db.prepare<[number]>('DELETE FROM used_once WHERE expires <= ?');
+
+  return {
+    consume: (id, expires) => write(() => expires > now() && insert.run(id, expires).changes === 1),
+    async release(id) {
+      await write(() => remove.run(id));
+    },
+    async pruneUsed() {
+      await write(() => removeExpired.run(now()));
+    },
+  };
+}

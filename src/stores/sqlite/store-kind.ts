@@ -1,0 +1,19 @@
+/** The contents of a file; also the name of the folder with its migrations. */
+export type StoreKind = 'records' | 'sessions';
+
+/** Marks a file as ours, so that one kind is never mistaken for the other ("PSTR", "PSTS"). */
+export const applicationIds: Readonly<Record<StoreKind, number>> = {
+  records: 0x50535452,
+  sessions: 0x50535453,
+};
+
+/** Why a file that SQLite can't read is refused. */
+export const notDatabase = 'is corrupt or not an SQLite database';
+
+/** Why a file with that application id is refused, which is neither of the kind nor unset. */
+export function problemOfKind(applicationId: unknown, kind: StoreKind): string {
+  const other = (Object.keys(applicationIds) as StoreKind[]).find(
+    (name) => applicationIds[name] === applicationId,
+  );
+  return other === undefined ? 'belongs to another program' : `holds ${other}, not ${kind}`;
+}
