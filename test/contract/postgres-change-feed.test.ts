@@ -12,7 +12,7 @@ import { eventually } from '../support/eventually.ts';
 import { requirePostgres } from '../support/postgres-programs.ts';
 import { type PostgresServer, startPostgres } from '../support/postgres-server.ts';
 import { hashOf, newKey, newUser } from './fixtures.ts';
-import { accessToNewSchema, openPostgresUnderTest } from './postgres-stores.ts';
+import { accessToNewSchema, openPostgresUnderTest, recordsLimits } from './postgres-stores.ts';
 
 interface Heard {
   readonly feed: ChangeFeed;
@@ -24,8 +24,12 @@ interface Heard {
 
 async function listen(t: Test, access: PostgresAccess, store: PostgresRecords): Promise<Heard> {
   const channel = changeChannel(access.address.schema);
-  const from = await store.readLocation();
-  const feed = listenForChanges({ open: () => createPostgresClient(access), channel, from });
+  const from = await store.readPosition();
+  const feed = listenForChanges({
+    open: () => createPostgresClient(access, recordsLimits.timeoutMs),
+    channel,
+    from,
+  });
   t.teardown(() => feed.close());
   const told: (RecordsChange | null)[] = [];
   feed.onChange((change) => told.push(change));
@@ -100,7 +104,7 @@ if (requirePostgres(t)) {
     await addKeys(store, ['k']);
     await heard.catchUp();
     heard.told.length = 0;
-    const version = (await store.readLocation()).version;
+    const version = (await store.readPosition()).version;
     for (const made of [version + 1, version + 2, version + 100])
       await server.query('SELECT pg_notify($1, $2)', [
         changeChannel(access.address.schema),

@@ -5,7 +5,7 @@ import { eventually } from '../support/eventually.ts';
 import { requirePostgres } from '../support/postgres-programs.ts';
 import { startPostgres } from '../support/postgres-server.ts';
 import { newUser, startOfTime } from './fixtures.ts';
-import { accessTo, accessToNewSchema, openPostgresUnderTest } from './postgres-stores.ts';
+import { accessTo, accessToNewSchema, openPostgresUnderTest, recordsLimits } from './postgres-stores.ts';
 
 const now = () => startOfTime;
 
@@ -36,9 +36,9 @@ if (requirePostgres(t)) {
     const access = accessToNewSchema(server);
     await openPostgresUnderTest(t, access);
     await server.query(`INSERT INTO ${access.address.schema}.postern_migrations (number) VALUES (99)`);
-    const refused = openPostgresRecords({ access, now });
+    const refused = openPostgresRecords({ access, now, ...recordsLimits });
     await t.rejects(refused, StoreOpenError);
-    await t.rejects(refused, { message: /schema version 99, newer than 6/ });
+    await t.rejects(refused, { message: /schema version 99; this version of Postern supports up to 6/ });
     await t.rejects(refused, { message: /^postgres:\/\/127\.0\.0\.1:\d+\/postern\?schema=test_/ });
   });
 
@@ -48,7 +48,7 @@ if (requirePostgres(t)) {
     await one.activate(newUser('a'), 'a');
     t.strictSame(await other.listUsers(), []);
     t.match(await other.bootstrap(), { open: true });
-    t.equal((await other.readLocation()).version, 0);
+    t.equal((await other.readPosition()).version, 0);
     await other.activate(newUser('a'), 'a');
     await one.removeUser('a', { keepKeys: false });
     t.ok(await other.findUser('a'));
@@ -61,7 +61,7 @@ if (requirePostgres(t)) {
     const guest = { url: server.url.replace('postern:secret', 'guest:guest') };
     const store = await openPostgresUnderTest(t, accessTo(guest, 'theirs'));
     await store.createUser(newUser('a'), 'a');
-    await t.rejects(openPostgresRecords({ access: accessTo(guest, 'new'), now }), {
+    await t.rejects(openPostgresRecords({ access: accessTo(guest, 'new'), now, ...recordsLimits }), {
       code: 'store_open_failed',
       reason: /permission denied/,
     });
@@ -70,7 +70,7 @@ if (requirePostgres(t)) {
   t.test('the tables of another program are left alone', async (t) => {
     await server.query('CREATE SCHEMA others AUTHORIZATION postern');
     await server.query('CREATE TABLE others.users (name text)');
-    const refused = openPostgresRecords({ access: accessTo(server, 'others'), now });
+    const refused = openPostgresRecords({ access: accessTo(server, 'others'), now, ...recordsLimits });
     await t.rejects(refused, { code: 'store_open_failed', reason: /"users" already exists/ });
     const tables = await server.query(`SELECT tablename FROM pg_tables WHERE schemaname = 'others'`);
     t.strictSame(tables, [{ tablename: 'users' }]);
@@ -78,12 +78,17 @@ if (requirePostgres(t)) {
 
   t.test('a wrong password is refused for good, and an unreachable server for now', async (t) => {
     const access = accessToNewSchema(server);
-    await t.rejects(openPostgresRecords({ access: { ...access, password: 'wrong' }, now }), {
-      code: 'store_open_failed',
-      message: /password authentication failed/,
-    });
+    await t.rejects(
+      openPostgresRecords({ access: { ...access, password: 'wrong' }, now, ...recordsLimits }),
+      {
+        code: 'store_open_failed',
+        message: /password authentication failed/,
+      },
+    );
     const nowhere = accessTo({ url: server.url.replace(`:${server.port}/`, ':1/') }, 'postern');
-    await t.rejects(openPostgresRecords({ access: nowhere, now }), { code: 'store_unavailable' });
+    await t.rejects(openPostgresRecords({ access: nowhere, now, ...recordsLimits }), {
+      code: 'store_unavailable',
+    });
   });
 
   t.test('a database in another encoding than UTF-8 is refused', async (t) => {
@@ -94,6 +99,6 @@ if (requirePostgres(t)) {
     });
     await server.query(`CREATE DATABASE latin OWNER postern TEMPLATE template0 ENCODING 'LATIN1' LOCALE 'C'`);
     const access = accessTo({ url: server.url.replace(/postern$/, 'latin') }, 'postern');
-    await t.rejects(openPostgresRecords({ access, now }), { message: /encoding LATIN1/ });
+    await t.rejects(openPostgresRecords({ access, now, ...recordsLimits }), { message: /encoding LATIN1/ });
   });
 }

@@ -10,6 +10,7 @@ import {
   createPostgresRecordsUnderTest,
   hearChanges,
   openPostgresUnderTest,
+  recordsLimits,
 } from './postgres-stores.ts';
 import { runRecordsSuite } from './records-suite.ts';
 
@@ -94,7 +95,7 @@ if (requirePostgres(t)) {
       ),
     );
     await stores[1]!.removeUser('owner', { keepKeys: false });
-    const version = (await stores[2]!.readLocation()).version;
+    const version = (await stores[2]!.readPosition()).version;
     await heard.until(version);
     t.strictSame(
       heard.changes.map((change) => change.version),
@@ -115,7 +116,7 @@ if (requirePostgres(t)) {
     const identity = { issuer: 'https://login.example.com', subject: 's' };
     await store.createUser(newUser('a', { scopeSets: ['administrator'] }), 'a');
     await store.linkIdentity('a', identity, startOfTime);
-    const version = (await store.readLocation()).version;
+    const version = (await store.readPosition()).version;
     const claims = { ...identity, displayName: 'A', email: null, scopes: [], scopeSets: [] };
     await store.acceptIdentity(claims, null);
     await store.linkIdentity('a', identity, startOfTime);
@@ -125,7 +126,7 @@ if (requirePostgres(t)) {
     await t.rejects(store.createUser(newUser('b'), 'a'), { code: 'conflict' });
     await store.secret('cookie', new Uint8Array([1]));
     await store.noteUse({ logins: new Map([['a', startOfTime]]), keys: new Map() });
-    t.equal((await store.readLocation()).version, version);
+    t.equal((await store.readPosition()).version, version);
   });
 
   t.test('postgres: uses are noted by all replicas at once, and the last one counts', async (t) => {
@@ -159,7 +160,7 @@ if (requirePostgres(t)) {
     // What the server says of a missing name quotes the whole row, but for its first line.
     const nameless = newUser('a', { username: 'a\0', passwordHash: 'secret-hash' });
     const error = await store.createUser(nameless, 'a').catch((error) => error);
-    t.match(error, { code: '23502', kind: 'mistake' });
+    t.match(error, { code: '23502', kind: 'invalid' });
     t.notMatch(JSON.stringify(error) + String(error.stack), /secret-hash/);
     t.strictSame(await store.listUsers(), []);
     await store.createUser(newUser('a'), 'a');
@@ -167,7 +168,11 @@ if (requirePostgres(t)) {
   });
 
   t.test('postgres: a backup is the server’s own business', async (t) => {
-    const store = createPostgresRecords({ access: accessToNewSchema(server), now: () => startOfTime });
+    const store = createPostgresRecords({
+      access: accessToNewSchema(server),
+      now: () => startOfTime,
+      ...recordsLimits,
+    });
     t.teardown(() => store.close());
     await t.rejects(store.backup('/tmp/copy'), /pg_dump/);
   });

@@ -19,6 +19,9 @@ import { createManualClock } from './sqlite-stores.ts';
 
 let schemas = 0;
 
+/** For tests that are about neither. */
+export const recordsLimits = { maxConnections: 8, timeoutMs: 1_800 };
+
 /** How to reach a schema of its own, so that tests share a server and nothing on it. */
 export function accessToNewSchema(server: Pick<PostgresServer, 'url'>): PostgresAccess {
   schemas += 1;
@@ -36,7 +39,7 @@ export async function openPostgresUnderTest(
   access: PostgresAccess,
   options: Partial<PostgresRecordsOptions> = {},
 ): Promise<PostgresRecords> {
-  const store = await openPostgresRecords({ access, now: () => startOfTime, ...options });
+  const store = await openPostgresRecords({ access, now: () => startOfTime, ...recordsLimits, ...options });
   t.teardown(() => store.close());
   return store;
 }
@@ -67,10 +70,10 @@ function withVersion(store: PostgresRecords, seen: { version: number }): Records
     (method: (...values: unknown[]) => unknown) =>
     async (...values: unknown[]) => {
       const result = await method(...values);
-      seen.version = (await store.readLocation()).version;
+      seen.version = (await store.readPosition()).version;
       return result;
     };
-  const { readLocation: _, close, ...methods } = store;
+  const { readPosition: _, close, ...methods } = store;
   const looking = Object.entries(methods).map(([name, method]) => [name, look(method as () => unknown)]);
   return { ...(Object.fromEntries(looking) as typeof methods), close, version: () => seen.version };
 }
@@ -85,7 +88,7 @@ export interface HeardChanges {
 /** Listens until the test's end. */
 export async function hearChanges(t: Test, access: PostgresAccess): Promise<HeardChanges> {
   const changes: NotifiedChange[] = [];
-  const client = createPostgresClient(access);
+  const client = createPostgresClient(access, recordsLimits.timeoutMs);
   t.teardown(() => client.end());
   client.on('notification', ({ payload }) => {
     changes.push(parseNotification(payload ?? '')!);

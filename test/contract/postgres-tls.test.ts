@@ -6,7 +6,7 @@ import { requirePostgres } from '../support/postgres-programs.ts';
 import { startPostgres } from '../support/postgres-server.ts';
 import { postgresAddress } from '../support/store-addresses.ts';
 import { startOfTime } from './fixtures.ts';
-import { accessToNewSchema, openPostgresUnderTest } from './postgres-stores.ts';
+import { accessToNewSchema, openPostgresUnderTest, recordsLimits } from './postgres-stores.ts';
 import { temporaryFolder } from './sqlite-stores.ts';
 
 const now = () => startOfTime;
@@ -28,9 +28,11 @@ if (requirePostgres(t)) {
 
   t.test('one that nobody trusted vouches for is not spoken to', async (t) => {
     const byAnother = { ...access, tls: { ca: other.certFile } };
-    await t.rejects(openPostgresRecords({ access: byAnother, now }), { code: 'store_unavailable' });
+    await t.rejects(openPostgresRecords({ access: byAnother, now, ...recordsLimits }), {
+      code: 'store_unavailable',
+    });
     const address = postgresAddress(`${server.url}?sslmode=require`);
-    await t.rejects(openPostgresRecords({ access: { address }, now }), {
+    await t.rejects(openPostgresRecords({ access: { address }, now, ...recordsLimits }), {
       code: 'store_unavailable',
       cause: { message: /certificate/ },
     });
@@ -38,9 +40,12 @@ if (requirePostgres(t)) {
 
   t.test('a file that can’t be read is named', async (t) => {
     const file = join(folder, 'none.pem');
-    await t.rejects(openPostgresRecords({ access: { ...access, tls: { ca: file } }, now }), {
-      code: 'store_open_failed',
-      message: /none\.pem/,
-    });
+    await t.rejects(
+      openPostgresRecords({ access: { ...access, tls: { ca: file } }, now, ...recordsLimits }),
+      {
+        code: 'store_open_failed',
+        message: /none\.pem/,
+      },
+    );
   });
 }

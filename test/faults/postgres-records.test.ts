@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { createPostgresClient, createPostgresRecords } from '../../src/stores/postgres/records.ts';
 import { newUser, startOfTime } from '../contract/fixtures.ts';
-import { accessToNewSchema, openPostgresUnderTest } from '../contract/postgres-stores.ts';
+import { accessToNewSchema, openPostgresUnderTest, recordsLimits } from '../contract/postgres-stores.ts';
 import { eventually } from '../support/eventually.ts';
 import { requirePostgres } from '../support/postgres-programs.ts';
 import { startPostgres } from '../support/postgres-server.ts';
@@ -39,7 +39,7 @@ if (requirePostgres(t)) {
       store.findUser('a'),
       store.createUser(newUser('b'), 'b'),
       store.ping(),
-      store.readLocation(),
+      store.readPosition(),
       store.noteUse(use),
     ]);
     await server.restart();
@@ -61,7 +61,7 @@ if (requirePostgres(t)) {
     let refusedAtOnce = 0;
     for (const call of [...reads, ...writes]) {
       Promise.resolve<unknown>(call).catch((error) => {
-        if (error.cause?.message === 'too many wait') refusedAtOnce += 1;
+        if (error.cause?.message === 'too many queries waiting') refusedAtOnce += 1;
       });
     }
     await new Promise(setImmediate);
@@ -117,7 +117,7 @@ if (requirePostgres(t)) {
     const server = await startPostgres(t);
     const access = accessToNewSchema(server);
     const store = await openPostgresUnderTest(t, access);
-    const holder = createPostgresClient(access);
+    const holder = createPostgresClient(access, recordsLimits.timeoutMs);
     t.teardown(() => holder.end());
     await holder.connect();
     await holder.query('BEGIN');
@@ -153,7 +153,7 @@ if (requirePostgres(t)) {
 
   t.test('a store that is away from the start is no more than that', async (t) => {
     const access = accessToNewSchema({ url: 'postgres://postern:secret@127.0.0.1:1/postern' });
-    const store = createPostgresRecords({ access, now: () => startOfTime });
+    const store = createPostgresRecords({ access, now: () => startOfTime, ...recordsLimits });
     await refusesAll(t, [store.findUser('a'), store.ping(), store.activate(newUser('a'), 'a')]);
     await store.close();
     await refusesAll(t, [store.findUser('a'), store.createUser(newUser('a'), 'a')]);

@@ -3,6 +3,7 @@ import t from 'tap';
 import { listenForChanges } from '../../src/stores/postgres/listen.ts';
 import { createPostgresClient, createPostgresRecords } from '../../src/stores/postgres/records.ts';
 import { newUser } from '../contract/fixtures.ts';
+import { recordsLimits } from '../contract/postgres-stores.ts';
 import { startRelayListener } from '../support/relay-listener.ts';
 import { postgresAddress } from '../support/store-addresses.ts';
 
@@ -85,7 +86,7 @@ for (const when of ['to the first message', 'to each question'])
     const access = { address: postgresAddress(`postgres://user:password@127.0.0.1:${server.port}/db`) };
     for (const [name, bytes] of Object.entries(wrongResponses)) {
       wrong = Buffer.from(bytes);
-      const records = createPostgresRecords({ access, now: Date.now, timeoutMs: 300 });
+      const records = createPostgresRecords({ access, now: Date.now, ...recordsLimits, timeoutMs: 300 });
       const feed = listenForChanges({
         open: () => createPostgresClient(access, 300),
         channel: 'postern:test',
@@ -94,7 +95,7 @@ for (const when of ['to the first message', 'to each question'])
       const asked = {
         ping: records.ping(),
         findApiKey: records.findApiKey('k'),
-        readLocation: records.readLocation(),
+        readPosition: records.readPosition(),
         createUser: records.createUser(newUser('a'), 'a'),
         listUsers: records.listUsers(),
       };

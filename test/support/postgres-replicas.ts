@@ -57,6 +57,7 @@ export async function withPostgresRecords<T>(
     access: { address: postgresAddress(url) },
     now: Date.now,
     maxConnections: 2,
+    timeoutMs: 1_800,
   });
   try {
     return await work(records);

@@ -1,24 +1,24 @@
 import { createHash } from 'node:crypto';
 import type { RecordsChange } from '../change-feed.ts';
 
-/** Whether a server takes no writes, and so is of no use, however well it answers. */
+/** SQL: whether a server accepts no writes, and so is unusable, however well it responds. */
 export const isReadOnly = "pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean";
 
-/** A change as it is notified: the version it leads to, and {@link formatHints what it is about}. */
+/** A change as it is notified: the version it leads to, and its {@link formatHints hints}. */
 export interface NotifiedChange {
   readonly version: number;
   readonly hints: string;
 }
 
-/** Of a notification; PostgreSQL takes less than 8000 bytes. */
+/** Of a notification, for which PostgreSQL allows less than 8000 bytes. */
 const maxNotifiedBytes = 7_000;
-/** Of what is kept: more ids than are remembered anywhere. */
+/** Of what is logged: more ids than any process caches. */
 const maxKeptBytes = 1_000_000;
 const maxChannelBytes = 63;
 const everything = '*';
 const commandEvents = 'command-events';
 
-/** The channel on which changes of the store in that schema are told. */
+/** The channel on which changes of the store in that schema are notified. */
 export function changeChannel(schema: string): string {
   const channel = `postern:${schema}`;
   if (channel.length <= maxChannelBytes) return channel;
@@ -26,10 +26,10 @@ export function changeChannel(schema: string): string {
 }
 
 /**
- * What a change is about: `user:ID`, `key:ID` and `new-key:ID`, separated by spaces, or `*` for anything. By write:
- * `createUser`, `activate`, `updateUser`, `acceptIdentity`, `linkIdentity` and `unlinkIdentity` tell the user (whose keys
+ * The hints of changes: `user:ID`, `key:ID` and `new-key:ID`, separated by spaces, or `*` for anything. By write:
+ * `createUser`, `activate`, `updateUser`, `acceptIdentity`, `linkIdentity` and `unlinkIdentity` name the user (whose keys
  * show its name and whether it is disabled), `removeUser` also the keys deleted with it, `createApiKey` the new key and
- * `deleteApiKey` the keys; `keepCommandEvents` tells `command-events` alone.
+ * `deleteApiKey` the keys; `keepCommandEvents` gives only `command-events`.
  */
 export function formatHints(changes: readonly RecordsChange[]): string {
   const hints = new Set<string>();
@@ -40,16 +40,16 @@ export function formatHints(changes: readonly RecordsChange[]): string {
     for (const id of newKeys) hints.add(`new-key:${id}`);
   }
   const all = [...hints];
-  const isReadable = all.every((hint) => !/\s/.test(hint));
-  return isReadable ? shortened(all.join(' '), maxKeptBytes) : everything;
+  const isUnambiguous = all.every((hint) => !/\s/.test(hint));
+  return isUnambiguous ? shortened(all.join(' '), maxKeptBytes) : everything;
 }
 
-/** As much of that as fits into a notification: all, or `*`. */
+/** The hints that fit into a notification: all, or `*`. */
 export function notifiedHints(hints: string): string {
   return shortened(hints, maxNotifiedBytes);
 }
 
-/** Reads what {@link formatHints} gives; null: anything may have been changed. */
+/** Parses what {@link formatHints} gives; null: anything may have been changed. */
 export function parseHints(hints: string): RecordsChange | null {
   const users: string[] = [];
   const keys: string[] = [];
@@ -60,13 +60,13 @@ export function parseHints(hints: string): RecordsChange | null {
     else if (hint.startsWith('key:')) keys.push(hint.slice('key:'.length));
     else if (hint === commandEvents) hasCommandEvents = true;
     else if (hint.startsWith('new-key:')) newKeys.push(hint.slice('new-key:'.length));
-    // Everything, or something that a later version of this program tells.
+    // Everything, or a hint of a later version of this program.
     else return null;
   }
   return { users, keys, newKeys, ...(hasCommandEvents && { hasCommandEvents }) };
 }
 
-/** Reads a notification: the version, a space, and hints. Undefined when it is none of ours. */
+/** Parses a notification: the version, a space, and hints. Undefined when it is not ours. */
 export function parseNotification(payload: string): NotifiedChange | undefined {
   const parts = /^(\d{1,15}) (\S.*)$/.exec(payload);
   return parts === null ? undefined : { version: Number(parts[1]), hints: parts[2]! };

@@ -1,7 +1,7 @@
 import { Socket } from 'node:net';
 import { Client, type ClientConfig } from 'pg';
 
-/** A socket whose data, where whoever reads them throws, end the connection with that error. */
+/** A socket that ends with the error when a listener for its data throws one. */
 class CheckedSocket extends Socket {
   override emit(event: string | symbol, ...args: unknown[]): boolean {
     return event === 'data'
@@ -10,7 +10,7 @@ class CheckedSocket extends Socket {
   }
 }
 
-/** What the driver keeps to itself: its connection, which turns to TLS on a socket of its own. */
+/** Internals of the driver: its connection, which continues with TLS on a socket of its own. */
 interface Driver {
   readonly connection: {
     readonly stream: Socket;
@@ -19,12 +19,12 @@ interface Driver {
 }
 
 /**
- * A client whose connection ends where its server says what makes no sense: the driver reads it while data arrive, and what
- * it throws there nobody could catch.
+ * A client whose connection ends at an unexpected reply: the driver parses replies in a data listener, where an error that
+ * it throws could not be caught.
  */
 export class CheckedClient extends Client {
   constructor(config: ClientConfig = {}) {
-    // The pool hides the password from whoever copies.
+    // The pool makes the password non-enumerable, so a copy loses it.
     super({ ...config, password: config.password, stream: () => new CheckedSocket() } as ClientConfig);
     const { connection } = this as unknown as Driver;
     connection.on('sslconnect', () => {
@@ -40,7 +40,7 @@ function emitChecked(socket: Socket, emit: () => boolean): boolean {
   try {
     return emit();
   } catch (error) {
-    socket.destroy(new Error(`a wrong answer: ${(error as Error).message}`));
+    socket.destroy(new Error(`unexpected reply: ${(error as Error).message}`));
     return true;
   }
 }

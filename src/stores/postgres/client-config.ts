@@ -3,16 +3,16 @@ import { type ClientTlsPaths, loadClientTls } from '../../config/client-tls.ts';
 import { describeAddress, type PostgresAddress } from '../../config/postgres-address.ts';
 import { StoreOpenError } from '../store-open-error.ts';
 
-/** How to reach a PostgreSQL. */
+/** How to reach PostgreSQL. */
 export interface PostgresAccess {
   readonly address: PostgresAddress;
-  /** Goes before that of the address. */
+  /** Takes precedence over that of the address. */
   readonly password?: string | undefined;
-  /** PEM files; undefined: TLS only where the address says so, by the authorities Node trusts. */
+  /** PEM files; undefined: TLS only if the address requires it, with the authorities that Node trusts. */
   readonly tls?: ClientTlsPaths | undefined;
 }
 
-/** How long one connection may be made and one statement may run, ms. */
+/** How long it may take to connect, and one statement may run, ms. */
 export interface PostgresTimes {
   readonly timeoutMs: number;
 }
@@ -26,8 +26,8 @@ const getTypeParser = (oid: number, format?: 'text' | 'binary') =>
  * The settings of every connection to the store; none is taken from the environment. Throws {@link StoreOpenError}
  * when a file of `tls` can't be read.
  *
- * Schema and time-outs are settled while connecting: a pooler in between that would lose them between two transactions,
- * and so give one tenant another's tables, refuses the connection instead.
+ * Schema and timeouts are startup parameters: a pooler that would lose them between two transactions, and so give one
+ * tenant another's tables, refuses the connection instead.
  */
 export function createClientConfig(access: PostgresAccess, { timeoutMs }: PostgresTimes): ClientConfig {
   const { address } = access;
@@ -44,7 +44,7 @@ export function createClientConfig(access: PostgresAccess, { timeoutMs }: Postgr
     options: `-c search_path="${address.schema}" -c client_encoding=UTF8`,
     connectionTimeoutMillis: timeoutMs,
     statement_timeout: timeoutMs,
-    // One that stands still in the middle of a write would keep everybody else from writing.
+    // A connection that stalls in the middle of a write would block all other writers.
     idle_in_transaction_session_timeout: timeoutMs,
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,

@@ -3,25 +3,25 @@ import type { CopyEnd, Row } from '../sql/copy-end.ts';
 import { createClientConfig, type PostgresAccess } from './client-config.ts';
 import { beginSnapshot, beginWrite, inTransaction } from './database.ts';
 import { migratePostgres, requireMigrated } from './migrate.ts';
-import { namingStore } from './open-failure.ts';
+import { withStoreName } from './open-failure.ts';
 import { openSessionPool, type Session } from './pool.ts';
 
-/** How long one statement may take, and everything together, ms. */
+/** How long one statement may take, and the whole copy, ms. */
 const statementTimeoutMs = 60_000;
 const copyTimeoutMs = 60 * 60_000;
 
 /**
- * Opens the records in a schema to copy them, also where they can only be read. Rejects as {@link namingStore} does, by the
- * key or option that gives the address.
+ * Opens the records in a schema to copy them, even with read access only. Rejects as {@link withStoreName} does, with
+ * the key or option that gives the address.
  */
 export async function openPostgresCopySource(access: PostgresAccess, key: string): Promise<CopyEnd> {
-  await namingStore(key, access.address, () => requireMigrated(access));
+  await withStoreName(key, access.address, () => requireMigrated(access));
   return createCopyEnd(access, key, beginSnapshot);
 }
 
-/** Opens a schema to copy records there, made and migrated as needed; rejects as {@link openPostgresCopySource} does. */
+/** Opens a schema to copy records into it, created and migrated as needed; rejects as {@link openPostgresCopySource} does. */
 export async function openPostgresCopyTarget(access: PostgresAccess, key: string): Promise<CopyEnd> {
-  await namingStore(key, access.address, () => migratePostgres(access));
+  await withStoreName(key, access.address, () => migratePostgres(access));
   return createCopyEnd(access, key, beginWrite);
 }
 
@@ -31,10 +31,10 @@ function createCopyEnd(access: PostgresAccess, key: string, begin: string): Copy
   return {
     location: describeAddress(access.address),
     transaction: (work) =>
-      namingStore(key, access.address, () =>
+      withStoreName(key, access.address, () =>
         pool.use((session) =>
           inTransaction(session, begin, async () => {
-            const result = await work((sql, values) => askOf(session, sql, values));
+            const result = await work((sql, values) => rowsOf(session, sql, values));
             await session.execute('COMMIT');
             return result;
           }),
@@ -44,6 +44,6 @@ function createCopyEnd(access: PostgresAccess, key: string, begin: string): Copy
   };
 }
 
-async function askOf(session: Session, ...query: Parameters<Session['query']>): Promise<readonly Row[]> {
+async function rowsOf(session: Session, ...query: Parameters<Session['query']>): Promise<readonly Row[]> {
   return (await session.query(...query)) as readonly Row[];
 }

@@ -9,32 +9,32 @@ import type { Session, SessionPool } from './pool.ts';
 
 export interface PostgresDatabaseOptions {
   readonly readers: SessionPool;
-  /** Of one connection: writers wait for each other anyway, and so don't keep connections from those who read. */
+  /** With one connection: writers wait for each other anyway, and so leave the other connections to readers. */
   readonly writers: SessionPool;
-  /** The channel on which changes are told. */
+  /** The channel on which changes are notified. */
   readonly channel: string;
 }
 
-/** How often a write is tried that lost against another. */
+/** How many attempts a write has that conflicts with others. */
 const maxAttempts = 3;
 
-/** Begins what sees one moment and can change nothing. */
+/** Begins a read-only snapshot. */
 export const beginSnapshot = 'BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY';
-/** Begins a write. The lock comes first: whoever has it sees everything that others did under it before. */
+/** Begins a write. The lock comes first: its holder sees everything that was committed under it before. */
 export const beginWrite = `BEGIN ISOLATION LEVEL READ COMMITTED;
   SELECT version FROM store_state WHERE id = 1 FOR UPDATE`;
 
 /**
- * A PostgreSQL as the database of a store. Writes go one after another over all processes, and each that changes what is
- * remembered leads to the next version and tells of it in the same transaction: in the order of versions, and only once
- * it is committed. Whether a write happened that was refused with `store_unavailable` can't be known: the answer to its
- * COMMIT may have been lost. It happened whole or not at all, and the caller may try again.
+ * PostgreSQL as the database of a store. Writes are serialised across all processes, and each that changes what may be
+ * cached leads to the next version and notifies it in the same transaction: in the order of versions, and only when it is
+ * committed. Whether a write that was refused with `store_unavailable` happened is unknown: the reply to its COMMIT may have
+ * been lost. It is atomic, and the caller may try again.
  */
 export function createPostgresDatabase(options: PostgresDatabaseOptions): SqlDatabase {
   const { readers, writers, channel } = options;
 
-  /** Parsed while it is asked, for what can't be read is the store's failure. */
-  async function ask<Row, T>(
+  /** Parses within the call, as a result that can't be parsed is the store's failure. */
+  async function query<Row, T>(
     sql: string,
     values: readonly Value[],
     parse: (rows: readonly Row[]) => T,
@@ -45,9 +45,9 @@ export function createPostgresDatabase(options: PostgresDatabaseOptions): SqlDat
   return {
     dialect: postgresDialect,
     one: async <Row, T>(sql: string, values: readonly Value[], parse: (row: Row | undefined) => T) =>
-      ask<Row, T>(sql, values, (rows) => parse(rows[0])),
+      query<Row, T>(sql, values, (rows) => parse(rows[0])),
     many: async <Row, T>(sql: string, values: readonly Value[], parse: (rows: readonly Row[]) => T) =>
-      ask(sql, values, parse),
+      query(sql, values, parse),
     snapshot: (steps) =>
       readers.use((session) =>
         inTransaction(session, beginSnapshot, async () => {
@@ -56,12 +56,12 @@ export function createPostgresDatabase(options: PostgresDatabaseOptions): SqlDat
           return result;
         }),
       ),
-    write: (steps) => writers.use((session) => tryAgain(() => writeOnce(session, steps(), channel))),
+    write: (steps) => writers.use((session) => retryConflicts(() => writeOnce(session, steps(), channel))),
   };
 }
 
-/** Tries again what lost against another transaction, which left nothing behind. */
-export async function tryAgain<T>(attempt: () => Promise<T>): Promise<T> {
+/** Repeats what was rolled back because of a conflict with another transaction. */
+export async function retryConflicts<T>(attempt: () => Promise<T>): Promise<T> {
   for (let left = maxAttempts - 1; ; left -= 1) {
     try {
       return await attempt();
@@ -79,31 +79,31 @@ function writeOnce<T>(session: Session, steps: Steps<T>, channel: string): Promi
       const hints = formatHints(changes);
       await session.query(announceChange, [channel, hints, notifiedHints(hints)]);
     }
-    // Where nothing was written the disk need not be waited for.
+    // If nothing was written there is no need to wait for the disk.
     await session.execute(hasWritten ? 'COMMIT' : 'ROLLBACK');
     return result;
   });
 }
 
-/** Calls `work`, which commits, in a transaction that `begin` begins; rolls back when it rejects. */
+/** Calls `work`, which commits, in a transaction started by `begin`; rolls back when it rejects. */
 export async function inTransaction<T>(session: Session, begin: string, work: () => Promise<T>): Promise<T> {
   try {
     await session.execute(begin);
     return await work();
   } catch (error) {
-    // A connection where this fails, too, is not used again: the server rolls back then.
+    // If this fails, too, the connection is not used again, and the server rolls back.
     await session.execute('ROLLBACK').catch(() => {});
     throw error;
   }
 }
 
-interface Followed<T> {
+interface Outcome<T> {
   readonly result: T;
   readonly changes: readonly RecordsChange[];
   readonly hasWritten: boolean;
 }
 
-async function follow<T>(session: Session, steps: Steps<T>): Promise<Followed<T>> {
+async function follow<T>(session: Session, steps: Steps<T>): Promise<Outcome<T>> {
   const changes: RecordsChange[] = [];
   let hasWritten = false;
   let step = steps.next();

@@ -1,10 +1,10 @@
 import type { Dialect } from '../sql/dialect.ts';
 
-/** SQL as PostgreSQL writes it. */
+/** PostgreSQL's dialect. */
 export const postgresDialect: Dialect = {
   keyRow: 'id',
   position: 'strpos',
-  // By the collation "C", which all columns have, lower() folds ASCII alone.
+  // With the collation "C", which all columns have, lower() folds only ASCII.
   contains: (column, part) => ({
     sql: `strpos(lower(${column}), ?) > 0`,
     values: [part.replace(/[A-Z]/g, (letter) => letter.toLowerCase())],

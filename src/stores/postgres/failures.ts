@@ -1,21 +1,21 @@
 import { DatabaseError } from 'pg';
 import { Refusal } from '../../errors.ts';
 
-/** What a failure says of the connection and of the server. */
+/** What a failure says about the connection and the server. */
 export type FailureKind =
-  /** We asked something wrong: a broken constraint, a value that is none. */
-  | 'mistake'
-  /** It lost against another transaction, and may be tried again. */
+  /** Our query was wrong: a violated constraint, an invalid value. */
+  | 'invalid'
+  /** It conflicted with another transaction, and may be repeated. */
   | 'conflict'
-  /** The server is there, but too busy. */
+  /** The server is available, but too busy. */
   | 'busy'
-  /** The server is away, broken, read-only, or not the one to ask any more. */
-  | 'gone';
+  /** The server is unavailable, broken, read-only, or no longer the primary. */
+  | 'unavailable';
 
 /** A failed query or connection. */
 export class PostgresFailure extends Error {
   readonly kind: FailureKind;
-  /** SQLSTATE; undefined when it was not the server that said so. */
+  /** SQLSTATE; undefined when the failure was not reported by the server. */
   readonly code: string | undefined;
 
   constructor(kind: FailureKind, code: string | undefined, message: string) {
@@ -26,10 +26,10 @@ export class PostgresFailure extends Error {
   }
 }
 
-/** By SQLSTATE or its class, the longer one first; anything else is `gone`. */
+/** By SQLSTATE or its class, the longer one first; anything else is `unavailable`. */
 const kinds: Readonly<Record<string, FailureKind>> = {
-  '22': 'mistake',
-  '23': 'mistake',
+  '22': 'invalid',
+  '23': 'invalid',
   '40001': 'conflict',
   '40P01': 'conflict',
   '53': 'busy',
@@ -37,28 +37,28 @@ const kinds: Readonly<Record<string, FailureKind>> = {
   '57014': 'busy',
 };
 
-/** What pg threw, as a failure of ours. Its text alone is kept: what else the server says may quote whole rows. */
+/** Converts an error of pg. Only the message is kept: the server's details may quote whole rows. */
 export function toFailure(error: unknown): PostgresFailure {
   if (error instanceof DatabaseError) {
     const code = error.code ?? '';
-    const kind = kinds[code] ?? kinds[code.slice(0, 2)] ?? 'gone';
+    const kind = kinds[code] ?? kinds[code.slice(0, 2)] ?? 'unavailable';
     return new PostgresFailure(kind, code, `${code} ${error.message}`);
   }
   const { code, message } = error as NodeJS.ErrnoException;
-  // Several addresses of one host that all failed have no message of their own.
-  return new PostgresFailure('gone', undefined, message || code || 'it could not be reached');
+  // The error has no message when a host has several addresses and all of them failed.
+  return new PostgresFailure('unavailable', undefined, message || code || 'unreachable');
 }
 
-/** What callers of the store are given: `store_unavailable`, unless the mistake was ours. */
+/** What callers of the store get: `store_unavailable`, unless the failure is `invalid`, our own mistake. */
 export function asRefusal(error: unknown): unknown {
-  // What it answered could not be read.
+  // The reply could not be parsed.
   if (error instanceof TypeError || error instanceof SyntaxError)
-    return unavailable(`a wrong answer: ${error.message}`);
-  if (!(error instanceof PostgresFailure) || error.kind === 'mistake') return error;
+    return unavailable(`unexpected reply: ${error.message}`);
+  if (!(error instanceof PostgresFailure) || error.kind === 'invalid') return error;
   return unavailable(error.message);
 }
 
-/** The refusal of a call that the store could not be had for; `reason` holds no credential. */
+/** The refusal of a call because the store is unavailable; `reason` holds no credential. */
 export function unavailable(reason: string): Refusal {
   return new Refusal('store_unavailable', { cause: new Error(reason) });
 }

@@ -5,140 +5,159 @@ import { type LogPosition, readStoreState, type StoreState } from './change-log.
 import { parseHints, parseNotification } from './changes.ts';
 
 export interface ListenOptions {
-  /** Makes a client of its own, not connected yet. */
+  /** Creates a dedicated client, not connected yet. */
   readonly open: () => Client;
   readonly channel: string;
-  /** Where the store stood before anything was remembered of it. */
+  /** The position of the log before anything was cached. */
   readonly from: LogPosition;
 }
 
-/** How often it is made sure that every change has been heard, in ms. */
+/** How often the log is read, in ms. */
 const heartbeatIntervalMs = 200;
-/** After how long without a response there is a doubt that the server is there, in ms. */
+/** After how long without a response the server's availability is in doubt, in ms. */
 const doubtMs = 400;
-/** How long one beat, or a new connection, may take, in ms. */
+/** How long one heartbeat, or a new connection, may take, in ms. */
 const heartbeatTimeoutMs = 1_000;
-/** How long after a lost connection a new one is tried, in ms. */
+/** How long after a lost connection a new one is attempted, in ms. */
 const retryDelayMs = 200;
-/** How many notifications are remembered until the log has told the same. */
-const mostNotified = 10_000;
+/** How many notifications are kept until the log has repeated them. */
+const maxNotified = 10_000;
 
 /**
- * Listens for changes on a connection of its own. A notification tells of a change at once; the log in the store, read with
- * every beat, is what can be relied on. It tells what was notified late or never, also over a lost connection, so that
- * nothing else is forgotten; only where it does not reach back, or is of another history, everything is.
+ * Listens for changes on a connection of its own. A notification reports a change at once; the log in the store, read with
+ * every heartbeat, is what can be relied on. It repeats notifications that were late or lost, even over a lost connection,
+ * so that nothing else has to be invalidated; only if it doesn't reach back, or is of another history, everything is.
  */
-export function listenForChanges({ open, channel, from }: ListenOptions): ChangeFeed {
-  const listeners: ((change: RecordsChange | null) => void)[] = [];
-  const heartbeatListeners: ((isWell: boolean) => void)[] = [];
-  let client: Client | null = null;
+export function listenForChanges(options: ListenOptions): ChangeFeed {
+  return new Listener(options);
+}
+
+class Listener implements ChangeFeed {
+  readonly #options: ListenOptions;
+  readonly #changeListeners: ((change: RecordsChange | null) => void)[] = [];
+  readonly #heartbeatListeners: ((isHealthy: boolean) => void)[] = [];
+  /** Notifications of changes after the position, by version. */
+  readonly #notified = new Map<number, string>();
   /** Up to where the log has been read. */
-  let position = from;
-  /** What was notified of changes after that, by version. */
-  const notified = new Map<number, string>();
-  let notifiedUntil = 0;
-  let isClosed = false;
-  let timer: NodeJS.Timeout | undefined;
-  void connect();
+  #position: LogPosition;
+  #client: Client | null = null;
+  #notifiedUntil = 0;
+  #isClosed = false;
+  #timer: NodeJS.Timeout | undefined;
 
-  function tell(change: RecordsChange | null): void {
-    for (const listener of listeners) listener(change);
+  constructor(options: ListenOptions) {
+    this.#options = options;
+    this.#position = options.from;
+    void this.#connect();
   }
 
-  function notifyHeartbeat(isWell: boolean): void {
-    for (const listener of isClosed ? [] : heartbeatListeners) listener(isWell);
+  get notifiedUntil(): number {
+    return this.#notifiedUntil;
   }
 
-  /** Tells of a doubt long before it is given up: meanwhile it can be found out whether the server is there. */
-  function withTimeout<T>(work: Promise<T>): Promise<T> {
-    within(doubtMs, work).catch(() => notifyHeartbeat(false));
-    return within(heartbeatTimeoutMs, work);
+  onChange(listener: (change: RecordsChange | null) => void): void {
+    this.#changeListeners.push(listener);
   }
 
-  function hear({ payload = '' }: Notification): void {
-    const change = parseNotification(payload);
-    // What the log has told need not be told again.
-    if (change === undefined || change.version <= position.version) return;
-    const parsed = parseHints(change.hints);
-    // Too long for a notification: the log has all of it.
-    if (parsed === null) return;
-    // Anybody in the database may notify: what is made up hides nothing, for the log is read all the same.
-    if (notified.size >= mostNotified) notified.clear();
-    notified.set(change.version, change.hints);
-    tell(parsed);
+  onHeartbeat(listener: (isHealthy: boolean) => void): void {
+    this.#heartbeatListeners.push(listener);
   }
 
-  /** Tells what was changed since the last look. */
-  function catchUp({ version, mark, changes }: StoreState): void {
-    if (changes === null) tell(null);
-    for (const change of changes ?? [])
-      if (notified.get(change.version) !== change.hints) tell(parseHints(change.hints));
-    position = { version, mark };
-    for (const told of notified.keys()) if (told <= version) notified.delete(told);
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+    const closing = this.#client;
+    this.#client = null;
+    await closing?.end().catch(() => {});
   }
 
-  async function connect(): Promise<void> {
-    let connecting: Client | null = null;
+  async #connect(): Promise<void> {
+    let client: Client | null = null;
     try {
-      connecting = open();
-      const lost = connecting;
-      connecting.on('error', () => drop(lost));
-      connecting.on('end', () => drop(lost));
-      connecting.on('notification', (told) => client === lost && hear(told));
-      client = connecting;
-      // Of another server the same number may be another change.
-      notified.clear();
-      await withTimeout(connecting.connect());
-      await withTimeout(connecting.query(`LISTEN "${channel}"`));
-      await heartbeat(connecting);
+      client = this.#options.open();
+      this.#attach(client);
+      await this.#withTimeout(client.connect());
+      await this.#withTimeout(client.query(`LISTEN "${this.#options.channel}"`));
+      await this.#heartbeat(client);
     } catch {
-      if (connecting !== null) return drop(connecting);
-      notifyHeartbeat(false);
-      later(connect, retryDelayMs);
+      if (client !== null) return this.#disconnect(client);
+      this.#emitHeartbeat(false);
+      this.#schedule(() => this.#connect(), retryDelayMs);
     }
   }
 
-  /** Every change made before it was sent has been told once it is answered. */
-  async function heartbeat(pinged: Client): Promise<void> {
+  #attach(client: Client): void {
+    client.on('error', () => this.#disconnect(client));
+    client.on('end', () => this.#disconnect(client));
+    client.on('notification', (message) => this.#client === client && this.#onNotification(message));
+    this.#client = client;
+    // On another server the same version may be another change.
+    this.#notified.clear();
+  }
+
+  /** Reads the log: every change made before the query was sent has been reported once it is answered. */
+  async #heartbeat(client: Client): Promise<void> {
     const sentAt = performance.now();
-    const ask = async (sql: string, values: readonly unknown[]) =>
-      (await pinged.query(sql, [...values])).rows;
-    const state = await withTimeout(readStoreState(ask, position));
-    if (client !== pinged) return;
-    catchUp(state);
-    notifiedUntil = sentAt;
-    notifyHeartbeat(!state.isReadOnly);
-    later(() => heartbeat(pinged).catch(() => drop(pinged)), heartbeatIntervalMs);
+    const query = async (sql: string, values: readonly unknown[]) =>
+      (await client.query(sql, [...values])).rows;
+    const state = await this.#withTimeout(readStoreState(query, this.#position));
+    if (this.#client !== client) return;
+    this.#catchUp(state);
+    this.#notifiedUntil = sentAt;
+    this.#emitHeartbeat(!state.isReadOnly);
+    const next = () => this.#heartbeat(client).catch(() => this.#disconnect(client));
+    this.#schedule(next, heartbeatIntervalMs);
   }
 
-  function drop(lost: Client): void {
-    if (client !== lost) return;
-    client = null;
-    notifyHeartbeat(false);
-    // With a question unanswered this cuts the connection.
-    lost.end().catch(() => {});
-    later(connect, retryDelayMs);
+  /** Reports a doubt long before the timeout, so that the server's availability can be checked in the meantime. */
+  #withTimeout<T>(work: Promise<T>): Promise<T> {
+    within(doubtMs, work).catch(() => this.#emitHeartbeat(false));
+    return within(heartbeatTimeoutMs, work);
   }
 
-  function later(run: () => unknown, delayMs: number): void {
-    clearTimeout(timer);
-    if (isClosed) return;
-    timer = setTimeout(run, delayMs);
-    timer.unref();
+  #disconnect(client: Client): void {
+    if (this.#client !== client) return;
+    this.#client = null;
+    this.#emitHeartbeat(false);
+    // With a query in flight this cuts the connection.
+    client.end().catch(() => {});
+    this.#schedule(() => this.#connect(), retryDelayMs);
   }
 
-  return {
-    get notifiedUntil() {
-      return notifiedUntil;
-    },
-    onChange: (listener) => void listeners.push(listener),
-    onHeartbeat: (listener) => void heartbeatListeners.push(listener),
-    async close() {
-      isClosed = true;
-      clearTimeout(timer);
-      const closing = client;
-      client = null;
-      await closing?.end().catch(() => {});
-    },
-  };
+  #onNotification({ payload = '' }: Notification): void {
+    const change = parseNotification(payload);
+    // The log has already reported everything up to its position.
+    if (change === undefined || change.version <= this.#position.version) return;
+    const parsed = parseHints(change.hints);
+    // Too long for a notification: the log has all of it.
+    if (parsed === null) return;
+    // Any user of the database may notify: a forged notification hides nothing, as the log is read in any case.
+    if (this.#notified.size >= maxNotified) this.#notified.clear();
+    this.#notified.set(change.version, change.hints);
+    this.#emitChange(parsed);
+  }
+
+  /** Reports what the log has beyond the position, but for what was notified. */
+  #catchUp({ version, mark, changes }: StoreState): void {
+    if (changes === null) this.#emitChange(null);
+    for (const change of changes ?? [])
+      if (this.#notified.get(change.version) !== change.hints) this.#emitChange(parseHints(change.hints));
+    this.#position = { version, mark };
+    for (const notified of this.#notified.keys()) if (notified <= version) this.#notified.delete(notified);
+  }
+
+  #emitChange(change: RecordsChange | null): void {
+    for (const listener of this.#changeListeners) listener(change);
+  }
+
+  #emitHeartbeat(isHealthy: boolean): void {
+    for (const listener of this.#isClosed ? [] : this.#heartbeatListeners) listener(isHealthy);
+  }
+
+  #schedule(run: () => unknown, delayMs: number): void {
+    clearTimeout(this.#timer);
+    if (this.#isClosed) return;
+    this.#timer = setTimeout(run, delayMs);
+    this.#timer.unref();
+  }
 }

@@ -7,35 +7,35 @@ import { CheckedClient } from './checked-client.ts';
 import { createClientConfig, type PostgresAccess } from './client-config.ts';
 import { toFailure, unavailable } from './failures.ts';
 
-/** How long a connection may take, and how long one migration or the wait for another replica's, ms. */
+/** How long it may take to connect, and to run a migration or wait for that of another replica, ms. */
 const connectTimeoutMs = 3_000;
 const migrationTimeoutMs = 60_000;
 
-/** The oldest server that has all we use: 13. */
+/** The oldest supported server: 13. */
 const oldestServer = 130_000;
 
-/** SQLSTATEs by which a server says that it can't now. What else it says will be the same the next time. */
-const passing = /^(?:08|25006|40|53|55P03|57)/;
+/** SQLSTATEs of temporary failures. Any other will be the same on the next attempt. */
+const temporary = /^(?:08|25006|40|53|55P03|57)/;
 
 /**
  * Brings a schema to the newest version, each numbered step in one transaction with the number it leads to. Of several
- * replicas the first does it, and the others wait for it. Where there is nothing to do it needs no right to do it, and the
- * right to make schemas only where there is none of that name.
+ * replicas the first does it, and the others wait for it. It needs no privileges when there is nothing to do, and the
+ * privilege to create schemas only when the schema doesn't exist.
  *
- * Rejects with {@link StoreOpenError} when the store can't be used: its schema is newer than this program, a right or the
- * user is missing, other tables are in the way. Rejects `store_unavailable` when the server can't be reached now.
+ * Rejects with {@link StoreOpenError} when the store can't be used: its schema is newer than this program, a privilege or
+ * the user is missing, other tables conflict. Rejects `store_unavailable` when the server is unavailable at the moment.
  */
 export async function migratePostgres(access: PostgresAccess): Promise<void> {
-  await requireOf(access, (client) => bringUpToDate(client, access.address.schema));
+  await connectAndRequire(access, (client) => bringUpToDate(client, access.address.schema));
 }
 
 /** Changes nothing, and rejects as {@link migratePostgres} does, also when the schema is older than this program. */
 export async function requireMigrated(access: PostgresAccess): Promise<void> {
-  await requireOf(access, (client) => compareVersion(client, access.address.schema));
+  await connectAndRequire(access, (client) => compareVersion(client, access.address.schema));
 }
 
 /** Connects once; rejects with {@link StoreOpenError} when `findMore` gives a reason why the store can't be used. */
-async function requireOf(
+async function connectAndRequire(
   access: PostgresAccess,
   findMore: (client: Client) => Promise<string | undefined>,
 ): Promise<void> {
@@ -52,42 +52,44 @@ async function requireOf(
   } catch (error) {
     if (error instanceof StoreOpenError) throw error;
     const failure = toFailure(error);
-    if (failure.code === undefined || passing.test(failure.code)) throw unavailable(failure.message);
+    if (failure.code === undefined || temporary.test(failure.code)) throw unavailable(failure.message);
     throw new StoreOpenError(location, `can't be opened (${failure.message})`);
   } finally {
     await client.end().catch(() => {});
   }
 }
 
-/** What speaks against the server itself. */
+/** Why the server itself can't be used. */
 async function findProblem(client: Client): Promise<string | undefined> {
   const { rows } = await client.query(`SELECT current_setting('server_version_num')::integer AS version,
     current_setting('server_encoding') AS encoding`);
   const [{ version, encoding }] = rows;
-  if (version < oldestServer) return `is on PostgreSQL ${Math.floor(version / 10_000)}, older than 13`;
-  if (encoding !== 'UTF8') return `has the encoding ${encoding}, which must be UTF8`;
+  if (version < oldestServer)
+    return `is on PostgreSQL ${Math.floor(version / 10_000)}; 13 or later is required`;
+  if (encoding !== 'UTF8') return `has encoding ${encoding}; UTF8 is required`;
   return undefined;
 }
 
-/** Migrates; gives the reason why it can't. */
+/** Migrates; gives the reason when it can't. */
 async function bringUpToDate(client: Client, schema: string): Promise<string | undefined> {
   const migrations = loadAll();
   if ((await versionOf(client, schema)) < migrations.length) {
     // Held until the connection ends.
     await client.query('SELECT pg_advisory_lock($1)', [lockKey(schema)]);
-    await makeSchema(client, schema);
+    await createSchema(client, schema);
     const found = await versionOf(client, schema);
     for (const migration of migrations.slice(found)) await apply(client, migration);
   }
   return compareVersion(client, schema);
 }
 
-/** What speaks against the version of the schema. */
+/** Why the schema's version can't be used. */
 async function compareVersion(client: Client, schema: string): Promise<string | undefined> {
   const newest = loadAll().length;
   const version = await versionOf(client, schema);
-  if (version > newest) return `has schema version ${version}, newer than ${newest} which this program knows`;
-  if (version < newest) return `has schema version ${version}, older than ${newest} of this program`;
+  if (version > newest)
+    return `has schema version ${version}; this version of Postern supports up to ${newest}`;
+  if (version < newest) return `has schema version ${version}; this version of Postern requires ${newest}`;
   return undefined;
 }
 
@@ -103,8 +105,8 @@ async function versionOf(client: Client, schema: string): Promise<number> {
   return newest.rows[0].number ?? 0;
 }
 
-/** Even with IF NOT EXISTS it would take the right to make one. */
-async function makeSchema(client: Client, schema: string): Promise<void> {
+/** Even with IF NOT EXISTS, the statement alone would require the privilege. */
+async function createSchema(client: Client, schema: string): Promise<void> {
   const { rows } = await client.query('SELECT 1 FROM pg_namespace WHERE nspname = $1', [schema]);
   if (rows.length === 0) await client.query(`CREATE SCHEMA IF NOT EXISTS "${schema}"`);
 }
@@ -113,7 +115,7 @@ async function apply(client: Client, { number, sql }: Migration): Promise<void> 
   await client.query(`BEGIN; ${sql}; INSERT INTO postern_migrations (number) VALUES (${number}); COMMIT`);
 }
 
-/** Locks are numbers, and of a whole database: the schema's name makes ours. */
+/** Locks are numbers, and shared by a whole database: ours is derived from the schema's name. */
 function lockKey(schema: string): string {
   return createHash('sha256').update(`postern migrations ${schema}`).digest().readBigInt64BE().toString();
 }

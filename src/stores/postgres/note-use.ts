@@ -1,14 +1,14 @@
 import type { Records } from '../records.ts';
-import { tryAgain } from './database.ts';
+import { retryConflicts } from './database.ts';
 import type { SessionPool } from './pool.ts';
 
-/** How many uses go in one statement: a few milliseconds. */
+/** How many uses one statement records: a few milliseconds. */
 const batchSize = 500;
 
 const noteLogins = noteStatement('users', 'last_login');
 const noteKeys = noteStatement('api_keys', 'last_used');
 
-/** Notes uses over that pool, without waiting for other writers; two that note the same lock in the same order. */
+/** Records uses over that pool, without waiting for other writers; two of them lock the same rows in the same order. */
 export function createNoteUse(pool: SessionPool): Records['noteUse'] {
   async function noteAll(statement: string, uses: ReadonlyMap<string, number>): Promise<void> {
     const entries = [...uses];
@@ -16,7 +16,7 @@ export function createNoteUse(pool: SessionPool): Records['noteUse'] {
       const batch = entries.slice(start, start + batchSize);
       const ids = batch.map(([id]) => id);
       const instants = batch.map(([, at]) => at);
-      await pool.use((session) => tryAgain(() => session.query(statement, [ids, instants])));
+      await pool.use((session) => retryConflicts(() => session.query(statement, [ids, instants])));
     }
   }
 

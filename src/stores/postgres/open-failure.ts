@@ -3,10 +3,10 @@ import { isUnavailable } from '../breaker.ts';
 import { StoreOpenError } from '../store-open-error.ts';
 
 /**
- * What `open` comes to, of a store that `key` of the configuration, or an option, gives the address of. Where it can't be
- * had, rejects with a {@link StoreOpenError} that names key, address and reason.
+ * The result of `open`, for the store whose address is the value of `key`, a configuration key or an option. On failure it
+ * rejects with a {@link StoreOpenError} that names key, address and reason.
  */
-export async function namingStore<T>(
+export async function withStoreName<T>(
   key: string,
   address: PostgresAddress,
   open: () => Promise<T>,
@@ -23,7 +23,7 @@ export async function namingStore<T>(
   }
 }
 
-/** As the driver or the server says it: neither repeats a password. */
+/** In the words of the driver or the server: neither repeats a password. */
 function reasonOf({ cause, code }: Error & { readonly code: string }): string {
   return cause instanceof Error ? cause.message : code;
 }

@@ -7,7 +7,7 @@ import type { Records } from '../records.ts';
 import { StoreOpenError } from '../store-open-error.ts';
 import { changeChannel } from './changes.ts';
 import { listenForChanges } from './listen.ts';
-import { namingStore } from './open-failure.ts';
+import { withStoreName } from './open-failure.ts';
 import {
   createPostgresClient,
   openPostgresRecords,
@@ -17,52 +17,52 @@ import {
 
 export interface SharedRecordsOptions extends PostgresRecordsOptions {
   readonly tenant: string;
-  /** How long what was seen counts while PostgreSQL is away, ms. */
+  /** How long a cached result counts while PostgreSQL is unavailable, ms. */
   readonly staleIfErrorMs: number;
-  /** How long a PostgreSQL that can't be reached is waited for, ms. */
+  /** How long to wait for an unavailable PostgreSQL, ms. */
   readonly openTimeoutMs: number;
   readonly events: RemoteEvents;
 }
 
-/** Records that several gateways may share, open. */
+/** Open records that several gateways may share. */
 export interface SharedRecords {
   readonly records: Records;
   poolLoad(): PoolLoad;
 }
 
-/** How often a start asks whether the PostgreSQL is there, ms. */
+/** How often a start retries, ms. */
 const retryDelayMs = 250;
 
 const configurationKey = 'stores.records';
 
 /**
- * Opens records that several gateways may share, making and migrating them as needed. Rejects with {@link StoreOpenError}
- * when they can't be had, or are another tenant's.
+ * Opens records that several gateways may share, creating and migrating them as needed. Rejects with {@link StoreOpenError}
+ * when they are unavailable, or belong to another tenant.
  */
 export async function openSharedRecords(options: SharedRecordsOptions): Promise<SharedRecords> {
   const { access, timeoutMs, tenant, staleIfErrorMs, events } = options;
-  const { opened, from } = await namingStore(configurationKey, access.address, () =>
-    withTimeout(options.openTimeoutMs, async () => {
+  const { opened, from } = await withStoreName(configurationKey, access.address, () =>
+    openWithin(options.openTimeoutMs, async () => {
       const records = await openPostgresRecords(options);
       const prepare = async () => {
         await requireSameTenant(records, tenant);
-        return { opened: records, from: await records.readLocation() };
+        return { opened: records, from: await records.readPosition() };
       };
       return prepare().catch((error) => closeAfter(error, records));
     }),
   );
-  const { poolLoad, readLocation: _, ...remote } = opened;
+  const { poolLoad, readPosition: _, ...remote } = opened;
   const feed = listenForChanges({
     open: () => createPostgresClient(access, timeoutMs),
     channel: changeChannel(access.address.schema),
     from,
   });
-  const announced = monitorRemote({ remote, feed, events });
-  return { records: createCachedRecords({ remote: announced, feed, staleIfErrorMs }), poolLoad };
+  const monitored = monitorRemote({ remote, feed, events });
+  return { records: createCachedRecords({ remote: monitored, feed, staleIfErrorMs }), poolLoad };
 }
 
-/** A server that is just being started, or failing over, is waited for. */
-async function withTimeout<T>(openTimeoutMs: number, open: () => Promise<T>): Promise<T> {
+/** Waits for a server that is starting, or failing over. */
+async function openWithin<T>(openTimeoutMs: number, open: () => Promise<T>): Promise<T> {
   const deadline = performance.now() + openTimeoutMs;
   for (;;) {
     try {
@@ -74,13 +74,13 @@ async function withTimeout<T>(openTimeoutMs: number, open: () => Promise<T>): Pr
   }
 }
 
-/** Two tenants with one address would have the same users and keys: whoever comes second is refused. */
+/** Two tenants with one address would have the same users and keys: the second is refused. */
 async function requireSameTenant(remote: PostgresRecords, tenant: string): Promise<void> {
   const owner = Buffer.from(await remote.secret('tenant', Buffer.from(tenant))).toString();
   if (owner === tenant) return;
   throw new StoreOpenError(
     configurationKey,
-    `belongs to tenant ${owner}; name a schema of its own, ?schema=NAME`,
+    `belongs to tenant ${owner}; give each tenant its own schema with ?schema=NAME`,
   );
 }
 

@@ -5,117 +5,126 @@ import { timedOutReason, within } from '../timeout.ts';
 import { CheckedClient } from './checked-client.ts';
 import { asRefusal, PostgresFailure, toFailure, unavailable } from './failures.ts';
 
-/** One connection, for the time of one call. All methods reject with a {@link PostgresFailure}. */
+/** One connection, for the duration of one call. All methods reject with a {@link PostgresFailure}. */
 export interface Session {
-  /** Asks one statement; each `?` stands for the next value. Gives its rows. */
+  /** Runs one statement and gives its rows; each `?` stands for the next value. */
   query(sql: string, values?: readonly PostgresValue[]): Promise<readonly unknown[]>;
-  /** Asks several statements without values, separated by semicolons. */
+  /** Runs several statements without values, separated by semicolons. */
   execute(sql: string): Promise<void>;
 }
 
 /** Lists go to `unnest`. */
 export type PostgresValue = Value | readonly string[] | readonly number[];
 
-/** Connections that are used in turn. */
+/** A pool of connections. */
 export interface SessionPool {
   /**
-   * Calls `work` with a connection. Rejects `store_unavailable` when that can't be had and done within the time, or at
-   * once when too many wait.
+   * Calls `work` with a connection. Rejects `store_unavailable` when there is none, or the work isn't done, within the
+   * timeout; and at once when too many calls are waiting.
    */
   use<T>(work: (session: Session) => Promise<T>): Promise<T>;
   load(): PoolLoad;
   close(): Promise<void>;
 }
 
-/** Counts how often the server turned out not to be the one to ask: connections made before that are not used again. */
+/** Counts how often the server turned out to be the wrong one: connections made before that are not used again. */
 export interface Epoch {
   current: number;
 }
 
 export interface SessionPoolOptions {
   readonly config: ClientConfig;
-  /** How many connections at most. */
+  /** The maximum number of connections. */
   readonly max: number;
   /** How long one call may take in all, ms. */
   readonly timeoutMs: number;
   /** Shared by all pools to a server. */
   readonly epoch: Epoch;
-  /** What is done changes nothing, so where the connection is lost it is done again on a new one; default false. */
+  /** Whether to repeat a call on a new connection when its own is lost, because it changes nothing; default false. */
   readonly repeats?: boolean;
 }
 
-/** Some milliseconds of work each; more would only wait for their time to run out. */
+/** Each has some milliseconds of work; more would only wait until they time out. */
 const maxWaiting = 128;
 const idleTimeoutMs = 30_000;
-/** What it takes to connect and ask. */
+/** The time it takes to connect and query. */
 const repeatMs = 100;
 
-const timedOut = () => new PostgresFailure('gone', undefined, timedOutReason);
+const timedOut = () => new PostgresFailure('unavailable', undefined, timedOutReason);
 const ignore = () => {};
 
 /** Opens a pool; it connects when it is first used. */
-export function openSessionPool({
-  config,
-  max,
-  timeoutMs,
-  epoch,
-  repeats = false,
-}: SessionPoolOptions): SessionPool {
-  const pool = new Pool({ ...config, Client: CheckedClient, max, idleTimeoutMillis: idleTimeoutMs });
-  const born = new WeakMap<PoolClient, number>();
-  pool.on('error', ignore);
-  pool.on('connect', (client) => {
-    born.set(client, epoch.current);
-    // An error between two queries is met by the next one; without a listener it would end the process.
-    client.on('error', ignore);
-  });
+export function openSessionPool(options: SessionPoolOptions): SessionPool {
+  return new CheckedPool(options);
+}
 
-  /** A connection that nothing speaks against: after a fail-over all others are connected to the wrong server. */
-  async function checkOut(deadline: number): Promise<PoolClient> {
-    for (;;) {
-      const client = await connectBefore(pool, deadline);
-      if (born.get(client) === epoch.current) return client;
-      client.release(true);
+class CheckedPool implements SessionPool {
+  readonly #pool: Pool;
+  readonly #epochs = new WeakMap<PoolClient, number>();
+  readonly #epoch: Epoch;
+  readonly #timeoutMs: number;
+  readonly #repeats: boolean;
+
+  constructor({ config, max, timeoutMs, epoch, repeats = false }: SessionPoolOptions) {
+    this.#pool = new Pool({ ...config, Client: CheckedClient, max, idleTimeoutMillis: idleTimeoutMs });
+    this.#epoch = epoch;
+    this.#timeoutMs = timeoutMs;
+    this.#repeats = repeats;
+    this.#pool.on('error', ignore);
+    this.#pool.on('connect', (client) => {
+      this.#epochs.set(client, epoch.current);
+      // The next query reports an error between two queries; without a listener it would end the process.
+      client.on('error', ignore);
+    });
+  }
+
+  async use<T>(work: (session: Session) => Promise<T>): Promise<T> {
+    if (this.#pool.waitingCount >= maxWaiting) throw unavailable('too many queries waiting');
+    const deadline = performance.now() + this.#timeoutMs;
+    try {
+      return await this.#useOnce(work, deadline).catch((error) => {
+        const isLost = error instanceof PostgresFailure && error.kind === 'unavailable';
+        if (!this.#repeats || !isLost || performance.now() > deadline - repeatMs) throw error;
+        return this.#useOnce(work, deadline);
+      });
+    } catch (error) {
+      throw asRefusal(error);
     }
   }
 
-  async function useOnce<T>(work: (session: Session) => Promise<T>, deadline: number): Promise<T> {
+  load(): PoolLoad {
+    const { totalCount, idleCount, waitingCount } = this.#pool;
+    return { busy: totalCount - idleCount, free: idleCount, waiting: waitingCount };
+  }
+
+  close(): Promise<void> {
+    return this.#pool.end();
+  }
+
+  async #useOnce<T>(work: (session: Session) => Promise<T>, deadline: number): Promise<T> {
     let client: PoolClient | undefined;
     let failure: PostgresFailure | undefined;
     const onFailure = (found: PostgresFailure) => {
-      if (found.kind === 'busy' || found.kind === 'gone') failure = found;
+      if (found.kind === 'busy' || found.kind === 'unavailable') failure = found;
     };
     try {
-      client = await checkOut(deadline);
+      client = await this.#checkOut(deadline);
       return await work(createSession(client, deadline, onFailure));
     } finally {
-      // Not at a connection that could not be made: that the others are good is not in doubt.
-      if (failure?.kind === 'gone') epoch.current += 1;
+      // Not when no connection could be made: that says nothing about those that exist.
+      if (failure?.kind === 'unavailable') this.#epoch.current += 1;
       client?.release(failure !== undefined);
     }
   }
 
-  return {
-    async use(work) {
-      if (pool.waitingCount >= maxWaiting) throw unavailable('too many wait');
-      const deadline = performance.now() + timeoutMs;
-      try {
-        return await useOnce(work, deadline).catch((error) => {
-          const isLost = error instanceof PostgresFailure && error.kind === 'gone';
-          if (!repeats || !isLost || performance.now() > deadline - repeatMs) throw error;
-          return useOnce(work, deadline);
-        });
-      } catch (error) {
-        throw asRefusal(error);
-      }
-    },
-    load: () => ({
-      busy: pool.totalCount - pool.idleCount,
-      free: pool.idleCount,
-      waiting: pool.waitingCount,
-    }),
-    close: () => pool.end(),
-  };
+  /** A connection of the current epoch: after a failover all older ones lead to the wrong server. */
+  async #checkOut(deadline: number): Promise<PoolClient> {
+    for (;;) {
+      const client = await connectBefore(this.#pool, deadline);
+      if (this.#epochs.get(client) === this.#epoch.current) return client;
+      client.release(true);
+    }
+  }
 }
 
 async function connectBefore(pool: Pool, deadline: number): Promise<PoolClient> {
@@ -133,15 +142,15 @@ function createSession(
   deadline: number,
   onFailure: (failure: PostgresFailure) => void,
 ): Session {
-  async function ask(
+  async function send(
     text: string,
     values: readonly PostgresValue[] | undefined,
   ): Promise<readonly unknown[]> {
     try {
-      const left = Math.ceil(deadline - performance.now());
-      if (left <= 0) throw timedOut();
-      // It is a setting of pg that its types only know for whole connections.
-      const query: QueryConfig & { query_timeout: number } = { text, query_timeout: left };
+      const remainingMs = Math.ceil(deadline - performance.now());
+      if (remainingMs <= 0) throw timedOut();
+      // pg supports this setting per query, but its types only know it for whole connections.
+      const query: QueryConfig & { query_timeout: number } = { text, query_timeout: remainingMs };
       if (values !== undefined) query.values = values.map(withoutNul);
       return (await client.query(query)).rows;
     } catch (error) {
@@ -152,9 +161,9 @@ function createSession(
   }
 
   return {
-    query: (sql, values = []) => ask(numberPlaceholders(sql), values),
+    query: (sql, values = []) => send(numberPlaceholders(sql), values),
     async execute(sql) {
-      await ask(sql, undefined);
+      await send(sql, undefined);
     },
   };
 }
@@ -164,7 +173,7 @@ function numberPlaceholders(sql: string): string {
   return sql.replace(/\?/g, () => `$${++count}`);
 }
 
-/** A text with NUL can't be kept, so nothing is equal to it: as to null. */
+/** A text with NUL can't be stored, so nothing equals it: like null. */
 function withoutNul(value: PostgresValue): PostgresValue {
   return typeof value === 'string' && value.includes('\0') ? null : value;
 }

@@ -12,33 +12,30 @@ import { migratePostgres } from './migrate.ts';
 import { createNoteUse } from './note-use.ts';
 import { type Epoch, openSessionPool, type SessionPool } from './pool.ts';
 
-/** What a records store in PostgreSQL is opened with. */
+/** Options of a records store in PostgreSQL. */
 export interface PostgresRecordsOptions {
   readonly access: PostgresAccess;
   /** The clock, epoch milliseconds. */
   readonly now: () => number;
-  /** How many connections at most, at least 2; default 8. The one that listens is not among them. */
-  readonly maxConnections?: number;
-  /** How long one call may take in all, ms; default 1800. */
-  readonly timeoutMs?: number;
+  /** The maximum number of connections, at least 2, without the one that listens. */
+  readonly maxConnections: number;
+  /** How long one call may take in all, ms. */
+  readonly timeoutMs: number;
 }
 
 /**
- * The records store in PostgreSQL: every call asks the server. A write that rejects `store_unavailable` has happened
- * whole or not at all, and may have happened: the answer to its COMMIT may be what was lost.
+ * The records store in PostgreSQL: every call queries the server. A write that rejects `store_unavailable` is atomic, but
+ * may have happened: it may be the reply to its COMMIT that was lost.
  */
 export interface PostgresRecords extends Omit<Records, 'version'> {
-  /** How many changes there have been of what a remembered identity rests on, and in which history. */
-  readLocation(): Promise<LogPosition>;
-  /** Of all its connections but the one that listens. */
+  /** The current position in the log of changes. */
+  readPosition(): Promise<LogPosition>;
+  /** Of all its connections except the one that listens. */
   poolLoad(): PoolLoad;
 }
 
 /** The `application_name` of the connection that listens; the others are `postern`. */
 export const listenerName = 'postern-listener';
-
-const defaultConnections = 8;
-const defaultTimeoutMs = 1_800;
 
 /** Brings the schema up to date and opens the store; rejects as {@link ./migrate.ts migratePostgres} does. */
 export async function openPostgresRecords(options: PostgresRecordsOptions): Promise<PostgresRecords> {
@@ -46,9 +43,9 @@ export async function openPostgresRecords(options: PostgresRecordsOptions): Prom
   return createPostgresRecords(options);
 }
 
-/** The store on a schema that is up to date; it connects when it is first asked. */
+/** The store on a schema that is up to date; it connects at the first call. */
 export function createPostgresRecords(options: PostgresRecordsOptions): PostgresRecords {
-  const { access, now, maxConnections = defaultConnections, timeoutMs = defaultTimeoutMs } = options;
+  const { access, now, maxConnections, timeoutMs } = options;
   const config = createClientConfig(access, { timeoutMs });
   const epoch: Epoch = { current: 0 };
   const writers = openSessionPool({ config, max: 1, timeoutMs, epoch });
@@ -57,7 +54,7 @@ export function createPostgresRecords(options: PostgresRecordsOptions): Postgres
     max: Math.max(maxConnections - 1, 1),
     timeoutMs,
     epoch,
-    // Noting a use twice does no harm either.
+    // Recording a use twice does no harm either.
     repeats: true,
   });
   const channel = changeChannel(access.address.schema);
@@ -66,21 +63,21 @@ export function createPostgresRecords(options: PostgresRecordsOptions): Postgres
   return {
     ...createSqlRecords(database, now),
     noteUse: createNoteUse(readers),
-    async readLocation() {
+    async readPosition() {
       const { version, mark } = await readers.use((session) => readStoreState(session.query, null));
       return { version, mark };
     },
     poolLoad: () => sumOf(readers.load(), writers.load()),
     ping: () => ping(readers, epoch),
-    backup: () => Promise.reject(new Error('a store in PostgreSQL is copied with pg_dump')),
+    backup: () => Promise.reject(new Error('back up a PostgreSQL store with pg_dump')),
     async close() {
       await Promise.all([readers.close(), writers.close()]);
     },
   };
 }
 
-/** A client of its own for who listens on {@link ./changes.ts changeChannel}; not connected yet. */
-export function createPostgresClient(access: PostgresAccess, timeoutMs = defaultTimeoutMs): Client {
+/** A dedicated client to listen on {@link ./changes.ts changeChannel}; not connected yet. */
+export function createPostgresClient(access: PostgresAccess, timeoutMs: number): Client {
   return new CheckedClient({ ...createClientConfig(access, { timeoutMs }), application_name: listenerName });
 }
 
@@ -97,7 +94,7 @@ async function ping(readers: SessionPool, epoch: Epoch): Promise<void> {
     session.query(`SELECT ${isReadOnly} AS "isReadOnly" FROM store_state`),
   )) as readonly { readonly isReadOnly: boolean }[];
   if (row?.isReadOnly === false) return;
-  // By its name another server may be found now.
+  // The host name may lead to another server now.
   epoch.current += 1;
-  throw unavailable('it is read-only');
+  throw unavailable('server is read-only');
 }
