@@ -171,12 +171,12 @@ function createInvalidatingWrites(
     createUser: (user, ...rest) => changingUser(user.id, () => remote.createUser(user, ...rest)),
     activate: (user, ...rest) => changingUser(user.id, () => remote.activate(user, ...rest)),
     updateUser: (id, ...rest) => changingUser(id, () => remote.updateUser(id, ...rest)),
-    removeUser: (id, options) => changingUser(id, () => remote.removeUser(id, options)),
-    acceptIdentity: (claims, newUser) =>
+    removeUser: (id, ...rest) => changingUser(id, () => remote.removeUser(id, ...rest)),
+    acceptIdentity: (...args) =>
       changing(
         // Without a result the user is unknown, and left to the feed: other users must stay cached during an outage.
         (result) => ({ keys: [], users: result === undefined ? [] : [result.found.user.id] }),
-        () => remote.acceptIdentity(claims, newUser),
+        () => remote.acceptIdentity(...args),
       ),
     linkIdentity: (id, ...rest) => changingUser(id, () => remote.linkIdentity(id, ...rest)),
     unlinkIdentity: (id, ...rest) => changingUser(id, () => remote.unlinkIdentity(id, ...rest)),

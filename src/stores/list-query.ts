@@ -1,13 +1,13 @@
-/** What an item is ordered by, as the records hold it; the null of a field is at its far end. */
+/** The value that an item is sorted by, as stored; nulls sort at the far end of the field. */
 export type SortValue = string | number | null;
 
 /** How instants and numbers are compared. */
 export type Comparison = 'gt' | 'gte' | 'lt' | 'lte';
 
-/** What a filter asks of a field. */
+/** The operator of a filter. */
 export type FilterOperator = Comparison | 'eq' | 'contains' | 'isnull';
 
-/** One filter of a list. Instants are epoch milliseconds; a list of values stands for all of them. */
+/** One filter of a list. Instants are epoch milliseconds; of a list of values all must match. */
 export interface FieldFilter<Field extends string = string> {
   readonly field: Field;
   readonly operator: FilterOperator;
@@ -20,7 +20,7 @@ export interface ListPosition {
   readonly id: string;
 }
 
-/** Asks for one page of a list. */
+/** A query for one page of a list. */
 export interface ListQuery<SortField extends string, Filters> {
   readonly sortBy: SortField;
   readonly sortOrder: 'asc' | 'desc';
@@ -30,13 +30,13 @@ export interface ListQuery<SortField extends string, Filters> {
   readonly from?: ListPosition;
   /** With `from`: the item at that position, if still there, counts too. */
   readonly inclusive?: boolean;
-  /** Read towards the start; items are still given in list order. */
+  /** Reads towards the start; the items are in list order nonetheless. */
   readonly backwards?: boolean;
-  /** How many at most. */
+  /** The maximum number of items. */
   readonly size: number;
 }
 
-/** One page of a list, all of one moment. */
+/** One page of a list, read in one snapshot. */
 export interface ListPage<Item> {
   readonly items: readonly Item[];
   /** How many items pass the filters. */

@@ -121,14 +121,14 @@ t.test('another refusal is a response', async (t) => {
 
 t.test('one that takes no writes is away, however well it can be read', async (t) => {
   const remote = new Remote();
-  remote.readOnly = 'it is read-only';
+  remote.readOnly = 'server is read-only';
   await remote.beat(false);
   await remote.records.findUser('u');
   await remote.beat(true);
-  t.strictSame(remote.states, ['it is read-only']);
+  t.strictSame(remote.states, ['server is read-only']);
   remote.readOnly = null;
   await remote.beat(true);
-  t.strictSame(remote.states, ['it is read-only', 'back']);
+  t.strictSame(remote.states, ['server is read-only', 'back']);
 });
 
 t.test('a ping that takes too long has failed, also when it is answered in the end', async (t) => {

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { copyRecords } from '../../src/stores/sql/copy.ts';
-import type { Ask, CopyEnd } from '../../src/stores/sql/copy-end.ts';
+import type { CopyEnd, RunQuery } from '../../src/stores/sql/copy-end.ts';
 import type { Value } from '../../src/stores/sql/steps.ts';
 import { openSqliteCopySource, openSqliteCopyTarget } from '../../src/stores/sqlite/copy-end.ts';
 import { temporaryFolder } from '../contract/sqlite-stores.ts';
@@ -21,7 +21,7 @@ async function copyWith(t: Test, tamper: Tamper) {
   const tampered: CopyEnd = {
     ...target,
     transaction: (work) =>
-      target.transaction((ask: Ask) => work((sql, values = []) => ask(...tamper(sql, values)))),
+      target.transaction((query: RunQuery) => work((sql, values = []) => query(...tamper(sql, values)))),
   };
   const copied = await copyRecords(source, tampered, () => {}).catch((error) => error);
   await Promise.all([source.close(), target.close()]);

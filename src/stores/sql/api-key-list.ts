@@ -21,7 +21,7 @@ const orderColumns = {
   last_used: { column: 'k.last_used_order', nullValue: -Number.MAX_SAFE_INTEGER },
 } as const;
 
-/** Builds the list of keys: steps that read one page, all of one moment. */
+/** Builds the list of keys: steps that read one page in one snapshot. */
 export function createApiKeyList(dialect: Dialect): (query: ApiKeyQuery) => Steps<ListPage<ListedApiKey>> {
   return createList<ApiKeyQuery, ApiKeyRow, ListedApiKey>(dialect, {
     from: 'api_keys k',
@@ -44,7 +44,7 @@ function filterConditions(dialect: Dialect, { filters, now }: ApiKeyQuery): read
     add(`${orderColumns[field].column} ${comparisonOperators[comparison]} ?`, value);
   if (filters.expiresIsNull !== undefined) add(`k.expires IS ${nullness(filters.expiresIsNull)}`);
   if (filters.lastUsedIsNull !== undefined) add(`k.last_used IS ${nullness(filters.lastUsedIsNull)}`);
-  // Scopes hold no quote (RFC 6749 §3.3).
+  // Scopes contain no quotes (RFC 6749 §3.3).
   for (const scope of filters.scopesContain ?? [])
     conditions.push(containsElement(dialect, 'k.scopes', scope));
   if (filters.createdByEq !== undefined) add('k.created_by = ?', filters.createdByEq);

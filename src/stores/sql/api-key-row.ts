@@ -3,7 +3,7 @@ import type { Dialect } from './dialect.ts';
 import { parseHeldSets, selectHeldSets } from './held-sets.ts';
 import { type HoldingsRow, selectHoldings, toHoldings } from './user-row.ts';
 
-/** What {@link selectApiKey} gives for a key. */
+/** A row of {@link selectApiKey}. */
 export interface ApiKeyRow extends Omit<ApiKey, 'scopes' | 'scopeSets'> {
   readonly scopes: string;
   readonly heldSets: string;
@@ -11,31 +11,31 @@ export interface ApiKeyRow extends Omit<ApiKey, 'scopes' | 'scopeSets'> {
   readonly ownerDisabled: number | null;
 }
 
-/** What {@link selectApiKeyWithOwner} gives for a key. */
+/** A row of {@link selectApiKeyWithOwner}. */
 export interface ApiKeyOwnerRow extends ApiKeyRow, HoldingsRow {
   readonly ownerDisplayName: string | null;
   readonly ownerEmail: string | null;
 }
 
-/** SQL that reads keys with sets and the name of their owner in one step; `k` is the key. */
+/** SQL that reads keys with their sets and their owner's name in one step; `k` is the key. */
 export function selectApiKey(dialect: Dialect): string {
   return select(dialect, '');
 }
 
-/** SQL that reads keys with sets and with all that their owner holds in one step; `k` is the key. */
+/** SQL that reads keys with their sets and everything their owner holds in one step; `k` is the key. */
 export function selectApiKeyWithOwner(dialect: Dialect): string {
   const profile = 'u.display_name AS "ownerDisplayName", u.email AS "ownerEmail"';
   return select(dialect, `, ${profile}, ${selectHoldings(dialect)}`);
 }
 
-function select(dialect: Dialect, more: string): string {
+function select(dialect: Dialect, moreColumns: string): string {
   return `SELECT k.id, k.label, k.hint, k.scopes, k.created, k.created_by AS "createdBy",
     k.parent, k.session, k.expires, k.last_used AS "lastUsed", u.username AS "ownerName", u.disabled AS "ownerDisabled",
-    ${selectHeldSets(dialect, 'api_key_scope_sets', 'key_id', 'k.id')} AS "heldSets"${more}
+    ${selectHeldSets(dialect, 'api_key_scope_sets', 'key_id', 'k.id')} AS "heldSets"${moreColumns}
   FROM api_keys k LEFT JOIN users u ON u.id = k.created_by`;
 }
 
-/** The key of a row of {@link selectApiKeyWithOwner}. */
+/** Parses a row of {@link selectApiKeyWithOwner}. */
 export function toApiKeyWithOwner(row: ApiKeyOwnerRow | undefined): ApiKeyWithOwner | undefined {
   if (row === undefined) return undefined;
   const { key, owner, sets } = toApiKey(row);
@@ -43,7 +43,7 @@ export function toApiKeyWithOwner(row: ApiKeyOwnerRow | undefined): ApiKeyWithOw
   return { key, owner: owner && { ...owner, ...profile, ...toHoldings(row) }, sets };
 }
 
-/** The key of a row of {@link selectApiKey}. */
+/** Parses a row of {@link selectApiKey}. */
 export function toApiKey(row: ApiKeyRow): ListedApiKey {
   const { ids, sets } = parseHeldSets(row.heldSets);
   const key: ApiKey = {

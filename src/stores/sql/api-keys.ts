@@ -9,7 +9,7 @@ import { insertHeldSets } from './held-sets.ts';
 import { createKeyLineage } from './key-lineage.ts';
 import { first, noteNewKey, run, type Steps } from './steps.ts';
 
-/** The part of the records store about API keys. */
+/** The part of the records store for API keys. */
 export type ApiKeys = Pick<
   Records,
   'findApiKeyByHash' | 'findApiKey' | 'listApiKeys' | 'createApiKey' | 'deleteApiKey'
@@ -24,7 +24,7 @@ const insertKey = `INSERT INTO api_keys
 /** API keys in SQL; `now` is the clock, in epoch milliseconds. */
 export function createApiKeys(database: SqlDatabase, now: () => number): ApiKeys {
   const { dialect, one, snapshot } = database;
-  // In a subquery: a parameter of a join itself makes SQLite plan the statement anew each time (ten times the cost).
+  // In a subquery: with a parameter in the join itself SQLite plans the statement each time (ten times the cost).
   const select = `${selectApiKeyWithOwner(dialect)} WHERE k.${dialect.keyRow} = (SELECT ${dialect.keyRow} FROM api_keys`;
   const byHash = `${select} WHERE hash = ?)`;
   const byId = `${select} WHERE id = ?)`;
@@ -35,9 +35,9 @@ export function createApiKeys(database: SqlDatabase, now: () => number): ApiKeys
   function* add(key: ApiKey, hash: Uint8Array): Steps<void> {
     yield* requireCredential(key, now());
     const { id, label, hint, created, createdBy, parent, session, expires, lastUsed } = key;
-    const born = [created, createdBy, parent, session];
+    const origin = [created, createdBy, parent, session];
     const scopes = JSON.stringify(key.scopes);
-    yield* run(insertKey, id, hash, label, hint, scopes, ...born, expires, lastUsed);
+    yield* run(insertKey, id, hash, label, hint, scopes, ...origin, expires, lastUsed);
     yield* run(addHeldSets, id, JSON.stringify(key.scopeSets));
     yield* noteNewKey(id);
   }
@@ -52,7 +52,7 @@ export function createApiKeys(database: SqlDatabase, now: () => number): ApiKeys
   };
 }
 
-/** A key outlives its owner where it was kept; a session does not. */
+/** A key may have been kept when its owner was removed; a session ends with its user. */
 function* requireCredential({ createdBy, parent }: ApiKey, now: number): Steps<void> {
   const owner = yield* first<{ readonly disabled: number }>(selectOwner, createdBy);
   const mayMint =

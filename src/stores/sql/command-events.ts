@@ -3,7 +3,7 @@ import type { Records } from '../records.ts';
 import type { SqlDatabase } from './database.ts';
 import { noteCommandEvents, run, type Steps } from './steps.ts';
 
-/** The part of the records store about what commands did. */
+/** The part of the records store for the events of commands. */
 export type CommandEvents = Pick<Records, 'keepCommandEvents' | 'takeCommandEvents'>;
 
 interface EventRow {
@@ -15,7 +15,7 @@ const selectAny = 'SELECT id FROM command_events LIMIT 1';
 const insertEvent = 'INSERT INTO command_events (id, entry) VALUES (?, ?)';
 const takeEvents = 'DELETE FROM command_events RETURNING id, entry';
 
-/** What commands did, in SQL. */
+/** The events of commands in SQL. */
 export function createCommandEvents({ one, write }: SqlDatabase): CommandEvents {
   function* keep(entries: readonly string[]): Steps<void> {
     for (const entry of entries) yield* run(insertEvent, uuidv7(), entry);
@@ -30,7 +30,7 @@ export function createCommandEvents({ one, write }: SqlDatabase): CommandEvents 
   return {
     keepCommandEvents: (entries) => write(() => keep(entries)),
     async takeCommandEvents() {
-      // Mostly there are none, and a look locks nothing.
+      // Mostly there are none, and a read locks nothing.
       const isAny = await one(selectAny, [], (row: object | undefined) => row !== undefined);
       return isAny ? write(take) : [];
     },

@@ -1,21 +1,20 @@
 import type { Awaitable } from '../awaitable.ts';
 import type { Value } from './steps.ts';
 
-/** Asks one query of an open transaction, each `?` of which stands for the next value; gives its rows. */
-export type Ask = (sql: string, values?: readonly Value[]) => Awaitable<readonly Row[]>;
+/** Runs one query in an open transaction and gives its rows; each `?` stands for the next value. */
+export type RunQuery = (sql: string, values?: readonly Value[]) => Awaitable<readonly Row[]>;
 
-/** A row by the names of its columns: texts, safe integers, bytes and nulls. */
+/** A row by column name: texts, safe integers, bytes and nulls. */
 export type Row = Readonly<Record<string, Value>>;
 
-/** Records that are opened to be copied from or to, and for nothing else. */
+/** Records opened as the source or the target of a copy only. */
 export interface CopyEnd {
   /** Their file or address, without credentials. */
   readonly location: string;
   /**
-   * Runs `work` in one transaction: of records that are copied from it sees one moment and can change nothing; of those
-   * that are copied to it keeps others from writing, and is kept whole or not at all. Rejects `store_unavailable`, or
-   * with what `work` rejects.
+   * Runs `work` in one transaction: on a source it is a read-only snapshot; on a target it blocks other writers, and is
+   * committed whole or not at all. Rejects `store_unavailable`, or with what `work` rejects.
    */
-  transaction<T>(work: (ask: Ask) => Promise<T>): Promise<T>;
+  transaction<T>(work: (query: RunQuery) => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }

@@ -2,7 +2,7 @@ import { administratorSet } from '../administrator-set.ts';
 import { administratorSetId, type ScopeSet } from '../scope-set.ts';
 import type { Dialect } from './dialect.ts';
 
-/** The sets that a user or a key holds: all ids, and what exists of them. */
+/** The sets that a user or a key holds: all ids, and the sets that exist. */
 export interface HeldSets {
   readonly ids: readonly string[];
   readonly sets: readonly ScopeSet[];
@@ -20,8 +20,8 @@ type HeldSetTuple = readonly [
 const none: HeldSets = Object.freeze({ ids: Object.freeze([]), sets: Object.freeze([]) });
 
 /**
- * SQL of one column that holds all sets of a row, by id, so that the row and its sets are read in one step;
- * {@link parseHeldSets} reads it.
+ * SQL for a column with all sets of a row, by id, so that the row and its sets are read in one step; {@link parseHeldSets}
+ * parses it.
  */
 export function selectHeldSets(
   dialect: Dialect,
@@ -36,7 +36,7 @@ export function selectHeldSets(
     WHERE h.${ownerColumn} = ${ownerId})`;
 }
 
-/** Reads the column that {@link selectHeldSets} makes. */
+/** Parses the column of {@link selectHeldSets}. */
 export function parseHeldSets(column: string): HeldSets {
   if (column === '[]') return none;
   const tuples = JSON.parse(column) as readonly HeldSetTuple[];
@@ -48,9 +48,9 @@ export function parseHeldSets(column: string): HeldSets {
   return { ids: tuples.map(([id]) => id), sets };
 }
 
-/** SQL that adds sets to a row's: its values are the id of the row and the ids of the sets as JSON. */
+/** SQL that adds sets to a row; its values are the id of the row and the ids of the sets as JSON. */
 export function insertHeldSets(dialect: Dialect, table: string, ownerColumn: string): string {
-  // Without WHERE, SQLite would take ON for a join's.
+  // Without WHERE, SQLite would parse ON as part of a join.
   return `INSERT INTO ${table} (${ownerColumn}, set_id)
     SELECT ?, e.value FROM ${dialect.elementsOf('?')} e WHERE true ON CONFLICT DO NOTHING`;
 }

@@ -4,6 +4,7 @@ import type { Records } from '../records.ts';
 import type { NewUser, User, UserWithSets } from '../user.ts';
 import { keepingAdministrator } from './administrator-watch.ts';
 import type { SqlDatabase } from './database.ts';
+import type { Dialect } from './dialect.ts';
 import { first, noteChange, run, type Steps } from './steps.ts';
 import {
   closeBootstrap,
@@ -15,7 +16,7 @@ import {
   type UserRow,
 } from './user-row.ts';
 
-/** The part of the records store about identities at providers. */
+/** The part of the records store for identities at providers. */
 export type Identities = Pick<Records, 'acceptIdentity' | 'linkIdentity' | 'unlinkIdentity' | 'identitiesOf'>;
 
 interface IdentityRow extends Identity {
@@ -40,94 +41,110 @@ const setProfile = 'UPDATE users SET display_name = ?, email = ? WHERE id = ?';
 
 /** Identities in SQL; `now` is the clock, in epoch milliseconds. */
 export function createIdentities({ dialect, many, write }: SqlDatabase, now: () => number): Identities {
-  const select = `SELECT i.issuer, i.subject, i.user_id AS "userId", i.made_user AS "madeUser", i.scopes, i.grants,
-      (SELECT ${dialect.arrayOf('s.set_id', 's.set_id')} FROM identity_scope_sets s
-        WHERE s.issuer = i.issuer AND s.subject = i.subject) AS "scopeSets"
-    FROM identities i`;
-  const byIdentity = `${select} WHERE ${thatIdentity}`;
-  const byUser = `${select} WHERE i.user_id = ? ORDER BY i.created, i.issuer, i.subject`;
-  const userById = `${selectUser(dialect)} WHERE u.id = ?`;
-  const addSets = `INSERT INTO identity_scope_sets (issuer, subject, set_id)
-    SELECT ?, ?, e.value FROM ${dialect.elementsOf('?')} e WHERE true ON CONFLICT DO NOTHING`;
-
-  function* find({ issuer, subject }: Identity): Steps<IdentityRow | undefined> {
-    return yield* first<IdentityRow>(byIdentity, issuer, subject);
-  }
-
-  function* ownerOf(identity: IdentityRow): Steps<UserWithSets> {
-    return toUserWithSets((yield* first<UserRow>(userById, identity.userId))!);
-  }
-
-  function* accept(
-    claims: IdentityClaims,
-    newUser: NewIdentityUser | null,
-  ): Steps<{ readonly found: UserWithSets; readonly isNew: boolean } | undefined> {
-    const known = yield* find(claims);
-    if (known === undefined) {
-      if (newUser === null) return undefined;
-      yield* makeUser(claims, newUser);
-    }
-    const identity = known ?? (yield* find(claims))!;
-    const before = yield* ownerOf(identity);
-    if (before.user.disabled) return { found: before, isNew: false };
-    yield* refresh(claims, identity, before.user);
-    return { found: yield* ownerOf(identity), isNew: known === undefined };
-  }
-
-  /** Makes another version of the user, of which everything that is remembered is forgotten. */
-  function* noteUser(userId: string): Steps<void> {
-    yield* run(touchUser, now(), userId);
-    yield* noteChange([userId]);
-  }
-
-  /** Brings up to date what has changed; a sign-in that changes nothing makes nobody look anew. */
-  function* refresh(claims: IdentityClaims, identity: IdentityRow, user: User): Steps<void> {
-    const { issuer, subject, displayName, email } = claims;
-    const scopes = JSON.stringify(claims.scopes);
-    const grants = claims.grants === undefined ? null : JSON.stringify(claims.grants.toSorted());
-    if (scopes !== identity.scopes || grants !== identity.grants) {
-      yield* run(setScopes, scopes, grants, issuer, subject);
-      yield* noteUser(user.id);
-    }
-    const scopeSets = JSON.stringify([...new Set(claims.scopeSets)].sort());
-    if (scopeSets !== JSON.stringify(JSON.parse(identity.scopeSets))) {
-      yield* run(removeSets, issuer, subject);
-      yield* run(addSets, issuer, subject, scopeSets);
-      yield* noteUser(user.id);
-    }
-    if (identity.madeUser === 1 && (user.displayName !== displayName || user.email !== email)) {
-      yield* run(setProfile, displayName, email, user.id);
-      yield* noteUser(user.id);
-    }
-  }
-
-  function* link(userId: string, identity: Identity, at: number): Steps<boolean> {
-    if ((yield* first(selectUserId, userId)) === undefined) return false;
-    const known = yield* find(identity);
-    if (known !== undefined && known.userId !== userId) throw new Refusal('conflict');
-    if (known !== undefined) return true;
-    yield* run(insertIdentity, identity.issuer, identity.subject, userId, 0, at);
-    yield* noteUser(userId);
-    return true;
-  }
-
-  function* unlink(userId: string, identity: Identity): Steps<boolean> {
-    if ((yield* find(identity))?.userId !== userId) return false;
-    yield* keepingAdministrator(() => run(removeIdentity, identity.issuer, identity.subject));
-    yield* noteUser(userId);
-    return true;
-  }
+  const byUser = `${selectIdentity(dialect)} WHERE i.user_id = ? ORDER BY i.created, i.issuer, i.subject`;
+  const steps = new IdentitySteps(dialect, now);
 
   return {
-    acceptIdentity: (claims, newUser) => write(() => accept(claims, newUser)),
-    linkIdentity: (userId, identity, at) => write(() => link(userId, identity, at)),
-    unlinkIdentity: (userId, identity) => write(() => unlink(userId, identity)),
+    acceptIdentity: (claims, newUser) => write(() => steps.accept(claims, newUser)),
+    linkIdentity: (userId, identity, at) => write(() => steps.link(userId, identity, at)),
+    unlinkIdentity: (userId, identity) => write(() => steps.unlink(userId, identity)),
     identitiesOf: (userId) =>
       many(byUser, [userId], (rows: readonly IdentityRow[]) => rows.map(toUserIdentity)),
   };
 }
 
-function* makeUser(
+function selectIdentity(dialect: Dialect): string {
+  return `SELECT i.issuer, i.subject, i.user_id AS "userId", i.made_user AS "madeUser", i.scopes, i.grants,
+      (SELECT ${dialect.arrayOf('s.set_id', 's.set_id')} FROM identity_scope_sets s
+        WHERE s.issuer = i.issuer AND s.subject = i.subject) AS "scopeSets"
+    FROM identities i`;
+}
+
+/** The transactions that change identities. */
+class IdentitySteps {
+  readonly #byIdentity: string;
+  readonly #userById: string;
+  readonly #addSets: string;
+  readonly #now: () => number;
+
+  constructor(dialect: Dialect, now: () => number) {
+    this.#now = now;
+    this.#byIdentity = `${selectIdentity(dialect)} WHERE ${thatIdentity}`;
+    this.#userById = `${selectUser(dialect)} WHERE u.id = ?`;
+    this.#addSets = `INSERT INTO identity_scope_sets (issuer, subject, set_id)
+      SELECT ?, ?, e.value FROM ${dialect.elementsOf('?')} e WHERE true ON CONFLICT DO NOTHING`;
+  }
+
+  *accept(
+    claims: IdentityClaims,
+    newUser: NewIdentityUser | null,
+  ): Steps<{ readonly found: UserWithSets; readonly isNew: boolean } | undefined> {
+    const known = yield* this.#find(claims);
+    if (known === undefined) {
+      if (newUser === null) return undefined;
+      yield* createUser(claims, newUser);
+    }
+    const identity = known ?? (yield* this.#find(claims))!;
+    const before = yield* this.#ownerOf(identity);
+    if (before.user.disabled) return { found: before, isNew: false };
+    yield* this.#refresh(claims, identity, before.user);
+    return { found: yield* this.#ownerOf(identity), isNew: known === undefined };
+  }
+
+  *link(userId: string, identity: Identity, at: number): Steps<boolean> {
+    if ((yield* first(selectUserId, userId)) === undefined) return false;
+    const known = yield* this.#find(identity);
+    if (known !== undefined && known.userId !== userId) throw new Refusal('conflict');
+    if (known !== undefined) return true;
+    yield* run(insertIdentity, identity.issuer, identity.subject, userId, 0, at);
+    yield* this.#noteUser(userId);
+    return true;
+  }
+
+  *unlink(userId: string, identity: Identity): Steps<boolean> {
+    if ((yield* this.#find(identity))?.userId !== userId) return false;
+    yield* keepingAdministrator(() => run(removeIdentity, identity.issuer, identity.subject));
+    yield* this.#noteUser(userId);
+    return true;
+  }
+
+  *#find({ issuer, subject }: Identity): Steps<IdentityRow | undefined> {
+    return yield* first<IdentityRow>(this.#byIdentity, issuer, subject);
+  }
+
+  *#ownerOf(identity: IdentityRow): Steps<UserWithSets> {
+    return toUserWithSets((yield* first<UserRow>(this.#userById, identity.userId))!);
+  }
+
+  /** Makes a new version of the user, and invalidates what is cached of it. */
+  *#noteUser(userId: string): Steps<void> {
+    yield* run(touchUser, this.#now(), userId);
+    yield* noteChange([userId]);
+  }
+
+  /** Updates what has changed; a sign-in that changes nothing invalidates no cache. */
+  *#refresh(claims: IdentityClaims, identity: IdentityRow, user: User): Steps<void> {
+    const { issuer, subject, displayName, email } = claims;
+    const scopes = JSON.stringify(claims.scopes);
+    const grants = claims.grants === undefined ? null : JSON.stringify(claims.grants.toSorted());
+    if (scopes !== identity.scopes || grants !== identity.grants) {
+      yield* run(setScopes, scopes, grants, issuer, subject);
+      yield* this.#noteUser(user.id);
+    }
+    const scopeSets = JSON.stringify([...new Set(claims.scopeSets)].sort());
+    if (scopeSets !== JSON.stringify(JSON.parse(identity.scopeSets))) {
+      yield* run(removeSets, issuer, subject);
+      yield* run(this.#addSets, issuer, subject, scopeSets);
+      yield* this.#noteUser(user.id);
+    }
+    if (identity.madeUser === 1 && (user.displayName !== displayName || user.email !== email)) {
+      yield* run(setProfile, displayName, email, user.id);
+      yield* this.#noteUser(user.id);
+    }
+  }
+}
+
+function* createUser(
   { issuer, subject }: IdentityClaims,
   { id, created, names }: NewIdentityUser,
 ): Steps<void> {

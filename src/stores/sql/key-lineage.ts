@@ -1,15 +1,15 @@
 import type { Dialect } from './dialect.ts';
 import { all, first, noteChange, run, type Steps } from './steps.ts';
 
-/** Deletes keys without losing who was minted with whom: steps that give the ids of the keys deleted. */
+/** Deletes keys without losing which key was minted with which: steps that give the ids of the keys deleted. */
 export interface KeyLineage {
   /** A key or, with `children`, all that were minted with it, at any depth, too. */
   removeKey(id: string, children: boolean): Steps<readonly string[]>;
-  /** Every key of a user; others are told of them by whoever calls this. */
+  /** Every key of a user; the caller notes the change. */
   removeKeysOf(userId: string): Steps<readonly string[]>;
 }
 
-/** A key, or where one was. */
+/** A key, or the trace of a deleted one. */
 interface Link {
   readonly id: string;
   readonly parent: string | null;
@@ -17,7 +17,7 @@ interface Link {
 
 const hasChild = `(EXISTS (SELECT 1 FROM api_keys c WHERE c.parent = k.id)
   OR EXISTS (SELECT 1 FROM removed_api_keys c WHERE c.parent = k.id))`;
-/** A deleted key stays as a link while others were minted with it. */
+/** A deleted key stays as a link while keys that were minted with it exist. */
 const keepLink = `INSERT INTO removed_api_keys (id, parent)
   SELECT k.id, k.parent FROM api_keys k WHERE k.id = ? AND ${hasChild}`;
 const keepLinksOf = `INSERT INTO removed_api_keys (id, parent)
@@ -28,16 +28,16 @@ const dropLink = `DELETE FROM removed_api_keys AS k WHERE id = ? AND NOT ${hasCh
 const selectLink =
   'SELECT id, parent FROM api_keys WHERE id = ? UNION ALL SELECT id, parent FROM removed_api_keys WHERE id = ?';
 
-/** So many links that lead to nobody any more are dropped at once; what is left does no harm. */
-const mostDropped = 100;
+/** How many links without descendants are dropped at once; any left do no harm. */
+const maxDropped = 100;
 
-/** The lines of keys in SQL. */
+/** The lineage of keys in SQL. */
 export function createKeyLineage({ elementsOf }: Dialect): KeyLineage {
-  const given = `(SELECT value FROM ${elementsOf('?')})`;
-  const selectChildren = `SELECT id FROM api_keys WHERE parent IN ${given}
-    UNION ALL SELECT id FROM removed_api_keys WHERE parent IN ${given}`;
-  const removeThese = `DELETE FROM api_keys WHERE id IN ${given} RETURNING id`;
-  const dropThese = `DELETE FROM removed_api_keys WHERE id IN ${given}`;
+  const ids = `(SELECT value FROM ${elementsOf('?')})`;
+  const selectChildren = `SELECT id FROM api_keys WHERE parent IN ${ids}
+    UNION ALL SELECT id FROM removed_api_keys WHERE parent IN ${ids}`;
+  const removeThese = `DELETE FROM api_keys WHERE id IN ${ids} RETURNING id`;
+  const dropThese = `DELETE FROM removed_api_keys WHERE id IN ${ids}`;
 
   function* removeAlone(id: string): Steps<readonly string[]> {
     yield* run(keepLink, id);
@@ -48,7 +48,7 @@ export function createKeyLineage({ elementsOf }: Dialect): KeyLineage {
     return [id];
   }
 
-  /** A generation at a time: that is as often as the line is long. */
+  /** One generation at a time: as many rounds as the lineage is deep. */
   function* removeWithChildren(id: string): Steps<readonly string[]> {
     const top = yield* first<Link>(selectLink, id, id);
     if (top === undefined) return [];
@@ -58,13 +58,13 @@ export function createKeyLineage({ elementsOf }: Dialect): KeyLineage {
       generation = (yield* all<Link>(selectChildren, parents, parents)).map((child) => child.id);
       family.push(...generation);
     }
-    const ids = JSON.stringify(family);
-    const removed = yield* run<Link>(removeThese, ids);
-    yield* run(dropThese, ids);
+    const familyIds = JSON.stringify(family);
+    const removed = yield* run<Link>(removeThese, familyIds);
+    yield* run(dropThese, familyIds);
     yield* dropLinksAbove([top]);
-    const gone = removed.map((key) => key.id);
-    if (gone.length > 0) yield* noteChange([], gone);
-    return gone;
+    const removedIds = removed.map((key) => key.id);
+    if (removedIds.length > 0) yield* noteChange([], removedIds);
+    return removedIds;
   }
 
   return {
@@ -78,9 +78,9 @@ export function createKeyLineage({ elementsOf }: Dialect): KeyLineage {
   };
 }
 
-/** Drops the links upwards of keys that have gone, as far as they lead to nobody else. */
+/** Drops the links above deleted keys that no longer lead to another key. */
 function* dropLinksAbove(keys: readonly Link[]): Steps<void> {
-  let left = mostDropped;
+  let left = maxDropped;
   for (const { parent } of keys)
     for (let id = parent; id !== null && left > 0; left--)
       id = (yield* run<Link>(dropLink, id))[0]?.parent ?? null;

@@ -10,14 +10,14 @@ export const comparisonOperators = {
   lte: '<=',
 } as const satisfies Record<Comparison, string>;
 
-/** How the filters of one field are asked of its table. */
+/** How the filters of one field translate to its table. */
 export interface FilterColumn {
   readonly column: string;
-  /** The column that stands for it in comparisons, where it is never null; default `column`. */
+  /** The column to compare instead, which is never null; default `column`. */
   readonly compared?: string;
-  /** Set where the column is a sorted JSON array of texts without quotes: `contains` asks for whole elements. */
+  /** Set if the column is a sorted JSON array of texts without quotes: `contains` then matches whole elements. */
   readonly isArray?: true;
-  /** In place of `column = ?`; each `?` stands for the value. */
+  /** Instead of `column = ?`; each `?` stands for the value. */
   readonly equals?: string;
 }
 
@@ -39,8 +39,8 @@ function conditionsOf(
     case 'isnull':
       return [{ sql: `${column} IS ${nullness(value === true)}`, values: [] }];
     case 'eq': {
-      const places = equals.split('?').length - 1;
-      return [{ sql: equals, values: Array<Value>(places).fill(asValue(value)) }];
+      const placeholders = equals.split('?').length - 1;
+      return [{ sql: equals, values: Array<Value>(placeholders).fill(asValue(value)) }];
     }
     case 'contains':
       return isArray
@@ -51,7 +51,7 @@ function conditionsOf(
   }
 }
 
-/** That a JSON array of texts without quotes holds one: what stands between two quotes is a whole element. */
+/** That a JSON array of texts without quotes contains one: text between two quotes is a whole element. */
 export function containsElement(dialect: Dialect, column: string, element: string): Condition {
   return { sql: `${dialect.position}(${column}, ?) > 0`, values: [JSON.stringify(element)] };
 }

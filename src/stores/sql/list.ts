@@ -6,11 +6,11 @@ import { all, first, type Steps, type Value } from './steps.ts';
 export interface ListTable<Query extends ListQuery<string, unknown>, Row, Item> {
   /** The table and its alias, for FROM. */
   readonly from: string;
-  /** Selects items with all that they show; a WHERE clause may follow. */
+  /** Selects items with everything they show; a WHERE clause may follow. */
   readonly select: string;
   /** The column that breaks ties. */
   readonly id: string;
-  /** The column that finds a row at the least cost; texts, or any value where columns take any. */
+  /** The column that finds a row at the lowest cost; texts, or any value where columns take any. */
   readonly row: string;
   /** By sort field. */
   readonly order: Readonly<Record<Query['sortBy'], OrderColumn>>;
@@ -21,93 +21,107 @@ export interface ListTable<Query extends ListQuery<string, unknown>, Row, Item> 
 /** A column that orders a list; it is never null. */
 export interface OrderColumn {
   readonly column: string;
-  /** What the column holds in place of null; absent: the field is never null. */
+  /** The column's value where the field is null; absent: the field is never null. */
   readonly nullValue?: number;
 }
 
-/** Where some items are, as a JSON array, and how many they are. */
-interface Few {
+/** The matches of filters that have few: their rows, as a JSON array, and their number. */
+interface FewMatches {
   readonly total: number;
   readonly rows: string;
 }
 
-/** So many matches are sorted at once; where there are more, the index of the order soon meets a page of them. */
-const fewMatches = 1_000;
+/** Up to so many matches are sorted; with more, a scan of the index in list order soon finds a page of them. */
+const maxFewMatches = 1_000;
 
-/** Builds the steps that read one page of a list, all of one moment. */
+/** Builds the steps that read one page of a list in one snapshot. */
 export function createList<Query extends ListQuery<string, unknown>, Row, Item>(
   dialect: Dialect,
   table: ListTable<Query, Row, Item>,
 ): (query: Query) => Steps<ListPage<Item>> {
-  const { from: source, select, id } = table;
+  const list = new List(dialect, table);
+  return (query) => list.read(query);
+}
 
-  /** Where all matches are, if they are few. */
-  function* findFew(filters: readonly Condition[]): Steps<Few | undefined> {
-    const matches = `SELECT ${table.row} AS place FROM ${source}${whereClause(filters)} LIMIT ?`;
-    const few = yield* first<Few>(
-      `SELECT count(*) AS total, ${dialect.arrayOf('m.place')} AS "rows" FROM (${matches}) m`,
-      ...valuesOf(filters),
-      fewMatches + 1,
-    );
-    return few!.total > fewMatches ? undefined : few;
+class List<Query extends ListQuery<string, unknown>, Row, Item> {
+  readonly #dialect: Dialect;
+  readonly #table: ListTable<Query, Row, Item>;
+
+  constructor(dialect: Dialect, table: ListTable<Query, Row, Item>) {
+    this.#dialect = dialect;
+    this.#table = table;
   }
 
-  function* count(filters: readonly Condition[]): Steps<number> {
-    const sql = `SELECT count(*) AS total FROM ${source}${whereClause(filters)}`;
+  *read(query: Query): Steps<ListPage<Item>> {
+    const filters = this.#table.conditions(query);
+    const few = filters.length === 0 ? undefined : yield* this.#findFew(filters);
+    const total = few?.total ?? (yield* this.#count(filters));
+
+    // A page towards the start is read in the opposite order and reversed.
+    const ascending = (query.sortOrder === 'asc') !== (query.backwards ?? false);
+    const matching = few ? [oneOf(this.#dialect, this.#table.row, few.rows)] : filters;
+    const rows = yield* this.#rows(query, matching, ascending);
+    const items = rows.slice(0, query.size).map((row) => this.#table.toItem(row));
+    if (query.backwards) items.reverse();
+    const beyond = rows.length > query.size;
+    const behind = yield* this.#hasMatchBehind(query, matching, ascending);
+    return query.backwards
+      ? { items, total, before: beyond, after: behind }
+      : { items, total, before: behind, after: beyond };
+  }
+
+  /** The matches, if there are few. */
+  *#findFew(filters: readonly Condition[]): Steps<FewMatches | undefined> {
+    const { row, from } = this.#table;
+    const matches = `SELECT ${row} AS found FROM ${from}${whereClause(filters)} LIMIT ?`;
+    const few = yield* first<FewMatches>(
+      `SELECT count(*) AS total, ${this.#dialect.arrayOf('m.found')} AS "rows" FROM (${matches}) m`,
+      ...valuesOf(filters),
+      maxFewMatches + 1,
+    );
+    return few!.total > maxFewMatches ? undefined : few;
+  }
+
+  *#count(filters: readonly Condition[]): Steps<number> {
+    const sql = `SELECT count(*) AS total FROM ${this.#table.from}${whereClause(filters)}`;
     return (yield* first<{ readonly total: number }>(sql, ...valuesOf(filters)))!.total;
   }
 
-  /** Whether a match lies on the other side of `from` than what is read. */
-  function* isAnythingBehind(
-    query: Query,
-    matching: readonly Condition[],
-    ascending: boolean,
-  ): Steps<boolean> {
-    if (query.from === undefined) return false;
-    const otherSide = positionCondition({ ...query, inclusive: !query.inclusive }, !ascending);
-    const conditions = [...matching, ...otherSide];
-    const sql = `SELECT ${id} FROM ${source}${whereClause(conditions)} LIMIT 1`;
-    return (yield* first(sql, ...valuesOf(conditions))) !== undefined;
-  }
-
-  function orderOf(query: Query): OrderColumn {
-    return table.order[query.sortBy as Query['sortBy']];
-  }
-
-  function positionCondition(query: Query, ascending: boolean): readonly Condition[] {
-    const { from, inclusive } = query;
-    if (from === undefined) return [];
-    const { column, nullValue } = orderOf(query);
-    const operator = (ascending ? '>' : '<') + (inclusive ? '=' : '');
-    return [
-      { sql: `(${column}, ${id}) ${operator} (?, ?)`, values: [from.value ?? nullValue ?? null, from.id] },
-    ];
-  }
-
-  return function* list(query) {
-    const filters = table.conditions(query);
-    const few = filters.length === 0 ? undefined : yield* findFew(filters);
-    const total = few?.total ?? (yield* count(filters));
-
-    // Reading towards the start is reading the opposite order and turning the page round.
-    const ascending = (query.sortOrder === 'asc') !== (query.backwards ?? false);
-    const matching = few ? [oneOf(dialect, table.row, few.rows)] : filters;
-    const conditions = [...matching, ...positionCondition(query, ascending)];
+  /** One row more than the page, if there is one. */
+  *#rows(query: Query, matching: readonly Condition[], ascending: boolean): Steps<readonly Row[]> {
+    const { select, id } = this.#table;
+    const conditions = [...matching, ...this.#positionCondition(query, ascending)];
     const direction = ascending ? 'ASC' : 'DESC';
-    const order = `${orderOf(query).column} ${direction}, ${id} ${direction}`;
-    const rows = yield* all<Row>(
+    const order = `${this.#orderOf(query).column} ${direction}, ${id} ${direction}`;
+    return yield* all<Row>(
       `${select}${whereClause(conditions)} ORDER BY ${order} LIMIT ?`,
       ...valuesOf(conditions),
       query.size + 1,
     );
-    const items = rows.slice(0, query.size).map((row) => table.toItem(row));
-    if (query.backwards) items.reverse();
-    const beyond = rows.length > query.size;
-    const behind = yield* isAnythingBehind(query, matching, ascending);
-    return query.backwards
-      ? { items, total, before: beyond, after: behind }
-      : { items, total, before: behind, after: beyond };
-  };
+  }
+
+  /** Whether there is a match on the other side of `from` than the page. */
+  *#hasMatchBehind(query: Query, matching: readonly Condition[], ascending: boolean): Steps<boolean> {
+    if (query.from === undefined) return false;
+    const { from, id } = this.#table;
+    const otherSide = this.#positionCondition({ ...query, inclusive: !query.inclusive }, !ascending);
+    const conditions = [...matching, ...otherSide];
+    const sql = `SELECT ${id} FROM ${from}${whereClause(conditions)} LIMIT 1`;
+    return (yield* first(sql, ...valuesOf(conditions))) !== undefined;
+  }
+
+  #positionCondition(query: Query, ascending: boolean): readonly Condition[] {
+    const { from, inclusive } = query;
+    if (from === undefined) return [];
+    const { column, nullValue } = this.#orderOf(query);
+    const operator = (ascending ? '>' : '<') + (inclusive ? '=' : '');
+    const sql = `(${column}, ${this.#table.id}) ${operator} (?, ?)`;
+    return [{ sql, values: [from.value ?? nullValue ?? null, from.id] }];
+  }
+
+  #orderOf(query: Query): OrderColumn {
+    return this.#table.order[query.sortBy as Query['sortBy']];
+  }
 }
 
 function oneOf({ elementsOf }: Dialect, column: string, rows: string): Condition {

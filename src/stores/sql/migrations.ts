@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** One step from a schema to the next. */
+/** One step from a schema version to the next. */
 export interface Migration {
-  /** Of the schema it leads to; the first is 1. */
+  /** The version that it leads to; the first is 1. */
   readonly number: number;
   readonly sql: string;
 }

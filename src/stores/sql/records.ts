@@ -8,10 +8,10 @@ import { createScopeSets, type ScopeSets } from './scope-sets.ts';
 import { createSecrets, type Secrets } from './secrets.ts';
 import { createUsers, type Users } from './users.ts';
 
-/** The records store as far as it is the same in every SQL database. */
+/** The part of the records store that is the same in every SQL database. */
 export type SqlRecords = AuditRecords & Users & Identities & ScopeSets & ApiKeys & Secrets & CommandEvents;
 
-/** The records store on that database; `now` is the clock, in epoch milliseconds. */
+/** Creates it on a database; `now` is the clock, in epoch milliseconds. */
 export function createSqlRecords(database: SqlDatabase, now: () => number): SqlRecords {
   return {
     ...createUsers(database, now),

@@ -3,7 +3,7 @@ import type { Records } from '../records.ts';
 import { administratorSetId, type ScopeSet } from '../scope-set.ts';
 import type { SqlDatabase } from './database.ts';
 
-/** The part of the records store about scope sets. */
+/** The part of the records store for scope sets. */
 export type ScopeSets = Pick<Records, 'findScopeSets' | 'findScopeSetByName'>;
 
 type ScopeSetRow = Omit<ScopeSet, 'scopes'> & { readonly scopes: string };

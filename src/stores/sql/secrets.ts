@@ -2,7 +2,7 @@ import type { BootstrapState, Records, SigningKey } from '../records.ts';
 import type { SqlDatabase } from './database.ts';
 import { all, first, run, type Steps } from './steps.ts';
 
-/** The part of the records store about signing keys, secrets and the bootstrap token. */
+/** The part of the records store for signing keys, secrets and the bootstrap token. */
 export type Secrets = Pick<
   Records,
   'signingKeys' | 'addSigningKey' | 'secret' | 'bootstrap' | 'setBootstrapToken'

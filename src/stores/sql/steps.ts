@@ -1,6 +1,6 @@
 import type { RecordsChange } from '../change-feed.ts';
 
-/** What a parameter of a query may be. */
+/** A parameter of a query. */
 export type Value = string | number | null | Uint8Array;
 
 /** One query of a transaction; each `?` stands for the next value. */
@@ -10,14 +10,14 @@ export interface Query {
   readonly writes: boolean;
 }
 
-/** Says that what is remembered of these keys and users is out of date once the transaction counts. */
+/** Invalidates what is cached of these keys and users once the transaction is committed. */
 export interface Changed {
   readonly changed: RecordsChange;
 }
 
 /**
- * A transaction, written once for all databases: it yields its queries and is given their rows. Whoever runs it opens
- * the transaction, keeps it when the steps return and rolls it back when they throw.
+ * A transaction, written once for all databases: it yields its queries and receives their rows. Its runner begins the
+ * transaction, commits it when the steps return and rolls it back when they throw.
  */
 export type Steps<T> = Generator<Query | Changed, T, readonly unknown[]>;
 
@@ -36,17 +36,17 @@ export function* run<Row = never>(sql: string, ...values: readonly Value[]): Ste
   return (yield { sql, values, writes: true }) as readonly Row[];
 }
 
-/** Counts a change of these users and keys. */
+/** Notes a change of these users and keys. */
 export function* noteChange(users: readonly string[], keys: readonly string[] = []): Steps<void> {
   yield { changed: { users, keys } };
 }
 
-/** Counts the making of a key. */
+/** Notes the creation of a key. */
 export function* noteNewKey(id: string): Steps<void> {
   yield { changed: { users: [], keys: [], newKeys: [id] } };
 }
 
-/** Counts that a command did something for a gateway to tell of. */
+/** Notes that a command left events for a gateway to log. */
 export function* noteCommandEvents(): Steps<void> {
   yield { changed: { users: [], keys: [], hasCommandEvents: true } };
 }

@@ -1,15 +1,15 @@
-/** A table of the records, as it is in every database. */
+/** A table of the records, the same in every database. */
 export interface Table {
   readonly name: string;
-  /** All but those that the database makes from others. */
+  /** All columns except generated ones. */
   readonly columns: readonly string[];
-  /** Its primary key, by which every database gives rows in the same order: bytes, or numbers. */
+  /** Its primary key, which every database orders in the same way: by bytes, or numbers. */
   readonly key: readonly string[];
-  /** Whether the migrations put rows there. */
+  /** Whether the migrations insert rows. */
   readonly isSeeded?: true;
 }
 
-/** Every table of the records, those first that others refer to. What a database keeps of itself is not among them. */
+/** Every table of the records, referenced tables first, without the bookkeeping of one database. */
 export const recordsTables: readonly Table[] = [
   {
     name: 'users',

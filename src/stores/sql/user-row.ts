@@ -4,13 +4,13 @@ import type { Dialect } from './dialect.ts';
 import { parseHeldSets, selectHeldSets } from './held-sets.ts';
 import type { Value } from './steps.ts';
 
-/** A user as a database gives it. */
+/** A row of {@link selectUser}. */
 export interface UserRow extends Omit<User, 'scopes' | 'scopeSets' | 'disabled' | 'managed'>, HoldingsRow {
   readonly disabled: number;
   readonly managed: number;
 }
 
-/** What {@link selectHoldings} gives. */
+/** The columns of {@link selectHoldings}. */
 export interface HoldingsRow {
   readonly ownScopes: string;
   readonly ownSets: string;
@@ -27,7 +27,7 @@ type GrantsTuple = readonly [
 
 const noGrants: readonly IdentityGrants[] = Object.freeze([]);
 
-/** Columns with all that is written of a user as held; `u` is the user. */
+/** Columns with everything recorded as held by a user; `u` is the user. */
 export function selectHoldings(dialect: Dialect): string {
   const { arrayOf, json, tuple } = dialect;
   const grantedSets = `(SELECT ${arrayOf('s.set_id', 's.set_id')} FROM identity_scope_sets s
@@ -39,7 +39,7 @@ export function selectHoldings(dialect: Dialect): string {
     (SELECT ${arrayOf(grants)} FROM identities i WHERE i.user_id = u.id) AS "grants"`;
 }
 
-/** Reads the columns of {@link selectHoldings}. */
+/** Parses the columns of {@link selectHoldings}. */
 export function toHoldings({ ownScopes, ownSets, allSets, grants }: HoldingsRow): UserHoldings {
   const sets: readonly ScopeSet[] = parseHeldSets(allSets).sets;
   return {
@@ -54,7 +54,7 @@ function toGrants([issuer, grants, scopes, scopeSets]: GrantsTuple): IdentityGra
   return { issuer, grants, scopes, scopeSets };
 }
 
-/** Selects users with all that is held; a WHERE clause may follow. */
+/** Selects users with everything they hold; a WHERE clause may follow. */
 export function selectUser(dialect: Dialect): string {
   return `SELECT u.id, u.username, u.display_name AS "displayName", u.email,
     u.password_hash AS "passwordHash", u.disabled, u.created, u.last_login AS "lastLogin",
@@ -70,30 +70,34 @@ export const insertUser = `INSERT INTO users
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 
 /**
- * Writes {@link toColumns} over those of the user, as another version. What is noted of uses stays: it may be noted at the
- * same time.
+ * Sets {@link toColumns} of the user, as a new version. The last login stays: it may be recorded concurrently.
  */
 export const updateUser = `UPDATE users SET username = ?, canonical_name = ?, display_name = ?, email = ?,
   password_hash = ?, scopes = ?, disabled = ?, updated = ?, epoch = ?, version = version + 1 WHERE id = ?`;
 
-/** Makes another version of a user of whom something else than its row was changed; its values are the time and the id. */
+/** Makes a new version of a user whose row was not changed otherwise; its values are the time and the id. */
 export const touchUser = 'UPDATE users SET updated = ?, version = version + 1 WHERE id = ?';
 
-/** Closes the bootstrap for good: there is a user. */
+/** Closes the bootstrap for good: a user exists. */
 export const closeBootstrap = 'UPDATE bootstrap SET open = 0, token = NULL';
 
-/** Reads a row of {@link selectUser}. */
+/** Parses a row of {@link selectUser}. */
 export function toUserWithSets(row: UserRow): UserWithSets;
 export function toUserWithSets(row: UserRow | undefined): UserWithSets | undefined;
 export function toUserWithSets(row: UserRow | undefined): UserWithSets | undefined {
   if (row === undefined) return undefined;
-  const { ownScopes, ownSets, allSets, grants: granted, ...columns } = row;
-  const { scopes, scopeSets, grants, sets } = toHoldings({ ownScopes, ownSets, allSets, grants: granted });
+  const { ownScopes, ownSets, allSets, grants: grantsColumn, ...columns } = row;
+  const { scopes, scopeSets, grants, sets } = toHoldings({
+    ownScopes,
+    ownSets,
+    allSets,
+    grants: grantsColumn,
+  });
   const flags = { disabled: row.disabled === 1, managed: row.managed === 1 };
   return { user: { ...columns, scopes, scopeSets, ...flags }, grants, sets };
 }
 
-/** What may be changed of a user, and the id, as the values of {@link updateUser}. */
+/** The fields of a user that may change, then the id, as the values of {@link updateUser}. */
 export function toColumns(user: User, canonicalName: string): readonly Value[] {
   return [...commonColumns(user, canonicalName), user.updated, user.epoch, user.id];
 }
