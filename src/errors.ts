@@ -1,3 +1,5 @@
+import type { Reason } from './reasons.ts';
+
 /** What the table holds for a refusal: the HTTP status and the constant public text. */
 export interface RefusalEntry {
   readonly status: number;
@@ -63,6 +65,8 @@ export interface RefusalOptions {
   readonly allow?: readonly string[];
   /** The connection is closed after the response: its framing can't be trusted any more. */
   readonly close?: boolean;
+  /** Why, for the log alone; if absent, what the code says. */
+  readonly reason?: Reason;
   /** What went wrong, for the log alone. */
   readonly cause?: unknown;
 }

@@ -4,6 +4,7 @@ import type { Holdings } from '../credentials/holdings.ts';
 import { createPrincipal, type Principal } from '../credentials/principal.ts';
 import type { RecentUse } from '../credentials/recent-use.ts';
 import { Refusal } from '../errors.ts';
+import type { Reason } from '../reasons.ts';
 import type { ApiKeyWithOwner } from '../stores/api-key.ts';
 import type { Awaitable } from '../stores/awaitable.ts';
 import type { Records } from '../stores/records.ts';
@@ -44,6 +45,13 @@ export function principalOfApiKey(
   });
 }
 
+/** Why {@link principalOfApiKey} gives none. */
+function reasonOf(found: ApiKeyWithOwner | undefined, now: number): Reason {
+  if (found === undefined) return 'api key unknown';
+  const { expires } = found.key;
+  return expires !== null && expires <= now ? 'api key expired' : 'api key suspended';
+}
+
 /** Builds the authenticator of API keys. Shape and checksum are judged before any store is asked. */
 export function createApiKeyAuthenticator(options: {
   readonly records: Pick<Records, 'version' | 'findApiKeyByHash'>;
@@ -57,14 +65,14 @@ export function createApiKeyAuthenticator(options: {
   const { records, recentUse, verifications, now } = options;
   const remembered = new LRUCache<string, RememberedKey>({ max: rememberedKeys });
 
-  function refused(): Refusal {
+  function refused(reason: Reason): Refusal {
     verifications.refused++;
-    return new Refusal('invalid_api_key');
+    return new Refusal('invalid_api_key', { reason });
   }
 
   function admit(principal: Principal): Principal {
     const instant = now();
-    if (principal.expires !== null && principal.expires <= instant) throw refused();
+    if (principal.expires !== null && principal.expires <= instant) throw refused('api key expired');
     recentUse.noteKey(principal.credentialId, instant);
     verifications.accepted++;
     return principal;
@@ -72,13 +80,13 @@ export function createApiKeyAuthenticator(options: {
 
   function remember(digest: string, recordsVersion: number, found: ApiKeyWithOwner | undefined): Principal {
     const principal = found && principalOfApiKey(found, { ...options, now: now() });
-    if (principal === undefined) throw refused();
+    if (principal === undefined) throw refused(reasonOf(found, now()));
     remembered.set(digest, { principal, recordsVersion });
     return admit(principal);
   }
 
   return (raw) => {
-    if (!isApiKey(raw)) throw refused();
+    if (!isApiKey(raw)) throw refused('api key malformed');
     const digest = apiKeyDigest(raw);
     const version = records.version();
     const known = remembered.get(digest);

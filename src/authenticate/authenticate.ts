@@ -45,7 +45,7 @@ export function createAuthenticate(options: {
     const token = bearerTokenOf(head.authorization);
     if (token === undefined && otherSchemesPass) return apiKeyCount === 0 ? null : apiKey(head.apiKey);
     if (apiKeyCount === 1) throw new Refusal('ambiguous_credentials');
-    if (token === undefined) throw new Refusal('not_authenticated');
+    if (token === undefined) throw new Refusal('not_authenticated', { reason: 'not a bearer token' });
     // A token has two dots (RFC 7515 §3.1), a key has none.
     return takesBearerKeys && !token.includes('.') ? apiKey(token) : bearerToken(token);
   };

@@ -34,7 +34,8 @@ export function createBearerTokenAuthenticator(options: {
   }
 
   function resolveUser(token: Remembered<Principal>, live: LiveSession | undefined): Awaitable<Principal> {
-    if (live === undefined || live.userId !== token.claims.userId) throw new Refusal('invalid_token');
+    if (live === undefined || live.userId !== token.claims.userId)
+      throw new Refusal('invalid_token', { reason: 'session ended' });
     const version = records.version();
     if (token.principal !== undefined && token.recordsVersion === version) return token.principal;
     const user = records.findUser(live.userId);
@@ -49,7 +50,8 @@ export function createBearerTokenAuthenticator(options: {
     found: UserWithSets | undefined,
     version: number,
   ): Principal {
-    if (found === undefined || found.user.disabled) throw new Refusal('invalid_token');
+    if (found === undefined || found.user.disabled)
+      throw new Refusal('invalid_token', { reason: 'user disabled or removed' });
     const { user } = found;
     const held = holdings.ofUser(found);
     const scopes = intersectScopes(token.claims.scopes, held.scopes);

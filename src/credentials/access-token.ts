@@ -1,6 +1,7 @@
 import { errors, type JSONWebKeySet, type JWTPayload, jwtVerify, SignJWT } from 'jose';
 import { uuidv7 } from 'uuidv7';
 import { Refusal } from '../errors.ts';
+import type { Reason } from '../reasons.ts';
 import type { SigningKey } from '../stores/records.ts';
 import { createKeyRing, headerOf, type TokenKey, tokenType } from './key-ring.ts';
 import { parseScope } from './scopes.ts';
@@ -149,8 +150,14 @@ function requireKeyOf(algorithm: SigningKey['algorithm'], keys: readonly TokenKe
   return key;
 }
 
+const reasonsByCause: Readonly<Record<string, Reason>> = {
+  header: 'access token of another key',
+  ERR_JWS_SIGNATURE_VERIFICATION_FAILED: 'access token signature',
+  ERR_JWT_EXPIRED: 'access token expired',
+};
+
 function refusal(cause: string): Refusal {
-  return new Refusal('invalid_token', { cause });
+  return new Refusal('invalid_token', { cause, reason: reasonsByCause[cause] ?? 'access token malformed' });
 }
 
 function isCanonicalBase64url(text: string): boolean {

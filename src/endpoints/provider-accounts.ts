@@ -15,6 +15,7 @@ export interface ProviderAccounts {
    */
   accept(
     identity: VerifiedIdentity,
+    requestId: string,
   ): Promise<{ readonly found: UserWithSets; readonly isNew: boolean } | undefined>;
   /** Whether the identity is linked to that user right now, and the user is enabled. */
   maySignIn(userId: string, identity: Identity): Promise<boolean>;
@@ -31,24 +32,26 @@ export function createProviderAccounts(options: {
 }): ProviderAccounts {
   const { provider, accounts, records, now, log } = options;
 
-  async function idsOfSets(names: readonly string[]): Promise<string[]> {
+  async function idsOfSets(names: readonly string[], requestId: string): Promise<string[]> {
     const found = await Promise.all(names.map((name) => records.findScopeSetByName(name)));
     const unknown = names.filter((_, index) => found[index] === undefined);
     // Removing a set takes it away from every user; it must not stop them from signing in.
-    for (const name of unknown)
-      log.warn('grant refers to an unknown scope set', { provider, scope_set: name });
+    for (const name of unknown) {
+      const about = { provider, scope_set: name, request_id: requestId };
+      log.warn('grant refers to an unknown scope set', about);
+    }
     return found.flatMap((set) => (set === undefined ? [] : [set.id]));
   }
 
   return {
-    async accept({ issuer, subject, profile, grants }) {
+    async accept({ issuer, subject, profile, grants }, requestId) {
       const claims = {
         issuer,
         subject,
         displayName: profile.displayName,
         email: profile.email,
         scopes: grants.scopes,
-        scopeSets: await idsOfSets(grants.scopeSets),
+        scopeSets: await idsOfSets(grants.scopeSets, requestId),
         grants: grants.grants,
       };
       const newUser = accounts === 'create' ? newUserOf(profile.username, provider, now()) : null;

@@ -113,7 +113,7 @@ class ProviderSignIn {
 
   async #requireAccount(exchange: Exchange, identity: VerifiedIdentity): Promise<UserWithSets> {
     const { accounts, audit, provider } = this.#options;
-    const accepted = await accounts.accept(identity);
+    const accepted = await accounts.accept(identity, exchange.id);
     if (accepted === undefined)
       throw this.#notProvisioned(exchange, {
         subject: null,

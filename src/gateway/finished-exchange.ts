@@ -30,6 +30,8 @@ export function recordFinished(
     address: exchange.address,
     bytesIn: exchange.bytesIn,
     bytesOut: bodyBytes,
+    reason: exchange.reason,
+    upstreamFailure: exchange.upstreamFailure,
   });
   if (exchange.trace !== null) endTrace(exchange.trace, exchange);
   exchange.onOver?.();

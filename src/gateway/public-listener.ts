@@ -5,6 +5,7 @@ import type { Refusal } from '../errors.ts';
 import { type CertificateFiles, watchCertificate } from '../http/certificate-files.ts';
 import { createTrustedProxies } from '../http/client-address.ts';
 import { createPublicServer, type PublicServer, type ServerSettings } from '../http/public-server.ts';
+import { unreadableReason } from '../http/refusal-reason.ts';
 import type { CertificatePair } from '../http1/server.ts';
 import type { Log } from '../log/log.ts';
 import type { Tracing } from '../tracing/tracing.ts';
@@ -96,14 +97,16 @@ export class PublicListener {
         else traceExchange(tracing, exchange, () => current.refuse(exchange, refusal));
       },
       onClosed: (exchange) => recordFinished(exchange, log, metrics.requests),
-      onUnreadable: (refusal, address) => this.#recordUnreadable(refusal, address),
+      onUnreadable: (...unreadable) => this.#recordUnreadable(...unreadable),
     });
   }
 
-  #recordUnreadable({ status, code }: Refusal, address: string): void {
+  #recordUnreadable(refusal: Refusal, address: string, requestId: string): void {
     const { log, metrics } = this.#parts;
+    const { status, code } = refusal;
     metrics.requests.unreadable(status, code);
-    log.info('request could not be read', { outcome: code, status, address });
+    const reason = unreadableReason(refusal);
+    log.info('request could not be read', { outcome: code, reason, status, address, request_id: requestId });
   }
 
   #watchCertificate({ listen: { tls } }: Config): CertificateFiles | null {

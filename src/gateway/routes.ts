@@ -10,6 +10,7 @@ import {
 import { type Echo, startEcho } from '../proxy/echo.ts';
 import { createIdentityHeaders, type IdentityHeadersOf } from '../proxy/identity-headers.ts';
 import { createRoute, createRouteTable, type RouteTable } from '../proxy/route-table.ts';
+import { hostAndPort } from '../proxy/upstream-failure.ts';
 
 /** The configured routes with the upstreams they lead to. */
 export interface ComposedRoutes {
@@ -45,6 +46,7 @@ export async function composeRoutes(
       path,
       exact: route.exact !== undefined,
       upstream: upstreams.get(route.upstream)!,
+      upstreamAddress: addressTextOf(settings.url),
       identityHeadersOf: identity.get(route.upstream)!,
       isPublic: route.public,
       passesPreflights: route.preflight === 'upstream',
@@ -95,6 +97,18 @@ function locationOf(url: UpstreamAddress): Pick<UpstreamOptions, 'address' | 'au
       return { address: { socketPath: url.path }, authority: 'localhost' };
     case 'echo':
       throw new TypeError('the echo has an address only once it runs');
+  }
+}
+
+/** As the access log shows it. */
+function addressTextOf(url: UpstreamAddress): string {
+  switch (url.kind) {
+    case 'server':
+      return hostAndPort(url.host, url.port);
+    case 'socket':
+      return url.path;
+    case 'echo':
+      return 'builtin:echo';
   }
 }
 

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { RequestChannel, ResponseWriter, ServerExchange } from '../http1/connection-options.ts';
 import type { BodyReader } from '../http1/incoming-body.ts';
 import type { RequestHeadText } from '../http1/message-head.ts';
+import type { Reason } from '../reasons.ts';
 import type { RequestTrace } from '../tracing/request-trace.ts';
 import { clientAddress, type TrustedProxies } from './client-address.ts';
 import { isUsableRequestId, type RequestHead } from './request-head.ts';
@@ -12,6 +13,17 @@ export interface Caller {
   readonly kind: 'session' | 'api_key';
   readonly userId: string;
   readonly credentialId: string;
+}
+
+/** Where and how an upstream failed, for the log. */
+export interface UpstreamFailureDetail {
+  /** Its name in the configuration. */
+  readonly upstream: string;
+  /** Host and port, or the path of its socket. */
+  readonly address: string;
+  /** The code of the system or TLS error; empty when there was none. */
+  readonly errno: string;
+  readonly phase: 'queue' | 'connect' | 'tls' | 'response_head' | 'response_body';
 }
 
 /** One request and its response on the public listener, with everything known about it so far. */
@@ -42,6 +54,10 @@ export class Exchange implements ServerExchange {
   route = '';
   /** `ok`, a refusal's code, or what else ended it. */
   outcome = 'ok';
+  /** Why it was refused or failed; empty when it wasn't. */
+  reason: Reason | '' = '';
+  /** What the upstream did wrong, for the log. */
+  upstreamFailure: UpstreamFailureDetail | null = null;
   caller: Caller | null = null;
   /** Its spans; null if no traces are exported. */
   trace: RequestTrace | null = null;

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { Refusal } from '../errors.ts';
 import {
   type CertificatePair,
@@ -44,7 +45,7 @@ export interface PublicServerOptions extends ServerSettings {
   /** Called when an exchange is over, however it ended. */
   readonly onClosed: (exchange: Exchange) => void;
   /** Called when received bytes are refused that never became an exchange. */
-  readonly onUnreadable: (refusal: Refusal, peer: string) => void;
+  readonly onUnreadable: (refusal: Refusal, peer: string, requestId: string) => void;
 }
 
 /** The public listener: the engine's server, with exchanges and further settings of its own. */
@@ -72,14 +73,15 @@ export function createPublicServer(options: PublicServerOptions): PublicServer {
     },
     onRequest(exchange) {
       if (exchange.head.raw.length > 2 * limits.headerCount)
-        onRefused(exchange, new Refusal('headers_too_large', { close: true }));
+        onRefused(exchange, new Refusal('headers_too_large', { close: true, reason: 'too many headers' }));
       else if (targets.isTooLong(exchange.method, exchange.path, exchange.target.length))
         onRefused(exchange, new Refusal('target_too_long', { close: true }));
       else onExchange(exchange);
     },
     onUnreadable(refusal, peer) {
-      options.onUnreadable(refusal, peer);
-      return unreadableRequestResponse(refusal, realm);
+      const requestId = randomUUID();
+      options.onUnreadable(refusal, peer, requestId);
+      return unreadableRequestResponse(refusal, realm, requestId);
     },
     onClosed,
   };

@@ -1,9 +1,9 @@
-import { randomUUID } from 'node:crypto';
 import { Refusal, refusals, ValidationError } from '../errors.ts';
 import { responseHeadText } from '../http1/head-text.ts';
 import type { Cors } from './cors.ts';
 import type { Exchange } from './exchange.ts';
 import { oauthErrorFields } from './oauth-error.ts';
+import { refusalReason } from './refusal-reason.ts';
 
 /** The response of a built-in endpoint. */
 export interface Reply {
@@ -104,6 +104,7 @@ export function createReplies(options: {
     const refusal = known ? error : new Refusal('internal_error');
     const parts = refusalParts(refusal, realm, exchange.id, oauth);
     exchange.outcome = parts.code;
+    if (exchange.reason === '') exchange.reason = refusalReason(refusal);
     if (exchange.response.begun) {
       exchange.reset(parts.code);
       return;
@@ -132,13 +133,12 @@ export function createReplies(options: {
 }
 
 /** The complete response, as latin1 text, to bytes that aren't a request; the connection ends with it. */
-export function unreadableRequestResponse(refusal: Refusal, realm: string): string {
-  const id = randomUUID();
-  const { status, headers, body } = refusalParts(refusal, realm, id, false);
+export function unreadableRequestResponse(refusal: Refusal, realm: string, requestId: string): string {
+  const { status, headers, body } = refusalParts(refusal, realm, requestId, false);
   const text = JSON.stringify(body);
   const fields = [
     'X-Request-Id',
-    id,
+    requestId,
     'Cache-Control',
     'no-store',
     ...headers,

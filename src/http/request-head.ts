@@ -1,5 +1,6 @@
 import { Refusal } from '../errors.ts';
 import { hasBody, type RequestFraming, requestFraming } from '../http1/request-framing.ts';
+import type { Reason } from '../reasons.ts';
 import { normalisedName } from '../rules/known-headers.ts';
 import { type Meaning, meaning, meaningOf } from './header-names.ts';
 
@@ -189,15 +190,16 @@ const hostValue =
  * Throws `bad_request`; the connection closes.
  */
 export function assertUnambiguousHead(head: RequestHead, httpMinor: number): void {
-  if (head.framing.isAmbiguous) throw malformed();
-  if (head.hostCount !== 1 && (httpMinor === 1 || head.hostCount > 1)) throw malformed();
-  if (head.hostCount === 1 && (head.host.length > 255 || !hostValue.test(head.host))) throw malformed();
+  if (head.framing.isAmbiguous) throw malformed('body length is ambiguous');
+  if (head.hostCount !== 1 && (httpMinor === 1 || head.hostCount > 1)) throw malformed('host header');
+  if (head.hostCount === 1 && (head.host.length > 255 || !hostValue.test(head.host)))
+    throw malformed('host header');
   if (head.connectionNames !== null)
-    for (const name of notHopByHop) if (head.connectionNames.has(name)) throw malformed();
+    for (const name of notHopByHop) if (head.connectionNames.has(name)) throw malformed('connection header');
 }
 
-function malformed(): Refusal {
-  return new Refusal('bad_request', { close: true });
+function malformed(reason: Reason): Refusal {
+  return new Refusal('bad_request', { close: true, reason });
 }
 
 /** Whether the client's request id may appear in responses and logs: given once, 1-128 of `[A-Za-z0-9._-]`. */

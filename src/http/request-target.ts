@@ -1,4 +1,5 @@
 import { Refusal } from '../errors.ts';
+import type { Reason } from '../reasons.ts';
 
 /** What the configuration's `paths` lets through as opaque characters; anything else that is ambiguous is refused. */
 export interface TargetRules {
@@ -20,6 +21,15 @@ const backslash = 0x5c;
 const hash = 0x23;
 const question = 0x3f;
 
+/** By the byte that is encoded: what servers take for a separator once they decode it. */
+const separatorReasons: Readonly<Record<number, Reason>> = {
+  [slash]: 'path holds %2f',
+  [backslash]: 'path holds %5c',
+  [semicolon]: 'path holds %3b',
+  [hash]: 'path holds %23',
+  [question]: 'path holds %3f',
+};
+
 /** Per byte: 1 for RFC 3986 §2.3 unreserved characters. */
 const unreserved = new Uint8Array(256);
 for (const character of 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~')
@@ -39,41 +49,41 @@ for (let value = 0; value < 16; value++) {
  * Throws `bad_request`.
  */
 export function assertUnambiguousTarget(target: string, pathEnd: number, rules: TargetRules): void {
-  if (target.charCodeAt(0) !== slash) throw ambiguous();
+  if (target.charCodeAt(0) !== slash) throw ambiguous('target is not a path');
   let segmentStart = 1;
   for (let i = 1; i < pathEnd; i++) {
     const code = target.charCodeAt(i);
     if (code === slash) {
-      if (i === segmentStart) throw ambiguous();
+      if (i === segmentStart) throw ambiguous('path holds //');
       assertNoDotSegment(target, segmentStart, i);
       segmentStart = i + 1;
     } else if (code === percent) {
       i = checkEscape(target, i, pathEnd, rules);
     } else if (code === semicolon) {
-      if (!rules.passSemicolons) throw ambiguous();
+      if (!rules.passSemicolons) throw ambiguous('path holds ;');
       // `..;x` is a parent segment to servers that cut path parameters off.
       assertNoDotSegment(target, partStart(target, i), i);
     } else if (code < 0x21 || code > 0x7e || code === backslash || code === hash) {
-      throw ambiguous();
+      throw ambiguous(code === backslash ? 'path holds \\' : 'target holds a forbidden byte');
     }
   }
-  if (target.charCodeAt(1) === slash) throw ambiguous();
+  if (target.charCodeAt(1) === slash) throw ambiguous('path holds //');
   assertNoDotSegment(target, segmentStart, pathEnd);
   for (let i = pathEnd; i < target.length; i++) {
     const code = target.charCodeAt(i);
-    if (code < 0x21 || code > 0x7e || code === hash) throw ambiguous();
+    if (code < 0x21 || code > 0x7e || code === hash) throw ambiguous('target holds a forbidden byte');
   }
 }
 
-function ambiguous(): Refusal {
-  return new Refusal('bad_request', { close: true });
+function ambiguous(reason: Reason): Refusal {
+  return new Refusal('bad_request', { close: true, reason });
 }
 
 function assertNoDotSegment(target: string, start: number, end: number): void {
   const length = end - start;
-  if (length === 1 && target.charCodeAt(start) === dot) throw ambiguous();
+  if (length === 1 && target.charCodeAt(start) === dot) throw ambiguous('path holds a dot segment');
   if (length === 2 && target.charCodeAt(start) === dot && target.charCodeAt(start + 1) === dot)
-    throw ambiguous();
+    throw ambiguous('path holds a dot segment');
 }
 
 function byteAt(target: string, index: number, end: number): number {
@@ -88,7 +98,8 @@ function checkEscape(target: string, index: number, pathEnd: number, rules: Targ
   const end = pathEnd;
   const byte = requireByteAt(target, index, end);
   if (byte >= 0x80) return checkUtf8(target, index, end, byte);
-  if (byte < 0x20 || byte === 0x7f || unreserved[byte] === 1) throw ambiguous();
+  if (byte < 0x20 || byte === 0x7f) throw ambiguous('path holds an encoded control character');
+  if (unreserved[byte] === 1) throw ambiguous('path holds an encoded letter, digit or mark');
   if (byte === slash && rules.passEncodedSlashes) {
     assertNoDotSegmentAround(target, index, end);
     return index + 2;
@@ -97,16 +108,17 @@ function checkEscape(target: string, index: number, pathEnd: number, rules: Targ
     assertNoDotSegmentAround(target, index, end);
     return index + 2;
   }
-  if (byte === slash || byte === backslash || byte === semicolon || byte === hash || byte === question)
-    throw ambiguous();
+  const separator = separatorReasons[byte];
+  if (separator !== undefined) throw ambiguous(separator);
   // A second round of decoding would see another escape here.
-  if (byte === percent && isHex(target, index + 3, end) && isHex(target, index + 4, end)) throw ambiguous();
+  if (byte === percent && isHex(target, index + 3, end) && isHex(target, index + 4, end))
+    throw ambiguous('path is encoded twice');
   return index + 2;
 }
 
 function requireByteAt(target: string, index: number, end: number): number {
   const byte = byteAt(target, index, end);
-  if (byte < 0) throw ambiguous();
+  if (byte < 0) throw ambiguous('path holds a malformed escape');
   return byte;
 }
 
@@ -137,16 +149,17 @@ function endsWithEscape(target: string, end: number): boolean {
 /** Checks one UTF-8 sequence of escapes (RFC 3629 §4: no overlong form, no surrogate, nothing above U+10FFFF). */
 function checkUtf8(target: string, index: number, end: number, first: number): number {
   const length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
-  if (first < 0xc2 || first > 0xf4) throw ambiguous();
+  if (first < 0xc2 || first > 0xf4) throw ambiguous('path holds escapes that are not UTF-8');
   let point = first & (0x7f >> length);
   for (let k = 1; k < length; k++) {
-    const byte = requireByteAt(target, index + 3 * k, end);
-    if ((byte & 0xc0) !== 0x80) throw ambiguous();
+    const byte = byteAt(target, index + 3 * k, end);
+    if (byte < 0 || (byte & 0xc0) !== 0x80) throw ambiguous('path holds escapes that are not UTF-8');
     point = (point << 6) | (byte & 0x3f);
   }
   const overlong = (length === 3 && point < 0x800) || (length === 4 && point < 0x10000);
-  if (overlong || point > 0x10ffff || (point >= 0xd800 && point <= 0xdfff)) throw ambiguous();
+  if (overlong || point > 0x10ffff || (point >= 0xd800 && point <= 0xdfff))
+    throw ambiguous('path holds escapes that are not UTF-8');
   // U+0080 to U+009F are control characters too.
-  if (point < 0xa0) throw ambiguous();
+  if (point < 0xa0) throw ambiguous('path holds an encoded control character');
   return index + 3 * length - 1;
 }

@@ -20,6 +20,15 @@ export interface AccessEntry {
   readonly address: string;
   readonly bytesIn: number;
   readonly bytesOut: number;
+  /** Why it was refused or failed: a phrase of a fixed table; empty when it wasn't. */
+  readonly reason: string;
+  /** What the upstream did wrong; null when it did nothing wrong. */
+  readonly upstreamFailure: {
+    readonly upstream: string;
+    readonly address: string;
+    readonly errno: string;
+    readonly phase: string;
+  } | null;
 }
 
 /** Who did something, and by which credential. */
@@ -206,8 +215,17 @@ function accessLine(entry: AccessEntry, time: string): string {
     entry.bytesIn +
     ',"bytes_out":' +
     entry.bytesOut +
+    (entry.reason === '' ? '' : failureFields(entry)) +
     '}\n'
   );
+}
+
+function failureFields({ reason, upstreamFailure }: AccessEntry): string {
+  const why = `,"reason":${quoted(reason)}`;
+  if (upstreamFailure === null) return why;
+  const { upstream, address, errno, phase } = upstreamFailure;
+  const code = errno === '' ? '' : `,"errno":${quoted(errno)}`;
+  return `${why},"upstream":${quoted(upstream)},"upstream_address":${quoted(address)}${code},"phase":"${phase}"`;
 }
 
 function auditLine(entry: AuditEntry): string {

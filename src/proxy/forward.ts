@@ -15,6 +15,7 @@ import { responseFields, trailerFields } from './response-headers.ts';
 import type { Route } from './route-table.ts';
 import type { Tunnel } from './tunnel.ts';
 import { openTunnel, switchFields, upgradeOf } from './upgrade.ts';
+import { noteUpstreamFailure } from './upstream-failure.ts';
 
 /** Sends an admitted exchange to its upstream and the response back. Throws only `UnwritableHead`, before it starts. */
 export type Forward = (
@@ -198,7 +199,10 @@ class ForwardedRequest implements UpstreamRequest, BodyOwner, OpenStream {
     if (error.diedIdle && this.#mayRetry) {
       this.#mayRetry = false;
       this.#sendAgain();
-    } else this.#fail(error.asRefusal(), 'upstream_aborted');
+    } else {
+      noteUpstreamFailure(this.#exchange, error, this.#route, this.takenAt > 0);
+      this.#fail(error.asRefusal(), 'upstream_aborted');
+    }
   }
 
   #sendAgain(): void {

@@ -17,6 +17,8 @@ export interface RouteOptions {
   readonly path: string;
   readonly exact: boolean;
   readonly upstream: Upstream;
+  /** Where it is configured to listen, for the log: host and port, or the path of its socket. */
+  readonly upstreamAddress: string;
   /** The headers by which the upstream learns who the caller is. */
   readonly identityHeadersOf: IdentityHeadersOf;
   readonly isPublic: boolean;
@@ -106,11 +108,12 @@ export function createRouteTable(routes: readonly Route[]): RouteTable {
   return {
     find(path) {
       const route = spelled.find(withoutTrailingSlash(path));
-      if (route === undefined) throw new Refusal('not_found');
+      if (route === undefined) throw new Refusal('not_found', { reason: 'no route' });
       if (allPlain && !hasOtherReadings(path)) return route;
       for (const reading of laxReadings(path)) {
         const found = read.find(reading);
-        if (found !== undefined && isCloser(found, route)) throw new Refusal('not_found');
+        if (found !== undefined && isCloser(found, route))
+          throw new Refusal('not_found', { reason: 'another server reads a closer route' });
       }
       return route;
     },

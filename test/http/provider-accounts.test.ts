@@ -200,7 +200,7 @@ t.test('grants are worked out anew at each sign-in, for the sessions there are t
   t.equal(editor.json.scope, 'store:read store:write');
   t.match(
     logLines().filter(({ level }) => level === 'warn'),
-    [{ provider: 'idp', scope_set: 'a set that is not there' }],
+    [{ provider: 'idp', scope_set: 'a set that is not there', request_id: String }],
   );
   t.equal((await asset(editor, 'POST')).status, 200);
 

@@ -134,6 +134,7 @@ async function forwardTo(
 }
 
 const routeOptions = {
+  upstreamAddress: '127.0.0.1:9',
   label: '/',
   path: '/',
   exact: false,

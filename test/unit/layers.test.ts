@@ -4,6 +4,7 @@ import t from 'tap';
 
 /** Folders from the lowest layer up. A file imports from its own folder and from lower layers; one layer's folders are strangers. */
 const layers: readonly (readonly string[])[] = [
+  ['reasons.ts'],
   ['errors.ts'],
   ['http1', 'log', 'metrics', 'rules', 'tracing'],
   ['config', 'node-engine'],

@@ -2,6 +2,7 @@ import t from 'tap';
 import { createRoute, createRouteTable, type RouteOptions } from '../../src/proxy/route-table.ts';
 
 const options: RouteOptions = {
+  upstreamAddress: '127.0.0.1:9',
   label: '',
   path: '/',
   exact: false,

@@ -1,0 +1,75 @@
+import { Refusal, type RefusalCode } from '../errors.ts';
+import type { Reason } from '../reasons.ts';
+
+/** The reason where whatever refuses gives none of its own. */
+const byCode: Readonly<Record<RefusalCode, Reason>> = {
+  bad_request: 'malformed request',
+  ambiguous_credentials: 'two credentials',
+  invalid_cursor: 'cursor',
+  not_authenticated: 'no credential',
+  invalid_token: 'access token malformed',
+  invalid_api_key: 'api key unknown',
+  invalid_credentials: 'wrong user name or password',
+  invalid_refresh_token: 'refresh cookie',
+  invalid_assertion: 'assertion',
+  invalid_bootstrap_token: 'bootstrap token',
+  insufficient_scope: 'missing scope',
+  session_required: 'session required',
+  api_key_required: 'api key required',
+  user_not_provisioned: 'not provisioned',
+  expiry_exceeds_caller: 'key would outlive its parent',
+  cross_site: 'foreign page',
+  prefetch: 'prefetch',
+  not_found: 'not found',
+  method_not_allowed: 'method not served',
+  request_timeout: 'body timed out',
+  already_activated: 'already activated',
+  conflict: 'conflict',
+  in_use: 'in use',
+  last_administrator: 'last administrator',
+  body_too_large: 'body too large',
+  target_too_long: 'target too long',
+  expectation_failed: 'expect header',
+  too_many_attempts: 'too many attempts',
+  headers_too_large: 'head too large',
+  internal_error: 'internal error',
+  not_implemented: 'unknown method',
+  upstream_unavailable: 'connect failed',
+  store_unavailable: 'store unavailable',
+  provider_unavailable: 'identity provider unavailable',
+  overloaded: 'overloaded',
+  upstream_overloaded: 'too many waiting requests',
+  upstream_timeout: 'response timed out',
+  version_not_supported: 'HTTP version',
+};
+
+/** The reasons behind what the HTTP engine calls malformed, by its own words. */
+export const engineReasons: Readonly<Record<string, Reason>> = {
+  'forbidden character': 'forbidden byte in the head',
+  'request line': 'request line',
+  method: 'method name',
+  'unknown method': 'unknown method',
+  'field line': 'header line',
+  'field name': 'header name',
+  version: 'HTTP version',
+  'chunk size': 'body is malformed',
+  'chunk extension': 'body is malformed',
+  'chunk end': 'body is malformed',
+  trailers: 'body is malformed',
+};
+
+/** Why a request was refused; any error that isn't a refusal is an internal one, but for the problems of a 422. */
+export function refusalReason(error: { readonly code: string }): Reason {
+  if (!(error instanceof Refusal))
+    return error.code === 'validation_error' ? 'field problems' : 'internal error';
+  const { reason, cause } = error.options;
+  if (reason !== undefined) return reason;
+  return (typeof cause === 'string' ? engineReasons[cause] : undefined) ?? byCode[error.code];
+}
+
+/** Why received bytes never became a request. */
+export function unreadableReason(refusal: Refusal): Reason {
+  if (refusal.code === 'request_timeout') return 'head timed out';
+  if (refusal.code === 'bad_request' && refusal.options.cause === undefined) return 'not an HTTP request';
+  return refusalReason(refusal);
+}

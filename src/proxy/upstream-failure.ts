@@ -1,0 +1,61 @@
+import type { Exchange, UpstreamFailureDetail } from '../http/exchange.ts';
+import type { UpstreamError } from '../http1/upstream-error.ts';
+import type { Reason } from '../reasons.ts';
+import type { Route } from './route-table.ts';
+
+/** Notes for the access line of a request why and where its upstream failed. `isTaken`: a connection carried it. */
+export function noteUpstreamFailure(
+  exchange: Exchange,
+  error: UpstreamError,
+  { upstream, upstreamAddress }: Pick<Route, 'upstream' | 'upstreamAddress'>,
+  isTaken: boolean,
+): void {
+  const cause = (error.cause ?? {}) as SocketError;
+  const errno = typeof cause.code === 'string' && error.kind !== 'malformed' ? cause.code : '';
+  const phase = phaseOf(error, errno, isTaken, exchange.response.begun);
+  exchange.reason = reasonOf(error, errno, phase);
+  exchange.upstreamFailure = {
+    upstream: upstream.name,
+    address: cause.address && cause.port ? hostAndPort(cause.address, cause.port) : upstreamAddress,
+    errno,
+    phase,
+  };
+}
+
+/** A system error of a socket, with the address that was tried where there was one. */
+type SocketError = NodeJS.ErrnoException & { readonly address?: string; readonly port?: number };
+type Phase = UpstreamFailureDetail['phase'];
+
+// What OpenSSL and Node's own checks of certificates call their errors; a refused connection has a system error.
+const tlsError = /^(?:ERR_(?:SSL|TLS|OSSL)|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|HOSTNAME_MISMATCH|EPROTO$)/;
+const nameError = /^(?:ENOTFOUND|EAI_)/;
+
+function phaseOf({ kind }: UpstreamError, errno: string, isTaken: boolean, hasResponse: boolean): Phase {
+  if (kind === 'refused' || kind === 'connect_timeout') return tlsError.test(errno) ? 'tls' : 'connect';
+  if (hasResponse) return 'response_body';
+  return isTaken ? 'response_head' : 'queue';
+}
+
+function reasonOf({ kind }: UpstreamError, errno: string, phase: Phase): Reason {
+  switch (kind) {
+    case 'refused':
+      if (phase === 'tls') return 'tls failed';
+      if (nameError.test(errno)) return 'name not resolved';
+      return errno === 'ECONNREFUSED' ? 'connect refused' : 'connect failed';
+    case 'connect_timeout':
+      return 'connect timed out';
+    case 'response_timeout':
+      return phase === 'queue' ? 'no free connection' : 'response timed out';
+    case 'idle_timeout':
+      return 'response stalled';
+    case 'malformed':
+      return 'response malformed';
+    case 'reset':
+      return phase === 'response_body' ? 'response cut off' : 'connection closed early';
+  }
+}
+
+/** An address as it is written in URLs. */
+export function hostAndPort(host: string, port: number): string {
+  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+}
