@@ -1,46 +1,19 @@
-import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { createTrustedProxies } from '../../src/http/client-address.ts';
 import type { Exchange } from '../../src/http/exchange.ts';
-import { createPublicServer } from '../../src/http/public-server.ts';
 import { eventually, startForwarding } from '../support/forwarding.ts';
+import { startPublicListener } from '../support/public-listener.ts';
 import { connectRaw } from '../support/raw-client.ts';
 
 const seconds = (count: number) => count * 1_000;
 
-/** The listener alone, with a handler of the test's own. */
-async function listen(t: Test, writeIdleTimeoutMs: number, onExchange: (exchange: Exchange) => void) {
-  const server = createPublicServer({
-    limits: {
-      connections: 10,
-      connectionsPerAddress: 0,
-      targetBytes: 8_192,
-      headerBytes: 16_384,
-      headerCount: 100,
-      headerTimeoutMs: seconds(10),
-      bodyIdleTimeoutMs: seconds(10),
-      bodyJudgedAfterMs: seconds(30),
-      keepAliveTimeoutMs: 300,
-      writeIdleTimeoutMs,
-      requestsPerConnection: 0,
-    },
-    proxies: createTrustedProxies([]),
-    realm: 'test',
-    tls: null,
-    onExchange,
-    onRefused: () => {},
-    onClosed: () => {},
-    onUnreadable: () => {},
-  });
-  const { port }: AddressInfo = await server.listen('127.0.0.1', 0);
-  t.teardown(() => server.drain(0));
-  return { server, port };
-}
+/** A listener alone. */
+const listen = (t: Test, writeIdleTimeoutMs: number, onExchange: (exchange: Exchange) => void) =>
+  startPublicListener(t, onExchange, { limits: { writeIdleTimeoutMs, keepAliveTimeoutMs: 300 } });
 
 const piece = Buffer.alloc(32 * 1024, 'x');
 
-/** Responses with as much as the kernel takes, and the rest, which waits in the gateway for the client to read. */
+/** Responds with more than the kernel accepts; the rest waits in the gateway until the client reads. */
 async function respondWithMoreThanIsTaken(exchange: Exchange): Promise<void> {
   exchange.begin(200, [], -1);
   while (exchange.write(piece)) await sleep(1);
@@ -48,12 +21,12 @@ async function respondWithMoreThanIsTaken(exchange: Exchange): Promise<void> {
 }
 
 for (const [name, line] of [
-  ['of a connection that closes', 'Connection: close'],
-  ['of one that is kept', 'X-A: b'],
+  ['before the connection closes', 'Connection: close'],
+  ['on a connection that stays open', 'X-A: b'],
 ]) {
   const request = `GET / HTTP/1.1\r\nHost: a\r\n${line}\r\n\r\n`;
 
-  t.test(`the end of an answer ${name} waits for a slow reader`, async (t) => {
+  t.test(`the end of a response ${name} waits for a slow reader`, async (t) => {
     const { port } = await listen(t, seconds(10), respondWithMoreThanIsTaken);
     const client = await connectRaw(port);
     client.pause();
@@ -65,7 +38,7 @@ for (const [name, line] of [
     t.ok(response.text.endsWith('the end'));
   });
 
-  t.test(`the end of an answer ${name} waits no longer than write_idle_timeout`, async (t) => {
+  t.test(`the end of a response ${name} waits no longer than write_idle_timeout`, async (t) => {
     const { port, server } = await listen(t, 400, respondWithMoreThanIsTaken);
     const client = await connectRaw(port);
     client.pause();
@@ -77,7 +50,7 @@ for (const [name, line] of [
   });
 }
 
-t.test('whoever does not read gains no time by sending', async (t) => {
+t.test('a client that does not read gains no time by sending', async (t) => {
   const gateway = await startForwarding(t, { limits: { write_idle_timeout: '400ms' } });
   gateway.upstream.response = (_request, response) => response.end(Buffer.alloc(32 * 1024 * 1024));
   const client = await connectRaw(gateway.port);
@@ -86,5 +59,5 @@ t.test('whoever does not read gains no time by sending', async (t) => {
   const dripping = setInterval(() => client.write('G'), 50);
   t.teardown(() => clearInterval(dripping));
   await eventually(() => gateway.logLines().some(({ outcome }) => outcome === 'client_too_slow'), 2_000);
-  t.pass('it is cut all the same');
+  t.pass('the connection is cut all the same');
 });

@@ -1,36 +1,22 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import t, { type Test } from 'tap';
-import { createTrustedProxies } from '../../src/http/client-address.ts';
 import { createCors } from '../../src/http/cors.ts';
 import type { Exchange } from '../../src/http/exchange.ts';
 import { createPassedMeaning } from '../../src/http/header-names.ts';
-import { createPublicServer } from '../../src/http/public-server.ts';
 import { createReplies, type Replies } from '../../src/http/reply.ts';
 import { createUpstream } from '../../src/http1/client-pool.ts';
 import { UnwritableHead } from '../../src/http1/head-text.ts';
 import { createForward, type Forward } from '../../src/proxy/forward.ts';
 import { createRoute, type Route } from '../../src/proxy/route-table.ts';
 import type { TestScope } from '../support/gateway.ts';
+import { startPublicListener } from '../support/public-listener.ts';
 import { connectRaw } from '../support/raw-client.ts';
 
 const hour = 3_600_000;
-const limits = {
-  connections: 10,
-  connectionsPerAddress: 0,
-  targetBytes: 8_192,
-  headerBytes: 16_384,
-  headerCount: 100,
-  headerTimeoutMs: hour,
-  bodyIdleTimeoutMs: hour,
-  bodyJudgedAfterMs: hour,
-  keepAliveTimeoutMs: hour,
-  writeIdleTimeoutMs: hour,
-  requestsPerConnection: 0,
-};
 const injected = 'a\r\nSet-Cookie: stolen=1';
 
-/** A listener that handles exchanges that way, and what it logged. */
+/** A client of a listener whose exchanges `handle` handles, and the errors it logged. */
 async function listen(t: TestScope, handle: (exchange: Exchange, replies: Replies) => void, realm = 'acme') {
   const logged: unknown[] = [];
   const replies = createReplies({
@@ -39,28 +25,17 @@ async function listen(t: TestScope, handle: (exchange: Exchange, replies: Replie
     hidesReferrer: () => false,
     onInternalError: (error) => void logged.push(error),
   });
-  const server = createPublicServer({
-    limits,
-    proxies: createTrustedProxies([]),
-    realm: 'acme',
-    tls: null,
-    onExchange(exchange) {
-      try {
-        handle(exchange, replies);
-      } catch (error) {
-        replies.refuse(exchange, error);
-      }
-    },
-    onRefused: () => {},
-    onClosed: () => {},
-    onUnreadable: () => {},
+  const { port } = await startPublicListener(t, (exchange) => {
+    try {
+      handle(exchange, replies);
+    } catch (error) {
+      replies.refuse(exchange, error);
+    }
   });
-  const { port }: AddressInfo = await server.listen('127.0.0.1', 0);
-  t.teardown(() => server.drain(0));
   return { client: await connectRaw(port), logged };
 }
 
-/** Asks twice on one connection: the first is refused, the second served. */
+/** Sends two requests on one connection: the first is refused, the second served. */
 async function assertRefusedThenServed(
   t: Test,
   { client, logged }: Awaited<ReturnType<typeof listen>>,
@@ -76,14 +51,14 @@ async function assertRefusedThenServed(
   t.equal((await client.response()).status, 200);
 }
 
-t.test('a response of our own whose head would be another becomes a 500', async (t) => {
+t.test('one of our own responses with a line break in its head becomes a 500', async (t) => {
   const listening = await listen(t, (exchange, replies) =>
     replies.send(exchange, { status: 200, headers: exchange.path === '/bad' ? ['X-A', injected] : [] }),
   );
   await assertRefusedThenServed(t, listening);
 });
 
-t.test('so does a refusal', async (t) => {
+t.test('so does a refusal with one', async (t) => {
   const { Refusal } = await import('../../src/errors.ts');
   const listening = await listen(t, (exchange, replies) => {
     if (exchange.path === '/bad') throw new Refusal('method_not_allowed', { allow: [injected] });
@@ -92,7 +67,7 @@ t.test('so does a refusal', async (t) => {
   await assertRefusedThenServed(t, listening);
 });
 
-/** Forwards to an upstream that serves all; `more` is what is wrong with it. */
+/** Forwards to an upstream that serves every request; `more` are the values that can't be written. */
 async function forwardTo(
   t: TestScope,
   more: { readonly cors?: string; readonly identity?: string },
@@ -152,14 +127,14 @@ const routeOptions = {
   idleTimeoutMs: hour,
 };
 
-t.test('so does an upstream’s response', async (t) => {
+t.test('so does an upstream’s response with one', async (t) => {
   const { forward, route, targets } = await forwardTo(t, { cors: injected });
   const listening = await listen(t, (exchange, replies) => forward(replies)(exchange, route, null));
   await assertRefusedThenServed(t, listening);
   t.strictSame(targets, ['/bad', '/good']);
 });
 
-t.test('a request to an upstream whose head would be another is refused before it is sent', async (t) => {
+t.test('a request to an upstream with a line break in its head is refused before it is sent', async (t) => {
   const bad = await forwardTo(t, { identity: injected });
   const good = await forwardTo(t, {});
   const listening = await listen(t, (exchange, replies) => {
