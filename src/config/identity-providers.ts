@@ -50,6 +50,11 @@ const grant = z.strictObject({
   scopes: scopeList().prefault([]).describe('Scopes granted.'),
 });
 
+/** What tells a provider's grants apart and is stored with what they gave: the claim and the value that it must have. */
+export function nameOfGrant({ claim, value }: Pick<z.output<typeof grant>, 'claim' | 'value'>): string {
+  return JSON.stringify([claim, String(value)]);
+}
+
 const provider = z.strictObject({
   issuer: text(issuerRule).describe(
     'Issuer (OIDC): base URL of discovery, and `iss` of assertions; https unless on loopback.',

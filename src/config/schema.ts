@@ -1,12 +1,12 @@
 import { z } from 'zod';
+import { framingNames, normalisedName } from '../rules/known-headers.ts';
 import { corsOriginRule, ipOrCidrRule, originRule } from './addresses.ts';
 import { audit } from './audit.ts';
 import { apiKeys, bootstrap, passwords, sessions, tokens } from './credentials.ts';
-import { droppableNameRule } from './header-names.ts';
 import { identityProviders } from './identity-providers.ts';
 import { limits, listen, loginThrottle, management, shutdown } from './listeners.ts';
 import { routes } from './routes.ts';
-import { matching, text } from './scalars.ts';
+import { matching, type TextRule, text } from './scalars.ts';
 import { scopes } from './scope-names.ts';
 import { stores } from './stores.ts';
 import { upstreams } from './upstreams.ts';
@@ -40,6 +40,12 @@ const paths = z
   .describe(
     'Spellings that upstreams interpret differently; refuse them unless every upstream is known to agree.',
   );
+
+/** The name of a header that can be kept from upstreams (RFC 9110 §5.1). */
+const droppableNameRule: TextRule = (name) => {
+  if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name)) return 'must be the name of a header';
+  if (framingNames.has(normalisedName(name))) return 'is written anew on every request: it can’t be dropped';
+};
 
 const headers = z
   .strictObject({

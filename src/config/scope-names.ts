@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { scopeToken } from '../rules/scope-token.ts';
+import { scopeToken } from '../rules/text-limits.ts';
 import { mapByName, matching } from './scalars.ts';
 
 const scopeRule = 'must be a scope token (RFC 6749): visible ASCII without " and \\';

@@ -1,4 +1,4 @@
-import { nameOfGrant } from '../config/grant-name.ts';
+import { nameOfGrant } from '../config/identity-providers.ts';
 import type { IdentityProviderConfig } from '../config/schema.ts';
 import type { ApiKeyWithOwner } from '../stores/api-key.ts';
 import { administratorSetId } from '../stores/scope-set.ts';

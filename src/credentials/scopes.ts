@@ -1,4 +1,4 @@
-import { scopeToken } from '../rules/scope-token.ts';
+import { scopeToken } from '../rules/text-limits.ts';
 import { administratorSetId, type ScopeSet } from '../stores/scope-set.ts';
 
 const none: readonly string[] = [];

@@ -4,7 +4,7 @@ import type { WorkLoad } from '../credentials/work-queue.ts';
 import type { RefreshOutcome } from '../endpoints/refresh.ts';
 import { refusals } from '../errors.ts';
 import { Durations } from '../metrics/durations.ts';
-import type { PoolLoad } from '../metrics/pool-load.ts';
+import type { PoolLoad } from '../metrics/registry.ts';
 import { type Counts, createMetricsRegistry, type MetricsRegistry, zeroCounts } from '../metrics/registry.ts';
 import { createRequestCounts, type RequestCounts } from '../metrics/requests.ts';
 

@@ -1,6 +1,6 @@
 import { Refusal } from '../errors.ts';
 import { Durations } from '../metrics/durations.ts';
-import type { PoolLoad } from '../metrics/pool-load.ts';
+import type { PoolLoad } from '../metrics/registry.ts';
 import { type Counts, type MetricsRegistry, zeroCounts } from '../metrics/registry.ts';
 import type { Attempts } from '../stores/attempts.ts';
 import type { Records } from '../stores/records.ts';

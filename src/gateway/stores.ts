@@ -1,7 +1,7 @@
 import type { RedisAddress } from '../config/redis-address.ts';
 import type { Config } from '../config/schema.ts';
 import type { RecordsAddress } from '../config/store-addresses.ts';
-import type { PoolLoad } from '../metrics/pool-load.ts';
+import type { PoolLoad } from '../metrics/registry.ts';
 import type { Attempts } from '../stores/attempts.ts';
 import type { PostgresAccess } from '../stores/postgres/client-config.ts';
 import type { Records } from '../stores/records.ts';

@@ -1,4 +1,4 @@
-import { nameOfGrant } from '../config/grant-name.ts';
+import { nameOfGrant } from '../config/identity-providers.ts';
 import type { IdentityProviderConfig } from '../config/schema.ts';
 import { maxUsernameCodePoints } from '../rules/text-limits.ts';
 import type { JsonObject } from './json-object.ts';

@@ -18,6 +18,15 @@ export interface SampledMetric {
   collect(name: string): Sample[];
 }
 
+/** How a pool of connections is used at one moment; `busy` and `free` are all of them. */
+export interface PoolLoad {
+  /** Connections that carry something, or are being opened for it. */
+  readonly busy: number;
+  readonly free: number;
+  /** Requests that wait for a connection. */
+  readonly waiting: number;
+}
+
 /** Plain numbers by a label's value. Whoever counts adds to them; nothing else happens until somebody asks. */
 export type Counts<Value extends string> = Record<Value, number>;
 

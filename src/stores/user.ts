@@ -37,7 +37,7 @@ export type NewUser = Omit<User, 'kind' | 'managed' | 'updated' | 'epoch' | 'ver
  */
 export interface IdentityGrants {
   readonly issuer: string;
-  /** By which grants, as config/grant-name.ts names them; null: nobody knows, it is from before that was kept. */
+  /** By which grants, as config/identity-providers.ts names them; null: nobody knows, it is from before that was kept. */
   readonly grants: readonly string[] | null;
   readonly scopes: readonly string[];
   /** Ids of sets. */

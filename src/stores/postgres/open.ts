@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { PoolLoad } from '../../metrics/pool-load.ts';
+import type { PoolLoad } from '../../metrics/registry.ts';
 import { isUnavailable } from '../breaker.ts';
 import { createCachedRecords } from '../cached-records.ts';
 import { monitorRemote, type RemoteEvents } from '../monitored-remote.ts';

@@ -1,5 +1,5 @@
 import { type ClientConfig, Pool, type PoolClient, type QueryConfig } from 'pg';
-import type { PoolLoad } from '../../metrics/pool-load.ts';
+import type { PoolLoad } from '../../metrics/registry.ts';
 import type { Value } from '../sql/steps.ts';
 import { timedOutReason, within } from '../timeout.ts';
 import { CheckedClient } from './checked-client.ts';

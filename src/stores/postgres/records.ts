@@ -1,5 +1,5 @@
 import type { Client } from 'pg';
-import type { PoolLoad } from '../../metrics/pool-load.ts';
+import type { PoolLoad } from '../../metrics/registry.ts';
 import type { Records } from '../records.ts';
 import { createSqlRecords } from '../sql/records.ts';
 import { type LogPosition, readStoreState } from './change-log.ts';
