@@ -1,6 +1,6 @@
 import { administratorSetId, type ScopeSet } from './scope-set.ts';
 
-/** The built-in scope set, which no store keeps: whoever holds it holds the whole catalogue. */
+/** The built-in scope set, which is not stored: its holder has every scope of the catalogue. */
 export const administratorSet: ScopeSet = Object.freeze({
   id: administratorSetId,
   name: administratorSetId,

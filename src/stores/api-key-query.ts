@@ -1,6 +1,6 @@
 import type { Comparison, ListPosition, ListQuery } from './list-query.ts';
 
-/** What keys are listed by. */
+/** The fields that keys are sorted by. */
 export type ApiKeySortField = 'created' | 'label' | 'expires' | 'last_used';
 export type ApiKeyStatus = 'active' | 'expired' | 'suspended';
 
@@ -26,7 +26,7 @@ export interface ApiKeyFilters {
 /** A position in the order of the key list. */
 export type ApiKeyPosition = ListPosition;
 
-/** Asks for one page of the key list. */
+/** A query for one page of the key list. */
 export interface ApiKeyQuery extends ListQuery<ApiKeySortField, ApiKeyFilters> {
   /** The instant against which `expired` is judged, epoch ms. */
   readonly now: number;

@@ -2,7 +2,7 @@ import type { ListPage } from './list-query.ts';
 import type { ScopeSet } from './scope-set.ts';
 import type { User, UserHoldings } from './user.ts';
 
-/** An API key at rest: never the key, its hash alone. */
+/** An API key at rest: never the key itself, only its hash. */
 export interface ApiKey {
   readonly id: string;
   readonly label: string;
@@ -12,17 +12,17 @@ export interface ApiKey {
   readonly scopes: readonly string[];
   readonly scopeSets: readonly string[];
   readonly created: number;
-  /** Id of the user who minted it; the user may be gone. */
+  /** Id of the user who minted it; the user may have been removed. */
   readonly createdBy: string;
-  /** Id of the key it was minted with; that key may be gone. */
+  /** Id of the key it was minted with; that key may have been deleted. */
   readonly parent: string | null;
-  /** Id of the session it was minted with; null for other ways, and where nobody knows. */
+  /** Id of the session it was minted with; null if it was minted in another way, or this is unknown. */
   readonly session: string | null;
   readonly expires: number | null;
   readonly lastUsed: number | null;
 }
 
-/** A key with what its presentation needs beside it, read in one consistent step. */
+/** A key with everything needed to show it, read in one consistent step. */
 export interface ListedApiKey {
   readonly key: ApiKey;
   /** The user of `createdBy`, or null once removed. */
@@ -31,7 +31,10 @@ export interface ListedApiKey {
   readonly sets: readonly ScopeSet[];
 }
 
-/** A key with what a principal needs beside it: what its owner holds bounds it. Read in one consistent step. */
+/**
+ * A key with everything a principal needs, including the holdings of its owner, which bound it; read in one consistent
+ * step.
+ */
 export interface ApiKeyWithOwner extends ListedApiKey {
   readonly owner:
     | (Pick<User, 'id' | 'username' | 'displayName' | 'email' | 'disabled'> & UserHoldings)

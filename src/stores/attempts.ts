@@ -1,4 +1,4 @@
-/** A limit on failed attempts: `points` in a window of `windowMs`, for whoever `key` names. */
+/** A limit on failed attempts: `points` per window for the subject that `key` names. */
 export interface AttemptLimit {
   readonly key: string;
   readonly points: number;
@@ -14,8 +14,11 @@ export type AttemptOutcome =
  * parallel attempts can't slip through together.
  */
 export interface Attempts {
-  /** Counts one attempt against every limit in order; at the first that is full it takes back those before and refuses. */
+  /**
+   * Counts one attempt against every limit in order; at the first exceeded one it refuses, and gives the attempt back
+   * to the others.
+   */
   count(limits: readonly AttemptLimit[], windowMs: number): Promise<AttemptOutcome>;
-  /** Takes one attempt back from every limit. */
+  /** Gives one attempt back to every limit. */
   giveBack(limits: readonly AttemptLimit[], windowMs: number): Promise<void>;
 }

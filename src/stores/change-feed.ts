@@ -13,15 +13,15 @@ export interface RecordsChange {
 /** Notifies of what other processes change in a store, and says how far that can be relied on. */
 export interface ChangeFeed {
   /**
-   * Every change made before this instant, as by `performance.now()`, has been notified; it stands still while the feed is
-   * disconnected. 0: it has never been connected.
+   * Every change made before this instant, as by `performance.now()`, has been notified; it stands still while the
+   * feed is disconnected. 0: it has never been connected.
    */
   readonly notifiedUntil: number;
   /** `null`: changes have been missed, or are too many to name; anything may have been changed. */
   onChange(listener: (change: RecordsChange | null) => void): void;
   /**
-   * Called several times a second, and at least every other second: whether the store responded in time and accepts writes,
-   * or there is reason to doubt it.
+   * Called several times a second, and at least every other second: whether the store responded in time and accepts
+   * writes, or there is reason to doubt it.
    */
   onHeartbeat(listener: (isHealthy: boolean) => void): void;
   close(): Promise<void>;

@@ -1,21 +1,21 @@
-/** Who somebody is at an identity provider (OpenID Connect Core §2: `iss` and `sub` together). */
+/** An account at an identity provider (OpenID Connect Core §2: `iss` and `sub` together). */
 export interface Identity {
   readonly issuer: string;
   readonly subject: string;
 }
 
-/** What a provider says of somebody who signs in. */
+/** A provider's claims about a user who signs in. */
 export interface IdentityClaims extends Identity {
   readonly displayName: string | null;
   readonly email: string | null;
-  /** What it grants, in place of what it granted before: scopes, sorted, and ids of sets. */
+  /** What it grants, replacing what it granted before: sorted scopes, and ids of sets. */
   readonly scopes: readonly string[];
   readonly scopeSets: readonly string[];
-  /** The names of the grants that give them; left out: not known. */
+  /** The names of the grants that give them; if omitted, unknown. */
   readonly grants?: readonly string[];
 }
 
-/** A user to be made at a first sign-in, by the first of these names that is free. */
+/** A user to be created at a first sign-in, with the first of these names that is free. */
 export interface NewIdentityUser {
   readonly id: string;
   readonly created: number;
@@ -24,6 +24,6 @@ export interface NewIdentityUser {
 
 /** An identity of a user. */
 export interface UserIdentity extends Identity {
-  /** Whether the first sign-in made the user. */
+  /** Whether the user was created by its first sign-in. */
   readonly madeUser: boolean;
 }

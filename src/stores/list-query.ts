@@ -14,7 +14,7 @@ export interface FieldFilter<Field extends string = string> {
   readonly value: string | number | boolean | readonly string[];
 }
 
-/** A position in the order of a list: the sort value and the id of an item, whether it is still there or not. */
+/** A position in the order of a list: the sort value and the id of an item, whether it still exists or not. */
 export interface ListPosition {
   readonly value: SortValue;
   readonly id: string;
@@ -26,9 +26,9 @@ export interface ListQuery<SortField extends string, Filters> {
   readonly sortOrder: 'asc' | 'desc';
   /** All must hold. */
   readonly filters: Filters;
-  /** Items strictly after this position in the order (or before it, when `backwards`). Absent: from the end it starts at. */
+  /** Items strictly after this position (or before it, when `backwards`). Absent: from the start (or the end). */
   readonly from?: ListPosition;
-  /** With `from`: the item at that position, if still there, counts too. */
+  /** With `from`: includes the item at that position, if it still exists. */
   readonly inclusive?: boolean;
   /** Reads towards the start; the items are in list order nonetheless. */
   readonly backwards?: boolean;
@@ -41,8 +41,8 @@ export interface ListPage<Item> {
   readonly items: readonly Item[];
   /** How many items pass the filters. */
   readonly total: number;
-  /** Whether any of them lies before the first item (of a page without items: before `from`). */
+  /** Whether any of them comes before the first item (for an empty page: before `from`). */
   readonly before: boolean;
-  /** Likewise behind the last item. */
+  /** Whether any of them comes after the last item (for an empty page: after `from`). */
   readonly after: boolean;
 }

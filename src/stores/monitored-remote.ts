@@ -23,9 +23,9 @@ export interface MonitoredRemoteOptions {
 const pingTimeoutMs = 1_000;
 
 /**
- * Wraps the calls of a remote store to report when it becomes unavailable and when it is available again, even while it is
- * idle. It is unavailable when a call finds it so, and available again when a ping succeeds. With each heartbeat of the
- * feed it is pinged while either indicates a problem, and never while all is well.
+ * Wraps the calls of a remote store to report when it becomes unavailable and when it is available again, even while
+ * it is idle. It is unavailable when a call finds it so, and available again when a ping succeeds. With each heartbeat
+ * of the feed it is pinged while either indicates a problem, and never while all is well.
  */
 export function monitorRemote(options: MonitoredRemoteOptions): RemoteRecords {
   const monitor = new Monitor(options);

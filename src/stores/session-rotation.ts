@@ -1,21 +1,21 @@
-/** What a session knows of its refresh cookies. Instants are epoch milliseconds by the session's clock. */
+/** The refresh cookies of a session. Instants are epoch milliseconds by the session's clock. */
 export interface RotationState {
   /** The generation of the current cookie; sign-in issues 1. */
   readonly generation: number;
-  /** The generation that the current cookie was made from; 0: none. */
+  /** The generation that the current cookie replaced; 0: none. */
   readonly previous: number;
-  /** When the current cookie was made. */
+  /** When the current cookie was issued. */
   readonly issued: number;
   /** When the current cookie was first presented; null: not yet. Sign-in counts as a presentation. */
   readonly presented: number | null;
 }
 
-/** What presenting a cookie comes to; with `current` the cookie of `state.generation` is the response. */
+/** The outcome of presenting a cookie; with `current` the response is the cookie of `state.generation`. */
 export type RotationDecision =
   | {
       readonly outcome: 'current';
       readonly state: RotationState;
-      /** Whether this step made a new generation. */
+      /** Whether this step started a new generation. */
       readonly rotated: boolean;
     }
   | { readonly outcome: 'reused' }
@@ -27,7 +27,7 @@ export function initialRotation(now: number): RotationState {
 }
 
 /**
- * The session's clock: the store's, unless that has been set back since the session was last used. `now` and `lastUsed`
+ * The session's clock: the store's, unless it has been set back since the session was last used. `now` and `lastUsed`
  * in epoch ms.
  */
 export function sessionClock(now: number, lastUsed: number): number {
@@ -36,7 +36,7 @@ export function sessionClock(now: number, lastUsed: number): number {
 
 /**
  * Decides what presenting the cookie of generation `offered` does to a live session (RFC 9700 §4.14). `now` is the
- * session's clock; `graceMs` is how long the current cookie stays unrotated and the previous one is still answered.
+ * session's clock; `graceMs` is how long the current cookie stays unrotated and the previous one is still accepted.
  */
 export function decideRotation(
   state: RotationState,
@@ -55,8 +55,8 @@ export function decideRotation(
   }
   if (offered !== state.previous) return { outcome: 'reused' };
   if (isWithinGrace) return current(state);
-  // Never presented: its response was lost. Another one is made rather than the same sent again, or a thief and the
-  // owner who refresh in step would each confirm what the other was given, and never be seen.
+  // Never presented: its response was lost. A new one is issued instead of repeating it: otherwise a thief and the
+  // owner who refresh in step would each confirm the other's cookie, and the theft would never be detected.
   return state.presented === null ? successorOf(state, offered, now) : { outcome: 'reused' };
 }
 

@@ -6,15 +6,15 @@ export interface Session {
   readonly userId: string;
   /** `password` or the provider's name. */
   readonly method: string;
-  /** The scopes asked for at sign-in, space-separated and sorted; null: no restriction. */
+  /** The scopes requested at sign-in, space-separated and sorted; null: no restriction. */
   readonly scope: string | null;
   readonly address: string;
   readonly userAgent: string;
   readonly created: number;
   readonly lastUsed: number;
-  /** The nearer of the idle and the absolute end. */
+  /** The earlier of the idle and the absolute end. */
   readonly expires: number;
-  /** The generation of the one refresh cookie that is current. */
+  /** The generation of the current refresh cookie. */
   readonly generation: number;
 }
 
@@ -27,9 +27,9 @@ export interface SessionTimes {
 
 export type NewSession = Pick<Session, 'id' | 'userId' | 'method' | 'scope' | 'address' | 'userAgent'>;
 
-/** What presenting a refresh cookie of one generation came to. */
+/** The outcome of presenting a refresh cookie of one generation. */
 export type Presentation =
-  /** Answer with the cookie of `session.generation`; the session counts as used. `now` is the store's clock. */
+  /** The response is the cookie of `session.generation`; the session counts as used. `now` is the store's clock. */
   | {
       readonly outcome: 'current';
       readonly session: Session;
@@ -41,43 +41,47 @@ export type Presentation =
   /** No live session of that id. */
   | { readonly outcome: 'gone' };
 
-/** What a request needs to know of a live session. */
+/** The part of a live session that a request needs. */
 export interface LiveSession {
   readonly id: string;
   readonly userId: string;
-  /** The nearer of the idle and the absolute end, epoch ms by the store's clock. */
+  /** The earlier of the idle and the absolute end, epoch ms by the store's clock. */
   readonly expires: number;
 }
 
-/** Told that a session has ended, `afterMs` after it did. */
+/** Called when a session has ended, `afterMs` after it did. */
 export type EndedListener = (id: string, afterMs: number) => void;
 
 /**
  * The session store. Every method but `prune` and `revokeAllOf` is one atomic step on the store's own clock and rejects
- * with {@link ../errors.ts Refusal} `store_unavailable` when the store can't be had; a failure changes nothing.
+ * with {@link ../errors.ts Refusal} `store_unavailable` when the store is unavailable; a failure changes nothing.
  */
 export interface Sessions {
   create(
     session: NewSession,
     times: SessionTimes,
   ): Promise<{ readonly session: Session; readonly now: number }>;
-  /** Presents a refresh cookie: confirms, rotates, answers a previous one or detects reuse (see session-rotation.ts). */
+  /** Presents a refresh cookie: confirms, rotates, accepts a previous one or detects reuse (see session-rotation.ts). */
   present(id: string, generation: number, times: SessionTimes): Promise<Presentation>;
   /**
-   * The session if it lives now; asked on every bearer request, so a hot answer waits for nothing. Throws or rejects
-   * `store_unavailable`, but not for one that this process saw alive within `sessions.stale_if_error`.
+   * The session if it is alive now; called on every bearer request, so a cached result is returned without a promise.
+   * Throws or rejects `store_unavailable`, but not for a session that this process saw alive within
+   * `sessions.stale_if_error`.
    */
   findLive(id: string): Awaitable<LiveSession | undefined>;
   find(id: string): Awaitable<Session | undefined>;
-  /** Ends the session; undefined when there was none alive. */
+  /** Ends the session; undefined when it was not alive. */
   revoke(id: string): Promise<Session | undefined>;
-  /** Ends every session of the user but `exceptId`; the ids ended. After a failure some may have ended: call it again. */
+  /**
+   * Ends every session of the user except `exceptId`; gives their ids. After a failure some may have ended: call it
+   * again.
+   */
   revokeAllOf(userId: string, exceptId?: string): Promise<readonly string[]>;
-  /** Adds a listener for sessions ended by any process, where the store tells of them; SQLite doesn't. */
+  /** Adds a listener for sessions ended by any process, if the store notifies them; SQLite doesn't. */
   onEnded(listener: EndedListener): void;
-  /** Deletes what has expired; gives how many. Called now and then. */
+  /** Deletes expired sessions; gives how many. Called at intervals. */
   prune(): Promise<number>;
-  /** Resolves when the store answers, rejects `store_unavailable` otherwise. */
+  /** Resolves when the store responds, rejects `store_unavailable` otherwise. */
   ping(): Promise<void>;
   close(): Promise<void>;
 }

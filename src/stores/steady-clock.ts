@@ -1,7 +1,7 @@
 /**
- * A clock that never runs backwards: `wall`, epoch ms, or, where that has been set back, a clock that goes on from there at
- * half the pace until the time has caught up. What is measured meanwhile takes at most twice as long, and not as long as
- * the clock was set back by. `elapsed` counts milliseconds, whatever is done to the time.
+ * A clock that never runs backwards: `wall`, epoch ms, or, after that has been set back, a clock that continues at
+ * half the pace until the wall clock has caught up. A duration measured in the meantime is at most doubled, instead of
+ * growing by as much as the clock was set back. `elapsed` counts milliseconds, unaffected by changes of the time.
  */
 export function createSteadyClock(
   wall: () => number,

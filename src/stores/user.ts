@@ -16,14 +16,14 @@ export interface User {
   /** Ids of scope sets held. */
   readonly scopeSets: readonly string[];
   readonly disabled: boolean;
-  /** Kept by the configuration, which alone may change it. */
+  /** Whether the configuration defines the user; only the configuration may change it then. */
   readonly managed: boolean;
   readonly created: number;
   readonly updated: number;
   readonly lastLogin: number | null;
-  /** Sessions that began under an earlier epoch have ended. */
+  /** Sessions that started in an earlier epoch have ended. */
   readonly epoch: number;
-  /** Grows with every write that changes what is read of the user; `lastLogin` does not count. */
+  /** Increases with every write that changes the user, `lastLogin` excepted. */
   readonly version: number;
 }
 
@@ -32,37 +32,40 @@ export type NewUser = Omit<User, 'kind' | 'managed' | 'updated' | 'epoch' | 'ver
   Partial<Pick<User, 'kind' | 'managed'>>;
 
 /**
- * What one identity of a user was given at the last sign-in by it. How far it counts is for the configuration to say:
- * see credentials/holdings.ts.
+ * The grants to an identity of a user at its last sign-in. The configuration decides how far they still count: see
+ * credentials/holdings.ts.
  */
 export interface IdentityGrants {
   readonly issuer: string;
-  /** By which grants, as config/identity-providers.ts names them; null: nobody knows, it is from before that was kept. */
+  /** The names of the grants, as by config/identity-providers.ts; null: unknown, from before they were stored. */
   readonly grants: readonly string[] | null;
   readonly scopes: readonly string[];
   /** Ids of sets. */
   readonly scopeSets: readonly string[];
 }
 
-/** What is written of a user as held. */
+/** Everything recorded as held by a user. */
 export interface UserHoldings extends Pick<User, 'scopes' | 'scopeSets'> {
   readonly grants: readonly IdentityGrants[];
-  /** What there is of the sets, own and granted ones, the built-in one included. */
+  /** The sets that exist, own and granted ones, including the built-in one. */
   readonly sets: readonly ScopeSet[];
 }
 
-/** A user with what is held, read in one consistent step. */
+/** A user with everything held, read in one consistent step. */
 export interface UserWithSets extends Pick<UserHoldings, 'grants' | 'sets'> {
   readonly user: User;
 }
 
-/** What a user's record takes as a change; absent fields stay. */
+/** The changes to a user; absent fields stay as they are. */
 export interface UserChanges {
   readonly username?: string;
   readonly displayName?: string | null;
   readonly email?: string | null;
   readonly passwordHash?: string;
-  /** The change is made only while the hash is this one; otherwise the user is given back as it is. The password stays the same, hashed again: no session ends. */
+  /**
+   * Changes only a user with this hash; any other is returned unchanged. The password stays the same, hashed again: no
+   * session ends.
+   */
   readonly ifPasswordHash?: string;
   readonly scopes?: readonly string[];
   readonly scopeSets?: readonly string[];

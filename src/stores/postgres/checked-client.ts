@@ -19,8 +19,8 @@ interface Driver {
 }
 
 /**
- * A client whose connection ends at an unexpected reply: the driver parses replies in a data listener, where an error that
- * it throws could not be caught.
+ * A client whose connection ends at an unexpected reply: the driver parses replies in a data listener, where an error
+ * that it throws could not be caught.
  */
 export class CheckedClient extends Client {
   constructor(config: ClientConfig = {}) {

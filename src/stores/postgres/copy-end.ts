@@ -19,7 +19,10 @@ export async function openPostgresCopySource(access: PostgresAccess, key: string
   return createCopyEnd(access, key, beginSnapshot);
 }
 
-/** Opens a schema to copy records into it, created and migrated as needed; rejects as {@link openPostgresCopySource} does. */
+/**
+ * Opens a schema to copy records into it, created and migrated as needed; rejects as {@link openPostgresCopySource}
+ * does.
+ */
 export async function openPostgresCopyTarget(access: PostgresAccess, key: string): Promise<CopyEnd> {
   await withStoreName(key, access.address, () => migratePostgres(access));
   return createCopyEnd(access, key, beginWrite);

@@ -25,10 +25,10 @@ export const beginWrite = `BEGIN ISOLATION LEVEL READ COMMITTED;
   SELECT version FROM store_state WHERE id = 1 FOR UPDATE`;
 
 /**
- * PostgreSQL as the database of a store. Writes are serialised across all processes, and each that changes what may be
- * cached leads to the next version and notifies it in the same transaction: in the order of versions, and only when it is
- * committed. Whether a write that was refused with `store_unavailable` happened is unknown: the reply to its COMMIT may have
- * been lost. It is atomic, and the caller may try again.
+ * PostgreSQL as the database of a store. Writes are serialised across all processes, and each that changes what may
+ * be cached leads to the next version and notifies it in the same transaction: in the order of versions, and only when
+ * it is committed. Whether a write that was refused with `store_unavailable` happened is unknown: the reply to its
+ * COMMIT may have been lost. It is atomic, and the caller may try again.
  */
 export function createPostgresDatabase(options: PostgresDatabaseOptions): SqlDatabase {
   const { readers, writers, channel } = options;

@@ -24,9 +24,10 @@ const retryDelayMs = 200;
 const maxNotified = 10_000;
 
 /**
- * Listens for changes on a connection of its own. A notification reports a change at once; the log in the store, read with
- * every heartbeat, is what can be relied on. It repeats notifications that were late or lost, even over a lost connection,
- * so that nothing else has to be invalidated; only if it doesn't reach back, or is of another history, everything is.
+ * Listens for changes on a connection of its own. A notification reports a change at once; the log in the store, read
+ * with every heartbeat, is what can be relied on. It repeats notifications that were late or lost, even over a lost
+ * connection, so that nothing else has to be invalidated; only if it doesn't reach back, or is of another history,
+ * everything is.
  */
 export function listenForChanges(options: ListenOptions): ChangeFeed {
   return new Listener(options);

@@ -3,8 +3,8 @@ import { isUnavailable } from '../breaker.ts';
 import { StoreOpenError } from '../store-open-error.ts';
 
 /**
- * The result of `open`, for the store whose address is the value of `key`, a configuration key or an option. On failure it
- * rejects with a {@link StoreOpenError} that names key, address and reason.
+ * The result of `open`, for the store whose address is the value of `key`, a configuration key or an option. On
+ * failure it rejects with a {@link StoreOpenError} that names key, address and reason.
  */
 export async function withStoreName<T>(
   key: string,

@@ -36,8 +36,8 @@ const retryDelayMs = 250;
 const configurationKey = 'stores.records';
 
 /**
- * Opens records that several gateways may share, creating and migrating them as needed. Rejects with {@link StoreOpenError}
- * when they are unavailable, or belong to another tenant.
+ * Opens records that several gateways may share, creating and migrating them as needed. Rejects with {@link
+ * StoreOpenError} when they are unavailable, or belong to another tenant.
  */
 export async function openSharedRecords(options: SharedRecordsOptions): Promise<SharedRecords> {
   const { access, timeoutMs, tenant, staleIfErrorMs, events } = options;

@@ -69,8 +69,8 @@ export class Connection {
   }
 
   /**
-   * Sends a command and parses the reply; `parse` throws on an unexpected one, which counts as the store's failure. Rejects
-   * `store_unavailable`.
+   * Sends a command and parses the reply; `parse` throws on an unexpected one, which counts as the store's failure.
+   * Rejects `store_unavailable`.
    */
   async send<A, T>(
     command: (client: CommandClient) => Promise<A>,

@@ -16,8 +16,8 @@ export interface RedisLink {
    */
   run(script: Script, key: string, args: readonly (string | number)[]): Promise<readonly unknown[]>;
   /**
-   * Sends a command that only reads, or cleans up. Rejects `store_unavailable` within the command timeout, and when `parse`
-   * throws.
+   * Sends a command that only reads, or cleans up. Rejects `store_unavailable` within the command timeout, and when
+   * `parse` throws.
    */
   read<A, T = A>(command: (client: CommandClient) => Promise<A>, parse?: (reply: A) => T): Promise<T>;
   close(): Promise<void>;

@@ -19,7 +19,9 @@ export interface RedisStoresOptions {
   readonly access: RedisAccess;
   readonly tenant: string;
   readonly commandTimeoutMs: number;
-  /** How long a session seen alive needs no new query while subscribed to ended sessions, ms; 0: every request queries. */
+  /**
+   * How long a session seen alive needs no new query while subscribed to ended sessions, ms; 0: every request queries.
+   */
   readonly livenessAgeMs: number;
   /** How long a session seen alive counts while Redis is unavailable, ms. */
   readonly staleIfErrorMs: number;

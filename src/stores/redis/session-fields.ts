@@ -28,7 +28,10 @@ export function sessionFrom(id: string, reply: unknown): Session | undefined {
   };
 }
 
-/** Parses the reply to HMGET of `userId` and `expires`; undefined when there is no session. Throws TypeError on anything else. */
+/**
+ * Parses the reply to HMGET of `userId` and `expires`; undefined when there is no session. Throws TypeError on anything
+ * else.
+ */
 export function liveSessionFrom(id: string, reply: unknown): LiveSession | undefined {
   if (!Array.isArray(reply) || reply.length !== 2) throw new TypeError('unexpected reply to HMGET');
   const [userId, expires] = reply;

@@ -28,9 +28,9 @@ export class CopyRefusal extends Error {
 const pageSize = 500;
 
 /**
- * Copies a snapshot of all records and verifies it: before the commit, the target must have the counts and checksums of the
- * source. `onTable` is called with each table that was written. Rejects with {@link CopyRefusal} when the target already
- * holds anything, or returns other rows.
+ * Copies a snapshot of all records and verifies it: before the commit, the target must have the counts and checksums
+ * of the source. `onTable` is called with each table that was written. Rejects with {@link CopyRefusal} when the target
+ * already holds anything, or returns other rows.
  */
 export function copyRecords(
   source: CopyEnd,

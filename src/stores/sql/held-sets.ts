@@ -20,8 +20,8 @@ type HeldSetTuple = readonly [
 const none: HeldSets = Object.freeze({ ids: Object.freeze([]), sets: Object.freeze([]) });
 
 /**
- * SQL for a column with all sets of a row, by id, so that the row and its sets are read in one step; {@link parseHeldSets}
- * parses it.
+ * SQL for a column with all sets of a row, by id, so that the row and its sets are read in one step; {@link
+ * parseHeldSets} parses it.
  */
 export function selectHeldSets(
   dialect: Dialect,

@@ -67,8 +67,9 @@ export function createSqliteAttempts({ db, write }: Connection, now: () => numbe
 }
 
 /**
- * Runs the steps of many callers in one transaction: a flood of sign-ins, with two calls each, then waits for a few writes
- * instead of hundreds. The steps run in the order of the calls; when the transaction fails, it fails for all of them.
+ * Runs the steps of many callers in one transaction: a flood of sign-ins, with two calls each, then waits for a few
+ * writes instead of hundreds. The steps run in the order of the calls; when the transaction fails, it fails for all of
+ * them.
  */
 function createBatches(write: Connection['write']): <T>(step: () => T) => Promise<T> {
   let open: (() => unknown)[] = [];

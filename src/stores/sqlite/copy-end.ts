@@ -8,12 +8,18 @@ import { openDatabase, openDatabaseToRead } from './open.ts';
 /** Nothing else runs during a copy, so the lock of another process may block the event loop. */
 const busyTimeoutMs = 2_000;
 
-/** Opens the records in a file to copy them. Throws {@link ../store-open-error.ts StoreOpenError}, also when there is no file. */
+/**
+ * Opens the records in a file to copy them. Throws {@link ../store-open-error.ts StoreOpenError}, also when there is no
+ * file.
+ */
 export function openSqliteCopySource(file: string): CopyEnd {
   return createCopyEnd(openDatabaseToRead(file, 'records'), file, 'BEGIN');
 }
 
-/** Opens records in a file to copy others into it, created and migrated as needed. Throws {@link ../store-open-error.ts StoreOpenError}. */
+/**
+ * Opens records in a file to copy others into it, created and migrated as needed. Throws {@link ../store-open-error.ts
+ * StoreOpenError}.
+ */
 export function openSqliteCopyTarget(file: string, onNarrowed: OnNarrowed): CopyEnd {
   return createCopyEnd(openDatabase(file, 'records', onNarrowed), file, 'BEGIN IMMEDIATE');
 }

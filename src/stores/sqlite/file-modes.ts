@@ -10,8 +10,8 @@ const privateMode = 0o600;
 const otherUsers = 0o077;
 
 /**
- * Restricts a database, and the files beside it, to their owner: they hold private keys. SQLite gives files that it creates
- * later the mode of the database. Throws {@link StoreOpenError} when a file stays accessible to other users.
+ * Restricts a database, and the files beside it, to their owner: they hold private keys. SQLite gives files that it
+ * creates later the mode of the database. Throws {@link StoreOpenError} when a file stays accessible to other users.
  */
 export function narrowModes(path: string, file: string, onNarrowed: OnNarrowed): void {
   for (const suffix of suffixes) {

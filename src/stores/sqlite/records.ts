@@ -11,7 +11,9 @@ import { openDatabase } from './open.ts';
 export interface SqliteStoreOptions {
   /** The clock, epoch milliseconds. */
   readonly now: () => number;
-  /** Whether to check for changes by other processes once in a turn of the event loop, not at each call; default false. */
+  /**
+   * Whether to check for changes by other processes once in a turn of the event loop, not at each call; default false.
+   */
   readonly pollsOncePerTurn?: boolean;
   /** How long cached results count while the file can't be read, ms. Default 0. */
   readonly staleIfErrorMs?: number;
