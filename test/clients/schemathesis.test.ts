@@ -47,7 +47,8 @@ t.test('a finding that differs from those listed in any respect is new', async (
     const finding = { ...known, request: '/?size=' };
     t.ok(isOf(known, finding), known.reason);
     t.notOk(isOf(known, { ...finding, status: 500 }), known.reason);
-    t.notOk(isOf(known, { ...finding, operation: 'GET /' }), known.reason);
+    for (const operation of ['GET /', `${known.operation}/more`])
+      t.notOk(isOf(known, { ...finding, operation }), known.reason);
     t.notOk(isOf(known, { ...finding, check: 'not_a_server_error' }), known.reason);
     if (known.problem !== undefined) t.notOk(isOf(known, { ...finding, problem: 'other' }), known.reason);
   }

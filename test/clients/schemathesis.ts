@@ -36,12 +36,21 @@ export function readKnownFailures(): KnownFailure[] {
   return lines.map((line) => JSON.parse(line));
 }
 
-/** Whether the finding is of that class. */
+/** Whether the finding is of that class; a `*` in its operation stands for one segment of the path. */
 export function isOf(known: KnownFailure, finding: Finding): boolean {
-  const same = (['check', 'operation', 'status', 'problem'] as const).every((name) =>
-    name === 'problem' && known.problem === undefined ? true : known[name] === finding[name],
+  return (
+    known.check === finding.check &&
+    known.status === finding.status &&
+    matchesOperation(known.operation, finding.operation) &&
+    (known.problem === undefined || known.problem === finding.problem) &&
+    (known.request === undefined || new RegExp(known.request).test(finding.request))
   );
-  return same && (known.request === undefined || new RegExp(known.request).test(finding.request));
+}
+
+function matchesOperation(pattern: string, operation: string): boolean {
+  const segments = operation.split('/');
+  const wanted = pattern.split('/');
+  return wanted.length === segments.length && wanted.every((one, at) => one === '*' || one === segments[at]);
 }
 
 /** Runs every check against the gateway at `url`. The report goes into `folder`. */
