@@ -105,9 +105,16 @@ t.test('real answers are as the document has them', async (t) => {
   await call('ApiKeys-Delete', 422, { bearer, id, query: '?children=perhaps' });
   await call('ApiKeys-Delete', 404, { bearer, id: 'nobody' });
 
+  const events = (await call('Audit-List', 200, { bearer, query: '?size=1' })).json;
+  await call('Audit-List', 400, { bearer, query: '?cursor=made-up' });
+  await call('Audit-List', 422, { bearer, query: '?size=0' });
+  await call('Audit-Filters', 200, { bearer });
+  await call('Audit-Read', 200, { bearer, id: events.items[0].id });
+  await call('Audit-Read', 404, { bearer, id: 'nobody' });
+
   const powerless = (await api.mintKey(bearer, { label: 'none', scopes: ['store:read'] })).key;
   for (const { id: operationId, responses } of documentedOperations.values()) {
-    if (!operationId.startsWith('ApiKeys-')) continue;
+    if (!/^(?:ApiKeys|Audit)-/.test(operationId)) continue;
     t.ok(responses[403]);
     await call(operationId, 400, { bearer, apiKey, id });
     await call(operationId, 401, { id });
