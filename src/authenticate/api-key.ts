@@ -9,19 +9,19 @@ import type { ApiKeyWithOwner } from '../stores/api-key.ts';
 import type { Awaitable } from '../stores/awaitable.ts';
 import type { Records } from '../stores/records.ts';
 
-/** Who an API key stands for, now: a response at once when it is remembered. Refuses `invalid_api_key`. */
+/** Identifies the caller by an API key; synchronous when the key is cached. Refuses with `invalid_api_key`. */
 export type ApiKeyAuthenticator = (rawKey: string) => Awaitable<Principal>;
 
-/** What judging a key came to, where the store could be asked. */
+/** The outcome of verifying a key, where the store could be asked. */
 export type KeyVerification = 'accepted' | 'refused';
 
-/** A key's principal, good for one version of the records. */
+/** A key's principal, valid for one version of the records. */
 interface RememberedKey {
   readonly principal: Principal;
   readonly recordsVersion: number;
 }
 
-/** Keys remembered at the most; by their digest, so that no raw key stays in memory. */
+/** The cache is bounded, and keyed by digest, so that no raw key stays in memory. */
 const rememberedKeys = 10_000;
 
 /** The principal of a stored key; undefined when it is expired or suspended at `now` (epoch ms). */
@@ -45,20 +45,20 @@ export function principalOfApiKey(
   });
 }
 
-/** Why {@link principalOfApiKey} gives none. */
+/** Why {@link principalOfApiKey} returned none. */
 function reasonOf(found: ApiKeyWithOwner | undefined, now: number): Reason {
   if (found === undefined) return 'api key unknown';
   const { expires } = found.key;
   return expires !== null && expires <= now ? 'api key expired' : 'api key suspended';
 }
 
-/** Builds the authenticator of API keys. Shape and checksum are judged before any store is asked. */
+/** Creates the authenticator of API keys. Shape and checksum are checked before any store is asked. */
 export function createApiKeyAuthenticator(options: {
   readonly records: Pick<Records, 'version' | 'findApiKeyByHash'>;
   readonly recentUse: RecentUse;
   readonly holdings: Holdings;
   readonly tenant: string;
-  /** Added to with every key that is judged. */
+  /** Incremented for every key that is judged. */
   readonly verifications: Record<KeyVerification, number>;
   readonly now: () => number;
 }): ApiKeyAuthenticator {

@@ -7,25 +7,25 @@ import type { ApiKeyAuthenticator } from './api-key.ts';
 import type { BearerTokenAuthenticator } from './bearer-token.ts';
 
 /**
- * Who is calling, or null when nobody says. With `otherSchemesPass` (public routes) an `Authorization` of another
- * scheme is not ours to judge.
+ * Who is calling, or null without a credential. With `otherSchemesPass` (public routes) an `Authorization` of another
+ * scheme is ignored.
  *
- * Refuses `ambiguous_credentials`, `invalid_token`, `invalid_api_key`, `not_authenticated`; `store_unavailable`.
+ * Refuses with `ambiguous_credentials`, `invalid_token`, `invalid_api_key`, `not_authenticated`, `store_unavailable`.
  */
 export type Authenticate = (head: RequestHead, otherSchemesPass: boolean) => Awaitable<Principal | null>;
 
-/** Builds the one reading of `Authorization` and `X-API-Key` (RFC 6750 §2.1); query and body are never looked at. */
+/** Creates the only reader of `Authorization` and `X-API-Key` (RFC 6750 §2.1); query and body are never considered. */
 export function createAuthenticate(options: {
   readonly bearerToken: BearerTokenAuthenticator;
   readonly apiKey: ApiKeyAuthenticator;
-  /** Whether a key is taken as `Authorization: Bearer`, too. */
+  /** Whether a key is accepted as `Authorization: Bearer`, too. */
   readonly takesBearerKeys: boolean;
-  /** Whether pages of that origin may sign a WebSocket with a token: the own one, or one of `cors.origins`. */
+  /** Whether pages of that origin may open a WebSocket with a token: our own origin, or one of `cors.origins`. */
   readonly isKnownOrigin: (origin: string) => boolean;
 }): Authenticate {
   const { bearerToken, apiKey, takesBearerKeys, isKnownOrigin } = options;
 
-  /** A browser's WebSocket: the token comes as a subprotocol, and the page's origin counts. */
+  /** A browser's WebSocket: the token comes as a subprotocol, and the page's origin is checked. */
   function ofSubprotocol(head: RequestHead): Awaitable<Principal | null> {
     const [token, ...others] = isWebSocketRequest(head) ? offeredTokens(head.webSocketProtocols) : [];
     if (token === undefined) return null;
@@ -56,8 +56,8 @@ const space = 0x20;
 const tab = 0x09;
 
 /**
- * What follows `Bearer` (in any case) and one space, perhaps nothing; undefined for another scheme. What other blanks
- * stand between is part of the token, which is then none (RFC 6750 §2.1).
+ * What follows `Bearer` (in any case) and one space, possibly nothing; undefined for another scheme. Further blanks are
+ * part of the token and make it invalid (RFC 6750 §2.1).
  */
 function bearerTokenOf(authorization: string): string | undefined {
   if (authorization.startsWith('Bearer ')) return authorization.slice(7);

@@ -10,12 +10,12 @@ import type { UserWithSets } from '../stores/user.ts';
 
 const none: readonly string[] = [];
 
-/** Who an access token names, now: a response at once when everything is remembered. Refuses `invalid_token`. */
+/** Identifies the caller by an access token; synchronous when everything is cached. Refuses with `invalid_token`. */
 export type BearerTokenAuthenticator = (token: string) => Awaitable<Principal>;
 
 /**
- * Builds the authenticator of access tokens. The signature is verified once and the identity remembered; that the
- * session lives is asked on every request, and a change of the records makes the identity be resolved anew.
+ * Creates the authenticator of access tokens. The signature is verified once and the identity cached; whether the
+ * session is live is checked on every request, and after a change of the records the identity is resolved again.
  */
 export function createBearerTokenAuthenticator(options: {
   readonly tokens: VerifiedTokens<Principal>;

@@ -4,7 +4,7 @@ import type { Records } from '../stores/records.ts';
 import type { Sessions } from '../stores/sessions.ts';
 import { principalOfApiKey } from './api-key.ts';
 
-/** Builds the second look at a credential that was good when its request came in and may have ended since. */
+/** Creates the check of a credential that was valid when its request arrived and may have ended since. */
 export function createHeldNow(options: {
   readonly records: Pick<Records, 'version' | 'findApiKey' | 'findUser'>;
   readonly sessions: Pick<Sessions, 'findLive'>;
@@ -19,7 +19,7 @@ export function createHeldNow(options: {
     return (found && principalOfApiKey(found, { holdings, tenant, now: now() })?.held) ?? null;
   }
 
-  /** The session store itself keeps those seen alive going while it is away; what it then refuses has ended. */
+  /** While the session store is unavailable it still reports sessions recently seen alive; any other has ended. */
   async function isLive(sessionId: string): Promise<boolean> {
     try {
       return (await sessions.findLive(sessionId)) !== undefined;
@@ -35,8 +35,8 @@ export function createHeldNow(options: {
     return new Set(holdings.ofUser(found).scopes);
   }
 
-  /** Records that are away say nothing, for as long as what was remembered of them counts. */
-  function assertStillCounting(error: unknown): void {
+  /** An unavailable records store proves nothing as long as its cached records are still valid. */
+  function rethrowWhileCacheIsValid(error: unknown): void {
     try {
       records.version();
     } catch {
@@ -49,7 +49,7 @@ export function createHeldNow(options: {
     try {
       return await (principal.kind === 'api_key' ? ofApiKey(principal) : ofSession(principal));
     } catch (error) {
-      assertStillCounting(error);
+      rethrowWhileCacheIsValid(error);
       return null;
     }
   };

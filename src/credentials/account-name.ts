@@ -6,12 +6,12 @@ export interface AccountNameProblem {
 }
 
 /**
- * The longest canonical form of a name, in UTF-16 units: NFKC makes up to 18 of one code point. What is longer names
- * nobody, and is never normalised: sorting a long run of combining marks takes time in the square of its length.
+ * The longest canonical form of a name, in UTF-16 units: NFKC turns one code point into up to 18. Anything longer names
+ * no account and is never normalised: sorting a long run of combining marks takes quadratic time.
  */
 const maxCanonicalLength = maxUsernameCodePoints * 18;
 
-/** A user name as it is kept and shown: NFC, trimmed, 1-128 code points, no control characters; else the problem. */
+/** A user name as it is stored and shown: NFC, trimmed, 1-128 code points, no control characters; else the problem. */
 export function parseUsername(raw: string): string | AccountNameProblem {
   if (!raw.isWellFormed()) return { problem: 'malformed_unicode' };
   const trimmed = raw.trim();
@@ -25,13 +25,13 @@ export function parseUsername(raw: string): string | AccountNameProblem {
 }
 
 /**
- * The form by which an account is looked up, unique and throttled: NFKC, lower case, outer spaces trimmed; idempotent.
- * Takes any text; one too long to name an account comes back trimmed and otherwise as it stands.
+ * The form in which an account is looked up, unique and throttled: NFKC, lower case, outer spaces trimmed; idempotent.
+ * Takes any text; one too long to name an account is trimmed and otherwise unchanged.
  */
 export function canonicalAccountName(raw: string): string {
   const trimmed = raw.trim();
   if (trimmed.length > maxCanonicalLength) return trimmed;
-  // There and back, for letters that differ in one case alone (final sigma, sharp s). Normalised again after folding: J
-  // with a caron has no composed capital, but a composed small letter.
+  // Folded both ways, for letters that differ in one case only (final sigma, sharp s). Normalised again after folding: J
+  // with a caron has a composed small letter but no composed capital.
   return trimmed.normalize('NFKC').toLowerCase().toUpperCase().toLowerCase().normalize('NFKC').trim();
 }

@@ -1,8 +1,11 @@
 import ipaddr from 'ipaddr.js';
 
-/** Who an address stands for: IPv4 (mapped ones, too) as it is, IPv6 by its /64, which one customer has whole. */
+/**
+ * The key under which an address is counted: IPv4 (mapped too) as it is, IPv6 by its /64, which belongs to one
+ * customer.
+ */
 export function addressKey(address: string): string {
-  // Peers of a unix socket have no address; they share one count.
+  // Peers on a Unix socket have no address; they share one count.
   if (!ipaddr.isValid(address)) return 'unknown';
   const parsed = ipaddr.process(address);
   if (parsed.kind() === 'ipv4') return parsed.toString();

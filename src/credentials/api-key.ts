@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
-/** A key just made: `raw` is shown once, `hint` and `hash` are kept. */
+/** A new key: `raw` is shown once, `hint` and `hash` are stored. */
 export interface MintedApiKey {
   readonly raw: string;
   /** `<prefix>_` and the first four characters of the random part. */
@@ -17,10 +17,10 @@ const checksumLength = 6;
 const maxPrefixLength = 16;
 const underscore = 0x5f;
 
-/** The value of each ASCII code as a base62 digit; -1 for what is none. */
+/** The value of each ASCII code as a base62 digit; -1 if it isn't one. */
 const digitValues = Int8Array.from({ length: 128 }, (_, code) => alphabet.indexOf(String.fromCharCode(code)));
 
-/** Makes an API key of the prefix (`[a-z0-9]{1,16}`); `random(n)` gives n bytes of a CSPRNG. */
+/** Mints an API key with the prefix (`[a-z0-9]{1,16}`); `random(n)` returns n bytes of a CSPRNG. */
 export function mintApiKey(prefix: string, random: (byteCount: number) => Uint8Array): MintedApiKey {
   const randomPart = randomBase62(randomLength, random);
   const raw = `${prefix}_${randomPart}${checksum(randomPart)}`;
@@ -74,7 +74,7 @@ function checksum(randomPart: string): string {
   return digits;
 }
 
-/** Bytes from 248 on are thrown away: `% 62` over all 256 would favour the first eight characters. */
+/** Bytes of 248 and above are discarded: `% 62` over all 256 would favour the first eight characters. */
 function randomBase62(length: number, random: (byteCount: number) => Uint8Array): string {
   let text = '';
   while (text.length < length) {

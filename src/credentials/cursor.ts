@@ -4,7 +4,7 @@ import { createMac } from './mac.ts';
 
 /** Writes and reads the opaque cursors of lists. */
 export interface Cursors {
-  /** `payload` is what JSON can hold; `binding` names what the cursor is good for (list, sort, filters). */
+  /** `payload` is any JSON value; `binding` names what the cursor is valid for (list, sort, filters). */
   write(payload: unknown, binding: string): string;
   /** The payload of a cursor written for the same binding; throws {@link Refusal} `invalid_cursor` otherwise. */
   read(text: string, binding: string): unknown;
@@ -17,8 +17,9 @@ const cipher = 'aes-256-ctr';
 const ivBytes = 16;
 
 /**
- * Creates cursors under `secret` (at least 32 bytes): base64url of a MAC over binding and JSON, and of the JSON encrypted
- * with the MAC's first half as its nonce (a synthetic one, as in RFC 5297). They hold labels of keys, and stand in addresses.
+ * Creates cursors under `secret` (at least 32 bytes): base64url of a MAC over binding and JSON, and of the JSON
+ * encrypted with the MAC's first half as its nonce (synthetic, as in RFC 5297). Encrypted, because cursors contain
+ * labels of keys and appear in URLs.
  */
 export function createCursors(secret: Uint8Array): Cursors {
   const mac = createMac(secret, 'postern list cursor 2');

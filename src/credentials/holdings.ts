@@ -5,17 +5,17 @@ import { administratorSetId } from '../stores/scope-set.ts';
 import type { IdentityGrants, UserHoldings, UserWithSets } from '../stores/user.ts';
 import { heldScopes, intersectScopes } from './scopes.ts';
 
-/** What somebody holds now: scopes and the ids of sets, both sorted. */
+/** What a user or key holds now: scopes and the ids of sets, both sorted. */
 export interface Held {
   readonly scopes: readonly string[];
   readonly scopeSets: readonly string[];
 }
 
-/** Judges what is written of users and keys by one configuration. */
+/** Evaluates stored users and keys under one configuration. */
 export interface Holdings {
-  /** What a user holds: what was given here, and what providers granted as far as they are configured to grant it now. */
+  /** What a user was given here, and what providers granted, as far as they are configured to grant it now. */
   ofUser(found: UserWithSets): Held;
-  /** What a key holds: its own, as far as its owner holds it now. One that was kept when its owner was removed has its own. */
+  /** A key's own scopes and sets, as far as its owner holds them now; all of them if the owner was removed. */
   ofKey(found: ApiKeyWithOwner): Held;
 }
 
@@ -26,7 +26,7 @@ interface ConfiguredGrant {
   readonly scopeSets: ReadonlySet<string>;
 }
 
-/** Builds the judge for a catalogue and the configured providers. */
+/** Creates the evaluation for a catalogue and the configured providers. */
 export function createHoldings(
   catalogue: ReadonlySet<string>,
   providers: Readonly<Record<string, Pick<IdentityProviderConfig, 'issuer' | 'grants'>>>,
@@ -36,22 +36,22 @@ export function createHoldings(
   for (const { issuer, grants } of Object.values(providers))
     byIssuer.set(issuer, [...(byIssuer.get(issuer) ?? []), ...grants.map(toConfiguredGrant)]);
 
-  /** The part of what an identity was given that the same grants give still. */
-  function counting(given: IdentityGrants, sets: UserHoldings['sets']): Held {
-    const grants = (byIssuer.get(given.issuer) ?? []).filter(
-      ({ name }) => given.grants === null || given.grants.includes(name),
+  /** The part of what an identity was granted that the same grants still give. */
+  function stillGranted(granted: IdentityGrants, sets: UserHoldings['sets']): Held {
+    const grants = (byIssuer.get(granted.issuer) ?? []).filter(
+      ({ name }) => granted.grants === null || granted.grants.includes(name),
     );
     return {
-      scopes: given.scopes.filter((scope) => grants.some((grant) => grant.scopes.has(scope))),
+      scopes: granted.scopes.filter((scope) => grants.some((grant) => grant.scopes.has(scope))),
       scopeSets: sets
-        .filter(({ id, name }) => given.scopeSets.includes(id) && grants.some((g) => g.scopeSets.has(name)))
+        .filter(({ id, name }) => granted.scopeSets.includes(id) && grants.some((g) => g.scopeSets.has(name)))
         .map(({ id }) => id),
     };
   }
 
   function heldBy({ scopes, scopeSets, grants, sets }: UserHoldings): Held {
     if (grants.length === 0) return { scopes: heldScopes(scopes, sets, catalogue), scopeSets };
-    const granted = grants.map((given) => counting(given, sets));
+    const granted = grants.map((identity) => stillGranted(identity, sets));
     const ids = new Set([...scopeSets, ...granted.flatMap((held) => held.scopeSets)]);
     const counted = sets.filter(({ id }) => ids.has(id));
     const all = [...scopes, ...granted.flatMap((held) => held.scopes)];
@@ -65,7 +65,7 @@ export function createHoldings(
       const { scopeSets } = key;
       if (owner === null) return { scopes, scopeSets };
       const held = heldBy(owner);
-      // Whoever holds the administrator set holds every scope and every other set.
+      // A holder of the administrator set holds every scope and every other set.
       if (held.scopeSets.includes(administratorSetId)) return { scopes, scopeSets };
       return {
         scopes: intersectScopes(scopes, held.scopes),

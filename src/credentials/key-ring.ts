@@ -2,7 +2,7 @@ import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import type { JSONWebKeySet } from 'jose';
 import type { SigningKey } from '../stores/records.ts';
 
-/** A key ready for use, with the one encoded header that tokens under it have. */
+/** A key ready for use, with the one encoded header of all tokens signed by it. */
 export interface TokenKey {
   readonly kid: string;
   readonly algorithm: SigningKey['algorithm'];
@@ -11,20 +11,20 @@ export interface TokenKey {
   readonly encodedHeader: string;
 }
 
-/** The signing keys of the store as this process knows them; another replica may make one at any time. */
+/** The signing keys of the store as this process knows them; another replica may add one at any time. */
 export interface KeyRing {
-  /** Newest first, as of the start. */
+  /** Newest first, as of creation. */
   readonly keys: readonly TokenKey[];
-  /** The key of tokens with that encoded header, looked for in the store when it is not known yet. */
+  /** The key of tokens with that encoded header, looked up in the store if it isn't known yet. */
   find(encodedHeader: string): TokenKey | undefined | Promise<TokenKey | undefined>;
-  /** The public part of every key, those that were made meanwhile included, as far as the store can be had. */
+  /** The public part of every key, including keys added since, as far as the store is available. */
   published(): Promise<JSONWebKeySet>;
 }
 
 export interface KeyRingOptions {
   /** Newest first. */
   readonly keys: readonly SigningKey[];
-  /** Asks the store for all keys, newest first; left out: there will be no others. */
+  /** Loads all keys from the store, newest first; default: there will be no others. */
   readonly load?: (() => Promise<readonly SigningKey[]>) | undefined;
   /** A clock as `performance.now()`, which is the default. */
   readonly elapsed?: (() => number) | undefined;
@@ -32,12 +32,12 @@ export interface KeyRingOptions {
 
 /** The type of access tokens (RFC 9068 §2.1). */
 export const tokenType = 'at+jwt';
-/** Least time between two looks, ms: whoever makes up headers costs the store no more than one question in it. */
+/** Minimum time between two loads, ms: a flood of made-up headers costs the store one query in that time. */
 const pauseMs = 1_000;
 const maxHeaderLength = 256;
 const algorithms: ReadonlySet<unknown> = new Set(['ES256', 'EdDSA', 'RS256']);
 
-/** Creates it. Throws when a key can't be read. */
+/** Creates the key ring. Throws when a key can't be parsed. */
 export function createKeyRing({ keys: initial, load, elapsed }: KeyRingOptions): KeyRing {
   const now = elapsed ?? (() => performance.now());
   const keys = initial.map(toTokenKey);
@@ -46,7 +46,7 @@ export function createKeyRing({ keys: initial, load, elapsed }: KeyRingOptions):
   let checkedAt = Number.NEGATIVE_INFINITY;
   let lastCheck: Promise<void> = Promise.resolve();
 
-  /** Within the pause it is what the last look came to. Rejects when the store can't be had. */
+  /** Within the pause, the result of the last load. Rejects when the store is unavailable. */
   function reload(): Promise<void> {
     if (load === undefined || now() - checkedAt < pauseMs) return lastCheck;
     checkedAt = now();
@@ -78,7 +78,7 @@ export function headerOf(key: Pick<SigningKey, 'algorithm' | 'kid'>) {
   return { alg: key.algorithm, typ: tokenType, kid: key.kid };
 }
 
-/** Whether a token with that header may be under a key that was made since: it is written exactly as we write ours. */
+/** Whether a token with that header may be signed by a key added since: it is written exactly as we write ours. */
 function mayBeOurs(encodedHeader: string): boolean {
   if (encodedHeader.length > maxHeaderLength) return false;
   try {
@@ -106,7 +106,7 @@ function toTokenKey(key: SigningKey): TokenKey {
 }
 
 function jwksOf(keys: ReadonlyMap<string, TokenKey>): JSONWebKeySet {
-  // From the public key object: a private member can't get in.
+  // From the public key object: no private member can get in.
   const publicJwk = ({ publicKey, algorithm, kid }: TokenKey) => ({
     ...publicKey.export({ format: 'jwk' }),
     use: 'sig',

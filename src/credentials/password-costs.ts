@@ -1,18 +1,18 @@
 import type { Awaitable } from '../stores/awaitable.ts';
 
-/** How old what is known of the store may be, ms. */
+/** How long the costs read from the store are used, ms. */
 const maxAgeMs = 60_000;
 
-/** The costs at which passwords are hashed, and those at which stored hashes still are. */
+/** The cost of new password hashes, and the costs of stored ones. */
 export interface PasswordCosts {
-  /** Every cost there is, as {@link costOf} gives it; that of `hash`, the hash just checked, is always among them. */
+  /** Every cost in use, as returned by {@link costOf}; always includes that of `hash`, the hash just checked. */
   all(hash: string | null): Awaitable<ReadonlySet<string>>;
 }
 
 const parameters =
   /^\$(argon2(?:id|i|d))\$v=(\d{1,3})\$m=(\d{1,9}),(?:t=(\d{1,9}),p=(\d{1,9})|p=(\d{1,9}),t=(\d{1,9}))\$/;
 
-/** The beginning of a PHC string (argon2), in one spelling, as far as it says what a check costs; else undefined. */
+/** The prefix of a PHC string (argon2) that determines what a check costs, normalised; undefined for other strings. */
 export function costOf(phc: string): string | undefined {
   const [, kind, version, memory, t, p, otherP, otherT] = parameters.exec(phc) ?? [];
   return kind === undefined
@@ -21,8 +21,8 @@ export function costOf(phc: string): string | undefined {
 }
 
 /**
- * Creates the list: `configured` is what hashes are made at now, `stored` asks the store for the beginnings of its
- * hashes. It is asked again after a minute; when it fails, what was known stays.
+ * Creates the list: `configured` is the cost of new hashes, `stored` reads the prefixes of the stored ones. They are
+ * read again after a minute; if that fails, the known costs stay.
  */
 export function createPasswordCosts(
   configured: string,
@@ -37,7 +37,7 @@ export function createPasswordCosts(
       const known = (await stored()).map(costOf).filter((cost) => cost !== undefined);
       costs = new Set([configured, ...known]);
     } catch {
-      // What the sign-in itself needs of the store fails by itself.
+      // A sign-in that needs the store fails on its own.
     } finally {
       askedAt = performance.now();
       asking = null;
@@ -46,7 +46,7 @@ export function createPasswordCosts(
 
   function withCostOf(hash: string | null): ReadonlySet<string> {
     const cost = hash === null ? undefined : costOf(hash);
-    // Written since the store was asked, by a process that is configured in another way.
+    // Written since the costs were read, by a process with another configuration.
     if (cost !== undefined) costs.add(cost);
     return costs;
   }

@@ -5,21 +5,21 @@ import type { Awaitable } from '../stores/awaitable.ts';
 import { costOf, createPasswordCosts } from './password-costs.ts';
 import { createWorkQueue, type WorkLoad } from './work-queue.ts';
 
-/** Cost of a password hash and bounds on how much of it goes on at a time. */
+/** The cost of a password hash, and bounds on concurrent hashing. */
 export interface PasswordHasherOptions {
   /** Memory of one hash, in bytes (argon2 counts KiB: rounded down). */
   readonly memoryBytes: number;
   readonly iterations: number;
   readonly parallelism: number;
-  /** How many hashes run at a time, each on a thread of its own. */
+  /** How many hashes run at a time, each on its own thread. */
   readonly concurrency: number;
   /** How many more may wait. */
   readonly queue: number;
-  /** The beginnings of the hashes that are stored, for their costs; default none but those of now. */
+  /** The prefixes of the stored hashes, for their costs; default: the configured cost only. */
   readonly storedHashes?: () => Awaitable<readonly string[]>;
 }
 
-/** What checking a password came to; `rehash`: right, but kept with other parameters than are configured now. */
+/** The result of checking a password; `rehash`: correct, but stored with other parameters than are configured now. */
 export interface PasswordVerdict {
   readonly ok: boolean;
   readonly rehash: boolean;
@@ -27,14 +27,15 @@ export interface PasswordVerdict {
 
 /** Hashes and checks passwords off the event loop. Both reject with Refusal `overloaded` when the queue is full. */
 export interface PasswordHasher {
-  /** argon2id in PHC form, of what {@link parsePassword} gave. */
+  /** argon2id in PHC form, of a password that {@link parsePassword} returned. */
   hash(password: string): Promise<string>;
   /**
-   * Takes any text. `phc` null (no such account, no password): the response is no. Every no costs the same: one check at
-   * each cost that hashes are stored at, or accounts whose hash is of an earlier cost could be told from others.
+   * Takes any text. With `phc` null (no such account, no password) the result is negative. Every negative result costs
+   * the same: one check at each cost in use. Otherwise accounts whose hash has an earlier cost could be identified by
+   * timing.
    */
   verify(phc: string | null, password: string): Promise<PasswordVerdict>;
-  /** How many hashes run and wait now. */
+  /** How many hashes are running and waiting. */
   load(): WorkLoad;
 }
 
@@ -43,13 +44,13 @@ export interface PasswordProblem {
   readonly problem: 'malformed_unicode' | 'too_short' | 'too_long';
 }
 
-/** NFC never makes fewer than one UTF-8 byte of one and a half UTF-16 units: what is longer than this is too long. */
+/** NFC never turns 1.5 UTF-16 units into less than one UTF-8 byte: a longer text is always too long. */
 const maxRawLength = 2 * maxPasswordBytes;
 
 /** The password as it is hashed: NFC, at least `minLength` code points, at most 1,024 bytes; else the problem. */
 export function parsePassword(raw: string, minLength: number): string | PasswordProblem {
   if (!raw.isWellFormed()) return { problem: 'malformed_unicode' };
-  // Before NFC, which takes time in the square of the length of a run of combining marks.
+  // Before NFC, which takes quadratic time on a run of combining marks.
   if (raw.length > maxRawLength) return { problem: 'too_long' };
   const password = raw.normalize('NFC');
   if (Buffer.byteLength(password) > maxPasswordBytes) return { problem: 'too_long' };
@@ -70,16 +71,16 @@ export function createPasswordHasher(options: PasswordHasherOptions): PasswordHa
     `$argon2id$v=19$m=${memoryCost},t=${timeCost},p=${parallelism}$`,
     options.storedHashes ?? (() => []),
   );
-  const standIns = new Map<string, string>();
+  const dummies = new Map<string, string>();
 
-  /** In the place of a hash where there is none: it costs the same to check against, and cost nothing to make. */
-  function standInOf(cost: string): string {
-    let standIn = standIns.get(cost);
-    if (standIn === undefined) {
-      standIn = `${cost}${random(16)}$${random(32)}`;
-      standIns.set(cost, standIn);
+  /** A dummy hash to check against where there is no real one: the check costs the same. */
+  function dummyOf(cost: string): string {
+    let dummy = dummies.get(cost);
+    if (dummy === undefined) {
+      dummy = `${cost}${random(16)}$${random(32)}`;
+      dummies.set(cost, dummy);
     }
-    return standIn;
+    return dummy;
   }
 
   async function judge(hash: string | null, password: string): Promise<PasswordVerdict> {
@@ -87,7 +88,7 @@ export function createPasswordHasher(options: PasswordHasherOptions): PasswordHa
       return { ok: true, rehash: !hash.startsWith('$argon2id$') || argon2.needsRehash(hash, cost) };
     const own = hash === null ? undefined : costOf(hash);
     for (const other of [...(await costs.all(hash))].filter((candidate) => candidate !== own))
-      await argon2.verify(standInOf(other), '');
+      await argon2.verify(dummyOf(other), '');
     return { ok: false, rehash: false };
   }
 
@@ -103,7 +104,7 @@ export function createPasswordHasher(options: PasswordHasherOptions): PasswordHa
   };
 }
 
-/** In base64 without padding, as PHC strings have it. */
+/** In base64 without padding, as in PHC strings. */
 function random(bytes: number): string {
   return randomBytes(bytes).toString('base64').replace(/=+$/, '');
 }

@@ -1,21 +1,24 @@
 import { Refusal } from '../errors.ts';
 import { missingScopes } from './scopes.ts';
 
-/** Who is calling, by which credential: made once per credential and record version, then read on every request. */
+/**
+ * Who is calling, and with which credential: created once per credential and records version, then read on every
+ * request.
+ */
 export interface Principal {
   readonly kind: 'session' | 'api_key';
-  /** The user id; for a key, of the user who minted it. */
+  /** The user id; for a key, that of the user who minted it. */
   readonly userId: string;
-  /** Null once that user is removed. */
+  /** Null once that user has been removed. */
   readonly username: string | null;
-  /** Null where there is none, as the next. */
+  /** Null if the user has none; `email` likewise. */
   readonly displayName: string | null;
   readonly email: string | null;
   /** What the credential may do now, sorted. */
   readonly scopes: readonly string[];
-  /** The same scopes, for look-ups. */
+  /** The same scopes, for lookups. */
   readonly held: ReadonlySet<string>;
-  /** Ids of the scope sets it holds: who holds one may hand it on, with whatever it becomes. */
+  /** Ids of the scope sets it holds: a holder may hand a set on, including what is added to it later. */
   readonly scopeSets: readonly string[];
   /** The id of the session or of the key. */
   readonly credentialId: string;
@@ -26,13 +29,13 @@ export interface Principal {
 }
 
 /**
- * What the holder of a credential holds now, whatever less a token of it says; null once the credential is no good, or
- * neither it nor its session could be asked for for longer than `sessions.stale_if_error`. Rejects when the records are
- * away for a shorter while.
+ * What the holder of a credential holds now, even if its token was restricted to less; null once the credential has
+ * ended, or could not be checked for longer than `sessions.stale_if_error`. Rejects while the records store has been
+ * unavailable for less than that.
  */
 export type HeldNow = (principal: Principal) => Promise<ReadonlySet<string> | null>;
 
-/** Makes a principal, its identity headers included; `scopes` are sorted and distinct. */
+/** Creates a principal with its identity headers; `scopes` are sorted and distinct. */
 export function createPrincipal(
   who: Omit<Principal, 'held' | 'identityHeaders'> & { readonly tenant: string },
 ): Principal {

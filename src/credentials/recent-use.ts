@@ -5,7 +5,7 @@ export interface RecentUse {
   /** `instant` in epoch ms. */
   noteKey(id: string, instant: number): void;
   noteLogin(userId: string, instant: number): void;
-  /** Writes what was collected; what can't be written is kept for the next time. Rejects `store_unavailable`. */
+  /** Writes what was collected; if that fails, it is kept for the next time. Rejects with `store_unavailable`. */
   flush(): Promise<void>;
 }
 

@@ -2,7 +2,7 @@ import { timingSafeEqual } from 'node:crypto';
 import { keptText } from '../http1/copied-text.ts';
 import { createMac } from './mac.ts';
 
-/** What a refresh cookie with a valid MAC says. */
+/** The content of a refresh cookie with a valid MAC. */
 export interface RefreshCookie {
   /** A UUID in lower case. */
   readonly sessionId: string;
@@ -14,11 +14,11 @@ export interface RefreshCookie {
 export interface RefreshCookies {
   /** `<session id>.<generation>.<MAC>`, the MAC in base64url. */
   write(sessionId: string, generation: number): string;
-  /** Undefined unless it is, byte for byte, a value that `write` gives. */
+  /** Undefined unless it is, byte for byte, a value that `write` returns. */
   read(value: string): RefreshCookie | undefined;
-  /** Of several cookies of the name, the newest valid one of each session. */
+  /** Of several cookies with the name, the newest valid one of each session. */
   newestOf(values: readonly string[]): readonly RefreshCookie[];
-  /** All valid ones, in the order given: a sign-out ends each of their sessions. */
+  /** All valid ones, in the same order: a sign-out ends each of their sessions. */
   validOf(values: readonly string[]): readonly RefreshCookie[];
 }
 
@@ -28,7 +28,7 @@ const shape = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.([1-9][0-9]{0,15}
 export function createRefreshCookies(options: {
   readonly secret: Uint8Array;
   readonly tenant: string;
-  /** The cookie's name: under another one, which would be passed on to an upstream, a value is worth nothing. */
+  /** The cookie's name: a value is invalid under another name, which would be forwarded to upstreams. */
   readonly name: string;
 }): RefreshCookies {
   const { tenant, name } = options;
@@ -45,10 +45,10 @@ export function createRefreshCookies(options: {
     if (sessionId === undefined || generationText === undefined) return undefined;
     const generation = Number(generationText);
     if (!Number.isSafeInteger(generation)) return undefined;
-    // The whole text against the one true spelling: a second encoding of the same MAC is no cookie of ours.
+    // The whole text is compared with the only valid spelling: another encoding of the same MAC is refused.
     const expected = Buffer.from(write(sessionId, generation), 'latin1');
-    const given = Buffer.from(value, 'latin1');
-    return given.length === expected.length && timingSafeEqual(given, expected)
+    const actual = Buffer.from(value, 'latin1');
+    return actual.length === expected.length && timingSafeEqual(actual, expected)
       ? { sessionId: keptText(sessionId), generation }
       : undefined;
   }

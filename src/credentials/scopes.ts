@@ -4,7 +4,7 @@ import { administratorSetId, type ScopeSet } from '../stores/scope-set.ts';
 const none: readonly string[] = [];
 
 /**
- * The scopes of a space-separated text, sorted and distinct; blank gives none. Undefined when one of them isn't a
+ * The scopes of a space-separated text, sorted and distinct; none if it is blank. Undefined when one of them isn't a
  * scope-token (RFC 6749 §3.3). Several spaces count as one.
  */
 export function parseScope(text: string): readonly string[] | undefined {
@@ -12,15 +12,15 @@ export function parseScope(text: string): readonly string[] | undefined {
   return tokens.every((token) => scopeToken.test(token)) ? sortedDistinct(tokens) : undefined;
 }
 
-/** What both lists have, sorted and distinct. */
+/** The scopes in both lists, sorted and distinct. */
 export function intersectScopes(asked: readonly string[], held: readonly string[]): readonly string[] {
   const heldSet = new Set(held);
   return sortedDistinct(asked.filter((scope) => heldSet.has(scope)));
 }
 
 /**
- * What somebody holds now: own scopes and those of the sets, as far as the catalogue has them, sorted. The built-in
- * administrator set is the whole catalogue.
+ * What a user or key holds now: own scopes and those of the sets, as far as they are in the catalogue, sorted. The
+ * built-in administrator set is the whole catalogue.
  */
 export function heldScopes(
   own: readonly string[],
@@ -32,7 +32,7 @@ export function heldScopes(
   return sortedDistinct(granted.filter((scope) => catalogue.has(scope)));
 }
 
-/** The needed scopes that aren't held, in the order needed; without an allocation when there are none. */
+/** The needed scopes that aren't held, in the order needed; doesn't allocate when there are none. */
 export function missingScopes(needed: readonly string[], held: ReadonlySet<string>): readonly string[] {
   for (const scope of needed) {
     if (!held.has(scope)) return needed.filter((other) => !held.has(other));

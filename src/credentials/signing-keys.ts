@@ -1,7 +1,7 @@
 import { calculateJwkThumbprint, exportJWK, generateKeyPair } from 'jose';
 import type { Records, SigningKey } from '../stores/records.ts';
 
-/** Makes a signing key; its kid is the RFC 7638 thumbprint. `now` is epoch ms. */
+/** Generates a signing key; its kid is the RFC 7638 thumbprint. `now` is epoch ms. */
 export async function generateSigningKey(
   algorithm: SigningKey['algorithm'],
   now: number,
@@ -17,8 +17,8 @@ export async function generateSigningKey(
 }
 
 /**
- * All signing keys of the store, newest first, at least one of them of `algorithm`: it is made when there is none.
- * Of several processes that start at once, the store keeps the key of one. `now` is epoch ms.
+ * All signing keys of the store, newest first, at least one of them of `algorithm`: it is generated if there is none.
+ * If several processes start at once, the store keeps the key of one of them. `now` is epoch ms.
  */
 export async function loadSigningKeys(
   records: Pick<Records, 'signingKeys' | 'addSigningKey'>,

@@ -6,13 +6,13 @@ import { addressKey } from './address-key.ts';
 /** An attempt that has been counted. */
 export interface CountedAttempt {
   /**
-   * Takes the attempt out of the count again, once: it succeeded, or was never judged. While the store is away it stays
-   * counted until its window ends: no sign-in shall fail for that.
+   * Removes the attempt from the count, once: it succeeded, or was never judged. While the store is unavailable it
+   * stays counted until its window ends: no sign-in fails because of that.
    */
   giveBack(): Promise<void>;
 }
 
-/** How many failed sign-ins a window takes. */
+/** How many failed sign-ins are allowed in a window. */
 export interface LoginLimits {
   readonly perAccountAndAddress: number;
   readonly perAccount: number;
@@ -22,7 +22,7 @@ export interface LoginLimits {
 
 /** Counts attempts to sign in. */
 export interface LoginThrottle {
-  /** `canonicalName` as by account-name.ts. Rejects with {@link Refusal} `too_many_attempts` over a limit. */
+  /** `canonicalName` as returned by account-name.ts. Rejects with {@link Refusal} `too_many_attempts` over a limit. */
   attempt(canonicalName: string, address: string): Promise<CountedAttempt>;
 }
 
@@ -36,11 +36,11 @@ export interface BootstrapThrottle {
 export function createLoginThrottle(attempts: Attempts, limits: LoginLimits): LoginThrottle {
   return {
     attempt(canonicalName, address) {
-      // Hashed, so that a key is bounded in length and the store lists no names.
+      // Hashed, so that keys have a bounded length and the store contains no names.
       const account = hash('sha256', canonicalName, 'base64url');
       const source = addressKey(address);
-      // The address comes first: once it is over, nothing it tries is counted anywhere. The account's own count comes
-      // last: an address that has used up its counts can't use up the account's, too.
+      // The address comes first: once it is over its limit, its attempts are counted nowhere else. The account comes last:
+      // an address over one of its limits can't use up the account's limit as well.
       return count(attempts, limits.windowMs, [
         { key: `login:address:${source}`, points: limits.perAddress },
         { key: `login:pair:${account}:${source}`, points: limits.perAccountAndAddress },

@@ -3,13 +3,13 @@ import { keptText } from '../http1/copied-text.ts';
 import type { AccessClaims, AccessTokens } from './access-token.ts';
 
 /**
- * A token that was verified, with room for whom it turned out to name. The claims hold until they expire; the principal
- * holds for one version of the records, and whether the session lives is asked on every request.
+ * A verified token, with a slot for its principal. The claims are valid until they expire, the principal for one
+ * version of the records; whether the session is live is checked on every request.
  */
 export class Remembered<P> {
   readonly text: string;
   readonly claims: AccessClaims;
-  /** Who that is, set by whoever resolved it. */
+  /** Set by the code that resolves it. */
   principal: P | undefined = undefined;
   /** The `Records.version()` that `principal` was resolved at. */
   recordsVersion: number | undefined = undefined;
@@ -20,22 +20,22 @@ export class Remembered<P> {
   }
 }
 
-/** Verified tokens. One memory serves one {@link AccessTokens}: its issuer, audience and keys. */
+/** A cache of verified tokens, for one {@link AccessTokens}: its issuer, audience and keys. */
 export interface VerifiedTokens<P> {
-  /** What is remembered of the token and has not expired. */
+  /** The cached token, unless it has expired. */
   find(token: string): Remembered<P> | undefined;
-  /** Verifies a token that `find` does not know; parallel calls share one verification. Refuses `invalid_token`. */
+  /** Verifies a token that isn't cached; concurrent calls share one verification. Rejects with `invalid_token`. */
   verify(token: string): Promise<Remembered<P>>;
-  /** How many sessions those are of that were found to name somebody and have not expired. */
+  /** How many sessions have a cached token with a principal that has not expired. */
   sessions(): number;
 }
 
-/** Creates the memory; `now` gives epoch ms, `max` bounds the tokens remembered (default 10,000). */
+/** Creates the cache; `now` returns epoch ms, `max` bounds the cached tokens (default 10,000). */
 export function createVerifiedTokens<P>(
   tokens: Pick<AccessTokens, 'verify'>,
   options: { readonly now: () => number; readonly max?: number },
 ): VerifiedTokens<P> {
-  /** By their signature: it is as good as the whole text, and a fifth as long to hash. */
+  /** By signature: as distinctive as the whole text, at a fifth of the length to hash. */
   const remembered = new LRUCache<string, Remembered<P>>({ max: options.max ?? 10_000 });
   const underway = new Map<string, Promise<Remembered<P>>>();
 
@@ -54,7 +54,7 @@ export function createVerifiedTokens<P>(
     const verification = tokens
       .verify(token)
       .then((claims) => {
-        // Only a success is remembered: made-up tokens must not push out real ones.
+        // Only successes are cached: made-up tokens must not evict real ones.
         const entry = new Remembered<P>(keptText(token), claims);
         remembered.set(signatureOf(entry.text), entry);
         return entry;
@@ -75,7 +75,7 @@ export function createVerifiedTokens<P>(
   return { find, verify, sessions };
 }
 
-/** What stands behind the last dot (RFC 7515 §3.1). */
+/** The part after the last dot (RFC 7515 §3.1). */
 function signatureOf(token: string): string {
   return token.slice(token.lastIndexOf('.') + 1);
 }

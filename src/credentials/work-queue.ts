@@ -1,20 +1,20 @@
 import { Refusal } from '../errors.ts';
 
-/** How much of a queue's work goes on, and how much is still to begin. */
+/** How much of a queue's work is running, and how much is waiting. */
 export interface WorkLoad {
   readonly running: number;
   readonly waiting: number;
 }
 
-/** Runs work with a bound on how much runs and how much waits. */
+/** Runs work with bounds on concurrency and on the queue. */
 export interface WorkQueue {
   /** Rejects at once with {@link Refusal} `overloaded` when the queue is full. First come, first served. */
   run<T>(work: () => Promise<T>): Promise<T>;
-  /** How many pieces of work run and wait now. */
+  /** How many tasks are running and waiting. */
   load(): WorkLoad;
 }
 
-/** Creates a queue that runs `concurrency` pieces of work at a time and lets `queue` more wait. */
+/** Creates a queue that runs `concurrency` tasks at a time and lets `queue` more wait. */
 export function createWorkQueue(bounds: { readonly concurrency: number; readonly queue: number }): WorkQueue {
   const waiting: (() => void)[] = [];
   let running = 0;
@@ -23,7 +23,7 @@ export function createWorkQueue(bounds: { readonly concurrency: number; readonly
     if (running < bounds.concurrency) {
       running++;
     } else if (waiting.length < bounds.queue) {
-      // Whoever finishes hands its place on, so `running` stays as it is.
+      // A finished task hands its slot on, so `running` doesn't change.
       await new Promise<void>((resolve) => waiting.push(resolve));
     } else {
       throw new Refusal('overloaded');

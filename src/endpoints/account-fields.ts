@@ -4,7 +4,7 @@ import { parsePassword } from '../credentials/passwords.ts';
 import { withoutControlCharacters } from '../input/pydantic-types.ts';
 import { maxPasswordBytes, maxUsernameCodePoints } from '../rules/text-limits.ts';
 
-/** A user name as a client gives it; {@link parseUsername} makes it the name that is kept. */
+/** A user name as clients send it; {@link parseUsername} turns it into the name that is stored. */
 export function newUsername() {
   return z
     .string()
@@ -25,7 +25,7 @@ export function newUsername() {
     });
 }
 
-/** A password as a client gives it; {@link parsePassword} makes it the text that is hashed. */
+/** A password as clients send it; {@link parsePassword} turns it into the text that is hashed. */
 export function newPassword(minLength: number) {
   return z
     .string()

@@ -13,21 +13,21 @@ export function actorOf({ kind, userId, credentialId }: Principal): Actor {
     : { user: userId, key: credentialId, kind: 'api_key' };
 }
 
-/** Told of a sign-in that was judged; `method` is `password` or the provider's name. */
+/** Called for every sign-in that was judged; `method` is `password` or the provider's name. */
 export type OnLogin = (method: string, outcome: AuditEntry['outcome']) => void;
 
-/** Adds to each entry where the request came from and its id; tells of those that are sign-ins. */
+/** Adds the request's address and id to each entry, and reports sign-ins to `onLogin`. */
 export function createAudit(log: Log, onLogin: OnLogin): Audit {
   return (exchange, entry) => {
     log.audit({ ...entry, address: exchange.address, requestId: exchange.id });
     const isSignIn = entry.event === 'login_succeeded' || entry.event === 'login_failed';
-    // What a throttle turned away was not judged.
+    // A throttled attempt was not judged.
     if (isSignIn && entry.reason !== 'too_many_attempts')
       onLogin(entry.provider ?? 'password', entry.outcome);
   };
 }
 
-/** Gives what `attempt` gives; a throttle that turns it away is told in an audit line before it rejects. */
+/** Resolves as `attempt` does; a refusal by the throttle gets an audit line before this rejects. */
 export async function auditingThrottle<T>(
   attempt: Promise<T>,
   audit: Audit,

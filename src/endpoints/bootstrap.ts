@@ -6,6 +6,7 @@ import { type PasswordHasher, parsePassword } from '../credentials/passwords.ts'
 import type { BootstrapThrottle } from '../credentials/throttle.ts';
 import { Refusal, ValidationError } from '../errors.ts';
 import type { Exchange } from '../http/exchange.ts';
+import type { Reply } from '../http/reply.ts';
 import { readJson } from '../input/json-body.ts';
 import { anonymous } from '../log/log.ts';
 import type { Records } from '../stores/records.ts';
@@ -16,7 +17,7 @@ import { type Audit, auditingThrottle } from './audit.ts';
 import type { ChangeAudit } from './change-audit.ts';
 import type { Endpoint } from './endpoint.ts';
 
-/** The body of an activation; the token is any string, for what is wrong with it is 401. */
+/** The body of an activation; any string is accepted as token here, because a wrong one is 401. */
 export function activationBody(minPasswordLength: number) {
   return z
     .strictObject({ token: z.string(), username: newUsername(), password: newPassword(minPasswordLength) })
@@ -28,12 +29,14 @@ export const activatedUser = z
   .object({ id: z.string(), username: z.string() })
   .meta({ id: 'BootstrapActivated' });
 
+type ActivationForm = z.output<ReturnType<typeof activationBody>>;
+
 const secret = ['token', 'password'] as const;
 
-/** `POST /api/bootstrap/activate`: makes the first administrator, once per records store. */
-export function createBootstrap(options: {
+/** What the activation needs. */
+export interface BootstrapOptions {
   readonly records: Pick<Records, 'bootstrap' | 'activate'>;
-  /** The token of the configuration, unless a reset made another. */
+  /** The token of the configuration, unless a reset created another. */
   readonly configuredToken: string | null;
   readonly passwords: PasswordHasher;
   readonly minPasswordLength: number;
@@ -41,24 +44,12 @@ export function createBootstrap(options: {
   readonly audit: Audit;
   readonly changeAudit: ChangeAudit;
   readonly now: () => number;
-}): Endpoint<'open'> {
-  const { records, configuredToken, passwords, throttle, audit, changeAudit, now } = options;
+}
+
+/** `POST /api/bootstrap/activate`: creates the first administrator, once per records store. */
+export function createBootstrap(options: BootstrapOptions): Endpoint<'open'> {
   const schema = activationBody(options.minPasswordLength);
-
-  /** A wrong token is told before anything else that may be wrong: who has none learns nothing more. */
-  async function assertToken(exchange: Exchange, given: string): Promise<void> {
-    const state = await records.bootstrap();
-    if (!state.open) return;
-    const counted = throttle.attempt(exchange.address);
-    const attempt = await auditingThrottle(counted, audit, exchange, 'activation_failed');
-    const expected = state.token ?? configuredToken;
-    if (expected === null || !isSame(given, expected)) {
-      audit(exchange, { event: 'activation_failed', outcome: 'failure', actor: anonymous, subject: null });
-      throw new Refusal('invalid_bootstrap_token');
-    }
-    await attempt.giveBack();
-  }
-
+  const activation = new Activation(options);
   return {
     method: 'POST',
     path: '/api/bootstrap/activate',
@@ -66,43 +57,74 @@ export function createBootstrap(options: {
     async handle({ exchange, body }) {
       const { contentType } = exchange.head;
       const token = readTokenAlone(body, contentType);
-      if (token !== undefined) await assertToken(exchange, token);
-      const form = readJson(body, contentType, schema, { secret });
-      if (!(await records.bootstrap()).open) throw new Refusal('already_activated');
-      const username = parseUsername(form.username) as string;
-      const password = parsePassword(form.password, options.minPasswordLength) as string;
-      const passwordHash = await passwords.hash(password);
-      // A reset may have made another token while the password was hashed.
-      await assertToken(exchange, form.token);
-      const user: NewUser = {
-        id: uuidv7(),
-        username,
-        displayName: null,
-        email: null,
-        passwordHash,
-        scopes: [],
-        scopeSets: [administratorSetId],
-        disabled: false,
-        created: now(),
-        lastLogin: null,
-      };
-      const written = changeAudit(exchange, () => [
-        {
-          event: 'user_created',
-          outcome: 'success',
-          actor: anonymous,
-          subject: user.id,
-          target: { type: 'user', id: user.id },
-          changes: { scope_sets: { added: user.scopeSets, removed: [] } },
-        },
-      ]);
-      await records.activate(user, canonicalAccountName(username), written);
-      return { status: 201, body: { id: user.id, username } };
+      if (token !== undefined) await activation.assertToken(exchange, token);
+      return activation.respond(exchange, readJson(body, contentType, schema, { secret }));
     },
   };
 }
 
-/** The token of a body whose other fields may be wrong; undefined when it has none to judge. */
+/** The steps of an activation. */
+class Activation {
+  readonly #options: BootstrapOptions;
+
+  constructor(options: BootstrapOptions) {
+    this.#options = options;
+  }
+
+  /** A wrong token is reported before any other problem: without the token nothing more can be learned. */
+  async assertToken(exchange: Exchange, token: string): Promise<void> {
+    const { records, configuredToken, throttle, audit } = this.#options;
+    const state = await records.bootstrap();
+    if (!state.open) return;
+    const counted = throttle.attempt(exchange.address);
+    const attempt = await auditingThrottle(counted, audit, exchange, 'activation_failed');
+    const expected = state.token ?? configuredToken;
+    if (expected === null || !isSame(token, expected)) {
+      audit(exchange, { event: 'activation_failed', outcome: 'failure', actor: anonymous, subject: null });
+      throw new Refusal('invalid_bootstrap_token');
+    }
+    await attempt.giveBack();
+  }
+
+  async respond(exchange: Exchange, form: ActivationForm): Promise<Reply> {
+    const { records, passwords, minPasswordLength, now } = this.#options;
+    if (!(await records.bootstrap()).open) throw new Refusal('already_activated');
+    const username = parseUsername(form.username) as string;
+    const password = parsePassword(form.password, minPasswordLength) as string;
+    const passwordHash = await passwords.hash(password);
+    // A reset may have created another token while the password was hashed.
+    await this.assertToken(exchange, form.token);
+    const user: NewUser = {
+      id: uuidv7(),
+      username,
+      displayName: null,
+      email: null,
+      passwordHash,
+      scopes: [],
+      scopeSets: [administratorSetId],
+      disabled: false,
+      created: now(),
+      lastLogin: null,
+    };
+    await records.activate(user, canonicalAccountName(username), this.#creationOf(user, exchange));
+    return { status: 201, body: { id: user.id, username } };
+  }
+
+  #creationOf(user: NewUser, exchange: Exchange) {
+    return this.#options.changeAudit(exchange, () => [
+      {
+        event: 'user_created',
+        outcome: 'success',
+        actor: anonymous,
+        subject: user.id,
+        target: { type: 'user', id: user.id },
+        changes: { scope_sets: { added: user.scopeSets, removed: [] } },
+      },
+    ]);
+  }
+}
+
+/** The token of a body whose other fields may be invalid; undefined without one. */
 function readTokenAlone(body: Uint8Array, contentType: string): string | undefined {
   try {
     return readJson(body, contentType, z.object({ token: z.string() }), { secret }).token;

@@ -8,8 +8,8 @@ export interface ScopeGuard {
 }
 
 /**
- * What an endpoint asks of its caller: `open` never looks at a credential, `sign_out` takes the session of a valid token
- * and ignores an invalid one, otherwise a session or an API key that holds all of the scopes.
+ * What an endpoint asks of its caller: `open` never looks at a credential, `sign_out` takes the session of a valid
+ * token and ignores an invalid one, otherwise a session or an API key that holds all of the scopes.
  */
 export type Guard = 'open' | 'sign_out' | ScopeGuard;
 

@@ -16,13 +16,13 @@ export const errorBody = z.object(errorFields).meta({ id: 'Error' });
 /** A refusal of sign-in or refresh: RFC 6749 §5.2 beside the fields of every refusal. */
 export const oauthErrorBody = z.object({ ...errorFields, ...oauthFields }).meta({ id: 'OAuthError' });
 
-/** One problem of a 422, as FastAPI tells it. */
+/** One problem of a 422, in FastAPI's shape. */
 export const validationProblem = z
   .object({
     type: z.string().describe("pydantic 2's name of the problem."),
-    loc: z.array(z.union([z.string(), z.int()])).describe('`body` or `query`, then the way to the value.'),
+    loc: z.array(z.union([z.string(), z.int()])).describe('`body` or `query`, then the path to the value.'),
     msg: z.string(),
-    input: z.unknown().describe('The value as it came; null where it is absent or secret.'),
+    input: z.unknown().describe('The value as received; null if it is absent or secret.'),
     ctx: z.record(z.string(), z.unknown()).optional(),
   })
   .meta({ id: 'ValidationError' });
@@ -33,7 +33,7 @@ export const validationErrorBody = z
     detail: z.array(validationProblem),
     code: z.literal('validation_error'),
     request_id: errorFields.request_id,
-    error: oauthFields.error.optional().describe('At sign-in alone (RFC 6749 §5.2).'),
-    error_description: oauthFields.error_description.optional().describe('At sign-in alone.'),
+    error: oauthFields.error.optional().describe('At sign-in only (RFC 6749 §5.2).'),
+    error_description: oauthFields.error_description.optional().describe('At sign-in only.'),
   })
   .meta({ id: 'HTTPValidationError' });

@@ -7,8 +7,8 @@ import type { Awaitable } from '../stores/awaitable.ts';
 export type Identify = (head: RequestHead, otherSchemesPass: boolean) => Awaitable<Principal | null>;
 
 /**
- * The caller of a guarded endpoint, who holds all of `scopes`. Rejects with `not_authenticated`, `insufficient_scope`, and
- * as `identify` does.
+ * The caller of a guarded endpoint, who holds all of `scopes`. Rejects with `not_authenticated`, `insufficient_scope`,
+ * and as `identify` does.
  */
 export async function requireCaller(
   identify: Identify,

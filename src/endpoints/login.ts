@@ -123,8 +123,8 @@ class PasswordSignIn {
   }
 
   /**
-   * Disabling a user or setting a password ends the sessions that exist. This one may be created just after that, on the
-   * strength of a password that was correct before it, so the user is checked once more.
+   * Disabling a user or setting a password ends the sessions that exist. This one may be created just after that, on
+   * the strength of a password that was correct before it, so the user is checked once more.
    */
   async #startSession(exchange: Exchange, found: UserWithSets, form: LoginForm): Promise<SignedIn> {
     const { signIn } = this.#options;

@@ -6,7 +6,7 @@ import type { Sessions } from '../stores/sessions.ts';
 import { type Audit, actorOf } from './audit.ts';
 import type { Call, Endpoint } from './endpoint.ts';
 
-/** Where a sign-out by the cookie alone may come from: another site's link or image must end nothing. */
+/** `Sec-Fetch-Site` of a sign-out by the cookie alone: another site's link or image must not end a session. */
 const trustedSites: ReadonlySet<string> = new Set(['', 'none', 'same-origin', 'same-site']);
 
 /** `GET /api/logout`: ends the session of the bearer token, and every session of a valid refresh cookie. */

@@ -10,8 +10,8 @@ import type { UserWithSets } from '../stores/user.ts';
 /** The accounts of users who sign in through one provider. */
 export interface ProviderAccounts {
   /**
-   * The account of an identity, which is (issuer, subject) and nothing else, with what the provider grants now; it may be
-   * disabled. A first sign-in creates one where that is configured; undefined when there is none.
+   * The account of an identity, which is (issuer, subject) and nothing else, with what the provider grants now; it may
+   * be disabled. A first sign-in creates one where that is configured; undefined when there is none.
    */
   accept(
     identity: VerifiedIdentity,

@@ -6,7 +6,9 @@ const assertionFields = z.object({ assertion: z.string(), iss: z.string().option
 const codeFields = z.object({ code: z.string(), state: z.string(), iss: z.string().optional() });
 const codeFieldsWithIssuer = codeFields.required();
 
-/** What the front end sends, for the OpenAPI document; which of the fields are required, the provider's `response` says. */
+/**
+ * What the front end sends, for the OpenAPI document; which of the fields are required, the provider's `response` says.
+ */
 export const exchangeFields = z
   .object({
     assertion: z

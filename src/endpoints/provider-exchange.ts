@@ -156,7 +156,7 @@ class ProviderSignIn {
     }
   }
 
-  /** Adds what the start was given, and clears its cookie. */
+  /** Adds `return_to` of the start, and clears the start's cookie. */
   #completed({ head }: Exchange, reply: LoginReply, start: SignInStart | null): Reply {
     if (start === null) return reply;
     const { returnTo } = start;

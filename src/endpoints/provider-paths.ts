@@ -1,11 +1,11 @@
 import type { LongTargets } from '../http1/target-limits.ts';
 
-/** Assertions with many groups are long; codes of some providers too. */
+/** Assertions with many groups are long, and so are the codes of some providers. */
 const maxExchangeTargetBytes = 64 * 1024;
 
 /**
- * Whether it is a path of an identity provider, configured or not. Assertions and codes stand in such addresses: no
- * answer may let a browser pass one on as `Referer`.
+ * Whether it is a path of an identity provider, configured or not. Such URLs contain assertions and codes: no response
+ * may let a browser pass one on as `Referer`.
  */
 export function isProviderPath(path: string): boolean {
   return /^\/api\/login\/[^/]+\/(?:start|exchange)\/?$/.test(path);
@@ -16,7 +16,7 @@ export function isExchangePath(path: string): boolean {
   return /^\/api\/login\/[^/]+\/exchange\/?$/.test(path);
 }
 
-/** The targets that bring what those providers gave: of GET alone, for POST has a body. */
+/** The targets of those providers' exchanges: GET only, because POST has a body. */
 export function longExchangeTargets(providerNames: readonly string[]): LongTargets {
   const exchangePaths = providerNames.map((name) => `/api/login/${name}/exchange`);
   const paths = new Set(exchangePaths.flatMap((path) => [path, `${path}/`]));

@@ -7,8 +7,8 @@ import type { StartCookies } from './start-cookies.ts';
 const noControl = String.raw`\\\u0000-\u001f\u007f-\u009f`;
 const segment = `[^/?${noControl}]+`;
 /**
- * One slash, no two together before the query, no backslash or control character: browsers take those for another
- * origin's address, and drop some control characters, so that two slashes meet.
+ * One slash, no two in a row before the query, no backslash or control character: browsers read those as another
+ * origin's URL, and drop some control characters, which can join two slashes.
  */
 const path = new RegExp(`^/(${segment}(/${segment})*/?)?(\\?[^${noControl}]*)?$`);
 const maxReturnToLength = 2048;
@@ -20,12 +20,12 @@ export const startQuery = z.object({
     .max(maxReturnToLength)
     .regex(path)
     .optional()
-    .describe('A path of the front end, given back by the exchange.'),
+    .describe('A path of the front end, returned by the exchange.'),
 });
 
-/** Where a sign-in goes on. */
+/** Where a sign-in continues. */
 export const startResponse = z
-  .object({ url: z.url().describe('Of the provider, for the browser to go to.') })
+  .object({ url: z.url().describe('Of the provider, for the browser to navigate to.') })
   .meta({ id: 'SignInStart' });
 
 /** `GET /api/login/{provider}/start`: where the provider signs people in (OpenID Connect Core §3.1.2, §3.2.2). */

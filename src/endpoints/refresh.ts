@@ -77,8 +77,8 @@ class Refresh {
   }
 
   /**
-   * Of the cookies of several sessions, the one whose session is live: a leftover of an ended session, under another path
-   * or domain, or one planted by a neighbouring host, must not prevent the refresh.
+   * Of the cookies of several sessions, the one whose session is live: a leftover of an ended session, under another
+   * path or domain, or one planted by a neighbouring host, must not prevent the refresh.
    */
   async #requireOne(presented: readonly RefreshCookie[]): Promise<RefreshCookie> {
     const [first, ...rest] = presented;

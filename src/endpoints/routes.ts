@@ -2,7 +2,7 @@ import { hasOtherReadings, laxReadings } from '../rules/lax-path.ts';
 import { areaOf, type OptionalEndpoint, ownAreas } from '../rules/own-areas.ts';
 import type { AnyEndpoint } from './endpoint.ts';
 
-/** What own paths there are at a path, by method. */
+/** The endpoints at one path, by method. */
 export interface Resource {
   readonly endpoints: ReadonlyMap<string, AnyEndpoint>;
   /** For `Allow`. */
@@ -13,19 +13,19 @@ export interface Resource {
   readonly oauth: boolean;
 }
 
-/** A path that is Postern's: a resource, or nothing within a reserved area. */
+/** One of Postern's own paths: a resource, or an undefined path within a reserved area. */
 export interface OwnMatch {
   readonly resource: Resource | null;
   readonly id: string;
 }
 
-/** Which paths Postern answers itself. */
+/** Which paths Postern serves itself. */
 export interface OwnRoutes {
   /** Undefined for a path that may be forwarded. */
   find(path: string): OwnMatch | undefined;
 }
 
-/** Builds the table. An area is reserved as a whole: what is not defined in it is 404 and never forwarded. */
+/** Builds the table. Areas are reserved as a whole: an undefined path in one is 404 and never forwarded. */
 export function createOwnRoutes(
   endpoints: readonly AnyEndpoint[],
   servedBy: Readonly<Record<OptionalEndpoint, 'own' | 'upstream'>>,
@@ -51,7 +51,7 @@ export function createOwnRoutes(
   return {
     find(path) {
       if (isOwn(path)) return resourceAt(path);
-      // Another spelling of an own path: some upstream may read it as that one, so it is nobody's.
+      // Another spelling of an own path is never forwarded either: some upstream may read it as that path.
       return hasOtherReadings(path) && laxReadings(path).some(isOwn) ? nothing : undefined;
     },
   };

@@ -25,9 +25,9 @@ export interface ServeEndpointOptions {
 }
 
 /**
- * Builds the path of an own request: method, declared body size, guard, body, endpoint; each refuses in that order. What a
- * credential may do is judged when the request is complete: after waiting for a body the guard runs again, and the result
- * of a read is withheld if the credential has ended in the meantime.
+ * Builds the path of an own request: method, declared body size, guard, body, endpoint; each refuses in that order.
+ * What a credential may do is judged when the request is complete: after waiting for a body the guard runs again, and
+ * the result of a read is withheld if the credential has ended in the meantime.
  */
 export function createServeEndpoint(options: ServeEndpointOptions): ServeEndpoint {
   const { replies, body } = options;

@@ -11,11 +11,11 @@ import type { Session, Sessions, SessionTimes } from '../stores/sessions.ts';
 import type { UserWithSets } from '../stores/user.ts';
 import type { loginResponse } from './login-response.ts';
 
-/** What every way of signing in, and refreshing, ends with: a session's tokens. */
+/** The last step of every sign-in and refresh: a session's tokens. */
 export interface SignIn {
-  /** Makes a session and answers with its tokens. `scope` is what the client asked for; blank: no restriction. */
+  /** Creates a session and responds with its tokens. `scope` is what the client asked for; blank: no restriction. */
   start(exchange: Exchange, found: UserWithSets, method: string, scope: string): Promise<SignedIn>;
-  /** Takes back a session just made, whose tokens nobody has been given. */
+  /** Revokes a session just created, whose tokens have not been sent. */
   cancel(session: Session): Promise<void>;
   /** The tokens of a session; `now` is the store's clock, epoch ms. */
   reply(session: Session, found: UserWithSets, now: number): Promise<LoginReply>;
@@ -30,10 +30,10 @@ export interface SignedIn {
   readonly reply: LoginReply;
 }
 
-/** As much of a User-Agent as a session keeps. */
+/** How much of a User-Agent a session keeps. */
 const maxUserAgentLength = 512;
 
-/** Builds the shared end of login, refresh and exchange. */
+/** Creates the last step of login, refresh and exchange. */
 export function createSignIn(options: {
   readonly sessions: Pick<Sessions, 'create' | 'revoke'>;
   readonly times: SessionTimes;
@@ -53,7 +53,7 @@ export function createSignIn(options: {
       scopes,
       sessionExpires: session.expires,
     });
-    // Never 0, which would clear the cookie of a session that still lives.
+    // Never 0, which would clear the cookie of a session that is still live.
     const maxAgeSeconds = Math.max(1, Math.floor((session.expires - now) / 1000));
     const value = cookies.write(session.id, session.generation);
     return {
@@ -90,7 +90,7 @@ export function createSignIn(options: {
   };
 }
 
-/** What is no scope-token (RFC 6749 §3.3) is nobody's to hold; asking for nothing else asks for nothing. */
+/** Drops what isn't a scope-token (RFC 6749 §3.3): it can't be held; a request for nothing else is for no scopes. */
 function askedScopes(scope: string): string {
   const names = scope.split(/\s+/).filter((name) => name !== '' && parseScope(name) !== undefined);
   return [...new Set(names)].sort().join(' ');

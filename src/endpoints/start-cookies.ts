@@ -1,29 +1,29 @@
 import { type CookieAttributes, cookiesWithPrefix, cookieValues, setCookie } from '../http/cookies.ts';
 import type { SignInStart } from '../identity-providers/sign-in-start.ts';
 
-/** What the names of those cookies begin with; the label of a start follows. */
+/** The prefix of those cookies' names; the label of a start follows. */
 export function startCookiePrefix(refreshCookieName: string): string {
   return `${refreshCookieName}_login_`;
 }
 
-/** The cookies that bind sign-ins through a provider to the browser that began them: one for each start. */
+/** The cookies that bind sign-ins through a provider to the browser that began them, one per start. */
 export interface StartCookies {
   /**
-   * Flat header list that gives the browser the cookie of a start, and takes from it the oldest others beyond eight in
-   * all. `now` is epoch ms.
+   * Flat header list that sets the cookie of a start, and clears the oldest others beyond eight in all. `now` is epoch
+   * ms.
    */
   set(cookieHeader: string, start: SignInStart, now: number): string[];
   /** The values of the cookie of a start. */
   bindings(cookieHeader: string, start: SignInStart): readonly string[];
-  /** Flat header list that takes the cookie of a start away, if the browser has it. */
+  /** Flat header list that clears the cookie of a start, if the browser has it. */
   clear(cookieHeader: string, start: SignInStart): string[];
 }
 
-/** Sign-ins that a browser may have begun at once: more are old ones that came to nothing. */
+/** How many starts a browser may have at once: any more are old and were never completed. */
 const maxStarts = 8;
 const label = /_[\w-]{6}$/;
 
-/** Creates them beside the refresh cookie, whose attributes they take after; they never leave this host. */
+/** Creates them with the attributes of the refresh cookie; they are never sent to another host. */
 export function createStartCookies({ name, secure, sameSite }: CookieAttributes): StartCookies {
   const prefix = startCookiePrefix(name);
   // Browsers drop a __Host- cookie with another path (draft-ietf-httpbis-rfc6265bis §4.1.3.2).
@@ -60,7 +60,9 @@ export function createStartCookies({ name, secure, sameSite }: CookieAttributes)
   };
 }
 
-/** When the start of a cookie began, epoch ms: it stands before the binding. What has none is none of ours, and oldest. */
+/**
+ * When the start of a cookie began, epoch ms: the part before the binding. 0, the oldest, for a cookie that isn't ours.
+ */
 function begunAt(value: string): number {
   const [, begun] = /^([0-9a-z]{1,10})\./.exec(value) ?? [];
   return begun === undefined ? 0 : Number.parseInt(begun, 36);

@@ -25,7 +25,10 @@ export interface BackgroundParts {
   readonly now: () => number;
 }
 
-/** Starts writing out recent use, removing dead sessions and old audit events, and reporting what commands did; no timer keeps the process. */
+/**
+ * Starts writing out recent use, removing dead sessions and old audit events, and reporting what commands did; no timer
+ * keeps the process.
+ */
 export function startBackgroundWork(
   { records, sessions }: Pick<Stores, 'records' | 'sessions'>,
   { recentUse, log, auditSettings, now }: BackgroundParts,

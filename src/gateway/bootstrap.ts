@@ -9,7 +9,10 @@ export function newBootstrapToken(): string {
   return randomBytes(tokenBytes).toString('base64url');
 }
 
-/** Makes an activation token where one is needed: gives it while there is no user yet, null when there is none to show. */
+/**
+ * Creates an activation token if one is needed; resolves to it until the first user exists, null if there is none to
+ * show.
+ */
 export async function openBootstrap(
   records: Pick<Records, 'bootstrap' | 'setBootstrapToken'>,
   { bootstrap, endpoints }: Config,

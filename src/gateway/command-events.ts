@@ -13,7 +13,7 @@ export function reportCommandEvents(
   log: Pick<Log, 'audit' | 'warn'>,
 ): () => void {
   let seenVersion: number | null = null;
-  let isLooking = false;
+  let isPolling = false;
 
   async function poll(): Promise<void> {
     const version = records.version();
@@ -23,13 +23,13 @@ export function reportCommandEvents(
   }
 
   function pollOnce(): void {
-    if (isLooking) return;
-    isLooking = true;
-    // Records that are away are told of elsewhere, and what is kept there waits.
+    if (isPolling) return;
+    isPolling = true;
+    // An unavailable records store is reported elsewhere, and its events wait there.
     poll()
       .catch(() => {})
       .finally(() => {
-        isLooking = false;
+        isPolling = false;
       });
   }
 

@@ -58,7 +58,10 @@ export class Gateway implements WatchedGateway {
     return this.#parts.own.passwordHashes();
   }
 
-  /** Own path? Guard, then respond. Otherwise: refuse what is ambiguous, route, authenticate, authorise, forward. Never throws. */
+  /**
+   * Own path? Guard, then respond. Otherwise: refuse what is ambiguous, route, authenticate, authorise, forward. Never
+   * throws.
+   */
   handle(exchange: Exchange): void {
     const { targetRules, cors, own, serveEndpoint, replies } = this.#parts;
     this.#open += 1;

@@ -8,44 +8,44 @@ import type { PoolLoad } from '../metrics/registry.ts';
 import { type Counts, createMetricsRegistry, type MetricsRegistry, zeroCounts } from '../metrics/registry.ts';
 import { createRequestCounts, type RequestCounts } from '../metrics/requests.ts';
 
-/** What can only be asked of the gateway that serves when metrics are scraped. */
+/** What metrics read from the serving gateway when they are scraped. */
 export interface WatchedGateway {
   readonly upstreams: readonly { readonly name: string; load(): PoolLoad }[];
-  /** Sessions that an unexpired token was seen of. */
+  /** Sessions of which a token that has not expired was seen. */
   activeSessions(): number;
   passwordHashes(): WorkLoad;
 }
 
-/** While there is none yet. */
+/** Stands for the gateway until the first one is composed. */
 export const noGateway: WatchedGateway = {
   upstreams: [],
   activeSessions: () => 0,
   passwordHashes: () => ({ running: 0, waiting: 0 }),
 };
 
-/** What sign-ins came to. */
+/** The outcome of a sign-in. */
 export type LoginOutcome = 'success' | 'failure';
 
-/** What the parts of a gateway count; docs/metrics.md says what each is good for. */
+/** What the parts of a gateway count; docs/metrics.md explains each metric. */
 export interface GatewayMetrics {
   readonly registry: MetricsRegistry;
   readonly requests: RequestCounts;
   readonly refreshes: Counts<RefreshOutcome>;
   readonly keyVerifications: Counts<KeyVerification>;
-  /** The counts of a way to sign in, at 0 until then: `password` or the name of a configured provider. */
+  /** The counts of a sign-in method, zero at first: `password` or the name of a configured provider. */
   loginsBy(method: string): Counts<LoginOutcome>;
-  /** A session ended `afterMs` ago, in whichever process. */
+  /** A session ended `afterMs` ago, in any process. */
   revocationSeen(afterMs: number): void;
-  /** Something was read again, and is used from now on or can't be. */
+  /** Something was read again, and is in use from now on or unusable. */
   reloaded(what: Reloaded, outcome: 'applied' | 'failed'): void;
-  /** How much of the configuration counts from the next start on only. */
+  /** How many keys of the configuration take effect only after a restart. */
   restartNeeded(keys: number): void;
 }
 
 /** What is read again while the gateway runs. */
 export type Reloaded = 'configuration' | 'certificate';
 
-/** Creates them; `read` is asked when metrics are scraped, and not before. */
+/** Creates the metrics; `read` is called only when they are scraped. */
 export function createGatewayMetrics(read: {
   readonly openStreams: () => number;
   readonly gateway: () => WatchedGateway;
@@ -62,7 +62,7 @@ export function createGatewayMetrics(read: {
   );
   registry.add({
     name: 'reuse_alarms_total',
-    help: 'Refresh cookies that were used again too late, each of which ended its session.',
+    help: 'Reused refresh cookies, each of which ended its session.',
     type: 'counter',
     collect: () => [{ labels: {}, value: refreshes.reused }],
   });
@@ -89,7 +89,7 @@ function addGauges(
   registry.gauge('open_streams', 'Authenticated requests in flight.', openStreams);
   registry.gauge(
     'active_sessions',
-    'Sessions that this process saw alive by an access token that has not expired.',
+    'Sessions of which this process has seen an access token that has not expired.',
     () => gateway().activeSessions(),
   );
   registry.gaugeBy('state', 'password_hashes', 'Password hashes by state: running, waiting.', () =>
@@ -108,11 +108,8 @@ function addGauges(
         }));
       }),
   });
-  registry.gaugeBy(
-    'upstream',
-    'upstream_waiting',
-    'Requests that wait for a connection to the upstream.',
-    () => gateway().upstreams.map((upstream) => [upstream.name, upstream.load().waiting]),
+  registry.gaugeBy('upstream', 'upstream_waiting', 'Requests waiting for a connection to the upstream.', () =>
+    gateway().upstreams.map((upstream) => [upstream.name, upstream.load().waiting]),
   );
 }
 
@@ -148,7 +145,7 @@ function addRevocations(registry: MetricsRegistry): GatewayMetrics['revocationSe
   const durations = new Durations([0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5]);
   registry.add({
     name: 'revocation_seen_seconds',
-    help: 'Time from the end of a session, in whichever process, until this one was told of it.',
+    help: 'Time from the end of a session, in any process, until this process was notified.',
     type: 'histogram',
     collect: (name) => durations.samples(name, {}),
   });
@@ -164,19 +161,19 @@ function addReloads(registry: MetricsRegistry): Pick<GatewayMetrics, 'reloaded' 
   let waiting = 0;
   registry.gauge(
     'config_last_reload_successful',
-    '1 while the configuration and certificate that were read last are those that serve, otherwise 0.',
+    '1 while the configuration and certificate read last are in use, otherwise 0.',
     () => (failing.size === 0 ? 1 : 0),
   );
   registry.gauge(
     'config_restart_needed',
-    'How many keys of the configuration that serves need a restart to count.',
+    'Configuration keys that take effect only after a restart.',
     () => waiting,
   );
   return {
     reloaded(what, outcome) {
       reloads[outcome]++;
       if (outcome === 'failed') failing.add(what);
-      // A new configuration is taken with its certificate, or not at all.
+      // A new configuration is adopted with its certificate, or not at all.
       else if (what === 'configuration') failing.clear();
       else failing.delete(what);
     },

@@ -4,12 +4,12 @@ import { traceparentOf } from '../proxy/request-headers.ts';
 import { RequestTrace } from '../tracing/request-trace.ts';
 import type { Tracing } from '../tracing/tracing.ts';
 
-/** Methods that are named; there is no end of others (Semantic Conventions for HTTP Spans). */
+/** Methods that appear by name, to bound the number of names (Semantic Conventions for HTTP Spans). */
 const namedMethods: ReadonlySet<string> = new Set([
   ...['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'CONNECT', 'TRACE'],
 ]);
 
-/** Answers an exchange as part of a span, below the one that its `traceparent` names. */
+/** Responds to an exchange within a span, a child of the one that its `traceparent` names. */
 export function traceExchange(tracing: Tracing, exchange: Exchange, respond: () => void): void {
   const method = methodOf(exchange);
   const { minor, address, connection } = exchange;
@@ -40,7 +40,7 @@ export function endTrace(trace: RequestTrace, exchange: Exchange): void {
   );
   const { span } = trace;
   if (route !== '') span.rename(`${methodOf(exchange)} ${route}`);
-  span.tell({
+  span.annotate({
     'postern.outcome': outcome,
     ...(exchange.targetIsGood ? { 'url.path': keptText(exchange.path) } : {}),
     ...(route === '' ? {} : { 'http.route': route }),
@@ -50,7 +50,7 @@ export function endTrace(trace: RequestTrace, exchange: Exchange): void {
   span.end(failureOf(status, outcome, 500));
 }
 
-/** Why a span of HTTP counts as failed, from that status on; that a client goes away is no failure. */
+/** Why an HTTP span counts as failed, from that status on; a client that disconnects is not a failure. */
 function failureOf(status: number, outcome: string, worst: number): string | null {
   if (outcome === 'ok') return status >= worst ? String(status) : null;
   const isOurs = status >= 400 && status < worst;

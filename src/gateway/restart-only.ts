@@ -4,17 +4,17 @@ import { isDeepStrictEqual } from 'node:util';
 import { clientTlsFiles } from '../config/client-tls.ts';
 import type { Config } from '../config/schema.ts';
 
-/** What of a wanted configuration a running gateway can't take over, and what it can. */
+/** What a running gateway can't adopt of a new configuration, and what it can. */
 export interface RestartOnly {
   /** Keys that differ and need a restart. */
   readonly keys: readonly string[];
-  /** The wanted configuration with the running values of those keys. */
+  /** The new configuration with the running values of those keys. */
   readonly config: Config;
 }
 
 /**
- * Tells what needs a restart: names of the instance, addresses and ports, stores and what they were opened with, down to
- * what was in the files of `initial`.
+ * Determines what needs a restart: names of the instance, addresses and ports, stores and what they were opened with,
+ * down to what was in the files of `initial`.
  */
 export function rememberStart(initial: Config): (running: Config, wanted: Config) => RestartOnly {
   const opened = storeTlsKeys.map((key) => digestOf(clientTlsFiles(initial.stores[key])));
@@ -29,7 +29,7 @@ export function rememberStart(initial: Config): (running: Config, wanted: Config
 
 const storeTlsKeys = ['records_tls', 'sessions_tls'] as const;
 
-/** Of what the files hold now; one that can't be read is as good as an empty one. */
+/** Of the files' current content; an unreadable file counts as empty. */
 function digestOf(files: readonly string[]): string {
   const digest = createHash('sha256');
   for (const file of files) digest.update(contentOf(file)).update('\0');
@@ -47,7 +47,7 @@ function contentOf(file: string): Buffer {
 function compare(running: Config, wanted: Config): RestartOnly {
   const { listen, sessions } = wanted;
   const kept = { ...running.listen, tls: listen.tls };
-  // Whether there is TLS at all is the listener's; which certificate is not.
+  // Turning TLS on or off needs a new listener; another certificate does not.
   const tls =
     (running.listen.tls === undefined) === (listen.tls === undefined) ? listen.tls : running.listen.tls;
   const config: Config = {

@@ -44,8 +44,8 @@ export class RunningGateway {
   }
 
   /**
-   * Serves by another configuration from now on; requests in flight finish under the old one. What needs a restart stays
-   * as it is and is reported. Rejects, with everything as it was, when a file it names can't be used.
+   * Serves by another configuration from now on; requests in flight finish under the old one. What needs a restart
+   * stays as it is and is reported. Rejects, with everything as it was, when a file it names can't be used.
    */
   async reload(wanted: Config): Promise<void> {
     const { lasting, current, listener, restartOnly } = this.#parts;

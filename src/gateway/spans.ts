@@ -8,7 +8,7 @@ import type { SpanStart } from '../tracing/span.ts';
 import type { Tracing } from '../tracing/tracing.ts';
 import type { Stores } from './stores.ts';
 
-/** What no request waits for. */
+/** Operations that no request waits for. */
 const untraced: ReadonlySet<string> = new Set([
   'version',
   'noteUse',
@@ -47,7 +47,7 @@ function tracedStore<S extends object>(store: S, name: string, system: string, t
   });
 }
 
-/** Names of OpenTelemetry's for what an address of a store leads to. */
+/** OpenTelemetry's name for the system behind a store address. */
 function systemOf({ kind }: RecordsAddress | SessionsAddress): string {
   if (kind === 'sqlite') return 'sqlite';
   return kind === 'postgres' ? 'postgresql' : 'redis';
@@ -55,7 +55,7 @@ function systemOf({ kind }: RecordsAddress | SessionsAddress): string {
 
 const authentication: SpanStart = { name: 'authenticate', kind: 'internal', attributes: {} };
 
-/** The same, with a span that tells which kind of credential it was. */
+/** The same, with a span that names the kind of credential. */
 export function traceAuthenticate(authenticate: Authenticate, tracing: Tracing | null): Authenticate {
   if (tracing === null) return authenticate;
   return (head, otherSchemesPass) =>
@@ -63,14 +63,14 @@ export function traceAuthenticate(authenticate: Authenticate, tracing: Tracing |
       () => authentication,
       (span) => {
         const { authorizationCount, apiKeyCount } = head;
-        const given = apiKeyCount > 0 ? 'api_key' : authorizationCount > 0 ? 'bearer' : 'none';
-        span?.tell({ 'postern.credential': given });
+        const presented = apiKeyCount > 0 ? 'api_key' : authorizationCount > 0 ? 'bearer' : 'none';
+        span?.annotate({ 'postern.credential': presented });
         return authenticate(head, otherSchemesPass);
       },
     );
 }
 
-/** The same, with a span for each request to the provider; it is not told of it, for it is somebody else. */
+/** The same, with a span for each request; trace context is not propagated: the provider is a third party. */
 export function traceNetwork(network: ProviderNetwork, tracing: Tracing | null): ProviderNetwork {
   if (tracing === null) return network;
   const startOf = (url: string, method: string) => (): SpanStart => {

@@ -35,7 +35,9 @@ export class StoreHealth {
     onNarrowed: (file, mode) => this.#log.warn('store file was open to others', { file, mode }),
   };
 
-  /** The dependencies of `/readyz`: without records the gateway is ready for `stale_if_error`, without sessions always. */
+  /**
+   * The dependencies of `/readyz`: without records the gateway is ready for `stale_if_error`, without sessions always.
+   */
   dependencies({ sessions }: Config): readonly Dependency[] {
     return [
       {

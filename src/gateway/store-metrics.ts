@@ -11,7 +11,7 @@ import type { Stores } from './stores.ts';
 
 type Operation = 'read' | 'write';
 
-/** What is seen of one store. */
+/** What is measured of one store. */
 interface StoreMeasures {
   readonly waits: Record<Operation, Durations>;
   readonly errors: Counts<Operation>;
@@ -79,8 +79,8 @@ const singleUseOperations: Record<keyof SingleUse, Operation> = { consume: 'writ
 const waitBounds = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
 
 /**
- * The same stores, with how long their promises take and what fails of them in the metrics. A response that waits for
- * nothing is given on as it is, without a look at the clock.
+ * The same stores, with the durations of their promises and their failures in the metrics. A synchronous response is
+ * passed on unmeasured, without reading the clock.
  */
 export function measureStores(stores: Stores, registry: MetricsRegistry): Stores {
   const measures = { records: newMeasures(), sessions: newMeasures(), attempts: newMeasures() };
@@ -99,7 +99,7 @@ export function measureStores(stores: Stores, registry: MetricsRegistry): Stores
   });
   registry.add({
     name: 'store_errors_total',
-    help: 'What a store could not do, by store and operation.',
+    help: 'Failed store operations, by store and operation.',
     type: 'counter',
     collect: () => all.map(({ labels, errors }) => ({ labels, value: errors() })),
   });
@@ -117,7 +117,7 @@ function addRecordsPool(registry: MetricsRegistry, load: () => PoolLoad): void {
   registry.gaugeBy(
     'state',
     'records_connections',
-    'Connections to the PostgreSQL that has the records, by state: busy, free.',
+    'Connections to the PostgreSQL of the records, by state: busy, free.',
     () => {
       const { busy, free } = load();
       return Object.entries({ busy, free });
@@ -125,7 +125,7 @@ function addRecordsPool(registry: MetricsRegistry, load: () => PoolLoad): void {
   );
   registry.gauge(
     'records_waiting',
-    'Calls that wait for a connection to that PostgreSQL.',
+    'Calls waiting for a connection to that PostgreSQL.',
     () => load().waiting,
   );
 }
@@ -165,7 +165,7 @@ function measuredOperation(run: Call, waits: Durations, onError: () => void): Ca
     return result;
   };
 
-  /** Beside the promise, which whoever asked is given as it is. */
+  /** Observes the promise without wrapping it. */
   function noteWait(result: Promise<unknown>): void {
     const startedMs = performance.now();
     const over = () => waits.note(performance.now() - startedMs);
@@ -176,7 +176,7 @@ function measuredOperation(run: Call, waits: Durations, onError: () => void): Ca
   }
 }
 
-/** Whether the store could not answer; a conflict, say, is a response. */
+/** Whether the store failed to respond; a conflict, for example, is a response. */
 function isFailure(error: unknown): boolean {
   return !(error instanceof Refusal) || error.code === 'store_unavailable';
 }

@@ -35,29 +35,29 @@ export interface RecordsLocation extends Pick<PostgresAccess, 'password' | 'tls'
 
 type StoreName = 'records' | 'sessions';
 
-/** Told when a store that is a server of its own goes away and comes back. */
+/** Notifications about the stores. */
 export interface StoreEvents {
-  /** `since`, as by `performance.now()`: when it was last heard, where that is known. */
+  /** A store that is a separate server. `since`, as by `performance.now()`: its last sign of life, where known. */
   onUnavailable(store: StoreName, reason: string, since?: number): void;
   onAvailable(store: StoreName): void;
-  /** A file of it could be read by others, by that mode, and can't be any more. */
+  /** A file of it was accessible to others, with that mode; it no longer is. */
   onNarrowed(file: string, mode: string): void;
-  /** It can be used, but does not tell of changes, for that reason: everything has to be asked anew at short intervals. */
+  /** Usable, but without notifications of changes, for that reason: caches are revalidated at short intervals. */
   onNotificationsLost(store: StoreName, reason: string): void;
 }
 
 type RecordsStore = Pick<Stores, 'records' | 'recordsPool'>;
 type SessionStores = Pick<Stores, 'sessions' | 'attempts' | 'singleUse'>;
 
-/** How long a start waits for a Redis before it does without, ms. */
+/** How long a start waits for Redis before it continues without it, ms. */
 const sessionsTimeoutMs = 2_000;
 
 /**
- * Opens the configured stores, creating or migrating them; the only place that knows which kinds there are, and loads the
- * drivers of no other. A Redis that is away is no failure: it is tried again for as long as the stores are open. Records
- * have to be there within `recordsTimeoutMs`.
+ * Opens the configured stores, creating or migrating them; the only place that knows the kinds of stores, and it loads
+ * only the drivers that are needed. An unavailable Redis is not a failure: it is retried for as long as the stores are
+ * open. The records store must be reachable within `recordsTimeoutMs`.
  *
- * Rejects with a `StoreOpenError` naming the file or address and the reason. `now` gives epoch ms.
+ * Rejects with a `StoreOpenError` naming the file or address and the reason. `now` returns epoch ms.
  */
 export async function openStores(
   config: Config,
@@ -82,7 +82,9 @@ export async function openStores(
   }
 }
 
-/** Opens records to copy them, without a change to them; rejects as {@link openStores} does, also when there are none. */
+/**
+ * Opens records to copy them, without a change to them; rejects as {@link openStores} does, also when there are none.
+ */
 export async function openCopySource({ address, key, ...access }: RecordsLocation): Promise<CopyEnd> {
   if (address.kind === 'sqlite') return openSqliteCopySource(address.path);
   const { openPostgresCopySource } = await import('../stores/postgres/copy-end.ts');
@@ -105,7 +107,7 @@ export interface StoreFileProblem {
   readonly reason: string;
 }
 
-/** What stands in the way of opening the files of the stores; only for a process that has not opened them. */
+/** What prevents the files of the stores from being opened; only for a process that has not opened them. */
 export function problemsOfStoreFiles({ stores }: Config): readonly StoreFileProblem[] {
   return (['records', 'sessions'] as const).flatMap((store) => {
     const address = stores[store];

@@ -7,18 +7,18 @@ import { parseCompactJws } from './compact-jws.ts';
 import type { JsonObject } from './json-object.ts';
 import type { ProviderKeys } from './provider-keys.ts';
 
-/** An assertion (ID token) that its provider signed for us, now. */
+/** An assertion (ID token) that is valid now: signed by its provider, for us. */
 export interface VerifiedAssertion {
   readonly claims: JsonObject;
   readonly subject: string;
   readonly nonce: string | undefined;
-  /** The same for the same assertion alone, whatever its signature's encoding. */
+  /** Identifies the assertion, whatever the encoding of its signature. */
   readonly replayId: string;
-  /** When no clock within the leeway takes it any more, epoch ms. */
+  /** When it has expired on every clock within the leeway, epoch ms. */
   readonly acceptedUntil: number;
 }
 
-/** What an assertion is judged by. */
+/** What an assertion is validated against. */
 export interface AssertionRules {
   readonly settings: Pick<
     IdentityProviderConfig,
@@ -29,16 +29,16 @@ export interface AssertionRules {
   readonly now: () => number;
 }
 
-/** The last second that a Date can hold. */
+/** The last second that a Date can represent. */
 const maxSeconds = 8_640_000_000_000;
 const maxSubjectLength = 255;
 
 /**
- * Verifies an ID token (OpenID Connect Core §3.1.3.7, RFC 8725): shape, header, claims, signature, then the claims
- * that the configuration requires. That its nonce is a start's, and that it is used once, is the caller's to judge.
+ * Verifies an ID token (OpenID Connect Core §3.1.3.7, RFC 8725): shape, header, claims, signature, then the claims that
+ * the configuration requires. Whether its nonce belongs to a start, and whether it is used once, is up to the caller.
  *
- * Rejects with {@link Refusal} `invalid_assertion`; `user_not_provisioned` when the assertion is good but lacks a
- * required claim; `provider_unavailable` when no keys can be had.
+ * Rejects with {@link Refusal} `invalid_assertion`; `user_not_provisioned` when the assertion is valid but lacks a
+ * required claim; `provider_unavailable` when no keys can be fetched.
  */
 export async function verifyAssertion(assertion: string, rules: AssertionRules): Promise<VerifiedAssertion> {
   const { settings, keys, now } = rules;
@@ -46,7 +46,7 @@ export async function verifyAssertion(assertion: string, rules: AssertionRules):
   if (jws === undefined) throw refusal('shape');
   const { header, payload } = jws;
   const named = readHeader(header, settings.algorithms);
-  // What costs nothing comes first: another provider's assertion, or a token of ours, asks nobody for keys.
+  // Cheap checks come first: another provider's assertion, or a token of ours, must not cause a fetch of keys.
   requireKind(payload);
   requireParties(payload, settings);
   const expires = requireTimes(payload, settings, now());
@@ -58,19 +58,19 @@ export async function verifyAssertion(assertion: string, rules: AssertionRules):
   return { claims: payload, subject, nonce, replayId, acceptedUntil: expires + settings.leeway };
 }
 
-/** Nothing that a header offers for verifying is looked at: jwk, jku, x5c and x5u are the sender's word. */
+/** Key material in the header is ignored: jwk, jku, x5c and x5u are the sender's claims. */
 function readHeader({ alg, kid, typ, crit, cty }: JsonObject, algorithms: readonly string[]) {
   if (typeof alg !== 'string' || !algorithms.includes(alg)) throw refusal('alg');
   if (kid !== undefined && typeof kid !== 'string') throw refusal('kid');
-  // No at+jwt, logout+jwt or another kind of token in its place (RFC 8725 §3.11).
+  // Not at+jwt, logout+jwt or another kind of token in its place (RFC 8725 §3.11).
   if (typ !== undefined && !(typeof typ === 'string' && typ.toUpperCase() === 'JWT')) throw refusal('typ');
   if (crit !== undefined || cty !== undefined) throw refusal('crit or cty');
   return { alg, kid };
 }
 
 /**
- * Other tokens of the same issuer for the same client, which need not have a `typ` header of their own: logout tokens
- * (Back-Channel Logout §2.4) have `events`, Keycloak's access and refresh tokens the claim `typ`.
+ * Refuses other tokens of the same issuer for the same client, which may lack a `typ` header: logout tokens
+ * (Back-Channel Logout §2.4) have `events`, Keycloak's access and refresh tokens have a `typ` claim.
  */
 function requireKind({ events, typ }: JsonObject): void {
   if (events !== undefined) throw refusal('events');
@@ -85,7 +85,7 @@ function requireParties(
   const audiences: readonly unknown[] = Array.isArray(aud) ? aud : [aud];
   if (!audiences.includes(client_id) || audiences.some((audience) => typeof audience !== 'string'))
     throw refusal('aud');
-  // With other audiences, one of them could have asked for it (Core §3.1.3.7, 4 and 5).
+  // With several audiences, another one may have requested it (Core §3.1.3.7, 4 and 5).
   if (azp === undefined ? audiences.length > 1 : azp !== client_id) throw refusal('azp');
 }
 
@@ -99,7 +99,7 @@ function requireTimes(
   if (now >= exp * 1000 + leeway) throw refusal('expired');
   if (iat * 1000 > now + leeway) throw refusal('issued in the future');
   if (nbf !== undefined && !(isSeconds(nbf) && nbf * 1000 <= now + leeway)) throw refusal('nbf');
-  // What the address asks for the browser can strike out: the response must show it (Core §3.1.2.1).
+  // The browser can remove `max_age` from the request, so the response must prove it (Core §3.1.2.1).
   const maxAge = Object.hasOwn(parameters, 'max_age') ? Number(parameters.max_age) : undefined;
   if (maxAge !== undefined && !(isSeconds(auth_time) && now <= (auth_time + maxAge) * 1000 + leeway))
     throw refusal('auth_time');
@@ -108,7 +108,7 @@ function requireTimes(
 
 function requireSubject({ sub }: JsonObject): string {
   if (typeof sub !== 'string' || sub.trim() === '' || sub.length > maxSubjectLength) throw refusal('sub');
-  // As a store may cut or replace them, two subjects could become one account.
+  // A store may truncate or replace such characters, and merge two subjects into one account.
   if (!sub.isWellFormed() || /\p{Cc}/u.test(sub)) throw refusal('sub');
   return sub;
 }
@@ -133,7 +133,7 @@ function optionalText(claims: JsonObject, name: string): string | undefined {
   return value;
 }
 
-/** Of `jti`, or without one of what is signed: an ECDSA signature can be written anew by anybody, what it signs can't. */
+/** Of `jti`, or without one of the signed part: anyone can vary an ECDSA signature, but not what it signs. */
 function digestOf(issuer: string, jti: string | undefined, signingInput: string): string {
   const identity = JSON.stringify(jti ? [issuer, 'jti', jti] : [issuer, 'signed', signingInput]);
   return createHash('sha256').update(identity).digest('base64url');

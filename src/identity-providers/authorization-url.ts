@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { IdentityProviderConfig } from '../config/schema.ts';
 import type { SignInStart } from './sign-in-start.ts';
 
-/** What the address is made of. */
+/** What the URL is built from. */
 export interface AuthorizationRequest {
   /** `authorization_endpoint` of discovery; it may have a query. */
   readonly endpoint: string;
@@ -14,8 +14,8 @@ export interface AuthorizationRequest {
 }
 
 /**
- * The address that the browser goes to (OpenID Connect Core §3.1.2.1, §3.2.2.1). The start's ticket is in what comes
- * back to us: `nonce` with `id_token`, `state` with `code`, which also has PKCE (S256, RFC 7636).
+ * The URL that the browser goes to (OpenID Connect Core §3.1.2.1, §3.2.2.1). The start's ticket goes into the parameter
+ * that the response returns: `nonce` with `id_token`, `state` with `code`, which also uses PKCE (S256, RFC 7636).
  */
 export function authorizationUrl({ endpoint, settings, start }: AuthorizationRequest): string {
   const { client_id, redirect_uri, response, scopes, parameters } = settings;

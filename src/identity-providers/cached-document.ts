@@ -1,8 +1,8 @@
 /** A document of the provider that this process keeps a copy of. */
 export interface CachedDocument<T> {
   /**
-   * The copy while it is fresh, otherwise a new one; if that can't be loaded, an older copy that may still be used. Rejects
-   * with the error of `load`, also for a short while afterwards.
+   * The copy while it is fresh, otherwise a new one; if that can't be loaded, an older copy that may still be used.
+   * Rejects with the error of `load`, also for a short while afterwards.
    */
   get(): Promise<T>;
   /**

@@ -3,7 +3,7 @@ import type { IdentityProviderConfig } from '../config/schema.ts';
 import { maxUsernameCodePoints } from '../rules/text-limits.ts';
 import type { JsonObject } from './json-object.ts';
 
-/** What a new account is filled with. */
+/** The profile of a new account. */
 export interface Profile {
   /** NFC, trimmed, 1-128 code points, no control characters; not unique. */
   readonly username: string;
@@ -11,12 +11,12 @@ export interface Profile {
   readonly email: string | null;
 }
 
-/** What the provider's claims give whoever has them, sorted; worked out anew at each sign-in. */
+/** What the provider's claims grant, sorted; evaluated at each sign-in. */
 export interface Granted {
   readonly scopes: readonly string[];
   /** Names of scope sets. */
   readonly scopeSets: readonly string[];
-  /** Names of the grants that give them. */
+  /** Names of the grants behind them. */
   readonly grants: readonly string[];
 }
 
@@ -26,7 +26,7 @@ const maxEmailLength = 254;
 
 /**
  * Whether a claim has that value, or contains it when it is a list. A number or boolean equals its text too
- * (`"true"`): some providers write `email_verified` so. Objects equal nothing.
+ * (`"true"`): some providers write `email_verified` like that. Objects equal nothing.
  */
 export function hasValue(claims: JsonObject, name: string, wanted: PlainValue): boolean {
   const claim = claims[name];
@@ -35,8 +35,8 @@ export function hasValue(claims: JsonObject, name: string, wanted: PlainValue): 
 }
 
 /**
- * The profile by the configured claims. Without a usable user name the e-mail address is it, and without that the
- * subject, cut to length: a person the provider vouches for is never turned away for want of a name.
+ * The profile from the configured claims. Without a usable user name the e-mail address is used, and without that the
+ * subject, truncated: a person whom the provider vouches for is never refused for lack of a name.
  */
 export function profileOf(
   claims: JsonObject,
@@ -67,7 +67,7 @@ function isPlain(value: unknown): value is PlainValue {
 
 function textIn(claims: JsonObject, name: string): string | undefined {
   const value = claims[name];
-  // Control characters are for the log and the terminal what quotes are for SQL.
+  // Control characters are to logs and terminals what quotes are to SQL.
   return typeof value === 'string' && value.isWellFormed() && !/\p{Cc}/u.test(value)
     ? value.trim()
     : undefined;

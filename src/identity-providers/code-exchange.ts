@@ -8,24 +8,24 @@ import { type ProviderCall, type ProviderNetwork, ProviderUnavailable } from './
 import type { SignInStart } from './sign-in-start.ts';
 
 /**
- * Turns an authorization code into the provider's ID token; whatever else the provider gives is dropped here. Nothing of
- * the ID token is judged: that is the caller's, as for one that came by the browser.
+ * Exchanges an authorization code for the provider's ID token; everything else in the response is discarded. The ID
+ * token is not validated here: that is up to the caller, as for one that came through the browser.
  *
  * Rejects with {@link Refusal} `invalid_assertion` when the provider refuses the code, {@link ProviderUnavailable} when
- * it can't be asked or refuses us, `overloaded` when too many codes are waiting for it.
+ * it can't be reached or refuses us, `overloaded` when too many codes are waiting.
  */
 export type CodeExchange = (code: string, start: SignInStart) => Promise<string>;
 
-/** What the exchange is made of. */
+/** What the exchange is created from. */
 export interface CodeExchangeOptions {
   readonly settings: Pick<IdentityProviderConfig, 'issuer' | 'client_id' | 'client_secret' | 'redirect_uri'>;
   readonly discovery: Pick<CachedDocument<ProviderMetadata>, 'get'>;
   readonly network: Pick<ProviderNetwork, 'fetch'>;
 }
 
-/** Anybody can begin a sign-in and send codes: what waits for a slow provider must be bounded. */
+/** Anyone can begin a sign-in and send codes, so the requests waiting for a slow provider must be bounded. */
 const maxWaiting = 64;
-/** Refusals that are about the gateway's registration or the provider's state, and not about the code. */
+/** Errors about the gateway's registration or the provider's state, not about the code. */
 const notAboutTheCode = ['invalid_client', 'unauthorized_client', 'server_error', 'temporarily_unavailable'];
 
 /** Creates the exchange of one provider (RFC 6749 §4.1.3, with PKCE; OpenID Connect Core §3.1.3). */
@@ -35,7 +35,7 @@ export function createCodeExchange(options: CodeExchangeOptions): CodeExchange {
   const client: oauth.Client = { client_id };
   const requestOptions = {
     [oauth.customFetch]: (url: string, call: ProviderCall) => network.fetch(url, call),
-    // Discovery has judged the endpoints already: http only where the issuer is http.
+    // Discovery has already checked the endpoints: http only where the issuer is http.
     [oauth.allowInsecureRequests]: issuer.startsWith('http:'),
   };
   let waiting = 0;
@@ -79,17 +79,17 @@ function clientAuthentication(secret: string | undefined, provider: ProviderMeta
     : oauth.ClientSecretBasic(secret);
 }
 
-/** The ID token of a 200 (OpenID Connect Core §3.1.3.3). One that is no text is wrong, one that is missing is a fault. */
+/** The ID token of a 200 (OpenID Connect Core §3.1.3.3): 401 if it isn't a string, 503 if it is missing. */
 function idTokenOf(bytes: Uint8Array): string {
   const tokens = parseJsonObject(bytes);
-  if (tokens === undefined) throw new ProviderUnavailable('token endpoint: no JSON object');
+  if (tokens === undefined) throw new ProviderUnavailable('token endpoint: not a JSON object');
   const { id_token: idToken } = tokens;
   if (idToken === undefined) throw new ProviderUnavailable('token endpoint: no ID token');
-  if (typeof idToken !== 'string') throw invalidAssertion('token endpoint: ID token is no text');
+  if (typeof idToken !== 'string') throw invalidAssertion('token endpoint: ID token is not a string');
   return idToken;
 }
 
-/** Only codes are kept: the library's errors carry responses, which may hold tokens. */
+/** Keeps the error codes only: the library's errors carry responses, which may contain tokens. */
 function refusalFor(error: unknown): unknown {
   if (error instanceof Refusal) return error;
   if (error instanceof oauth.ResponseBodyError) {

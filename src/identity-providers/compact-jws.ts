@@ -1,19 +1,19 @@
 import { type JsonObject, parseJsonObject } from './json-object.ts';
 
-/** A signed JWT taken apart. Nothing in it is verified. */
+/** A parsed JWT; nothing in it is verified. */
 export interface CompactJws {
   readonly header: JsonObject;
   readonly payload: JsonObject;
-  /** What the signature is over: the first two parts as they stand. */
+  /** The signed part: the first two segments, unchanged. */
   readonly signingInput: string;
 }
 
-/** As long as a target of the exchange may be; with the groups of a large directory they reach 16 KiB. */
+/** As long as a target of the exchange may be; with the groups of a large directory tokens reach 16 KiB. */
 const maxLength = 64 * 1024;
 
 /**
- * Takes a compact JWS (RFC 7515 §7.1) apart: three parts in canonical base64url, the first two of them JSON objects
- * without duplicate members. Undefined for anything else, an encrypted or unsigned one included.
+ * Parses a compact JWS (RFC 7515 §7.1): three segments in canonical base64url, the first two of them JSON objects
+ * without duplicate members. Undefined for anything else, including an encrypted or unsigned token.
  */
 export function parseCompactJws(text: string): CompactJws | undefined {
   if (text.length > maxLength) return undefined;
@@ -31,7 +31,7 @@ export function parseCompactJws(text: string): CompactJws | undefined {
   };
 }
 
-/** Undefined when empty, or when the same bytes are written another way: padding, spare bits, other characters. */
+/** Undefined if empty or not canonical: padding, non-zero spare bits, other characters. */
 function decodeCanonical(part: string): Buffer | undefined {
   const bytes = Buffer.from(part, 'base64url');
   return part !== '' && bytes.toString('base64url') === part ? bytes : undefined;

@@ -4,29 +4,29 @@ import { type CachedDocument, createCachedDocument } from './cached-document.ts'
 import type { JsonObject } from './json-object.ts';
 import { type ProviderNetwork, ProviderUnavailable } from './provider-network.ts';
 
-/** What discovery says of a provider, as far as it is used here; every endpoint is a good URL. */
+/** The part of a discovery document that is used here; every endpoint is an acceptable URL. */
 export interface ProviderMetadata extends AuthorizationServer {
   readonly issuer: string;
   readonly authorization_endpoint: string;
   readonly jwks_uri: string;
 }
 
-/** What discovery is made of. */
+/** What discovery is created from. */
 export interface DiscoveryOptions {
-  /** As configured: where the document is, and what it must name. */
+  /** As configured: determines the document's URL, and must be its `issuer`. */
   readonly issuer: string;
   /** Whether the provider must have a token endpoint. */
   readonly response: 'id_token' | 'code';
   readonly network: Pick<ProviderNetwork, 'getObject'>;
   /** The clock, epoch ms. */
   readonly now: () => number;
-  /** Told of every failed load. */
+  /** Called for every failed load. */
   readonly onFailure: (error: unknown) => void;
 }
 
 /**
  * The discovery document of one provider (OpenID Connect Discovery §4): renewed after an hour, and while the provider
- * is unavailable the last good one is used for a day. Rejects with `provider_unavailable` when there is none.
+ * is unavailable the last valid one is used for a day. Rejects with `provider_unavailable` when there is none.
  */
 export function createDiscovery(options: DiscoveryOptions): CachedDocument<ProviderMetadata> {
   const { issuer, response, network, now, onFailure } = options;
@@ -39,10 +39,10 @@ export function createDiscovery(options: DiscoveryOptions): CachedDocument<Provi
 
   async function load(): Promise<ProviderMetadata> {
     const document = await network.getObject(url);
-    // Byte for byte: a document that names another issuer makes its assertions good here (Discovery §4.3).
+    // Byte for byte: a document of another issuer would make that issuer's assertions valid here (Discovery §4.3).
     if (document.issuer !== issuer) throw new ProviderUnavailable('discovery: another issuer');
-    const bad = endpoints.find((name) => !isEndpoint(document[name], issuer));
-    if (bad !== undefined) throw new ProviderUnavailable(`discovery: ${bad}`);
+    const invalid = endpoints.find((name) => !isEndpoint(document[name], issuer));
+    if (invalid !== undefined) throw new ProviderUnavailable(`discovery: ${invalid}`);
     return asMetadata(document);
   }
 

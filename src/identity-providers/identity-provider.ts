@@ -53,8 +53,8 @@ export interface IdentityProvider {
   /**
    * Who signed in: once, and in the browser that began it.
    *
-   * Rejects within 10 s, with {@link Refusal} `invalid_assertion`, `user_not_provisioned` (a required claim is missing),
-   * `provider_unavailable`, `store_unavailable`, `overloaded`.
+   * Rejects within 10 s, with {@link Refusal} `invalid_assertion`, `user_not_provisioned` (a required claim is
+   * missing), `provider_unavailable`, `store_unavailable`, `overloaded`.
    */
   redeem(presented: Presented, sender: Sender): Promise<VerifiedIdentity>;
 }
@@ -75,7 +75,9 @@ export interface IdentityProviderOptions {
   readonly redeemTimeoutMs?: number;
 }
 
-/** How long an id stays used beyond its acceptance: for clock differences of replicas, and a slow provider in between. */
+/**
+ * How long an id stays used beyond its acceptance: for clock differences of replicas, and a slow provider in between.
+ */
 const usedMarginMs = 60_000;
 const redeemTimeoutMs = 9_000;
 
@@ -170,8 +172,8 @@ class OpenIdProvider implements IdentityProvider {
   }
 
   /**
-   * The ID token for a code. A provider that sees a code twice may treat it as stolen (RFC 6749 §4.1.2), so its start is
-   * consumed before the code is sent, and released if the code was certainly not redeemed.
+   * The ID token for a code. A provider that sees a code twice may treat it as stolen (RFC 6749 §4.1.2), so its start
+   * is consumed before the code is sent, and released if the code was certainly not redeemed.
    */
   async #redeemOnce(code: string, start: SignInStart): Promise<string> {
     // Without the provider's endpoints nothing can be sent.

@@ -1,11 +1,11 @@
-/** A JSON object as parsed: nothing is known of its members. */
+/** A parsed JSON object whose members are still unchecked. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 const tokens = /"(?:[^"\\]+|\\.)*"(\s*:)?|[{}]/g;
 
 /**
- * Parses the bytes of a JSON object: UTF-8 without BOM, and no member twice in any object, for two readers of such a
- * text may see two different values (RFC 8725 §2.4). Undefined for anything else.
+ * Parses the bytes of a JSON object: UTF-8 without BOM, and no duplicate member in any object, which two parsers may
+ * read differently (RFC 8725 §2.4). Undefined for anything else.
  */
 export function parseJsonObject(bytes: Uint8Array): JsonObject | undefined {
   try {
@@ -17,12 +17,12 @@ export function parseJsonObject(bytes: Uint8Array): JsonObject | undefined {
   }
 }
 
-/** Whether it is an object, and neither a list nor null. */
+/** Whether it is an object, not an array or null. */
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The text is valid JSON already: a string before a colon is a member's name, of the innermost object that is open. */
+/** The text is valid JSON: a string before a colon is a member name of the innermost open object. */
 function hasDuplicateMembers(text: string): boolean {
   const open: Set<string>[] = [];
   for (const [token, colon] of text.matchAll(tokens)) {

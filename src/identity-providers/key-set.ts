@@ -1,10 +1,10 @@
 import { createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto';
 import { isJsonObject, type JsonObject } from './json-object.ts';
 
-/** A public key that signatures of the provider may be verified with. */
+/** A public key for verifying the provider's signatures. */
 export interface VerificationKey {
   readonly kid: string | undefined;
-  /** The signature algorithms it is for. */
+  /** The signature algorithms it may be used with. */
   readonly algorithms: readonly string[];
   readonly key: KeyObject;
 }
@@ -19,11 +19,11 @@ const algorithmsOf: Readonly<Record<string, readonly string[]>> = {
 const privateMembers = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k'];
 const minModulusBits = 2048;
 const maxModulusBits = 16_384;
-/** More than any provider has: what comes behind is not looked at. */
+/** More than any provider has; any further keys are ignored. */
 const maxKeys = 100;
 
 /**
- * The usable keys of a JWKS document (RFC 7517). Left out are keys that are symmetric, of an unknown type, private, not
+ * The usable keys of a JWKS document (RFC 7517). Dropped are keys that are symmetric, of an unknown type, private, not
  * for signatures, weak or malformed, and all keys of a `kid` that names different ones.
  */
 export function parseKeySet(document: JsonObject): readonly VerificationKey[] {
@@ -40,7 +40,7 @@ export function parseKeySet(document: JsonObject): readonly VerificationKey[] {
   });
 }
 
-/** The key that an assertion's header names: the one of its `kid`; without `kid` the only one for its algorithm. */
+/** The key for an assertion's header: the one with its `kid`; without `kid` the only one for its algorithm. */
 export function chooseKey(
   keys: readonly VerificationKey[],
   header: { readonly alg: string; readonly kid?: string },
@@ -66,7 +66,7 @@ function parseKey(jwk: unknown): VerificationKey | undefined {
   return key === undefined || isWeak(key) ? undefined : { kid, algorithms, key };
 }
 
-/** RFC 9864 has given EdDSA over Ed25519 the curve's name. */
+/** RFC 9864 renamed EdDSA over Ed25519 to the curve's name. */
 function isNameOf(algorithm: string, alg: unknown): boolean {
   return alg === algorithm || (algorithm === 'EdDSA' && alg === 'Ed25519');
 }
@@ -79,7 +79,7 @@ function importPublicKey({ kty, crv, n, e, x, y }: JsonObject): KeyObject | unde
   }
 }
 
-/** Too short to be safe, too long to be checked in time, or an exponent that anybody can sign for. */
+/** Too short to be safe, too long to verify in time, or an exponent for which anyone can sign. */
 function isWeak(key: KeyObject): boolean {
   if (key.asymmetricKeyType !== 'rsa') return false;
   const { modulusLength = 0, publicExponent = 0n } = key.asymmetricKeyDetails ?? {};

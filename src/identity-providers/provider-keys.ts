@@ -8,26 +8,26 @@ import { type ProviderNetwork, ProviderUnavailable } from './provider-network.ts
 /** The keys of one provider. */
 export interface ProviderKeys {
   /**
-   * The key that a header names. For one that is not known the keys are fetched again at once, then once in 30 s at most
-   * whoever asks.
+   * The key for a header. For an unknown one the keys are fetched again at once, then at most once in 30 s, over all
+   * callers.
    *
-   * Rejects with {@link Refusal} `invalid_assertion` when the provider has no such key, `provider_unavailable` when that
-   * can't be told because its keys can't be fetched.
+   * Rejects with {@link Refusal} `invalid_assertion` when the provider has no such key, `provider_unavailable` when
+   * that is unknown because its keys can't be fetched.
    */
   find(header: { readonly alg: string; readonly kid?: string }): Promise<KeyObject>;
 }
 
-/** What the keys are made of. */
+/** What the keys are created from. */
 export interface ProviderKeysOptions {
   readonly discovery: Pick<CachedDocument<ProviderMetadata>, 'get'>;
   readonly network: Pick<ProviderNetwork, 'getObject'>;
   /** The clock, epoch ms. */
   readonly now: () => number;
-  /** Told of every failed load. */
+  /** Called for every failed load. */
   readonly onFailure: (error: unknown) => void;
 }
 
-/** From then on a key may have been withdrawn: what it signed is not believed before the keys are fetched anew. */
+/** Older keys may have been withdrawn: nothing is verified with them until the keys have been fetched again. */
 const longestUseMs = 10 * 60_000;
 
 /** Keeps the key set (JWKS) of one provider for ten minutes. */
@@ -37,7 +37,7 @@ export function createProviderKeys(options: ProviderKeysOptions): ProviderKeys {
   async function load() {
     const { jwks_uri } = await discovery.get();
     const keys = parseKeySet(await network.getObject(jwks_uri));
-    // A set without keys is no rotation, it is a fault: the last good one is worth more.
+    // A set without keys is a fault, not a rotation: the last usable set is kept.
     if (keys.length === 0) throw new ProviderUnavailable('keys: none usable');
     return keys;
   }

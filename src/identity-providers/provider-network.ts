@@ -2,7 +2,7 @@ import { Agent, request } from 'undici';
 import { Refusal } from '../errors.ts';
 import { type JsonObject, parseJsonObject } from './json-object.ts';
 
-/** What a call sends; the part of oauth4webapi's `CustomFetchOptions` that matters here. */
+/** One call; the part of oauth4webapi's `CustomFetchOptions` that is used here. */
 export interface ProviderCall {
   readonly method: 'GET' | 'POST';
   readonly headers: Readonly<Record<string, string>>;
@@ -10,13 +10,13 @@ export interface ProviderCall {
 }
 
 /**
- * Calls one provider over connections of its own, within bounds: no redirects, no compression, a limit on time and size.
- * What can't be had within them is {@link Refusal} `provider_unavailable`.
+ * Calls one provider over connections of its own, within bounds: no redirects, no compression, a limit on time and
+ * size. A call that exceeds them rejects with {@link Refusal} `provider_unavailable`.
  */
 export interface ProviderNetwork {
-  /** The JSON object of a 200; any other answer is a refusal. */
+  /** The JSON object of a 200; any other response is an error. */
   getObject(url: string): Promise<JsonObject>;
-  /** The whole response, as oauth4webapi's `customFetch` wants it; redirects, 429 and 5xx are refusals. */
+  /** The whole response, as oauth4webapi's `customFetch` expects it; redirects, 429 and 5xx are errors. */
   fetch(url: string, call: ProviderCall): Promise<Response>;
   /** Ends every call and connection. */
   close(): Promise<void>;
@@ -33,7 +33,7 @@ export interface ProviderNetworkOptions {
 }
 
 const retryAfterSeconds = 5;
-/** Without a connection nothing was sent. */
+/** Errors before a connection existed: nothing was sent. */
 const unreached: ReadonlySet<string> = new Set([
   'ECONNREFUSED',
   'EHOSTUNREACH',
@@ -44,9 +44,9 @@ const unreached: ReadonlySet<string> = new Set([
 ]);
 const asDocument: ProviderCall = { method: 'GET', headers: { accept: 'application/json' } };
 
-/** A refusal because the provider does not answer as it must; `cause` is for the log and holds no credential. */
+/** The provider didn't respond as it must; `cause` is for the log and contains no credential. */
 export class ProviderUnavailable extends Refusal {
-  /** The provider has surely not done what it was asked: the same call may be made again. */
+  /** The provider has certainly not acted on the call: it may be repeated. */
   readonly isUndone: boolean;
 
   constructor(cause: string, { isUndone = false }: { readonly isUndone?: boolean } = {}) {
@@ -55,14 +55,14 @@ export class ProviderUnavailable extends Refusal {
   }
 }
 
-/** Creates the network of one provider: they share nothing, so that a slow one holds up no other. */
+/** Creates the network of one provider; providers share nothing, so a slow one never delays another. */
 export function createProviderNetwork(options: ProviderNetworkOptions = {}): ProviderNetwork {
   const { documentTimeoutMs = 4_000, fetchTimeoutMs = 5_000, maxResponseBytes = 1024 * 1024 } = options;
   const agent = new Agent({
     allowH2: false,
     connect: { timeout: Math.max(documentTimeoutMs, fetchTimeoutMs) },
     maxResponseSize: maxResponseBytes,
-    // A connection a call: on one that the provider closes at that moment, a code would be lost for good.
+    // One connection per call: a code sent on a connection that the provider is closing would be lost.
     pipelining: 0,
   });
 
@@ -85,16 +85,16 @@ export function createProviderNetwork(options: ProviderNetworkOptions = {}): Pro
   async function getObject(url: string): Promise<JsonObject> {
     const { status, bytes } = await call(url, asDocument, documentTimeoutMs);
     if (status !== 200) throw new ProviderUnavailable(`${nameOf('GET', url)}: status ${status}`);
-    // The content type is not judged: providers send keys as text/plain and octet-stream too.
+    // The content type is ignored: providers send keys as text/plain and octet-stream, too.
     const object = parseJsonObject(bytes);
-    if (object === undefined) throw new ProviderUnavailable(`${nameOf('GET', url)}: no JSON object`);
+    if (object === undefined) throw new ProviderUnavailable(`${nameOf('GET', url)}: not a JSON object`);
     return object;
   }
 
   async function fetch(url: string, sent: ProviderCall): Promise<Response> {
     const { status, headers, bytes } = await call(url, sent, fetchTimeoutMs);
     if ((status >= 300 && status < 400) || status === 429 || status >= 500) {
-      // Both say that it is for later (RFC 6585 §4, RFC 9110 §15.6.4); any other may come after the fact.
+      // Both mean that nothing was done yet (RFC 6585 §4, RFC 9110 §15.6.4); others may come after the fact.
       const isUndone = status === 429 || status === 503;
       throw new ProviderUnavailable(`${nameOf(sent.method, url)}: status ${status}`, { isUndone });
     }
@@ -107,7 +107,7 @@ export function createProviderNetwork(options: ProviderNetworkOptions = {}): Pro
   return { getObject, fetch, close: () => agent.destroy() };
 }
 
-/** Without the query, which may hold what is nobody's business. */
+/** Without the query, which may contain private data. */
 function nameOf(method: string, url: string): string {
   return `${method} ${url.split('?')[0]}`;
 }

@@ -21,7 +21,9 @@ export interface SignInStart {
   readonly returnTo: string | null;
   /** The value of the cookie that only the browser that began it has, in base64url. */
   readonly binding: string;
-  /** The start itself, sealed: it travels through the provider as `nonce` or `state`, whichever the response returns. */
+  /**
+   * The start itself, sealed: it travels through the provider as `nonce` or `state`, whichever the response returns.
+   */
   readonly ticket: string;
   /** A value unique to this start, for the other of the two. */
   readonly companion: string;
@@ -129,8 +131,8 @@ class StartKey {
 }
 
 /**
- * Whether a browser with those values in its cookie began the start. One match is enough: a cookie planted beside it by a
- * neighbouring host must not prevent the sign-in.
+ * Whether a browser with those values in its cookie began the start. One match is enough: a cookie planted beside it by
+ * a neighbouring host must not prevent the sign-in.
  */
 export function isBoundTo(start: SignInStart, values: readonly string[]): boolean {
   const binding = Buffer.from(start.binding);

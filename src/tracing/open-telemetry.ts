@@ -83,7 +83,7 @@ function toSpan(tracer: Tracer, span: SdkSpan): Span {
     begin: (start) =>
       span.isRecording() ? beginSpan(tracer, start, trace.setSpan(ROOT_CONTEXT, span)) : null,
     rename: (name) => void span.updateName(name),
-    tell: (attributes) => void span.setAttributes(attributes),
+    annotate: (attributes) => void span.setAttributes(attributes),
     end(failure) {
       if (failure !== null) {
         span.setAttribute(failureAttribute, failure);

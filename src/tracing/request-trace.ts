@@ -26,7 +26,7 @@ export class RequestTrace {
   }
 
   endUpstream(attributes: Attributes, failure: string | null): void {
-    this.#upstream?.tell(attributes);
+    this.#upstream?.annotate(attributes);
     this.#upstream?.end(failure);
   }
 }

@@ -16,7 +16,7 @@ export interface Span {
   /** Begins a span below this one; null once this one has ended. */
   begin(start: SpanStart): Span | null;
   rename(name: string): void;
-  tell(attributes: Attributes): void;
+  annotate(attributes: Attributes): void;
   /** Ends it; `failure` is a code, null when all went well. */
   end(failure: string | null): void;
 }

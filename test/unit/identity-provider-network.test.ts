@@ -86,7 +86,7 @@ for (const [name, response] of Object.entries(refused)) {
     const error = await network.getObject(url).catch((caught: unknown) => caught);
     t.match(error, {
       code: 'provider_unavailable',
-      options: { cause: causes[name] ?? 'no JSON object' },
+      options: { cause: causes[name] ?? 'not a JSON object' },
     });
     t.ok(performance.now() - asked < 2_000, 'in bounded time');
     t.equal(provider.count('/doc'), 1, 'asked once');

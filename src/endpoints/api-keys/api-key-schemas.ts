@@ -15,7 +15,7 @@ export const statuses = ['active', 'expired', 'suspended'] as const;
 export interface NewKeyBounds {
   /** What may be granted; empty: any scope (the OpenAPI document). */
   readonly catalogue: readonly string[];
-  /** Milliseconds; null: a key may live for ever. */
+  /** Milliseconds; null: no bound. */
   readonly maxLifetimeMs: number | null;
   /** Epoch ms. */
   readonly now: () => number;

@@ -180,8 +180,8 @@ function earlier(one: number | null, other: number | null): number | null {
 }
 
 /**
- * The sets that the caller can't hand on: a key that holds a set grows with it, so holding all of its scopes today is not
- * enough. A holder of the administrator set holds every other set.
+ * The sets that the caller can't hand on: a key that holds a set grows with it, so holding all of its scopes today is
+ * not enough. A holder of the administrator set holds every other set.
  */
 function setsNotHeld(ids: readonly string[], { scopeSets }: Principal): readonly string[] {
   if (scopeSets.includes(administratorSetId)) return [];

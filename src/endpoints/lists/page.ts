@@ -35,7 +35,7 @@ export function pageStarts<Item>(
   const { items, before, after } = page;
   const [first, last] = [items[0], items.at(-1)];
   if (first === undefined || last === undefined) {
-    // Its items went away: the page stays where it was, and what is left lies on the other side of that position.
+    // Its items are gone: the page keeps its position, and what is left lies on the other side of it.
     const { from, inclusive, backwards } = start;
     const rest = { from, inclusive: !inclusive, backwards: !backwards };
     return {
