@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import t from 'tap';
 
-/** Folders from the lowest layer up. A file imports from its own folder and from lower layers; one layer's folders are strangers. */
+/** Folders from the lowest layer up. A file imports from its own folder and from lower layers, never from one beside it. */
 const layers: readonly (readonly string[])[] = [
   ['reasons.ts'],
   ['errors.ts'],
@@ -17,7 +17,7 @@ const layers: readonly (readonly string[])[] = [
   ['cli'],
   ['main.ts'],
 ];
-/** The engine is a part of its own: of ours it may know the errors alone. */
+/** Folders that may import less than their layer allows. */
 const only: Readonly<Record<string, readonly string[]>> = {
   http1: ['errors.ts'],
   'node-engine': ['errors.ts', 'http1'],
@@ -54,6 +54,16 @@ t.test(
     t.strictSame(wrong, []);
   },
 );
+
+t.test('DESIGN.md has a picture and a table of the same layers', async (t) => {
+  const design = readFileSync(join(source, '../DESIGN.md'), 'utf8');
+  const expected = layers.map((rooms, layer) => [layer, rooms]);
+  const nodes = [...design.matchAll(/\bl([0-9]+)\[([^\]]*)\]/g)];
+  t.strictSame(nodes.map(([, layer, rooms]) => [Number(layer), rooms!.split(', ')]).reverse(), expected);
+  const rows = [...design.matchAll(/^\| ([0-9]+) \| ([^|]*) \|/gm)];
+  const roomsIn = (cell: string) => [...cell.matchAll(/`([^`]*?)\/?`/g)].map(([, room]) => room);
+  t.strictSame(rows.map(([, layer, cell]) => [Number(layer), roomsIn(cell!)]).reverse(), expected);
+});
 
 t.test('no file imports itself by way of others', async (t) => {
   const done = new Set<string>();
