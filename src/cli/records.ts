@@ -3,10 +3,11 @@ import { withAbsolutePath } from '../config/absolute-paths.ts';
 import type { Config } from '../config/schema.ts';
 import { parseRecordsAddress, type RecordsAddress } from '../config/store-addresses.ts';
 import { openCopySource, openCopyTarget, type RecordsLocation } from '../gateway/stores.ts';
-import { commandLine, createLogOn } from '../log/log.ts';
+import { commandLine } from '../log/log.ts';
 import { CopyRefusal, copyRecords, type TableSummary } from '../stores/sql/copy.ts';
 import type { CopyEnd } from '../stores/sql/copy-end.ts';
 import { type Call, Failure } from './command.ts';
+import { createCommandLog } from './command-log.ts';
 import { readConfig, requireConfig } from './configuration.ts';
 import { printJsonAlone } from './terminal.ts';
 import { withStores } from './with-stores.ts';
@@ -65,7 +66,7 @@ async function copyBetween(call: Call, source: CopyEnd, target: CopyEnd): Promis
     throw asFailure(error, target);
   });
   tell('copied; counts and checksums of all tables are the same');
-  createLogOn(stderr, 'info').audit({
+  createCommandLog(call, 'auto').audit({
     event: 'records_copied',
     outcome: 'success',
     actor: commandLine,

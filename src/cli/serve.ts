@@ -13,7 +13,7 @@ import { fileFailureOf, logWarnings, watchConfiguration } from './reload.ts';
 export async function serve(call: Call, stopAsked: Promise<void>): Promise<void> {
   const read = readConfig(call);
   const config = requireServableConfig(read);
-  const log = createLog({ level: config.log.level });
+  const log = createLog({ ...config.log, isTerminal: call.terminal.stdout.isTTY });
   exitOnUncaught(call, log);
   logWarnings(read, log);
   const reloads = watchConfiguration(call, read, log);

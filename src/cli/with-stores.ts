@@ -2,8 +2,9 @@ import type { Config } from '../config/schema.ts';
 import { catalogueOf } from '../config/scope-names.ts';
 import { createHoldings, type Holdings } from '../credentials/holdings.ts';
 import { openStores, type Stores } from '../gateway/stores.ts';
-import { type AuditEntry, commandLine, createLogOn } from '../log/log.ts';
+import { type AuditEntry, commandLine } from '../log/log.ts';
 import { type Call, Failure } from './command.ts';
+import { createCommandLog } from './command-log.ts';
 import { readConfig, requireConfig } from './configuration.ts';
 
 /** What a command works with: the configured stores, which a gateway may be using at the same time. */
@@ -32,7 +33,7 @@ export async function withStores(
   const config = requireConfig(readConfig(call));
   const now = Date.now;
   const catalogue = new Set(catalogueOf(config));
-  const log = createLogOn(call.terminal.stderr, 'info');
+  const log = createCommandLog(call, config.log.format);
   const events = {
     onUnavailable: (store: string, reason: string) => log.warn('store unavailable', { store, reason }),
     onNotificationsLost: () => {},

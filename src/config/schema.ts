@@ -87,6 +87,10 @@ const log = z
       .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'])
       .prefault('info')
       .describe('Lowest level that is written.'),
+    format: z
+      .enum(['auto', 'json', 'text'])
+      .prefault('auto')
+      .describe('JSON lines, or text for people; auto: text on a terminal, json elsewhere.'),
   })
   .prefault({})
   .describe('The log on standard output.');

@@ -61,7 +61,7 @@ export class RunningGateway {
     metrics.requests.forget(routesOnlyIn(this.#config, next));
     this.#config = next;
     prepared.apply();
-    log.setLevel(next.log.level);
+    log.configure(next.log);
     metrics.reloaded('configuration', 'applied');
     metrics.restartNeeded(keys.length);
     log.info('configuration reloaded');

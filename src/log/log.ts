@@ -1,35 +1,7 @@
 import { type DestinationStream, type Logger, pino } from 'pino';
+import { type AccessEntry, accessLine } from './access-line.ts';
 import { createLineWriter } from './line-writer.ts';
-
-/** One finished request, as the access line tells it. Nothing in here may hold a query string or a credential. */
-export interface AccessEntry {
-  readonly method: string;
-  /** The path without the query; empty for a target that was refused as malformed, or before it was judged. */
-  readonly path: string;
-  /** The configured path of the route, or the pattern of the own endpoint; empty when none was found. */
-  readonly route: string;
-  readonly status: number;
-  readonly durationMs: number;
-  /** `ok`, or the code of the refusal, or `client_aborted` and the like. */
-  readonly outcome: string;
-  readonly subject: string;
-  /** `session` or `key`, or empty without a credential. */
-  readonly credentialKind: 'session' | 'key' | '';
-  readonly credentialId: string;
-  readonly requestId: string;
-  readonly address: string;
-  readonly bytesIn: number;
-  readonly bytesOut: number;
-  /** Why it was refused or failed: a phrase of a fixed table; empty when it wasn't. */
-  readonly reason: string;
-  /** What the upstream did wrong; null when it did nothing wrong. */
-  readonly upstreamFailure: {
-    readonly upstream: string;
-    readonly address: string;
-    readonly errno: string;
-    readonly phase: string;
-  } | null;
-}
+import { readableLine } from './readable-line.ts';
 
 /** Who did something, and by which credential. */
 export interface Actor {
@@ -98,7 +70,15 @@ export interface AuditEntry {
   readonly repeated?: { readonly count: number; readonly first: number; readonly last: number };
 }
 
-/** The process log: JSON lines, `time` in RFC 3339. */
+/** What is written, and how. */
+export interface LogSettings {
+  /** The lowest level that is written. */
+  readonly level: string;
+  /** `auto`: readable on a terminal, JSON elsewhere; default `json`. */
+  readonly format?: 'auto' | 'json' | 'text';
+}
+
+/** The process log: JSON lines with `time` in RFC 3339, or readable ones. */
 export interface Log {
   access(entry: AccessEntry): void;
   /** Written whatever the level. */
@@ -107,7 +87,7 @@ export interface Log {
   info(message: string, fields?: object): void;
   warn(message: string, fields?: object): void;
   error(message: string, fields?: object): void;
-  setLevel(level: string): void;
+  configure(settings: LogSettings): void;
   /** Writes out what is buffered, synchronously, for a second at most; for an end that nobody expected. */
   flush(): void;
   /** Resolves when what is buffered has been written, or after a second: a reader who stands still must not keep us. */
@@ -129,27 +109,43 @@ const secretFields = [
 
 const longestCloseMs = 1_000;
 
-/** Opens the log on a file descriptor or a file. A line is written at most 100 ms later, under load many at once. */
-export function createLog(options: { readonly level: string; readonly destination?: number | string }): Log {
-  const writer = createLineWriter(options.destination ?? 1);
-  return createLogOn(
-    writer,
-    options.level,
-    () => writer.flush(),
-    () => writer.written(),
-  );
+/**
+ * Opens the log on a file descriptor or a file; default: standard output. A line is written at most 100 ms later, under
+ * load many at once.
+ */
+export function createLog(
+  settings: LogSettings & { readonly destination?: number | string; readonly isTerminal?: boolean },
+): Log {
+  const writer = createLineWriter(settings.destination ?? 1);
+  return createLogOn(writer, settings, {
+    isTerminal: settings.isTerminal,
+    flush: () => writer.flush(),
+    written: () => writer.written(),
+  });
 }
 
 /** The same log on any stream of lines. */
 export function createLogOn(
-  destination: DestinationStream,
-  level: string,
-  flush: () => void = () => {},
-  written: () => Promise<void> = async () => {},
+  stream: DestinationStream,
+  settings: LogSettings,
+  {
+    isTerminal = false,
+    flush = () => {},
+    written = async () => {},
+  }: {
+    readonly isTerminal?: boolean;
+    readonly flush?: () => void;
+    readonly written?: () => Promise<void>;
+  } = {},
 ): Log {
+  let isReadable = readsAsText(settings, isTerminal);
+  const colours = isTerminal && !process.env.NO_COLOR;
+  const destination: DestinationStream = {
+    write: (line) => stream.write(isReadable ? readableLine(line, { colours }) : line),
+  };
   const logger: Logger = pino(
     {
-      level,
+      level: settings.level,
       base: null,
       timestamp: () => `,"time":"${new Date().toISOString()}"`,
       formatters: { level: (label) => ({ level: label }) },
@@ -172,8 +168,9 @@ export function createLogOn(
     info: (message, fields) => logger.info(fields ?? {}, message),
     warn: (message, fields) => logger.warn(fields ?? {}, message),
     error: (message, fields) => logger.error(fields ?? {}, message),
-    setLevel(next) {
-      logger.level = next;
+    configure(next) {
+      logger.level = next.level;
+      isReadable = readsAsText(next, isTerminal);
     },
     close: () =>
       new Promise((resolve) => {
@@ -187,45 +184,8 @@ export function createLogOn(
   };
 }
 
-/** The line of one request, put together from strings: this is written once a request and must cost little. */
-function accessLine(entry: AccessEntry, time: string): string {
-  return (
-    '{"level":"info","time":"' +
-    time +
-    '","msg":"request","method":"' +
-    entry.method +
-    '","path":' +
-    quoted(entry.path) +
-    ',"route":' +
-    quoted(entry.route) +
-    ',"status":' +
-    entry.status +
-    ',"duration_ms":' +
-    Math.round(entry.durationMs * 1000) / 1000 +
-    ',"outcome":"' +
-    entry.outcome +
-    (entry.credentialKind === ''
-      ? ''
-      : `","subject":"${entry.subject}","${entry.credentialKind}":"${entry.credentialId}`) +
-    '","request_id":"' +
-    entry.requestId +
-    '","address":"' +
-    entry.address +
-    '","bytes_in":' +
-    entry.bytesIn +
-    ',"bytes_out":' +
-    entry.bytesOut +
-    (entry.reason === '' ? '' : failureFields(entry)) +
-    '}\n'
-  );
-}
-
-function failureFields({ reason, upstreamFailure }: AccessEntry): string {
-  const why = `,"reason":${quoted(reason)}`;
-  if (upstreamFailure === null) return why;
-  const { upstream, address, errno, phase } = upstreamFailure;
-  const code = errno === '' ? '' : `,"errno":${quoted(errno)}`;
-  return `${why},"upstream":${quoted(upstream)},"upstream_address":${quoted(address)}${code},"phase":"${phase}"`;
+function readsAsText({ format = 'json' }: LogSettings, isTerminal: boolean): boolean {
+  return format === 'text' || (format === 'auto' && isTerminal);
 }
 
 function auditLine(entry: AuditEntry): string {
@@ -258,12 +218,6 @@ function auditLine(entry: AuditEntry): string {
     }),
   };
   return `${JSON.stringify(line)}\n`;
-}
-
-const needsEscape = /[^ !#-[\]-~]/;
-
-function quoted(text: string): string {
-  return needsEscape.test(text) ? JSON.stringify(text) : `"${text}"`;
 }
 
 /** RFC 3339 text of an instant; the text of the current millisecond is kept. */

@@ -87,7 +87,7 @@ t.test('defaults are those of the contract, durations in milliseconds and sizes 
       audit: 'own',
     },
     audit: { retention: 90 * 86_400_000, max_events: 1_000_000 },
-    log: { level: 'info' },
+    log: { level: 'info', format: 'auto' },
   } satisfies Config);
 });
 

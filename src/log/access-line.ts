@@ -1,0 +1,76 @@
+/** One finished request, as the access line tells it. Nothing in here may hold a query string or a credential. */
+export interface AccessEntry {
+  readonly method: string;
+  /** The path without the query; empty for a target that was refused as malformed, or before it was judged. */
+  readonly path: string;
+  /** The configured path of the route, or the pattern of the own endpoint; empty when none was found. */
+  readonly route: string;
+  readonly status: number;
+  readonly durationMs: number;
+  /** `ok`, or the code of the refusal, or `client_aborted` and the like. */
+  readonly outcome: string;
+  readonly subject: string;
+  /** `session` or `key`, or empty without a credential. */
+  readonly credentialKind: 'session' | 'key' | '';
+  readonly credentialId: string;
+  readonly requestId: string;
+  readonly address: string;
+  readonly bytesIn: number;
+  readonly bytesOut: number;
+  /** Why it was refused or failed: a phrase of a fixed table; empty when it wasn't. */
+  readonly reason: string;
+  /** What the upstream did wrong; null when it did nothing wrong. */
+  readonly upstreamFailure: {
+    readonly upstream: string;
+    readonly address: string;
+    readonly errno: string;
+    readonly phase: string;
+  } | null;
+}
+
+/** The line of one request, put together from strings: this is written once a request and must cost little. */
+export function accessLine(entry: AccessEntry, time: string): string {
+  return (
+    '{"level":"info","time":"' +
+    time +
+    '","msg":"request","method":"' +
+    entry.method +
+    '","path":' +
+    quoted(entry.path) +
+    ',"route":' +
+    quoted(entry.route) +
+    ',"status":' +
+    entry.status +
+    ',"duration_ms":' +
+    Math.round(entry.durationMs * 1000) / 1000 +
+    ',"outcome":"' +
+    entry.outcome +
+    (entry.credentialKind === ''
+      ? ''
+      : `","subject":"${entry.subject}","${entry.credentialKind}":"${entry.credentialId}`) +
+    '","request_id":"' +
+    entry.requestId +
+    '","address":"' +
+    entry.address +
+    '","bytes_in":' +
+    entry.bytesIn +
+    ',"bytes_out":' +
+    entry.bytesOut +
+    (entry.reason === '' ? '' : failureFields(entry)) +
+    '}\n'
+  );
+}
+
+function failureFields({ reason, upstreamFailure }: AccessEntry): string {
+  const why = `,"reason":${quoted(reason)}`;
+  if (upstreamFailure === null) return why;
+  const { upstream, address, errno, phase } = upstreamFailure;
+  const code = errno === '' ? '' : `,"errno":${quoted(errno)}`;
+  return `${why},"upstream":${quoted(upstream)},"upstream_address":${quoted(address)}${code},"phase":"${phase}"`;
+}
+
+const needsEscape = /[^ !#-[\]-~]/;
+
+function quoted(text: string): string {
+  return needsEscape.test(text) ? JSON.stringify(text) : `"${text}"`;
+}

@@ -1,0 +1,116 @@
+import { escapeControls } from './escape-controls.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** SGR codes of ECMA-48 §8.3.117. */
+const styles = { dim: 2, bold: 1, red: 31, green: 32, yellow: 33, cyan: 36 } as const;
+type Style = keyof typeof styles;
+type Paint = (style: Style, text: string) => string;
+
+const plain: Paint = (_, text) => text;
+const coloured: Paint = (style, text) => `\u001b[${styles[style]}m${text}\u001b[0m`;
+
+/** A JSON line of the log as people read it: local time, what happened, then what else is known. */
+export function readableLine(line: string, { colours }: { readonly colours: boolean }): string {
+  const fields = JSON.parse(line) as Fields;
+  const paint = colours ? coloured : plain;
+  const { time, level, ...rest } = fields;
+  return `${paint('dim', clockTime(String(time)))}  ${describe(String(level), rest, paint)}\n`;
+}
+
+function describe(level: string, fields: Fields, paint: Paint): string {
+  if (fields.audit === true) return describeAudit(fields, paint);
+  return fields.msg === 'request' ? describeRequest(fields, paint) : describeMessage(level, fields, paint);
+}
+
+function describeRequest(fields: Fields, paint: Paint): string {
+  const { msg, method, path, route, status, duration_ms, outcome, reason, address, request_id, ...rest } =
+    fields;
+  const { subject, session, key, bytes_in, bytes_out, upstream, upstream_address, errno, phase, ...others } =
+    rest;
+  const isGood = outcome === 'ok';
+  const code = Number(status);
+  const style: Style = !isGood && code < 400 ? 'red' : code >= 500 ? 'red' : code >= 400 ? 'yellow' : 'green';
+  const where =
+    upstream === undefined
+      ? []
+      : [`at ${upstream} ${upstream_address} (${phase}${errno ? `, ${errno}` : ''})`];
+  const why = isGood ? [] : [String(outcome) + (reason === undefined ? '' : `: ${reason}`), ...where];
+  const caller = session === undefined ? (key === undefined ? [] : [`key ${key}`]) : [`session ${session}`];
+  // Only a request that went wrong is looked up by its id.
+  const about = isGood ? caller : [...caller, `id ${request_id}`];
+  return joined([
+    paint(style, code === 0 ? '---' : String(code)),
+    `${method} ${text(path === '' ? (route === '' ? '-' : route) : path)}`,
+    ...why.map((part) => paint(style, text(part))),
+    ...[`${Number(duration_ms).toFixed(1)} ms`, ...about, `from ${address}`, ...pairs(others)].map((part) =>
+      paint('dim', text(part)),
+    ),
+  ]);
+}
+
+function describeAudit(fields: Fields, paint: Paint): string {
+  const { audit, event, outcome, actor, ...rest } = fields;
+  return joined([
+    paint('cyan', 'audit'),
+    paint(outcome === 'success' ? 'bold' : 'yellow', text(event)),
+    ...(outcome === 'success' ? [] : [paint('yellow', text(outcome))]),
+    paint('dim', joined([`by ${describeActor(actor as Fields)}`, ...pairs(rest)].map(text))),
+  ]);
+}
+
+function describeActor(actor: Fields): string {
+  const { kind, user } = actor;
+  return user === null || user === undefined ? String(kind).replace('_', ' ') : `${kind} of ${user}`;
+}
+
+function describeMessage(level: string, fields: Fields, paint: Paint): string {
+  const { msg, err, ...rest } = fields;
+  const isList = (value: unknown) => Array.isArray(value) && value.length > 0;
+  const short = Object.fromEntries(Object.entries(rest).filter(([, value]) => !isList(value)));
+  const below = Object.values(rest).filter(isList).flat();
+  const style = level === 'error' || level === 'fatal' ? 'red' : level === 'warn' ? 'yellow' : 'dim';
+  const about = pairs(short).map((part) => paint('dim', text(part)));
+  return [
+    joined([paint(style, level.padEnd(5)), text(msg), ...about]),
+    ...[...below, ...describeError(err)].map((line) => `    ${text(line)}`),
+  ].join('\n');
+}
+
+/** The stack of an error, or whatever else was logged of it. */
+function describeError(err: unknown): string[] {
+  if (typeof err !== 'object' || err === null) return err === undefined ? [] : [String(err)];
+  const { stack, ...rest } = err as Fields;
+  return stack === undefined
+    ? pairs(rest)
+    : String(stack)
+        .split('\n')
+        .map((line) => line.trim());
+}
+
+/** What is left of the fields, as `name=value`; what is null or empty says nothing. */
+function pairs(fields: Fields): string[] {
+  return Object.entries(fields)
+    .filter(([, value]) => value !== null && value !== '')
+    .map(([name, value]) => `${name}=${valueText(value)}`);
+}
+
+function valueText(value: unknown): string {
+  if (typeof value !== 'string') return JSON.stringify(value);
+  return /^[^\s"=]+$/.test(value) ? value : JSON.stringify(value);
+}
+
+function joined(parts: readonly string[]): string {
+  return parts.join('  ');
+}
+
+/** Nothing that a client or a file wrote may move the cursor or look like another line. */
+function text(value: unknown): string {
+  return escapeControls(String(value));
+}
+
+function clockTime(time: string): string {
+  const date = new Date(time);
+  const two = (part: number) => String(part).padStart(2, '0');
+  return `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}.${String(date.getMilliseconds()).padStart(3, '0')}`;
+}

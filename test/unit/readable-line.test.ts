@@ -1,0 +1,121 @@
+import { stripVTControlCharacters } from 'node:util';
+import t from 'tap';
+import { createLogOn, type LogSettings } from '../../src/log/log.ts';
+
+const request = {
+  method: 'GET',
+  path: '/api/store/1',
+  route: '/api/store',
+  status: 200,
+  durationMs: 3.14159,
+  outcome: 'ok',
+  subject: 'u-1',
+  credentialKind: 'key',
+  credentialId: 'k-1',
+  requestId: 'r-1',
+  address: '127.0.0.1',
+  bytesIn: 0,
+  bytesOut: 2,
+  reason: '',
+  upstreamFailure: null,
+} as const;
+
+/** What is written with those settings, without the times. */
+function written(
+  settings: Partial<LogSettings>,
+  isTerminal: boolean,
+  log: (log: ReturnType<typeof createLogOn>) => void,
+) {
+  let text = '';
+  const write = (line: string) => {
+    text += line;
+  };
+  log(createLogOn({ write }, { level: 'info', ...settings }, { isTerminal }));
+  return isTerminal ? text : withoutTimes(text);
+}
+
+const withoutTimes = (text: string) => text.replace(/^\d\d:\d\d:\d\d\.\d{3} {2}/gm, '');
+
+const rows: [sentence: string, log: (log: ReturnType<typeof createLogOn>) => void, text: string][] = [
+  ['a request', (log) => log.access(request), '200  GET /api/store/1  3.1 ms  key k-1  from 127.0.0.1\n'],
+  [
+    'one whose upstream failed',
+    (log) =>
+      log.access({
+        ...request,
+        status: 502,
+        outcome: 'upstream_unavailable',
+        reason: 'connect refused',
+        upstreamFailure: {
+          upstream: 'app',
+          address: '127.0.0.1:9000',
+          errno: 'ECONNREFUSED',
+          phase: 'connect',
+        },
+      }),
+    '502  GET /api/store/1  upstream_unavailable: connect refused  at app 127.0.0.1:9000 (connect, ECONNREFUSED)  3.1 ms  key k-1  id r-1  from 127.0.0.1\n',
+  ],
+  [
+    'one that was refused before its path was checked',
+    (log) =>
+      log.access({
+        ...request,
+        path: '',
+        route: '',
+        status: 400,
+        outcome: 'bad_request',
+        reason: 'path holds %2f',
+        credentialKind: '',
+      }),
+    '400  GET -  bad_request: path holds %2f  3.1 ms  id r-1  from 127.0.0.1\n',
+  ],
+  [
+    'one without a response',
+    (log) => log.access({ ...request, status: 0, outcome: 'client_aborted' }),
+    '---  GET /api/store/1  client_aborted  3.1 ms  key k-1  id r-1  from 127.0.0.1\n',
+  ],
+  [
+    'an audit line',
+    (log) =>
+      log.audit({
+        event: 'login_failed',
+        outcome: 'failure',
+        actor: { user: null, kind: 'anonymous' },
+        subject: null,
+        address: '127.0.0.1',
+        requestId: 'r-2',
+        reason: 'too_many_attempts',
+      }),
+    'audit  login_failed  failure  by anonymous  reason=too_many_attempts  address=127.0.0.1  request_id=r-2\n',
+  ],
+  [
+    'a warning, and what could move the cursor',
+    (log) => log.warn('store unavailable', { store: 'sessions', reason: 'no \u001b[31mway' }),
+    'warn   store unavailable  store=sessions  reason="no \\u001b[31mway"\n',
+  ],
+  [
+    'a list, one item a line',
+    (log) => log.error('config_reload_failed', { problems: ['f:1:2: a', 'f:3:4: b'] }),
+    'error  config_reload_failed\n    f:1:2: a\n    f:3:4: b\n',
+  ],
+];
+
+for (const [sentence, log, text] of rows)
+  t.test(`${sentence} is readable`, async (t) => {
+    t.equal(written({ format: 'text' }, false, log), text);
+    t.equal(withoutTimes(stripVTControlCharacters(written({ format: 'auto' }, true, log))), text);
+    for (const json of [written({ format: 'json' }, true, log), written({ format: 'auto' }, false, log)])
+      t.type(JSON.parse(json), 'object', 'and JSON elsewhere');
+  });
+
+t.test('an error is shown with its stack, and with the format of now', async (t) => {
+  const text = written({ format: 'json' }, true, (log) => {
+    log.configure({ level: 'info', format: 'text' });
+    log.error('internal error', { err: new Error('boom'), request_id: 'r-1' });
+  });
+  t.ok(text.includes('\u001b[31merror'), 'in colour');
+  t.match(
+    withoutTimes(stripVTControlCharacters(text)),
+    /^error {2}internal error {2}request_id=r-1\n {4}Error: boom\n {4}at /,
+  );
+});
