@@ -101,10 +101,10 @@ for (const when of ['to the first message', 'to each question'])
       };
       const came = Object.entries(asked).map(async ([call, response]) => {
         const what = await Promise.resolve(response).then(
-          () => 'an answer',
+          () => 'a response',
           (error) => error.code ?? error.message,
         );
-        // Any row may be a user of that name, and without rows there is no such key: answers, both.
+        // Any row may be a user of that name, and without rows there is no such key: responses, both.
         t.ok(['store_unavailable', 'conflict', 'a response'].includes(what), `${name} to ${call}: ${what}`);
       });
       await Promise.all(came);
