@@ -9,11 +9,11 @@ export const originRule: TextRule = (text) => {
   const url = URL.parse(text);
   if (!/^https?:\/\//i.test(text) || !url) return 'must be an http:// or https:// URL';
   if (url.username || url.password || url.pathname !== '/' || /[?#]/.test(text))
-    return 'must have no user, path, query or fragment';
-  if (!originPattern.test(url.origin)) return 'must have the name or address of a host';
+    return 'must not have a user, path, query or fragment';
+  if (!originPattern.test(url.origin)) return 'must have a host name or address';
   // Issuer, audience and Origin are compared byte for byte with what is written here.
   if (text.replace(/\/$/, '') !== url.origin)
-    return 'must be written as browsers do: lower case, no default port';
+    return 'must be in the form browsers send: lower case, no default port';
 };
 
 /** An origin that pages may call from, exactly as browsers send it (RFC 6454 §6.2). */

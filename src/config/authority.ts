@@ -34,6 +34,6 @@ export function parseUserinfo(text = ''): { username: string; password: string |
       password: colon < 0 ? undefined : decodeURIComponent(text.slice(colon + 1)),
     };
   } catch {
-    throw new RangeError('must have a user and password that are percent-encoded');
+    throw new RangeError('must have a percent-encoded user and password');
   }
 }

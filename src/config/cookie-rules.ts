@@ -11,7 +11,7 @@ function isSecure({ base_url, sessions }: JudgedConfig): boolean | undefined {
 const secureWhereBrowsersWantIt: Rule = (config, { report }) => {
   const cookie = config.sessions?.cookie;
   if (!cookie || isSecure(config) !== false) return;
-  const needs = 'needs a Secure cookie: an https base_url or secure: true';
+  const needs = 'requires a Secure cookie: an https base_url or secure: true';
   if (cookie.same_site === 'none') report(['sessions', 'cookie', 'same_site'], needs);
   if (/^__(?:host|secure)-/i.test(cookie.name ?? '')) report(['sessions', 'cookie', 'name'], needs);
 };
@@ -20,9 +20,9 @@ const secureWhereBrowsersWantIt: Rule = (config, { report }) => {
 const hostPrefix: Rule = ({ sessions }, { report, isWritten }) => {
   const cookie = sessions?.cookie;
   if (!cookie || !/^__host-/i.test(cookie.name ?? '')) return;
-  if ((cookie.path ?? '/') !== '/') report(['sessions', 'cookie', 'name'], 'needs path: / beside it');
+  if ((cookie.path ?? '/') !== '/') report(['sessions', 'cookie', 'name'], 'requires path: /');
   if (isWritten(['sessions', 'cookie', 'domain']))
-    report(['sessions', 'cookie', 'domain'], 'must be left out with a __Host- name');
+    report(['sessions', 'cookie', 'domain'], "can't be combined with a __Host- name");
 };
 
 const domainCoversHost: Rule = ({ base_url, sessions }, { report }) => {

@@ -51,7 +51,7 @@ function judgeTlsFiles({ ca, cert, key }: TlsFiles, report: Report): void {
   const privateKey = key === undefined ? undefined : privateKeyIn(key, report);
   if (chain === undefined || privateKey === undefined) return;
   if (!chain.certificates[0]!.checkPrivateKey(privateKey.key)) {
-    report(['key'], 'must be the private key of the first certificate in cert, and is another');
+    report(['key'], 'must be the private key of the first certificate in cert');
     return;
   }
   try {
@@ -83,9 +83,9 @@ function certificatesIn(
   try {
     const certificates = blocks.map((block) => new X509Certificate(block));
     if (certificates.length > 0) return { pem, certificates };
-    report(path, 'must be a file of PEM certificates, and holds none');
+    report(path, 'must contain a PEM certificate');
   } catch {
-    report(path, 'must be a file of PEM certificates, and one of them is damaged');
+    report(path, 'must contain PEM certificates only, and one is damaged');
   }
 }
 
@@ -102,9 +102,7 @@ function privateKeyIn(
       (error as NodeJS.ErrnoException).code === 'ERR_MISSING_PASSPHRASE' || /ENCRYPTED/.test(pem);
     report(
       ['key'],
-      isEncrypted
-        ? 'must be a private key without a passphrase'
-        : 'must be a file with a PEM private key, and holds none that is usable',
+      isEncrypted ? 'must be a private key without a passphrase' : 'must contain a usable PEM private key',
     );
   }
 }

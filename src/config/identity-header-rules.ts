@@ -8,7 +8,7 @@ const namesAreFree: Rule = ({ upstreams = {} }, { report }) => {
       if (isReservedName(name))
         report(
           ['upstreams', upstream, 'identity_headers', name],
-          'is a name that Postern judges, sets or drops',
+          'is a name that Postern checks, sets or drops',
           'key',
         );
 };
@@ -18,7 +18,11 @@ const namesDiffer: Rule = ({ upstreams = {} }, { report }) => {
     const seen = new Set<string>();
     for (const name of Object.keys(settings?.identity_headers ?? {})) {
       if (seen.has(normalisedName(name)))
-        report(['upstreams', upstream, 'identity_headers', name], 'is there in another spelling', 'key');
+        report(
+          ['upstreams', upstream, 'identity_headers', name],
+          'is a duplicate in another spelling',
+          'key',
+        );
       seen.add(normalisedName(name));
     }
   }

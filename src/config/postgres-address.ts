@@ -55,6 +55,6 @@ function decodeDatabase(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    throw new RangeError('must have the name of a database that is percent-encoded');
+    throw new RangeError('must have a percent-encoded database name');
   }
 }

@@ -10,7 +10,7 @@ export interface PathTolerance {
  */
 export function problemOfRoutePath(path: string, tolerance: PathTolerance): string | undefined {
   if (!path.startsWith('/')) return 'must begin with /';
-  if (/[?#]/.test(path)) return 'must have no query or fragment';
+  if (/[?#]/.test(path)) return 'must not have a query or fragment';
   if (/[^!-~]/.test(path)) return 'must be visible ASCII: percent-encode other characters as UTF-8';
   if (path.includes('//')) return 'must not contain //';
   // Globs and templates look right and match nothing.

@@ -11,7 +11,7 @@ const eachHasOnePath: Rule = ({ routes = [] }, { report, isWritten }) => {
   for (const [index, route] of routes.entries()) {
     if (!route) continue;
     const written = kinds.filter((kind) => isWritten(['routes', index, kind]));
-    if (written.length > 1) report(['routes', index, 'exact'], 'must not stand beside prefix', 'key');
+    if (written.length > 1) report(['routes', index, 'exact'], "can't be combined with prefix", 'key');
     if (written.length === 0) report(['routes', index], 'must have prefix or exact');
   }
 };
@@ -39,7 +39,7 @@ const pathsDiffer: Rule = ({ routes = [] }, { report }) => {
       const name = `${kind} ${path}`;
       const first = firstOf.get(name);
       if (first === undefined) firstOf.set(name, keyOf(['routes', index, kind]));
-      else report(['routes', index, kind], `is the path of ${first} already`);
+      else report(['routes', index, kind], `duplicates ${first}`);
     }
 };
 
@@ -59,7 +59,7 @@ const publicStandsAlone: Rule = ({ routes = [] }, { report, isWritten }) => {
     if (route?.public !== true) continue;
     for (const key of ['scopes', 'accept'] as const)
       if (isWritten(['routes', index, key]))
-        report(['routes', index, key], 'must not stand beside public: true', 'key');
+        report(['routes', index, key], "can't be combined with public: true", 'key');
   }
 };
 
@@ -72,8 +72,7 @@ const outsideOfOwnAreas: Rule = ({ routes = [], endpoints }, { report }) => {
       const area = laxReadings(route?.[kind] ?? '/')
         .map((path) => areaOf(path, areas))
         .find((found) => found !== undefined);
-      if (area !== undefined)
-        report(['routes', index, kind], `lies in ${area}, which Postern answers itself`);
+      if (area !== undefined) report(['routes', index, kind], `is in ${area}, which Postern serves itself`);
     }
 };
 
@@ -101,7 +100,7 @@ const preflightsHaveOneOwner: Rule = ({ routes = [], cors }, { report }) => {
   if (!cors?.origins?.length) return;
   for (const [index, route] of routes.entries())
     if (route?.preflight !== undefined)
-      report(['routes', index, 'preflight'], 'must not stand beside cors.origins', 'key');
+      report(['routes', index, 'preflight'], "can't be combined with cors.origins", 'key');
 };
 
 /** What routes must be beside each other and beside the rest. */

@@ -59,7 +59,7 @@ const scopes = z
       z
         .partialRecord(z.enum(['read', 'write', ...methods]), scopeList())
         .refine((map) => Object.keys(map).length > 0, {
-          error: 'must have an entry, or every method is 405',
+          error: 'must not be empty: every method would be 405',
           params: { isEmptiness: true },
         }),
     ],
@@ -114,5 +114,5 @@ const route = z.strictObject({
 /** `routes`: which path goes to which upstream, and who may. In the output paths have no trailing slash (but `/`). */
 export const routes = z
   .array(route)
-  .min(1, 'must have a route')
+  .min(1, 'must have at least one route')
   .describe('Which path goes to which upstream, and who may use it; a path without a route is 404.');

@@ -26,7 +26,7 @@ const memoryForEachLane: Rule = ({ passwords }, { report, isWritten }) => {
   const { memory, parallelism } = passwords ?? {};
   if (memory === undefined || parallelism === undefined || memory >= parallelism * bytesForEachLane) return;
   const key = isWritten(['passwords', 'memory']) ? 'memory' : 'parallelism';
-  report(['passwords', key], 'memory must be at least 8KiB for each of parallelism');
+  report(['passwords', key], 'memory must be at least 8KiB per lane (parallelism)');
 };
 
 const rules: readonly Rule[] = [

@@ -67,11 +67,7 @@ export function mapByName<Value extends z.ZodType>(
     (map, context) => {
       if (typeof map !== 'object' || map === null) return;
       for (const name of Object.keys(map)) {
-        const broken = !pattern.test(name)
-          ? rule
-          : reserved.includes(name)
-            ? 'is a name of Postern’s own'
-            : undefined;
+        const broken = !pattern.test(name) ? rule : reserved.includes(name) ? 'is reserved' : undefined;
         if (broken)
           context.addIssue({ code: 'custom', path: [name], message: broken, params: { at: 'key' } });
       }

@@ -44,7 +44,7 @@ const paths = z
 /** The name of a header that can be kept from upstreams (RFC 9110 §5.1). */
 const droppableNameRule: TextRule = (name) => {
   if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name)) return 'must be the name of a header';
-  if (framingNames.has(normalisedName(name))) return 'is written anew on every request: it can’t be dropped';
+  if (framingNames.has(normalisedName(name))) return "is set on every request and can't be dropped";
 };
 
 const headers = z

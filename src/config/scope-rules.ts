@@ -31,7 +31,7 @@ const scopesAreInCatalogue: Rule = (config, { report }) => {
   const catalogue = new Set(catalogueOf({ scopes: config.scopes }));
   for (const [path, scope] of [...mentionsOfRoutes(config), ...mentionsOfGrants(config)])
     if (!catalogue.has(scope))
-      report(path, `must be a scope of the catalogue${suggestion(scope, [...catalogue])}`);
+      report(path, `must be a scope in the catalogue${suggestion(scope, [...catalogue])}`);
 };
 
 /** Every scope that a route asks for or a grant gives. */

@@ -22,7 +22,7 @@ export function parseRecordsAddress(text: string): RecordsAddress {
   const address = parseSqliteAddress(text) ?? readPostgresAddress(text);
   if (address === undefined)
     throw new RangeError(
-      'must be sqlite:PATH or postgres://HOST/DATABASE, perhaps with ?schema=NAME or ?sslmode=require',
+      'must be sqlite:PATH or postgres://HOST/DATABASE, optionally with ?schema=NAME or ?sslmode=require',
     );
   return address;
 }

@@ -9,7 +9,7 @@ const postgresKeys = ['records_password', 'records_connections', 'records_statem
 const recordsAccess: Rule = ({ stores }, { report, isWritten }) => {
   if (stores?.records?.kind !== 'sqlite') return;
   for (const key of postgresKeys)
-    if (isWritten(['stores', key])) report(['stores', key], 'needs a postgres:// records store', 'key');
+    if (isWritten(['stores', key])) report(['stores', key], 'requires a postgres:// records store', 'key');
 };
 
 /** Who the gateway is to a store that has no users would be ignored, and believed in. */
@@ -18,9 +18,9 @@ const sessionsAccess: Rule = ({ stores }, { report, isWritten }) => {
   if (kind === undefined) return;
   if (kind === 'sqlite')
     for (const key of accessKeys)
-      if (isWritten(['stores', key])) report(['stores', key], 'needs a session store in Redis', 'key');
+      if (isWritten(['stores', key])) report(['stores', key], 'requires a session store in Redis', 'key');
   if (kind !== 'sentinel' && isWritten(['stores', 'sessions_sentinel_password']))
-    report(['stores', 'sessions_sentinel_password'], 'needs a redis+sentinel:// session store', 'key');
+    report(['stores', 'sessions_sentinel_password'], 'requires a redis+sentinel:// session store', 'key');
 };
 
 /** A session that counts for that long without a look can't be refused any sooner while the store is away. */

@@ -14,12 +14,12 @@ export interface ParsedYaml {
 const rules: Partial<Record<YAMLError['code'], string>> = {
   BAD_INDENT: 'is not valid YAML: wrong indentation',
   TAB_AS_INDENT: 'is not valid YAML: tab as indentation',
-  BAD_SCALAR_START: 'is not valid YAML: a text that begins so needs quotes',
-  BLOCK_AS_IMPLICIT_KEY: 'is not valid YAML: a text with ": " in it needs quotes',
-  MISSING_CHAR: 'is not valid YAML: something is left open',
+  BAD_SCALAR_START: 'is not valid YAML: a string that starts with this character needs quotes',
+  BLOCK_AS_IMPLICIT_KEY: 'is not valid YAML: a string that contains ": " needs quotes',
+  MISSING_CHAR: 'is not valid YAML: unclosed quote or bracket',
   MULTIPLE_DOCS: 'must be one YAML document',
   RESOURCE_EXHAUSTION: 'is nested too deeply',
-  TAG_RESOLVE_FAILED: 'must have no YAML tag here: a text that begins with ! needs quotes',
+  TAG_RESOLVE_FAILED: 'YAML tags are not supported: a string that starts with ! needs quotes',
 };
 
 /** Parses YAML 1.2, whatever version the text claims. Duplicate keys are left to the reader of the nodes. */

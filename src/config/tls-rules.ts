@@ -6,7 +6,7 @@ function certAndKey(path: Path, { report, isWritten }: RuleContext): void {
   const names = ['cert', 'key'] as const;
   const [there, ...others] = names.filter((name) => isWritten([...path, name]));
   const missing = names.find((name) => name !== there);
-  if (there !== undefined && others.length === 0) report([...path, there], `needs ${missing} beside it`);
+  if (there !== undefined && others.length === 0) report([...path, there], `requires ${missing}`);
 }
 
 function canHaveTls(address: SessionsAddress): boolean {
@@ -20,11 +20,11 @@ const storesTls: Rule = ({ stores }, context) => {
   certAndKey(['stores', 'records_tls'], context);
   certAndKey(['stores', 'sessions_tls'], context);
   if (stores?.records?.kind === 'sqlite' && isWritten(['stores', 'records_tls']))
-    report(['stores', 'records_tls'], 'needs a postgres:// records store', 'key');
+    report(['stores', 'records_tls'], 'requires a postgres:// records store', 'key');
   if (stores?.sessions && !canHaveTls(stores.sessions) && isWritten(['stores', 'sessions_tls']))
     report(
       ['stores', 'sessions_tls'],
-      'needs a rediss://, redis+sentinel:// or redis+cluster:// session store',
+      'requires a rediss://, redis+sentinel:// or redis+cluster:// session store',
       'key',
     );
 };
@@ -36,7 +36,7 @@ const upstreamsTls: Rule = ({ upstreams = {} }, context) => {
     certAndKey(path, context);
     const address = upstream?.url;
     if (address !== undefined && !(address.kind === 'server' && address.tls))
-      context.report(path, 'needs an https:// url', 'key');
+      context.report(path, 'requires an https:// url', 'key');
   }
 };
 

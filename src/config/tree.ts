@@ -64,7 +64,7 @@ function readNode(schema: z.ZodType, written: unknown, path: Path, reading: Read
   const node = isAlias(written) ? written.resolve(reading.document) : written;
   reading.nodes += 1;
   if (reading.nodes > mostNodes) throw tooLarge;
-  if (isAlias(written) && !node) return fail(reading, path, 'must be an alias of an anchor above it');
+  if (isAlias(written) && !node) return fail(reading, path, 'must refer to an anchor above it');
   const shape = shapeOf(schema);
   if (shape.secret) hide(reading, path);
   if (isMap(node)) return readMap(shape, node, path, reading);
@@ -148,7 +148,7 @@ function problemOfName(name: string | undefined, seen: ReadonlySet<string>): str
   if (name === undefined) return 'must have plain keys';
   if (name === '<<') return 'merge keys are not supported';
   if (name === '__proto__') return 'unknown key';
-  if (seen.has(name)) return 'is there twice';
+  if (seen.has(name)) return 'duplicate key';
 }
 
 function offsetOf(node: unknown): number | undefined {

@@ -15,7 +15,7 @@ const scopesAreUsed: Rule = (config, { report }) => {
 const proxiesAreSome: Rule = ({ trusted_proxies = [] }, { report }) => {
   for (const [index, block] of trusted_proxies.entries())
     if (block !== undefined && isEveryone(block))
-      report(['trusted_proxies', index], 'trusts everyone: name the addresses of your proxies alone');
+      report(['trusted_proxies', index], 'trusts every address: list only those of your proxies');
 };
 
 /** Whether a block holds every address of IPv4 or IPv6, or half of them as routing tables write everyone. */

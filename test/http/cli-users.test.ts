@@ -190,7 +190,7 @@ t.test('the last enabled administrator stays', async (t) => {
   for (const command of ['disable', 'remove']) {
     const { code, stderr } = await folder.run(['user', command, 'root']);
     t.equal(code, 1);
-    t.equal(stderr, 'postern: The last enabled administrator must stay\n');
+    t.equal(stderr, "postern: The last enabled administrator can't be removed\n");
   }
   t.match((await folder.run(['user', 'list', '--json'])).json, [{ username: 'root', disabled: false }]);
 });

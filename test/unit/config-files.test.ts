@@ -48,17 +48,17 @@ const rows: [sentence: string, yaml: string, ...lines: string[]][] = [
   [
     'a file without a certificate',
     listen('notes.txt', 'first.key'),
-    'f:3:24: listen.tls.cert: must be a file of PEM certificates, and holds none (notes.txt)',
+    'f:3:24: listen.tls.cert: must contain a PEM certificate (notes.txt)',
   ],
   [
     'a damaged certificate in a chain',
     listen('damaged.crt', 'first.key'),
-    'f:3:24: listen.tls.cert: must be a file of PEM certificates, and one of them is damaged (damaged.crt)',
+    'f:3:24: listen.tls.cert: must contain PEM certificates only, and one is damaged (damaged.crt)',
   ],
   [
     'a key that is cut off',
     listen('first.crt', 'cut.key'),
-    'f:3:40: listen.tls.key: must be a file with a PEM private key, and holds none that is usable (cut.key)',
+    'f:3:40: listen.tls.key: must contain a usable PEM private key (cut.key)',
   ],
   [
     'a key with a passphrase',
@@ -68,13 +68,13 @@ const rows: [sentence: string, yaml: string, ...lines: string[]][] = [
   [
     'the key of another certificate',
     listen('first.crt', 'second.key'),
-    'f:3:40: listen.tls.key: must be the private key of the first certificate in cert, and is another (second.key)',
+    'f:3:40: listen.tls.key: must be the private key of the first certificate in cert (second.key)',
   ],
   [
     'the two files exchanged',
     listen('first.key', 'first.crt'),
-    'f:3:24: listen.tls.cert: must be a file of PEM certificates, and holds none (first.key)',
-    'f:3:40: listen.tls.key: must be a file with a PEM private key, and holds none that is usable (first.crt)',
+    'f:3:24: listen.tls.cert: must contain a PEM certificate (first.key)',
+    'f:3:40: listen.tls.key: must contain a usable PEM private key (first.crt)',
   ],
   [
     'an authority without a certificate, towards both stores',
@@ -83,7 +83,7 @@ const rows: [sentence: string, yaml: string, ...lines: string[]][] = [
   records_tls: { ca: notes.txt }
   sessions: rediss://cache
   sessions_tls: { ca: none.crt }`,
-    'f:5:22: stores.records_tls.ca: must be a file of PEM certificates, and holds none (notes.txt)',
+    'f:5:22: stores.records_tls.ca: must contain a PEM certificate (notes.txt)',
     "f:7:23: stores.sessions_tls.ca: can't be read: no such file (ENOENT) (none.crt)",
   ],
 ];
@@ -114,7 +114,7 @@ identity_providers:
     grants: [{ claim: groups, value: a, scopes: [store:read, store:give] }]`) as {
     warnings?: readonly any[];
   };
-  const everyone = 'trusts everyone: name the addresses of your proxies alone';
+  const everyone = 'trusts every address: list only those of your proxies';
   t.strictSame(
     warnings?.map((warning) => formatProblem('f', warning)),
     [

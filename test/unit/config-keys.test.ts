@@ -79,18 +79,18 @@ const providersAndUpstreams: Row[] = [
   [
     'a provider with the name of the method without provider',
     'identity_providers: { »password: { issuer: https://i.example, client_id: a, redirect_uri: https://a.example/ } }',
-    'identity_providers.password: is a name of Postern’s own',
+    'identity_providers.password: is reserved',
   ],
   [
     'a provider with the name of an own path',
     `identity_providers: { »access-token: { issuer: https://i.example, client_id: a, redirect_uri: https://a.example/ } }`,
-    'identity_providers.access-token: is a name of Postern’s own',
+    'identity_providers.access-token: is reserved',
   ],
   ...['refresh-token', 'invitation', 'token', 'revoke'].map(
     (name): Row => [
       `a provider with the name of the own path ${name}`,
       `identity_providers: { »${name}: { issuer: https://i.example, client_id: a, redirect_uri: https://a.example/ } }`,
-      `identity_providers.${name}: is a name of Postern’s own`,
+      `identity_providers.${name}: is reserved`,
     ],
   ),
   [
@@ -135,7 +135,7 @@ const providersAndUpstreams: Row[] = [
   [
     'a parameter that would replace the nonce',
     providerOf('parameters: { »nonce: x }'),
-    'identity_providers.idp.parameters.nonce: is a name of Postern’s own',
+    'identity_providers.idp.parameters.nonce: is reserved',
   ],
   [
     'a client secret that is a number, which is not shown',

@@ -34,13 +34,13 @@ const upstreamsAndScopes: Row[] = [
   [
     'scopes outside the catalogue, beside built-in ones',
     `scopes: { a: A }\n${routes('{ prefix: /, upstream: app, scopes: [a, »b, audit:read, »audit:write] }')}`,
-    'routes[0].scopes[1]: must be a scope of the catalogue (b)',
-    'routes[0].scopes[3]: must be a scope of the catalogue (audit:write)',
+    'routes[0].scopes[1]: must be a scope in the catalogue (b)',
+    'routes[0].scopes[3]: must be a scope in the catalogue (audit:write)',
   ],
   [
     'scopes outside the catalogue in a map',
     routes('{ prefix: /, upstream: app, scopes: { read: [users:read], PUT: [»users:put] } }'),
-    'routes[0].scopes.PUT[0]: must be a scope of the catalogue (users:put)',
+    'routes[0].scopes.PUT[0]: must be a scope in the catalogue (users:put)',
   ],
   [
     'scopes while the catalogue is broken',
@@ -62,12 +62,12 @@ const upstreamsAndScopes: Row[] = [
   [
     'a map without any method',
     routes('{ prefix: /, upstream: app, scopes: »{} }'),
-    'routes[0].scopes: must have an entry, or every method is 405',
+    'routes[0].scopes: must not be empty: every method would be 405',
   ],
   [
     'grants outside the catalogue, and one that gives nothing',
     'identity_providers:\n  idp:\n    { issuer: https://i.example, client_id: a, redirect_uri: https://a.example/, grants: [{ claim: g, value: 1, scopes: [»x] }, »{ claim: g, value: x, scopes: [] }] }',
-    'identity_providers.idp.grants[0].scopes[0]: must be a scope of the catalogue (x)',
+    'identity_providers.idp.grants[0].scopes[0]: must be a scope in the catalogue (x)',
     'identity_providers.idp.grants[1]: must have scope_sets or scopes',
   ],
 ];
@@ -76,12 +76,12 @@ const routesByThemselves: Row[] = [
   [
     'a public route with scopes',
     routes('{ prefix: /, upstream: app, public: true, »scopes: [] }'),
-    'routes[0].scopes: must not stand beside public: true',
+    "routes[0].scopes: can't be combined with public: true",
   ],
   [
     'a public route with accept, also when that is broken',
     routes('{ prefix: /, upstream: app, public: true, »accept: »none }'),
-    'routes[0].accept: must not stand beside public: true',
+    "routes[0].accept: can't be combined with public: true",
     'routes[0].accept: must be session, api_key or a list of them (none)',
   ],
   [
@@ -97,7 +97,7 @@ const routesByThemselves: Row[] = [
   [
     'a route with both kinds of path',
     routes('{ prefix: /a, »exact: /a, upstream: app }'),
-    'routes[0].exact: must not stand beside prefix',
+    "routes[0].exact: can't be combined with prefix",
   ],
   [
     'a route without path',
@@ -111,17 +111,17 @@ const routesByThemselves: Row[] = [
       '{ exact: /a, upstream: app }',
       '{ prefix: »/a/, upstream: app }',
     ),
-    'routes[2].prefix: is the path of routes[0].prefix already (/a/)',
+    'routes[2].prefix: duplicates routes[0].prefix (/a/)',
   ],
   [
     'the same exact path twice',
     routes('{ exact: /a, upstream: app }', '{ exact: »/a, upstream: app }'),
-    'routes[1].exact: is the path of routes[0].exact already (/a)',
+    'routes[1].exact: duplicates routes[0].exact (/a)',
   ],
   [
     'preflights that both Postern and an upstream would answer',
     `cors: { origins: [https://a.example] }\n${routes('{ prefix: /, upstream: app, »preflight: upstream }')}`,
-    'routes[0].preflight: must not stand beside cors.origins',
+    "routes[0].preflight: can't be combined with cors.origins",
   ],
   [
     'preflights that an upstream answers, without origins',
@@ -132,7 +132,7 @@ const routesByThemselves: Row[] = [
     routes('{ prefix: /, upstream: app, preflight: »own }'),
     'routes[0].preflight: must be upstream (own)',
   ],
-  ['no route at all', 'routes: »[]', 'routes: must have a route'],
+  ['no route at all', 'routes: »[]', 'routes: must have at least one route'],
   [
     'headers for the caller that Postern judges, sets or frames with',
     `upstreams:
@@ -162,7 +162,7 @@ ${[
       ...['X-Auth-User', 'X-Request-Id', 'X-Forwarded-For', 'X-Forwarded-Prefix', 'X-Real-IP', 'Forwarded'],
       ...['TE', 'Script-Name', 'X-Original-URL', 'X-HTTP-Method-Override', 'traceparent', 'Origin'],
       'Content-Type',
-    ].map((name) => `upstreams.app.identity_headers.${name}: is a name that Postern judges, sets or drops`),
+    ].map((name) => `upstreams.app.identity_headers.${name}: is a name that Postern checks, sets or drops`),
   ],
   [
     'headers for the caller with odd names, names given twice and values that nobody knows',
@@ -172,14 +172,14 @@ ${[
     identity_headers: { »Remote_User: username, X-A: email, »x-a: email, X-B: »name }
 routes: [{ prefix: /, upstream: app }]`,
     'upstreams.app.identity_headers.Remote_User: must be the name of a header, of letters, digits and -',
-    'upstreams.app.identity_headers.x-a: is there in another spelling',
+    'upstreams.app.identity_headers.x-a: is a duplicate in another spelling',
     'upstreams.app.identity_headers.X-B: must be one of subject, username, display_name, email, method, scopes, scopes_csv, credential_id, tenant (name)',
   ],
   [
     'headers that can not be dropped',
     'headers: { drop: [X-Custom, »Host, »content_length, »"a b", X_Y] }',
-    'headers.drop[1]: is written anew on every request: it can’t be dropped (Host)',
-    'headers.drop[2]: is written anew on every request: it can’t be dropped (content_length)',
+    "headers.drop[1]: is set on every request and can't be dropped (Host)",
+    "headers.drop[2]: is set on every request and can't be dropped (content_length)",
     'headers.drop[3]: must be the name of a header (a b)',
   ],
   [
@@ -204,8 +204,8 @@ routes: [{ prefix: /, upstream: app }]`,
 const ambiguousPaths: Row[] = (
   [
     ['without its slash', 'api', 'must begin with /'],
-    ['with a query', '/a?b', 'must have no query or fragment'],
-    ['with a fragment', '/a#b', 'must have no query or fragment'],
+    ['with a query', '/a?b', 'must not have a query or fragment'],
+    ['with a fragment', '/a#b', 'must not have a query or fragment'],
     ['with a space', '/a b', 'must be visible ASCII: percent-encode other characters as UTF-8'],
     ['with an umlaut', '/ä', 'must be visible ASCII: percent-encode other characters as UTF-8'],
     ['with an empty segment', '/a//b', 'must not contain //'],
@@ -231,7 +231,7 @@ const ambiguousPaths: Row[] = (
   `routes[0].prefix: ${rule} (${path.replace('\\\\', '\\')})`,
 ]);
 
-const own = (area: string) => `lies in ${area}, which Postern answers itself`;
+const own = (area: string) => `is in ${area}, which Postern serves itself`;
 
 const ownPaths: Row[] = [
   [
@@ -293,12 +293,12 @@ const cookies: Row[] = [
   [
     'SameSite=None without Secure by http',
     `${http}sessions: { cookie: { same_site: »none } }`,
-    'sessions.cookie.same_site: needs a Secure cookie: an https base_url or secure: true (none)',
+    'sessions.cookie.same_site: requires a Secure cookie: an https base_url or secure: true (none)',
   ],
   [
     'SameSite=None without Secure by choice',
     `${https}sessions: { cookie: { same_site: »none, secure: false } }`,
-    'sessions.cookie.same_site: needs a Secure cookie: an https base_url or secure: true (none)',
+    'sessions.cookie.same_site: requires a Secure cookie: an https base_url or secure: true (none)',
   ],
   ['SameSite=None with Secure by choice', `${http}sessions: { cookie: { same_site: none, secure: true } }`],
   [
@@ -314,17 +314,17 @@ const cookies: Row[] = [
   [
     '__Secure- without Secure',
     `${http}sessions: { cookie: { name: »__secure-x } }`,
-    'sessions.cookie.name: needs a Secure cookie: an https base_url or secure: true (__secure-x)',
+    'sessions.cookie.name: requires a Secure cookie: an https base_url or secure: true (__secure-x)',
   ],
   [
     '__Host- with the default path',
     `${https}sessions: { cookie: { name: »__Host-x } }`,
-    'sessions.cookie.name: needs path: / beside it (__Host-x)',
+    'sessions.cookie.name: requires path: / (__Host-x)',
   ],
   [
     '__Host- with a domain',
     `${https}sessions: { cookie: { name: __Host-x, path: /, domain: »b.example } }`,
-    'sessions.cookie.domain: must be left out with a __Host- name (b.example)',
+    "sessions.cookie.domain: can't be combined with a __Host- name (b.example)",
   ],
   ['__Host- as browsers want it', `${https}sessions: { cookie: { name: __Host-x, path: / } }`],
   [
@@ -344,37 +344,37 @@ const stores: Row[] = [
   [
     'TLS towards files',
     'stores: { »records_tls: { ca: a }, »sessions_tls: { ca: a } }',
-    'stores.records_tls: needs a postgres:// records store',
-    'stores.sessions_tls: needs a rediss://, redis+sentinel:// or redis+cluster:// session store',
+    'stores.records_tls: requires a postgres:// records store',
+    'stores.sessions_tls: requires a rediss://, redis+sentinel:// or redis+cluster:// session store',
   ],
   [
     'a password, connections and a time-out towards a file',
     'stores: { »records_password: a, »records_connections: 1, »records_statement_timeout: 1s }',
-    'stores.records_password: needs a postgres:// records store',
-    'stores.records_connections: needs a postgres:// records store',
-    'stores.records_statement_timeout: needs a postgres:// records store',
+    'stores.records_password: requires a postgres:// records store',
+    'stores.records_connections: requires a postgres:// records store',
+    'stores.records_statement_timeout: requires a postgres:// records store',
   ],
   [
     'a user and passwords towards files',
     'stores: { »sessions_username: a, »sessions_password: b, »sessions_sentinel_password: c }',
-    'stores.sessions_username: needs a session store in Redis',
-    'stores.sessions_password: needs a session store in Redis',
-    'stores.sessions_sentinel_password: needs a redis+sentinel:// session store',
+    'stores.sessions_username: requires a session store in Redis',
+    'stores.sessions_password: requires a session store in Redis',
+    'stores.sessions_sentinel_password: requires a redis+sentinel:// session store',
   ],
   [
     'a password that is not percent-encoded',
     'stores: { sessions: »"redis://a:100%@host" }',
-    'stores.sessions: must have a user and password that are percent-encoded',
+    'stores.sessions: must have a percent-encoded user and password',
   ],
   [
     'a password of Sentinels where there are none',
     'stores: { sessions: "redis://a", sessions_password: b, »sessions_sentinel_password: c }',
-    'stores.sessions_sentinel_password: needs a redis+sentinel:// session store',
+    'stores.sessions_sentinel_password: requires a redis+sentinel:// session store',
   ],
   [
     'TLS towards plain redis',
     'stores: { sessions: "redis://a", »sessions_tls: {} }',
-    'stores.sessions_tls: needs a rediss://, redis+sentinel:// or redis+cluster:// session store',
+    'stores.sessions_tls: requires a rediss://, redis+sentinel:// or redis+cluster:// session store',
   ],
   [
     'TLS towards a store that is broken itself',
@@ -389,18 +389,18 @@ const stores: Row[] = [
   [
     'a client certificate without its key',
     'stores: { sessions: "rediss://a", sessions_tls: { cert: »a } }',
-    'stores.sessions_tls.cert: needs key beside it (a)',
+    'stores.sessions_tls.cert: requires key (a)',
   ],
   [
     'a key without its client certificate, towards an upstream without TLS',
     'upstreams: { app: { url: unix:a, »tls: { key: »a } } }',
-    'upstreams.app.tls: needs an https:// url',
-    'upstreams.app.tls.key: needs cert beside it (a)',
+    'upstreams.app.tls: requires an https:// url',
+    'upstreams.app.tls.key: requires cert (a)',
   ],
   [
     'too little memory for the lanes',
     'passwords: { memory: »31KiB, parallelism: 4 }',
-    'passwords.memory: memory must be at least 8KiB for each of parallelism (31KiB)',
+    'passwords.memory: memory must be at least 8KiB per lane (parallelism) (31KiB)',
   ],
   [
     'a time without a store below the age of a look',

@@ -14,22 +14,22 @@ const values: Row[] = [
   [
     'a base_url with a path',
     'tenant: a\nbase_url: »https://a.example/api',
-    'base_url: must have no user, path, query or fragment (https://a.example/api)',
+    'base_url: must not have a user, path, query or fragment (https://a.example/api)',
   ],
   [
     'a base_url with an empty query',
     'tenant: a\nbase_url: »https://a.example?',
-    'base_url: must have no user, path, query or fragment (https://a.example?)',
+    'base_url: must not have a user, path, query or fragment (https://a.example?)',
   ],
   [
     'a base_url with a fragment',
     'tenant: a\nbase_url: »https://a.example/#x',
-    'base_url: must have no user, path, query or fragment (https://a.example/#x)',
+    'base_url: must not have a user, path, query or fragment (https://a.example/#x)',
   ],
   [
     'a base_url with a user, which is not shown',
     'tenant: a\nbase_url: »https://u:geheim@a.example',
-    'base_url: must have no user, path, query or fragment',
+    'base_url: must not have a user, path, query or fragment',
   ],
   [
     'a base_url of another scheme',
@@ -39,7 +39,7 @@ const values: Row[] = [
   [
     'a base_url that is not how browsers write it',
     'tenant: a\nbase_url: »https://A.example:443',
-    'base_url: must be written as browsers do: lower case, no default port (https://A.example:443)',
+    'base_url: must be in the form browsers send: lower case, no default port (https://A.example:443)',
   ],
   [
     'a port beyond the range',
@@ -155,17 +155,17 @@ const values: Row[] = [
   [
     'a records store of another kind, whose password is not shown',
     'stores: { records: »mysql://root:geheim@db/x }',
-    'stores.records: must be sqlite:PATH or postgres://HOST/DATABASE, perhaps with ?schema=NAME or ?sslmode=require',
+    'stores.records: must be sqlite:PATH or postgres://HOST/DATABASE, optionally with ?schema=NAME or ?sslmode=require',
   ],
   [
     'a records store in memory, which no command could reach',
     'stores: { records: »"sqlite::memory:" }',
-    'stores.records: must be sqlite:PATH or postgres://HOST/DATABASE, perhaps with ?schema=NAME or ?sslmode=require',
+    'stores.records: must be sqlite:PATH or postgres://HOST/DATABASE, optionally with ?schema=NAME or ?sslmode=require',
   ],
   [
     'a records store whose database is not percent-encoded well',
     'stores: { records: »postgres://postern@db/%ff }',
-    'stores.records: must have the name of a database that is percent-encoded',
+    'stores.records: must have a percent-encoded database name',
   ],
   [
     'a sentinel without the name of its master',
