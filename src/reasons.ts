@@ -72,6 +72,8 @@ const phrases = [
   'already activated',
   'conflict',
   'in use',
+  'managed by the configuration',
+  'version changed',
   'last administrator',
   'too many attempts',
   // What stands behind Postern.

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Config } from '../config/schema.ts';
-import { createCursors } from '../credentials/cursor.ts';
+import { type Cursors, createCursors } from '../credentials/cursor.ts';
+import type { Holdings } from '../credentials/holdings.ts';
 import { createApiKeyCreate } from '../endpoints/api-keys/create.ts';
 import { createApiKeyDelete } from '../endpoints/api-keys/delete.ts';
 import { createApiKeyFilters, createApiKeyScopes } from '../endpoints/api-keys/describe.ts';
@@ -11,12 +12,23 @@ import { createAuditFilters, createAuditList } from '../endpoints/audit-events/l
 import { createAuditRead } from '../endpoints/audit-events/read.ts';
 import type { ChangeAudit } from '../endpoints/change-audit.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
+import {
+  createScopeSetCreate,
+  createScopeSetDelete,
+  createScopeSetPatch,
+} from '../endpoints/scope-sets/change.ts';
+import {
+  createScopeSetFilters,
+  createScopeSetList,
+  createScopeSetRead,
+} from '../endpoints/scope-sets/read.ts';
 import type { Stores } from './stores.ts';
 
 /** What the endpoints of administration are built from. */
 export interface AdministrationParts {
   readonly stores: Stores;
   readonly catalogue: ReadonlySet<string>;
+  readonly holdings: Holdings;
   readonly audit: Audit;
   readonly changeAudit: ChangeAudit;
   readonly now: () => number;
@@ -37,9 +49,24 @@ export async function composeAdministration(
   return [
     createApiKeyList({ records, cursors, catalogue, now }),
     ...apiKeyEndpoints(config, parts),
+    ...(config.endpoints.scope_sets === 'own' ? scopeSetEndpoints(parts, cursors) : []),
     ...(config.endpoints.audit === 'own'
       ? [createAuditList(records, cursors), createAuditFilters(), createAuditRead(records)]
       : []),
+  ];
+}
+
+function scopeSetEndpoints(parts: AdministrationParts, cursors: Cursors): Endpoint[] {
+  const { catalogue } = parts;
+  const { records } = parts.stores;
+  const options = { ...parts, records };
+  return [
+    createScopeSetList(records, cursors, catalogue),
+    createScopeSetFilters(catalogue),
+    createScopeSetRead(records, catalogue),
+    createScopeSetCreate(options),
+    createScopeSetPatch(options),
+    createScopeSetDelete(options),
   ];
 }
 

@@ -15,11 +15,13 @@ import { describeOperation, type Operation } from './operation.ts';
 import { providerOperations } from './providers.ts';
 import { commonResponses } from './refusals.ts';
 import { type Json, schemaComponents } from './schemas.ts';
+import { scopeSetOperations } from './scope-sets.ts';
 
 const operations: readonly Operation[] = [
   ...authenticationOperations,
   ...providerOperations,
   ...apiKeyOperations,
+  ...scopeSetOperations,
   ...auditOperations,
 ];
 
@@ -30,6 +32,7 @@ const tags: Readonly<Record<string, string>> = {
   Authentication: 'Signing in, staying signed in, signing out.',
   Bootstrap: 'The first administrator.',
   ApiKeys: 'Keys for programs.',
+  ScopeSets: 'Scopes under a name.',
   Audit: 'Who did what.',
 };
 
@@ -73,6 +76,7 @@ const headers: Json = {
   ),
   'Cache-Control': header('What caches may do; `no-store` on every other answer.'),
   'Referrer-Policy': header('`no-referrer`: the address may hold what signs somebody in.'),
+  ETag: header('The version of the record, for `If-Match`.'),
   'WWW-Authenticate': header('RFC 6750 §3; the realm is the tenant.'),
   'Retry-After': { ...header('Seconds.'), schema: { type: 'integer', minimum: 1 } },
   Allow: header('The methods of the resource.'),

@@ -15,6 +15,8 @@ export interface Operation extends Pick<AnyEndpoint, 'method' | 'guard' | 'oauth
   /** The refresh cookie is a credential here, beside what the guard takes. */
   readonly takesCookie?: boolean;
   readonly query?: z.ZodObject;
+  /** `If-Match` is looked at. */
+  readonly takesIfMatch?: true;
   readonly body?: OperationBody;
   readonly success: OperationSuccess;
   /** Beside those of its guard and those that any operation may answer. */
@@ -45,7 +47,11 @@ function tagOf({ id }: Operation): string {
 /** The operation as an OpenAPI Operation Object. */
 export function describeOperation(operation: Operation): Json {
   const { id, summary, description, guard, body } = operation;
-  const parameters = [...pathParameters(operation), ...queryParameters(operation)];
+  const parameters = [
+    ...pathParameters(operation),
+    ...queryParameters(operation),
+    ...(operation.takesIfMatch ? [ifMatch] : []),
+  ];
   const scopes = typeof guard === 'object' ? guard.scopes : [];
   return {
     operationId: id,
@@ -71,6 +77,14 @@ export function describeOperation(operation: Operation): Json {
     },
   };
 }
+
+const ifMatch: Json = {
+  name: 'If-Match',
+  in: 'header',
+  required: false,
+  description: 'The `ETag` that was read; another version is refused. Absent: the last write wins.',
+  schema: { type: 'string' },
+};
 
 const malformed: Json = {
   description: 'Validation Error',

@@ -36,6 +36,7 @@ type InvalidatingWrites = Pick<
   | 'unlinkIdentity'
   | 'createApiKey'
   | 'deleteApiKey'
+  | 'changeScopeSet'
 >;
 
 /**
@@ -147,10 +148,10 @@ function isKeyAffected(found: ApiKeyWithOwner | undefined, change: RecordsChange
 function createInvalidatingWrites(
   remote: RemoteRecords,
   requireAvailable: () => void,
-  invalidate: (change: RecordsChange) => void,
+  invalidate: (change: RecordsChange | null) => void,
 ): InvalidatingWrites {
   async function changing<T>(
-    changeOf: (result: T | undefined) => RecordsChange,
+    changeOf: (result: T | undefined) => RecordsChange | null,
     write: () => Promise<T>,
   ): Promise<T> {
     requireAvailable();
@@ -184,6 +185,12 @@ function createInvalidatingWrites(
       changing(
         () => ({ keys: [], users: [], newKeys: [key.id] }),
         () => remote.createApiKey(key, ...rest),
+      ),
+    // Whoever holds it may be anyone.
+    changeScopeSet: (id, change) =>
+      changing(
+        () => null,
+        () => remote.changeScopeSet(id, change),
       ),
     deleteApiKey: (id, ...rest) =>
       changing(

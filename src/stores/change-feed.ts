@@ -8,6 +8,8 @@ export interface RecordsChange {
   readonly newKeys?: readonly string[];
   /** Whether a command left events for a gateway to log; nothing that is cached depends on them. */
   readonly hasCommandEvents?: boolean;
+  /** Anything may have changed: it was too much to name. */
+  readonly isEverything?: boolean;
 }
 
 /** Notifies of what other processes change in a store, and says how far that can be relied on. */

@@ -10,6 +10,7 @@ const layers: readonly (readonly string[])[] = [
   ['config', 'node-engine'],
   ['stores'],
   ['credentials', 'identity-providers'],
+  ['administration'],
   ['http', 'input'],
   ['authenticate', 'endpoints', 'proxy'],
   ['openapi'],

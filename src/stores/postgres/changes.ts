@@ -32,6 +32,7 @@ export function changeChannel(schema: string): string {
  * `deleteApiKey` the keys; `keepCommandEvents` gives only `command-events`.
  */
 export function formatHints(changes: readonly RecordsChange[]): string {
+  if (changes.some(({ isEverything }) => isEverything)) return everything;
   const hints = new Set<string>();
   for (const { users, keys, newKeys = [], hasCommandEvents } of changes) {
     if (hasCommandEvents) hints.add(commandEvents);

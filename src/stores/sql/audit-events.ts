@@ -37,6 +37,11 @@ function* insert(seq: number, time: number, entry: AuditEntry): Steps<void> {
   );
 }
 
+/** The lines of a change that may find nothing to change, and then has none. */
+export function whereFound<T>({ drafts, onWritten }: AuditOf<T>): AuditOf<T | undefined> {
+  return { drafts: (result) => (result === undefined ? [] : drafts(result)), onWritten };
+}
+
 /** Makes a change and keeps its audit events in one transaction: both, or neither. */
 export async function writeAudited<T>(
   database: SqlDatabase,

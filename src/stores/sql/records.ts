@@ -16,7 +16,7 @@ export function createSqlRecords(database: SqlDatabase, now: () => number): SqlR
   return {
     ...createUsers(database, now),
     ...createIdentities(database, now),
-    ...createScopeSets(database),
+    ...createScopeSets(database, now),
     ...createApiKeys(database, now),
     ...createSecrets(database),
     ...createCommandEvents(database),

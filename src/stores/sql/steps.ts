@@ -41,6 +41,11 @@ export function* noteChange(users: readonly string[], keys: readonly string[] = 
   yield { changed: { users, keys } };
 }
 
+/** Notes a change of so many that they are not named. */
+export function* noteEveryChange(): Steps<void> {
+  yield { changed: { users: [], keys: [], isEverything: true } };
+}
+
 /** Notes the creation of a key. */
 export function* noteNewKey(id: string): Steps<void> {
   yield { changed: { users: [], keys: [], newKeys: [id] } };

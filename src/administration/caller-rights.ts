@@ -1,0 +1,51 @@
+import type { Holdings } from '../credentials/holdings.ts';
+import { Refusal } from '../errors.ts';
+import type { CallerFound } from '../stores/caller.ts';
+import { administratorSetId } from '../stores/scope-set.ts';
+
+/** What the caller of a change holds by the credential that was presented, as of the change. */
+export interface CallerRights {
+  readonly scopes: ReadonlySet<string>;
+  /** Ids of the sets that the credential may hand on. */
+  readonly scopeSets: ReadonlySet<string>;
+  /** The operator's own means, and administrators with an unrestricted credential: nothing is beyond them. */
+  readonly holdsEverything: boolean;
+}
+
+const everything: CallerRights = { scopes: new Set(), scopeSets: new Set(), holdsEverything: true };
+
+/**
+ * Judges the caller of a change by what its transaction read. Refuses `invalid_token` and `invalid_api_key` when the
+ * credential has ended since it was presented; `now` is epoch ms.
+ */
+export function rightsOf(caller: CallerFound, holdings: Holdings, now: number): CallerRights {
+  switch (caller.kind) {
+    case 'session': {
+      const { ref, user: found } = caller;
+      if (found === undefined || found.user.disabled) throw new Refusal('invalid_token');
+      const held = holdings.ofUser(found);
+      return rightsWith(within(ref.scopes, held.scopes), within(ref.scopeSets, held.scopeSets));
+    }
+    case 'api_key': {
+      const found = caller.key;
+      const hasEnded =
+        found === undefined ||
+        found.owner?.disabled === true ||
+        (found.key.expires !== null && found.key.expires <= now);
+      if (hasEnded) throw new Refusal('invalid_api_key');
+      const { scopes, scopeSets } = holdings.ofKey(found);
+      return rightsWith(new Set(scopes), new Set(scopeSets));
+    }
+    default:
+      return everything;
+  }
+}
+
+function rightsWith(scopes: ReadonlySet<string>, scopeSets: ReadonlySet<string>): CallerRights {
+  return { scopes, scopeSets, holdsEverything: scopeSets.has(administratorSetId) };
+}
+
+function within(presented: readonly string[], held: readonly string[]): ReadonlySet<string> {
+  const now = new Set(held);
+  return new Set(presented.filter((name) => now.has(name)));
+}

@@ -1,0 +1,25 @@
+import type { AuditChanges } from '../log/log.ts';
+
+/** What is audited of a record: its fields by the name they have in the interface. */
+export interface AuditedFields extends Readonly<Record<string, unknown>> {
+  readonly scopes?: readonly string[];
+  readonly scope_sets?: readonly string[];
+}
+
+/** What differs between two states of a record: of scopes and sets what, of all else only the names. */
+export function changesBetween(before: AuditedFields, after: AuditedFields): AuditChanges | null {
+  const { scopes, scope_sets, ...others } = after;
+  const fields = Object.keys(others).filter((name) => before[name] !== others[name]);
+  const changes = {
+    ...(fields.length > 0 && { fields }),
+    ...difference('scopes', before.scopes, scopes),
+    ...difference('scope_sets', before.scope_sets, scope_sets),
+  };
+  return Object.keys(changes).length === 0 ? null : changes;
+}
+
+function difference(name: string, before: readonly string[] = [], after: readonly string[] = []) {
+  const added = after.filter((item) => !before.includes(item));
+  const removed = before.filter((item) => !after.includes(item));
+  return added.length + removed.length === 0 ? {} : { [name]: { added, removed } };
+}

@@ -1,0 +1,25 @@
+import { Refusal } from '../errors.ts';
+import type { RequestHead } from './request-head.ts';
+
+/** An entity-tag (RFC 9110 §8.8.3). */
+const entityTag = /^(?:W\/)?"[!#-~\x80-\xff]*"$/;
+
+/** The `ETag` of a record: its version. */
+export function entityTagOf({ version }: { readonly version: number }): string {
+  return `"${version}"`;
+}
+
+/**
+ * Refuses `precondition_failed` unless `If-Match` (RFC 9110 §13.1.1) is absent, `*`, or names the record's version; tags
+ * compare strongly, so a weak one matches nothing, and neither does what is malformed.
+ */
+export function assertIfMatch({ raw }: RequestHead, record: { readonly version: number }): void {
+  const values = raw.filter((_, index) => index % 2 === 1 && raw[index - 1]!.toLowerCase() === 'if-match');
+  if (values.length === 0) return;
+  const tags = values
+    .join(',')
+    .split(',')
+    .map((tag) => tag.trim());
+  const isListed = tags.every((tag) => entityTag.test(tag)) && tags.includes(entityTagOf(record));
+  if (!isListed && !(tags.length === 1 && tags[0] === '*')) throw new Refusal('precondition_failed');
+}

@@ -1,0 +1,33 @@
+import type { ApiKeyWithOwner } from './api-key.ts';
+import type { AuditOf } from './audit.ts';
+import type { UserWithSets } from './user.ts';
+
+/** The caller of a change, as authenticated. */
+export type CallerRef =
+  | {
+      readonly kind: 'session';
+      readonly userId: string;
+      /** What the token allows of what its user holds. */
+      readonly scopes: readonly string[];
+      readonly scopeSets: readonly string[];
+    }
+  | { readonly kind: 'api_key'; readonly keyId: string }
+  | { readonly kind: 'command_line' | 'configuration' };
+
+/** The caller as of the change, read in its transaction; what is undefined is gone. */
+export type CallerFound =
+  | {
+      readonly kind: 'session';
+      readonly ref: Extract<CallerRef, { kind: 'session' }>;
+      readonly user: UserWithSets | undefined;
+    }
+  | { readonly kind: 'api_key'; readonly key: ApiKeyWithOwner | undefined }
+  | { readonly kind: 'command_line' | 'configuration' };
+
+/** A change that is judged on what is read in its own transaction, so that nothing can change in between. */
+export interface JudgedChange<Found, Decision, Result> {
+  readonly caller: CallerRef;
+  /** Pure. What it throws rolls the transaction back and is what the change rejects with. */
+  readonly decide: (found: Found, caller: CallerFound) => Decision;
+  readonly audit: AuditOf<Result>;
+}
