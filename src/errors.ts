@@ -1,6 +1,6 @@
 import type { Reason } from './reasons.ts';
 
-/** What the table holds for a refusal: the HTTP status and the constant public text. */
+/** A refusal's entry in the table: its HTTP status and constant public text. */
 export interface RefusalEntry {
   readonly status: number;
   readonly detail: string;
@@ -52,28 +52,28 @@ const table = {
 /** The stable code of a refusal; callers branch on it, never on text. */
 export type RefusalCode = keyof typeof table;
 
-/** Every refusal Postern can answer by its code (the 422 list of problems is its own shape, {@link ValidationError}). */
+/** Every refusal by its code; a 422 with its list of problems is a {@link ValidationError} instead. */
 export const refusals: Readonly<Record<RefusalCode, RefusalEntry>> = table;
 
-/** What a refusal may carry besides its code. Nothing in here may hold a credential. */
+/** What a refusal may carry besides its code. Must not contain a credential. */
 export interface RefusalOptions {
-  /** For `insufficient_scope`: the scopes that are missing, named in the public text. */
+  /** For `insufficient_scope`: the missing scopes, named in the public text. */
   readonly missingScopes?: readonly string[];
-  /** For `insufficient_scope`: all scopes the call needs, for `WWW-Authenticate` (RFC 6750 §3). */
+  /** For `insufficient_scope`: all scopes that the call requires, for `WWW-Authenticate` (RFC 6750 §3). */
   readonly neededScopes?: readonly string[];
   /** For 429 and 503: whole seconds for `Retry-After`; default 1. */
   readonly retryAfterSeconds?: number;
   /** For 405: the methods of the resource. */
   readonly allow?: readonly string[];
-  /** The connection is closed after the response: its framing can't be trusted any more. */
+  /** The connection is closed after the response, because its framing can no longer be trusted. */
   readonly close?: boolean;
-  /** Why, for the log alone; if absent, what the code says. */
+  /** Why, only for the log; default: what the code says. */
   readonly reason?: Reason;
-  /** What went wrong, for the log alone. */
+  /** What went wrong, only for the log. */
   readonly cause?: unknown;
 }
 
-/** A request that is answered with an error of the table: data, thrown by whoever finds it and written in one place. */
+/** A request refused with an error of the table: data, thrown by the code that detects it and written in one place. */
 export class Refusal extends Error {
   readonly code: RefusalCode;
   readonly options: RefusalOptions;
@@ -95,7 +95,7 @@ export interface ValidationProblem {
   readonly type: string;
   readonly loc: readonly (string | number)[];
   readonly msg: string;
-  /** The raw value; `null` where it is absent or secret. */
+  /** The raw value; `null` if it is absent or secret. */
   readonly input: unknown;
   readonly ctx?: Readonly<Record<string, unknown>>;
 }

@@ -4,14 +4,14 @@ import type { TextRule } from './scalars.ts';
 
 const originPattern = new RegExp(`^[a-z][a-z0-9+.-]*://${hostPattern}$`);
 
-/** An http or https origin, exactly as browsers write it; one trailing slash may follow. */
+/** An http or https origin, exactly as browsers write it, optionally followed by one slash. */
 export const originRule: TextRule = (text) => {
   const url = URL.parse(text);
   if (!/^https?:\/\//i.test(text) || !url) return 'must be an http:// or https:// URL';
   if (url.username || url.password || url.pathname !== '/' || /[?#]/.test(text))
     return 'must not have a user, path, query or fragment';
   if (!originPattern.test(url.origin)) return 'must have a host name or address';
-  // Issuer, audience and Origin are compared byte for byte with what is written here.
+  // Issuer, audience and Origin are compared with this byte for byte.
   if (text.replace(/\/$/, '') !== url.origin)
     return 'must be in the form browsers send: lower case, no default port';
 };
@@ -19,7 +19,7 @@ export const originRule: TextRule = (text) => {
 /** An origin that pages may call from, exactly as browsers send it (RFC 6454 §6.2). */
 export const corsOriginRule: TextRule = (text) => {
   const isExact = /^https?:/.test(text) ? URL.parse(text)?.origin === text : true;
-  // The pattern has no `*`, which URL takes for a host's name.
+  // The pattern excludes `*`, which URL accepts as a host name.
   return isExact && originPattern.test(text)
     ? undefined
     : 'must be an exact origin such as https://app.example.com';
@@ -36,12 +36,12 @@ export function webUrlRule({ query }: { query: boolean }): TextRule {
   };
 }
 
-/** Whether a host, as `URL.hostname` has it, is this machine and no other (RFC 6761 §6.3, RFC 1122 §3.2.1.3). */
+/** Whether a host, as in `URL.hostname`, can only be this machine (RFC 6761 §6.3, RFC 1122 §3.2.1.3). */
 export function isLoopbackHost(hostname: string): boolean {
   return /^(?:(?:.+\.)?localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);
 }
 
-/** Where an identity provider is; over http anybody on the way could write its keys. */
+/** The issuer of an identity provider; over plain http, anyone on the network path could replace its keys. */
 export const issuerRule: TextRule = (text) => {
   const problem = webUrlRule({ query: false })(text);
   if (problem !== undefined) return problem;
@@ -79,6 +79,6 @@ export const listenHostRule: TextRule = (text) => {
 };
 const hostHeaderPattern = new RegExp(`^${hostPattern}$`);
 
-/** A value of the `Host` header: a name or address and perhaps a port. */
+/** A `Host` header value: a name or address, optionally with a port. */
 export const hostHeaderRule: TextRule = (text) =>
   hostHeaderPattern.test(text) && hasValidPort(text) ? undefined : 'must be HOST or HOST:PORT';

@@ -4,27 +4,30 @@ export interface HostAndPort {
   readonly port: number;
 }
 
-/** Pattern of a name or address, IPv6 in brackets, and perhaps a port (RFC 3986 §3.2), which is judged by {@link hasValidPort}. */
+/**
+ * Matches a name or address (IPv6 in brackets), optionally with a port, which {@link hasValidPort} checks (RFC 3986
+ * §3.2).
+ */
 export const hostPattern = String.raw`(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?`;
 
-/** Pattern of `USER:PASSWORD@`, if any; the first group is what stands before the `@`. */
+/** Matches an optional `USER:PASSWORD@`; the first group is what precedes the `@`. */
 export const userinfoPattern = String.raw`(?:([^@/\s]*)@)?`;
 
-/** Whether the port that follows a host, if any, is one (1-65535). */
+/** Whether the port after a host, if there is one, is in range (1-65535). */
 export function hasValidPort(host: string): boolean {
   const port = /:(\d+)$/.exec(host)?.[1];
   return port === undefined || (Number(port) >= 1 && Number(port) <= 65_535);
 }
 
-/** Splits what {@link hostPattern} matches. */
+/** Splits a host that {@link hostPattern} matches. */
 export function parseHost(text: string, defaultPort: number): HostAndPort {
   const [, ipv6, name = '', port = defaultPort] = /^(?:\[([^\]]*)\]|([^:]*))(?::(\d+))?$/.exec(text) ?? [];
   return { host: ipv6 ?? name, port: Number(port) };
 }
 
 /**
- * Splits `USER:PASSWORD` and decodes both; a password that is left out is undefined. Throws a RangeError, whose message is
- * the rule, when either is not percent-encoded UTF-8.
+ * Splits `USER:PASSWORD` and percent-decodes both; an omitted password is undefined. Throws a RangeError whose message
+ * is the broken rule if either is not percent-encoded UTF-8.
  */
 export function parseUserinfo(text = ''): { username: string; password: string | undefined } {
   const colon = text.indexOf(':');

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { filePath } from './scalars.ts';
 
-/** Keys of TLS towards a store or an upstream: whom to trust and what to show. `cert` and `key` go together. */
+/** TLS settings for connections to a store or an upstream. `cert` and `key` require each other. */
 export const clientTlsKeys = {
   ca: filePath().optional().describe('PEM file of the authorities to trust; if omitted, those Node trusts.'),
   cert: filePath().optional().describe('PEM file of the client certificate; requires key.'),
@@ -11,19 +11,19 @@ export const clientTlsKeys = {
     .describe('PEM file of the private key of the client certificate; requires cert.'),
 };
 
-/** TLS towards a store. */
+/** TLS settings for connections to a store. */
 export function clientTls() {
   return z.strictObject(clientTlsKeys);
 }
 
-/** PEM files of TLS towards a store or an upstream, by their paths. */
+/** Paths of the PEM files for TLS connections to a store or an upstream. */
 export interface ClientTlsPaths {
   readonly ca?: string;
   readonly cert?: string;
   readonly key?: string;
 }
 
-/** What the files hold, as far as they are named; throws what Node does when one can't be read. */
+/** Reads the configured files. Throws Node's error if one can't be read. */
 export function loadClientTls({ ca, cert, key }: ClientTlsPaths = {}): {
   readonly [name in keyof ClientTlsPaths]: Buffer;
 } {
@@ -34,7 +34,7 @@ export function loadClientTls({ ca, cert, key }: ClientTlsPaths = {}): {
   };
 }
 
-/** The files that TLS needs, as far as they are named. */
+/** The paths of the configured files. */
 export function clientTlsFiles(tls: ClientTlsPaths | undefined): string[] {
   return [tls?.ca, tls?.cert, tls?.key].filter((file) => file !== undefined);
 }

@@ -1,13 +1,13 @@
 import { isIP } from 'node:net';
 import type { JudgedConfig, Rule } from './rule.ts';
 
-/** Whether the cookie will be Secure; undefined when what decides it is broken. */
+/** Whether the cookie will be Secure; undefined if the setting that decides it is broken. */
 function isSecure({ base_url, sessions }: JudgedConfig): boolean | undefined {
   const secure = sessions?.cookie?.secure;
   return secure === 'auto' ? base_url?.startsWith('https:') : secure;
 }
 
-// draft-ietf-httpbis-rfc6265bis §5.7: browsers drop such cookies, and nobody could stay signed in.
+// draft-ietf-httpbis-rfc6265bis §5.7: browsers drop such cookies, so no user would stay signed in.
 const secureWhereBrowsersWantIt: Rule = (config, { report }) => {
   const cookie = config.sessions?.cookie;
   if (!cookie || isSecure(config) !== false) return;
@@ -33,5 +33,5 @@ const domainCoversHost: Rule = ({ base_url, sessions }, { report }) => {
   if (!covers) report(['sessions', 'cookie', 'domain'], 'must be the host of base_url or a domain above it');
 };
 
-/** What browsers demand of a cookie beyond single attributes. */
+/** What browsers require of a cookie's attributes in combination. */
 export const cookieRules: readonly Rule[] = [secureWhereBrowsersWantIt, hostPrefix, domainCoversHost];

@@ -15,7 +15,7 @@ export const tokens = z
   .prefault({})
   .describe('Access tokens.');
 
-/** Name of the refresh cookie unless `sessions.cookie.name` gives another. */
+/** The refresh cookie's name unless `sessions.cookie.name` sets another. */
 export const defaultCookieName = 'service_refresh_cookie';
 
 const cookie = z
@@ -68,7 +68,7 @@ export const sessions = z
   .prefault({})
   .describe('Sessions and the refresh cookie.');
 
-/** `passwords`: their length and argon2id (RFC 9106). */
+/** `passwords`: minimum length and the parameters of argon2id (RFC 9106). */
 export const passwords = z
   .strictObject({
     min_length: whole({ max: maxPasswordBytes })
@@ -88,7 +88,7 @@ export const passwords = z
   .prefault({})
   .describe('Passwords and how they are hashed.');
 
-/** `api_keys`: how keys are made. */
+/** `api_keys`: the format and lifetime of keys. */
 export const apiKeys = z
   .strictObject({
     prefix: matching(/^[a-z0-9]{1,16}$/, 'must be 1 to 16 of a-z and 0-9')

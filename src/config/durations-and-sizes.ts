@@ -16,7 +16,7 @@ export function parseDuration(text: string): number {
   return Number(match[1]) * millisecondsOf[match[2] as keyof typeof millisecondsOf];
 }
 
-/** A duration as it would be written, in the largest unit that needs no fraction. */
+/** Formats a duration in the largest unit that needs no fraction. */
 export function formatDuration(milliseconds: number): string {
   const units = Object.entries(millisecondsOf).reverse();
   const [unit, length] = units.find(([, each]) => milliseconds >= each && milliseconds % each === 0) ?? [
@@ -33,7 +33,7 @@ export function parseSize(text: string): number {
   return Number(match[1]) * bytesOf[(match[2] ?? 'B') as keyof typeof bytesOf];
 }
 
-/** Bounds of a duration, both inclusive and written as durations; from `1ms` and without an upper end by default. */
+/** Bounds of a duration, both inclusive and written as durations; by default at least `1ms`, with no maximum. */
 export interface DurationBounds {
   readonly min?: string;
   readonly max?: string;
@@ -52,14 +52,14 @@ export function duration({ min = '1ms', max }: DurationBounds = {}) {
 }
 
 /**
- * A duration that some timer runs for: at most 24 days, because a Node timer of 2^31 ms or more fires at once, which
- * would turn the longest time-out into the shortest.
+ * A duration that a timer runs for: at most 24 days, because a Node timer of 2^31 ms or more fires at once, which would
+ * turn the longest timeout into the shortest.
  */
 export function timeOut({ min = '1ms' }: Pick<DurationBounds, 'min'> = {}) {
   return duration({ min, max: '24d' });
 }
 
-/** Bounds of a size in bytes, both inclusive; from 1 and without an upper end by default. */
+/** Bounds of a size in bytes, both inclusive; by default at least 1, with no maximum. */
 export interface SizeBounds {
   readonly min?: number;
   readonly max?: number;

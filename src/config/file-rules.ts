@@ -10,8 +10,8 @@ type TlsFiles = { readonly ca?: string; readonly cert?: string; readonly key?: s
 type Report = (path: Path, rule: string) => void;
 
 /**
- * Judges the PEM files that a configuration names, as far as their paths are good: that they can be read, hold what
- * their keys say, and fit together. A file that is not usable becomes one of the sources, because it may be put right.
+ * Checks the PEM files that a configuration names by valid paths: that they can be read, contain what their keys say,
+ * and match each other. An unusable file is added to the sources, because it may be repaired.
  */
 export function findingsOfFiles(
   config: JudgedConfig,
@@ -31,7 +31,7 @@ export function findingsOfFiles(
   return findings;
 }
 
-/** Every section of TLS that is there, with its path. */
+/** Every TLS section that is present, with its path. */
 function tlsSections({ listen, upstreams, stores }: JudgedConfig): [Path, object][] {
   const sections: [Path, object | undefined][] = [
     [['listen', 'tls'], listen?.tls],
@@ -61,7 +61,7 @@ function judgeTlsFiles({ ca, cert, key }: TlsFiles, report: Report): void {
   }
 }
 
-/** The file's text, or undefined once it is reported. */
+/** The file's text; undefined, and reported, if it can't be read. */
 function readPem(file: string, path: Path, report: Report): string | undefined {
   try {
     return readFileSync(file, 'latin1');

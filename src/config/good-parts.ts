@@ -4,8 +4,8 @@ import type { Finding } from './problems.ts';
 import { shapeOf } from './shape.ts';
 
 /**
- * A value of which any part may be missing, because it was left out and has no default, or is broken. An address is good
- * as a whole or not at all.
+ * A value any part of which may be undefined, because it was omitted and has no default, or because it is broken. An
+ * address is valid as a whole or not at all.
  */
 export type Partly<T> = T extends { readonly kind: string }
   ? T
@@ -15,18 +15,18 @@ export type Partly<T> = T extends { readonly kind: string }
       ? { readonly [Key in keyof T]?: Partly<T[Key]> | undefined }
       : T;
 
-/** Stands in the place of a value that is known to be broken: no schema takes it. */
+/** Replaces a value that is known to be broken: no schema accepts it. */
 const broken = Number.NaN;
 
-/** A copy of what was written, in which each value that a finding is about is there and broken. */
+/** A copy of what was written, in which each value with a finding is present and broken. */
 export function withBrokenMarked(written: unknown, findings: readonly Finding[]): unknown {
   const copy = structuredClone(written);
   for (const { path, at, offset, meant } of findings) {
     const last = path.at(-1);
     const map = lookUp(copy, path.slice(0, -1)) as Record<string | number, unknown>;
-    // A misspelt key counts as the one that was meant, with a broken value: nothing else is wrong for that.
+    // A misspelt key counts as the intended one with a broken value, so that nothing else is reported because of it.
     if (meant !== undefined) map[meant] = broken;
-    // What stands under a bad name stays (whatever refers to it is not wrong for that), and so does the first of two.
+    // A value under an invalid name stays, so that references to it aren't reported too, as does the first of duplicates.
     if (last === undefined || at === 'key' || offset !== undefined) continue;
     if (hasKey(map, last)) map[last] = broken;
   }
@@ -34,8 +34,8 @@ export function withBrokenMarked(written: unknown, findings: readonly Finding[])
 }
 
 /**
- * What a schema makes of those parts of a value that it takes, with its defaults where they were left out. A part that it
- * doesn't take is undefined; names of free keys and indexes of lists stay what they were.
+ * Parses those parts of a value that the schema accepts, with its defaults for omitted ones. A part that it doesn't
+ * accept is undefined; the names of free keys and the indexes of lists stay the same.
  */
 export function goodPartsOf<Schema extends z.ZodType>(
   schema: Schema,

@@ -1,7 +1,7 @@
 import { isReservedName, normalisedName } from '../rules/known-headers.ts';
 import type { Rule } from './rule.ts';
 
-// A name that decides about framing, target or credentials can't say who is calling as well.
+// A header that decides about framing, target or credentials can't also identify the caller.
 const namesAreFree: Rule = ({ upstreams = {} }, { report }) => {
   for (const [upstream, settings] of Object.entries(upstreams))
     for (const name of Object.keys(settings?.identity_headers ?? {}))
@@ -28,5 +28,5 @@ const namesDiffer: Rule = ({ upstreams = {} }, { report }) => {
   }
 };
 
-/** What the names of `identity_headers` must be beside their spelling. */
+/** Rules for the names in `identity_headers` beyond their spelling. */
 export const identityHeaderRules: readonly Rule[] = [namesAreFree, namesDiffer];

@@ -4,7 +4,7 @@ import { duration, timeOut } from './durations-and-sizes.ts';
 import { mapByName, secret, text } from './scalars.ts';
 import { scopeList } from './scope-names.ts';
 
-// Asymmetric ones only: with HS256 or none, whoever knows the client could sign for the provider (RFC 8725 §3.1).
+// Asymmetric ones only: with HS256 or none, anyone who knows the client could sign for the provider (RFC 8725 §3.1).
 const assertionAlgorithms = [
   'RS256',
   'RS384',
@@ -50,7 +50,7 @@ const grant = z.strictObject({
   scopes: scopeList().prefault([]).describe('Scopes granted.'),
 });
 
-/** What tells a provider's grants apart and is stored with what they gave: the claim and the value that it must have. */
+/** Identifies one of a provider's grants, and is stored with what it granted: the claim and its required value. */
 export function nameOfGrant({ claim, value }: Pick<z.output<typeof grant>, 'claim' | 'value'>): string {
   return JSON.stringify([claim, String(value)]);
 }
@@ -107,12 +107,12 @@ const provider = z.strictObject({
     .describe('Scope sets and scopes granted to users by the value of a claim.'),
 });
 
-/** `identity_providers`: OIDC providers by the name that stands in their paths, `/api/login/<name>/start`. */
+/** `identity_providers`: OIDC providers by the name used in their paths, `/api/login/<name>/start`. */
 export const identityProviders = mapByName(
   /^[a-z0-9-]{1,32}$/,
   'must be a name of 1 to 32 of a-z, 0-9 and -',
   provider,
-  // The last is what a session without provider has as its method; the others are own paths below /api/login.
+  // The last is the method of a session without a provider; the others are paths of Postern's own below /api/login.
   { reserved: ['access-token', 'refresh-token', 'invitation', 'token', 'revoke', 'password'] },
 )
   .prefault({})

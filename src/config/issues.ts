@@ -15,7 +15,7 @@ const namesOfTypes: Readonly<Record<string, string>> = {
   record: 'a map',
 };
 
-/** The rule that zod found broken, in the words of this product; a schema's own words come before it. */
+/** The rule that zod found broken, in our own words; a message given in a schema takes precedence. */
 export function ruleOf(issue: z.core.$ZodRawIssue): string {
   switch (issue.code) {
     case 'invalid_type':
@@ -29,11 +29,11 @@ export function ruleOf(issue: z.core.$ZodRawIssue): string {
   }
 }
 
-/** What a schema found wrong with a value, flattened: the branch of a union that was meant, one finding a key. */
+/** A schema's issues with a value as findings: of a union only the intended branch, one finding per key. */
 export function findingsOf(schema: z.ZodType, issues: readonly Issue[], value: unknown): Finding[] {
   const findings = issues.flatMap((issue) => findingsOfIssue(schema, issue, value));
   const unknown = findings.filter(({ meant }) => meant !== undefined);
-  // A key that is there under a misspelt name is neither missing nor empty.
+  // A key that is present under a misspelt name is neither missing nor empty.
   return findings.filter((finding) => !unknown.some((other) => followsFrom(finding, other)));
 }
 
@@ -63,7 +63,7 @@ function findingsOfIssue(schema: z.ZodType, issue: Issue, value: unknown): Findi
   return [{ path, rule: issue.message, at, ...(isEmptiness && { isEmptiness }) }];
 }
 
-/** An unknown key, with the known one that was probably meant, unless that is there as well. */
+/** An unknown key, with the known key that was probably meant, unless that is present too. */
 function unknownKey(path: Path, known: readonly string[], map: unknown): Finding {
   const written = String(path.at(-1));
   const free = known.filter((name) => !Object.hasOwn(map as object, name));
@@ -71,17 +71,17 @@ function unknownKey(path: Path, known: readonly string[], map: unknown): Finding
   return { path, rule: `unknown key${suggestion(written, free)}`, at: 'key', ...(meant && { meant }) };
 }
 
-/** Whether a branch of a union failed at its very root: then another branch was meant. */
+/** Whether a branch of a union failed at its root: then another branch was meant. */
 function isOfAnotherType(issue: Issue): boolean {
   return issue.path.length === 0 && ['invalid_type', 'invalid_value', 'invalid_union'].includes(issue.code);
 }
 
-/** Whether a value is a map or list that has the key or index. */
+/** Whether a value is a map or list with that key or index. */
 export function hasKey(map: unknown, key: string | number): boolean {
   return typeof map === 'object' && map !== null && Object.hasOwn(map, key);
 }
 
-/** The value at a path, or undefined where there is none. */
+/** The value at a path, or undefined if there is none. */
 export function lookUp(value: unknown, path: readonly (string | number)[]): unknown {
   let found = value;
   for (const step of path) {

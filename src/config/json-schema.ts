@@ -28,7 +28,7 @@ const outsideValue = {
   ],
 };
 
-/** The JSON Schema (2020-12) of the configuration file, for editors; rules that span keys are beyond it. */
+/** The JSON Schema (2020-12) of the configuration file, for editors; it can't express rules that span keys. */
 export function configJsonSchema(): JsonSchema {
   const { $schema, ...schema } = z.toJSONSchema(configSchema, { io: 'input' }) as JsonSchema;
   return {
@@ -39,7 +39,7 @@ export function configJsonSchema(): JsonSchema {
   };
 }
 
-/** The same schema with every scalar admitted as `{ env }` or `{ file }` too. */
+/** The same schema, with `{ env }` or `{ file }` accepted for every scalar. */
 function admitOutsideValues(schema: JsonSchema): JsonSchema {
   if (isScalar(schema)) return orOutsideValue(schema);
   const { properties, additionalProperties, items, anyOf } = schema;

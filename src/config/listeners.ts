@@ -30,12 +30,12 @@ export const listen = listener({ host: '0.0.0.0', port: 8080 })
   .prefault({})
   .describe('The public listener: Postern’s own endpoints and everything that is forwarded.');
 
-/** `management`: health, readiness and metrics, without authentication; hence loopback by default. */
+/** `management`: health, readiness and metrics, without authentication, hence on loopback by default. */
 export const management = listener({ host: '127.0.0.1', port: 9090 })
   .prefault({})
   .describe('The management listener: /healthz, /readyz and /metrics, unauthenticated.');
 
-/** `limits`: bounds on what a client may cost. */
+/** `limits`: bounds on what a client may consume. */
 export const limits = z
   .strictObject({
     connections: whole()
@@ -91,7 +91,7 @@ export const shutdown = z
   .prefault({})
   .describe('How the gateway stops.');
 
-/** `login_throttle`: failed attempts in a window. */
+/** `login_throttle`: how many attempts may fail in a window. */
 export const loginThrottle = z
   .strictObject({
     per_account_and_address: whole()

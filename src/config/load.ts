@@ -13,21 +13,21 @@ import { parseYaml } from './syntax.ts';
 import { readTree } from './tree.ts';
 import { warningsOf } from './warnings.ts';
 
-/** What a valid configuration says. */
+/** A valid configuration. */
 interface ValidConfig {
   readonly config: Config;
   readonly problems?: undefined;
-  /** What is allowed and probably not meant, in the order of the file. */
+  /** What is allowed but probably unintended, in file order. */
   readonly warnings: readonly ConfigProblem[];
-  /** Gives findings of later checks their line and column. */
+  /** Adds line and column to the findings of later checks. */
   readonly problemsOf: (findings: readonly Finding[]) => readonly ConfigProblem[];
 }
 
-/** Everything that is wrong with a configuration, in the order of the file. */
+/** Everything that is wrong with a configuration, in file order. */
 interface InvalidConfig {
   readonly config?: undefined;
   readonly problems: readonly ConfigProblem[];
-  /** Some of it is about files it names, which may be put right without a change of the configuration. */
+  /** Some problems are in files that it names, which may be repaired without changing the configuration. */
   readonly hasFileProblems: boolean;
 }
 
@@ -35,14 +35,17 @@ interface InvalidConfig {
 export type LoadedConfig = (ValidConfig | InvalidConfig) & {
   /**
    * Absolute paths of the configuration file, of every `{ file: PATH }` in it, found or not, and of certificate files
-   * that are not usable.
+   * that are unusable.
    */
   readonly sources: readonly string[];
 };
 
 type Judged = ValidConfig | InvalidConfig;
 
-/** Reads and judges a configuration file; every `{ env: NAME }` is looked up in `env`. Never throws for its content. */
+/**
+ * Reads and validates a configuration file; every `{ env: NAME }` is looked up in `env`. Never throws because of its
+ * content.
+ */
 export function loadConfig(file: string, env: NodeJS.ProcessEnv): LoadedConfig {
   const path = resolve(file);
   const sources = new Set([path]);
@@ -76,7 +79,7 @@ function judge(text: string, surroundings: Surroundings): Judged {
   const broken = [...tree.findings, ...issues.filter((issue) => !tree.findings.some(isAbout(issue)))];
   const written = withBrokenMarked(tree.value, broken);
   const ofRules = findingsOfRules(goodPartsOf(configSchema, written) ?? {}, written);
-  // A section that is out of place needs no files.
+  // The files of a misplaced section aren't needed.
   const inPlace = withBrokenMarked(
     written,
     ofRules.map(({ path, rule }) => ({ path, rule })),
@@ -96,7 +99,7 @@ function invalid(problems: readonly ConfigProblem[], hasFileProblems = false): I
   return { problems, hasFileProblems };
 }
 
-/** Whether a finding of the tree says already what is wrong with that value: an unset variable is no missing key. */
+/** Whether a finding of the tree is already about that value: an unset variable isn't a missing key as well. */
 function isAbout(issue: Finding): (finding: Finding) => boolean {
   return ({ path, offset }) => offset === undefined && keyOf(path) === keyOf(issue.path);
 }

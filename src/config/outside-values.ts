@@ -2,19 +2,19 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Shape } from './shape.ts';
 
-/** What `{ env: NAME }` and `{ file: PATH }` are looked up in. */
+/** Where `{ env: NAME }` and `{ file: PATH }` are looked up. */
 export interface Surroundings {
   readonly env: NodeJS.ProcessEnv;
-  /** Where relative paths start. */
+  /** The folder that relative paths start from. */
   readonly folder: string;
-  /** Collects the absolute paths of files that were asked for, found or not. */
+  /** Collects the absolute paths of referenced files, found or not. */
   readonly sources: Set<string>;
 }
 
-/** The text found, or the rule that is broken; undefined: optional and not there. */
+/** The text found, or the broken rule; undefined if the value is optional and absent. */
 export type OutsideValue = { readonly text: string } | { readonly rule: string } | undefined;
 
-/** Looks up the value that `{ env, optional }` or `{ file, optional }` stands for; one trailing newline of a file is dropped. */
+/** Resolves `{ env, optional }` or `{ file, optional }`; one trailing newline of a file is dropped. */
 export function readOutsideValue(
   form: Readonly<Record<string, unknown>>,
   surroundings: Surroundings,
@@ -29,7 +29,7 @@ export function readOutsideValue(
 type Found = { text: string } | { rule: string } | { unavailable: string };
 
 function fromEnvironment(name: unknown, { env }: Surroundings): Found {
-  // The rule does not repeat the name: a secret may have been written in its place.
+  // The rule doesn't repeat the name: a secret may have been written there by mistake.
   if (typeof name !== 'string' || !/^[A-Za-z_][A-Za-z0-9_]*$/.test(name))
     return { rule: 'env must be the name of an environment variable' };
   const text = Object.hasOwn(env, name) ? env[name] : undefined;
@@ -48,7 +48,7 @@ function fromFile(path: unknown, { folder, sources }: Surroundings): Found {
   }
 }
 
-/** Text of UTF-8 bytes without a byte order mark; undefined when they are something else. */
+/** Decodes UTF-8 without its byte order mark; undefined for anything else. */
 export function decodeUtf8(bytes: Uint8Array): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
@@ -64,13 +64,13 @@ const reasons: Readonly<Record<string, string>> = {
   EACCES: 'permission denied',
 };
 
-/** Why a file could not be read: words for what is frequent, and the code of the system error. */
+/** Why a file could not be read: the code of the system error, in words if it is a frequent one. */
 export function reasonOf(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
   return reasons[code] === undefined ? code : `${reasons[code]} (${code})`;
 }
 
-/** A text from outside as the scalar it stands for: a number or boolean only where the schema wants one. */
+/** Converts an outside text to a scalar: to a number or boolean only where the schema expects one. */
 export function asScalar(text: string, types: Shape['scalars']): string | number | boolean {
   if (types.includes('number') && /^[-+]?\d+(?:\.\d+)?$/.test(text)) return Number(text);
   if (types.includes('boolean') && (text === 'true' || text === 'false')) return text === 'true';

@@ -3,7 +3,7 @@ import { lookUp } from './issues.ts';
 import { type ConfigProblem, type Finding, keyOf, type Path } from './problems.ts';
 import { type Location, placeKey, type Tree } from './tree.ts';
 
-/** Turns findings into problems with line and column, in the order of the text, each once. */
+/** Turns findings into problems with line and column, in file order, without duplicates. */
 export function positionsIn(lines: LineCounter, tree?: Tree) {
   return { problemsOf };
 
@@ -27,7 +27,7 @@ export function positionsIn(lines: LineCounter, tree?: Tree) {
     return at === 'value' ? location.value : (location.key ?? location.value);
   }
 
-  /** The place of the path or, when it was not written, of what it would stand in. */
+  /** The location of the path or, if it was not written, of its nearest written parent. */
   function nearestLocation(path: Path): Location {
     const location = tree?.places.get(placeKey(path));
     if (location) return location;
@@ -39,9 +39,9 @@ export function positionsIn(lines: LineCounter, tree?: Tree) {
     const { hidden, origin } = nearestLocation(path);
     if (value === undefined || typeof value === 'object') return undefined;
     if (hidden) return origin;
-    // What looks like a URL with a user in it may hold a password, wherever it was written by mistake.
+    // What looks like a URL with a user may contain a password, even where no URL belongs.
     if (String(value).includes('@')) return undefined;
-    // Without its quotes a text that should be a number would look like one.
+    // Without quotes, a string where a number belongs would look like one.
     return typeof value === 'string' && looksLikeAnotherScalar(value) ? `"${value}"` : String(value);
   }
 }

@@ -1,6 +1,6 @@
 import { hasValidPort, hostPattern, parseHost, parseUserinfo, userinfoPattern } from './authority.ts';
 
-/** Where a records store in PostgreSQL is. */
+/** The address of a records store in PostgreSQL. */
 export interface PostgresAddress {
   readonly kind: 'postgres';
   readonly host: string;
@@ -10,7 +10,7 @@ export interface PostgresAddress {
   readonly database: string;
   /** Matches `[a-z_][a-z0-9_]{0,62}`; each tenant has its own. */
   readonly schema: string;
-  /** The address asks for TLS; the server's certificate is always verified then. */
+  /** Whether the address asks for TLS, which always verifies the server's certificate. */
   readonly tls: boolean;
 }
 
@@ -18,16 +18,17 @@ const defaultPort = 5432;
 const defaultUser = 'postgres';
 const defaultSchema = 'postern';
 
-/** Names that need no quotes in SQL. Of libpq's modes, those that either encrypt and verify or do neither. */
+/** Schema names that need no quotes in SQL; of libpq's modes, those that either encrypt and verify or do neither. */
 const option = '(?:schema=(?!pg_)[a-z_][a-z0-9_]{0,62}|sslmode=(?:disable|require|verify-full))';
 const pattern = new RegExp(
   `^postgres(?:ql)?://${userinfoPattern}(${hostPattern})/([^/?#\\s]+)(?:\\?(${option}(?:&${option})*))?$`,
 );
 
 /**
- * Reads `postgres://USER:PASSWORD@HOST:PORT/DATABASE?schema=NAME&sslmode=MODE`; all but HOST and DATABASE may be left
- * out: user `postgres`, port 5432, schema `postern`, no TLS. User, password and database are percent-decoded. Undefined for
- * anything else; throws a RangeError, whose message never holds the address, when it is not percent-encoded well.
+ * Reads `postgres://USER:PASSWORD@HOST:PORT/DATABASE?schema=NAME&sslmode=MODE`; only HOST and DATABASE are required;
+ * defaults: user `postgres`, port 5432, schema `postern`, no TLS. User, password and database are percent-decoded.
+ * Undefined for anything else; throws a RangeError, whose message never contains the address, for malformed
+ * percent-encoding.
  */
 export function readPostgresAddress(text: string): PostgresAddress | undefined {
   const [, userinfo, host, database, query] = pattern.exec(text) ?? [];

@@ -1,19 +1,19 @@
 import { escapeControls } from '../log/escape-controls.ts';
 
-/** Where something stands in the configuration: keys of maps and indexes of lists, from the root. */
+/** A location in the configuration: keys of maps and indexes of lists, from the root. */
 export type Path = readonly (string | number)[];
 
-/** A rule that is broken, and at which end of its path to point. */
+/** A broken rule, and what to point at. */
 export interface Finding {
   readonly path: Path;
   readonly rule: string;
-  /** `value` (the default), the `key`, or for what is missing the `parent`. */
+  /** `value` (the default), the `key`, or the `parent` of something missing. */
   readonly at?: 'key' | 'value' | 'parent';
-  /** Where it stands, as an offset into the text, when the path alone does not tell. */
+  /** The offset into the text, if the path alone doesn't determine it. */
   readonly offset?: number;
-  /** For an unknown key: the known one beside it that was probably meant. */
+  /** For an unknown key: the known key of the same map that was probably meant. */
   readonly meant?: string;
-  /** It says that a map lacks entries, which one under a misspelt name is. */
+  /** The map has no entries, which may be because an entry's name is misspelt. */
   readonly isEmptiness?: true;
 }
 
@@ -24,23 +24,25 @@ export interface ConfigProblem {
   /** The key from the root, such as `routes[0].upstream`; `configuration` for the file as a whole. */
   readonly key: string;
   readonly rule: string;
-  /** The offending value as text, or for one from outside the file where it is from; absent for a map, list or secret. */
+  /** The offending value as text, or the origin of a value from outside the file; absent for a map, list or secret. */
   readonly value?: string;
 }
 
-/** A path as people write it: `routes[0].upstream`. */
+/** A path in its usual notation: `routes[0].upstream`. */
 export function keyOf(path: Path): string {
   let key = '';
   for (const step of path) key += typeof step === 'number' ? `[${step}]` : key === '' ? step : `.${step}`;
   return key === '' ? 'configuration' : key;
 }
 
-/** A problem on one line: `file:line:column: key: rule (value)`. Control characters are escaped, long values cut. */
+/**
+ * A problem on one line: `file:line:column: key: rule (value)`. Control characters are escaped, long values truncated.
+ */
 export function formatProblem(file: string, problem: ConfigProblem): string {
   return format(file, problem, '');
 }
 
-/** A warning on one line: as a problem, with that word before it. */
+/** A warning on one line: like a problem, after the word `warning`. */
 export function formatWarning(file: string, warning: ConfigProblem): string {
   return format(file, warning, 'warning: ');
 }

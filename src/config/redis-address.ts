@@ -7,7 +7,7 @@ import {
   userinfoPattern,
 } from './authority.ts';
 
-/** Where a session store in Redis is. */
+/** The address of a session store in Redis. */
 export type RedisAddress = {
   readonly username: string | undefined;
   readonly password: string | undefined;
@@ -31,9 +31,9 @@ const sentinelPattern = new RegExp(
 const clusterPattern = new RegExp(`^redis\\+cluster://${userinfoPattern}${hosts}/?$`);
 
 /**
- * Reads `redis://`, `rediss://`, `redis+sentinel://HOST,HOST/NAME`, `redis+cluster://HOST,HOST` and `redis+unix:PATH`; user
- * and password are percent-decoded. Undefined for anything else; throws a RangeError, whose message never holds the address,
- * when it is not percent-encoded well.
+ * Reads `redis://`, `rediss://`, `redis+sentinel://HOST,HOST/NAME`, `redis+cluster://HOST,HOST` and `redis+unix:PATH`;
+ * user and password are percent-decoded. Undefined for anything else; throws a RangeError, whose message never contains
+ * the address, for malformed percent-encoding.
  */
 export function readRedisAddress(text: string): RedisAddress | undefined {
   const [, path] = socketPattern.exec(text) ?? [];
@@ -68,6 +68,6 @@ function parseHosts(list: string, port: number): HostAndPort[] | undefined {
 
 function accessOf(userinfo: string | undefined, db = '0') {
   const { username, password } = parseUserinfo(userinfo);
-  // Redis knows neither an empty user nor an empty password.
+  // Redis has neither empty user names nor empty passwords.
   return { username: username || undefined, password: password || undefined, db: Number(db) };
 }

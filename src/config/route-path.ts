@@ -1,12 +1,12 @@
-/** What the gateway lets through in a path although upstreams differ about it. */
+/** Characters that the gateway accepts in a path although upstreams interpret them differently. */
 export interface PathTolerance {
   readonly semicolons: boolean;
   readonly encodedSlashes: boolean;
 }
 
 /**
- * What is wrong with the path of a route, or undefined. A route is written as the one spelling in which a request
- * reaches it: another spelling would match nothing, and its requests would fall to a laxer route.
+ * What is wrong with the path of a route, or undefined. A route must be written in the one spelling in which requests
+ * reach it: any other would match nothing, and its requests would fall through to a laxer route.
  */
 export function problemOfRoutePath(path: string, tolerance: PathTolerance): string | undefined {
   if (!path.startsWith('/')) return 'must begin with /';
@@ -33,7 +33,7 @@ function problemOfEscapes(path: string, tolerance: PathTolerance): string | unde
     if (/[A-Za-z0-9._~-]/.test(character)) return `must not percent-encode ${character}`;
     if (character === '/' && tolerance.encodedSlashes) continue;
     if (character === ';' && tolerance.semicolons) continue;
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: percent-encoded control characters are what it looks for
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: it looks for percent-encoded control characters
     if (/[\u0000-\u001f\u007f/\\;#?]/.test(character)) return `must not contain ${triplet}`;
   }
   if (/%25[0-9A-Fa-f]{2}/.test(path)) return 'must be percent-encoded once';
@@ -50,8 +50,8 @@ function isUtf8(path: string): boolean {
 }
 
 /**
- * A route's path without its trailing slash: both are the same resource, and the same route. An empty segment before it
- * stays, to be refused.
+ * A route's path without its trailing slash: both are the same resource, and the same route. An empty last segment
+ * (`//`) is kept, to be refused.
  */
 export function withoutTrailingSlash(path: string): string {
   return /[^/]\/$/.test(path) ? path.slice(0, -1) : path;

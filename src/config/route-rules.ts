@@ -18,7 +18,7 @@ const eachHasOnePath: Rule = ({ routes = [] }, { report, isWritten }) => {
 
 const pathsAreUnambiguous: Rule = ({ routes = [], paths }, { report }) => {
   const tolerance = {
-    // A broken switch says nothing about the paths: the laxer reading spares a problem that may be none.
+    // A broken switch says nothing about the paths: the laxer reading avoids reporting what may be no problem.
     semicolons: paths?.semicolons !== 'refuse',
     encodedSlashes: paths?.encoded_slashes !== 'refuse',
   };
@@ -53,7 +53,7 @@ const upstreamsAreThere: Rule = ({ routes = [], upstreams }, { report }) => {
       );
 };
 
-// Whoever writes both means one of them, and guessing wrong would open the route.
+// Only one of the two can be meant, and a wrong guess would open the route.
 const publicStandsAlone: Rule = ({ routes = [] }, { report, isWritten }) => {
   for (const [index, route] of routes.entries()) {
     if (route?.public !== true) continue;
@@ -63,9 +63,9 @@ const publicStandsAlone: Rule = ({ routes = [] }, { report, isWritten }) => {
   }
 };
 
-// A route that no request can reach is a mistake that looks like a rule.
+// A route that no request can reach looks like a rule and protects nothing.
 const outsideOfOwnAreas: Rule = ({ routes = [], endpoints }, { report }) => {
-  // What is broken is taken for the upstream's: that spares a problem that may be none.
+  // A broken entry counts as the upstream's: that avoids reporting what may be no problem.
   const areas = ownAreas((name) => endpoints?.[name] !== 'own');
   for (const [index, route] of routes.entries())
     for (const kind of kinds) {
@@ -76,7 +76,7 @@ const outsideOfOwnAreas: Rule = ({ routes = [], endpoints }, { report }) => {
     }
 };
 
-// The request path refuses what an upstream may read as a closer route: such a route refuses all there is of it.
+// Requests that an upstream may read as a closer route are refused: such a route would refuse all of its requests.
 const closerReadingsLeaveSome: Rule = ({ routes = [] }, { report }) => {
   for (const kind of kinds) {
     const readings = routes.map((route) => laxReadings(route?.[kind] ?? '').filter((path) => path !== ''));
@@ -95,7 +95,7 @@ const closerReadingsLeaveSome: Rule = ({ routes = [] }, { report }) => {
   }
 };
 
-// With origins configured Postern answers every preflight itself.
+// With origins configured, Postern responds to every preflight itself.
 const preflightsHaveOneOwner: Rule = ({ routes = [], cors }, { report }) => {
   if (!cors?.origins?.length) return;
   for (const [index, route] of routes.entries())
@@ -103,7 +103,7 @@ const preflightsHaveOneOwner: Rule = ({ routes = [], cors }, { report }) => {
       report(['routes', index, 'preflight'], "can't be combined with cors.origins", 'key');
 };
 
-/** What routes must be beside each other and beside the rest. */
+/** Rules that routes must follow together, and with the rest of the configuration. */
 export const routeRules: readonly Rule[] = [
   eachHasOnePath,
   pathsAreUnambiguous,

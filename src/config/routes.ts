@@ -4,8 +4,8 @@ import { withoutTrailingSlash } from './route-path.ts';
 import { matching, text } from './scalars.ts';
 import { scopeList } from './scope-names.ts';
 
-// What Node's parser knows, without TRACE and CONNECT, which are 405 everywhere. A list, for a misspelt method would
-// leave the true one to the laxer entry.
+// The methods Node's parser knows, without TRACE and CONNECT, which are 405 everywhere. The list is closed, because a
+// misspelt method would leave the intended one to the laxer entry.
 const methods = [
   'GET',
   'HEAD',
@@ -72,7 +72,7 @@ const scopes = z
 
 const path = () => text().transform(withoutTrailingSlash).optional();
 
-// RFC 9110 §7.8. h2c lets requests past the gateway unseen; TLS hides them from it.
+// RFC 9110 §7.8. h2c would carry requests past the gateway, and TLS would hide them from it.
 const upgrade = matching(
   /^(?!(?:[hH]2[cC]?|[hH][tT]{2}[pP]|[tT][lL][sS])(?:\/|$))[!#$%&'*+\-.^_`|~0-9A-Za-z]+(?:\/[!#$%&'*+\-.^_`|~0-9A-Za-z]+)?$/,
   'must be the name of a protocol other than HTTP, h2c and TLS',
@@ -111,7 +111,7 @@ const route = z.strictObject({
   idle_timeout: timeOut().optional().describe('Overrides the upstream’s idle_timeout.'),
 });
 
-/** `routes`: which path goes to which upstream, and who may. In the output paths have no trailing slash (but `/`). */
+/** `routes`: which path goes to which upstream, and who may use it. Parsed paths have no trailing slash, except `/`. */
 export const routes = z
   .array(route)
   .min(1, 'must have at least one route')

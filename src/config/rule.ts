@@ -3,21 +3,21 @@ import { hasKey, lookUp } from './issues.ts';
 import type { Finding, Path } from './problems.ts';
 import type { Config } from './schema.ts';
 
-/** A configuration with its defaults; undefined is what is broken, or was left out and has no default. */
+/** A configuration with its defaults; what is broken, or was omitted and has no default, is undefined. */
 export type JudgedConfig = Partly<Config>;
 
-/** What a rule may do and ask beside the configuration itself. */
+/** What a rule gets besides the configuration. */
 export interface RuleContext {
-  /** Takes down that the rule is broken at a path. */
+  /** Reports a broken rule at a path. */
   report(path: Path, rule: string, at?: Finding['at']): void;
-  /** Whether the file has something at a path, be it good or broken. */
+  /** Whether the file has a value at a path, valid or not. */
   isWritten(path: Path): boolean;
 }
 
-/** Judges what spans several keys; reports nothing that merely follows from a key already found broken. */
+/** Checks something that spans several keys; reports nothing that merely follows from a key already found broken. */
 export type Rule = (config: JudgedConfig, context: RuleContext) => void;
 
-/** What the rules find in a configuration that was `written` like this. */
+/** Applies rules to a configuration; `written` is its source, for {@link RuleContext.isWritten}. */
 export function applyRules(rules: readonly Rule[], config: JudgedConfig, written: unknown): Finding[] {
   const findings: Finding[] = [];
   const context: RuleContext = {

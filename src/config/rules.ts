@@ -13,13 +13,13 @@ const listenersDiffer: Rule = ({ listen, management }, { report, isWritten }) =>
   const port = listen?.port;
   const hosts = [listen?.host, management?.host];
   const overlap = hosts[0] === hosts[1] || anyAddress.some((address) => hosts.includes(address));
-  // With 0 each gets a free one.
+  // With port 0, each listener gets a free one.
   if (hosts.includes(undefined) || !overlap || !port || management?.port !== port) return;
   const listener = isWritten(['management', 'port']) ? 'management' : 'listen';
   report([listener, 'port'], 'is the port of the other listener');
 };
 
-// RFC 9106 §3.1: argon2 refuses less than 8 KiB for each lane.
+// RFC 9106 §3.1: argon2 refuses less than 8 KiB per lane.
 const bytesForEachLane = 8 * 1024;
 
 const memoryForEachLane: Rule = ({ passwords }, { report, isWritten }) => {
@@ -40,7 +40,7 @@ const rules: readonly Rule[] = [
   ...identityHeaderRules,
 ];
 
-/** Applies every rule that spans keys to what is good of a configuration that was `written` like this. */
+/** Applies every rule that spans keys to the valid parts of a configuration; `written` is its source. */
 export function findingsOfRules(config: JudgedConfig, written: unknown): Finding[] {
   return applyRules(rules, config, written);
 }

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 
-/** A rule about a text: what it demands when the text breaks it, else undefined. */
+/** A rule for a string: returns what it requires if the string breaks it, else undefined. */
 export type TextRule = (text: string) => string | undefined;
 
-/** A string that is not blank; `rule`, if any, judges it further. */
+/** A string that is not blank and, if given, follows `rule`. */
 export function text(rule?: TextRule) {
   return z.string().superRefine((value, context) => {
     const broken = value.trim() === '' ? 'must not be empty' : rule?.(value);
@@ -11,18 +11,18 @@ export function text(rule?: TextRule) {
   });
 }
 
-/** A string of that pattern; `rule` says in words what the pattern demands. */
+/** A string that matches the pattern; `rule` is what the pattern requires, in words. */
 export function matching(pattern: RegExp, rule: string) {
   return z.string().regex(pattern, rule);
 }
 
-/** A string whose value appears neither in a problem nor, by `writeOnly` of JSON Schema, in a form. */
+/** A string that is never shown in a problem nor, being `writeOnly` in the JSON Schema, in a form. */
 export function secret(rule?: TextRule) {
   return text(rule).meta({ writeOnly: true });
 }
 
 /**
- * What `parse` makes of a text, for `transform`; it throws a RangeError, whose message is the rule, for what it can't
+ * Makes a `transform` of a parser that throws a RangeError, whose message is the broken rule, for a string it can't
  * parse.
  */
 export function parsedBy<Output>(parse: (text: string) => Output) {
@@ -37,12 +37,12 @@ export function parsedBy<Output>(parse: (text: string) => Output) {
   };
 }
 
-/** The path of a file, absolute in the output. */
+/** The path of a file; absolute once the configuration is loaded. */
 export function filePath() {
   return text((value) => (value.includes('\0') ? 'must be a path' : undefined));
 }
 
-/** A whole number; from 1 and without an upper end by default. */
+/** A whole number; by default at least 1, with no maximum. */
 export function whole({ min = 1, max = Number.MAX_SAFE_INTEGER }: { min?: number; max?: number } = {}) {
   const rule =
     max === Number.MAX_SAFE_INTEGER
@@ -54,8 +54,8 @@ export function whole({ min = 1, max = Number.MAX_SAFE_INTEGER }: { min?: number
 }
 
 /**
- * A map whose keys are names of the administrator's choice. Names are judged also when values are broken, so that all
- * problems come at once; zod's own check of a record's keys would hide what is below a bad name.
+ * A map whose keys are names chosen by the administrator. Names are checked even if values are broken, so that all
+ * problems are reported at once; zod's own check of record keys would hide what is below an invalid name.
  */
 export function mapByName<Value extends z.ZodType>(
   pattern: RegExp,

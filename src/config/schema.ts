@@ -41,7 +41,7 @@ const paths = z
     'Spellings that upstreams interpret differently; refuse them unless every upstream is known to agree.',
   );
 
-/** The name of a header that can be kept from upstreams (RFC 9110 §5.1). */
+/** The name of a header that can be withheld from upstreams (RFC 9110 §5.1). */
 const droppableNameRule: TextRule = (name) => {
   if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name)) return 'must be the name of a header';
   if (framingNames.has(normalisedName(name))) return "is set on every request and can't be dropped";
@@ -95,7 +95,7 @@ const log = z
   .prefault({})
   .describe('The log on standard output.');
 
-/** The whole configuration, every section strict and with its defaults; rules that span keys are in rules.ts. */
+/** The whole configuration; every section is strict and has defaults. Rules that span keys are in rules.ts. */
 export const configSchema = z.strictObject({
   tenant: matching(/^[A-Za-z0-9._-]{1,63}$/, 'must be 1 to 63 of A-Z, a-z, 0-9, . _ -').describe(
     'Name of this instance: realm of its challenges, and part of its keys in Redis.',
@@ -133,13 +133,13 @@ export const configSchema = z.strictObject({
 });
 
 /**
- * A valid configuration, by the names of the file. Every duration is a number of milliseconds and every size a number
- * of bytes; paths of files and sockets are absolute; `base_url` has no trailing slash.
+ * A valid configuration, with the file's names. Durations are in milliseconds, sizes in bytes; addresses of stores and
+ * upstreams are parsed; paths of files and sockets are absolute; `base_url` has no trailing slash.
  */
 export type Config = z.output<typeof configSchema>;
 
-/** One identity provider of a valid configuration. */
+/** An identity provider in a valid configuration. */
 export type IdentityProviderConfig = Config['identity_providers'][string];
 
-/** One upstream of a valid configuration. */
+/** An upstream in a valid configuration. */
 export type UpstreamConfig = Config['upstreams'][string];

@@ -26,7 +26,7 @@ export const scopes = mapByName(
   .prefault({})
   .describe('The catalogue of scopes and what each allows; those of Postern’s own endpoints are built in.');
 
-/** A list of scopes; that they are in the catalogue is judged with the whole configuration. */
+/** A list of scopes; whether they are in the catalogue is checked with the whole configuration. */
 export function scopeList() {
   return z.array(matching(scopeToken, scopeRule));
 }

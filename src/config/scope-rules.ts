@@ -34,7 +34,7 @@ const scopesAreInCatalogue: Rule = (config, { report }) => {
       report(path, `must be a scope in the catalogue${suggestion(scope, [...catalogue])}`);
 };
 
-/** Every scope that a route asks for or a grant gives. */
+/** Every scope that a route requires or a grant gives. */
 export function scopesMentioned(config: JudgedConfig): string[] {
   return [...mentionsOfRoutes(config), ...mentionsOfGrants(config)].map(([, scope]) => scope);
 }
@@ -46,5 +46,5 @@ const grantsGiveSomething: Rule = ({ identity_providers = {} }, { report }) => {
         report(['identity_providers', name, 'grants', index], 'must have scope_sets or scopes');
 };
 
-/** What routes ask for, and what identity providers' grants give. */
+/** Rules for the scopes that routes require and identity providers' grants give. */
 export const scopeRules: readonly Rule[] = [scopesAreInCatalogue, grantsGiveSomething];

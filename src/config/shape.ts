@@ -3,27 +3,29 @@ import type { Path } from './problems.ts';
 
 type ScalarType = 'string' | 'number' | 'boolean';
 
-/** What a schema takes at one place of the file; several of these for a union. */
+/** What a schema accepts at one location of the file; several of these for a union. */
 export interface Shape {
-  /** Keys of a map that are fixed. */
+  /** The fixed keys of a map. */
   readonly keys?: Readonly<Record<string, z.ZodType>>;
-  /** Values of a map whose keys are free. */
+  /** The values of a map with free keys. */
   readonly values?: z.ZodType;
-  /** Items of a list. */
+  /** The items of a list. */
   readonly items?: z.ZodType;
-  /** Types of a scalar; empty where none may stand. */
+  /** The types of a scalar; empty if none is accepted. */
   readonly scalars: readonly ScalarType[];
   /** Whether its value must never be shown. */
   readonly secret: boolean;
 }
 
-/** The shape of a schema, through its defaults, transforms and unions. Throws for a kind no schema of ours uses. */
+/**
+ * The shape of a schema, through its defaults, transforms and unions. Throws for a kind that none of our schemas uses.
+ */
 export function shapeOf(schema: z.ZodType): Shape {
   const shape = bareShapeOf(schema);
   return schema.meta()?.writeOnly === true ? { ...shape, secret: true } : shape;
 }
 
-/** The fixed keys of the map at a path of a schema; empty where there is no such map, or its keys are free. */
+/** The fixed keys of the map at a path of a schema; empty if there is no such map or its keys are free. */
 export function keysAt(schema: z.ZodType, path: Path): readonly string[] {
   let found: Shape = shapeOf(schema);
   for (const step of path) {

@@ -1,20 +1,20 @@
 import { type PostgresAddress, readPostgresAddress } from './postgres-address.ts';
 import { type RedisAddress, readRedisAddress } from './redis-address.ts';
 
-/** A store in a file of this machine. */
+/** The address of a store in a file. */
 export interface SqliteAddress {
   readonly kind: 'sqlite';
-  /** As written, until the configuration makes it absolute. */
+  /** As written; absolute once the configuration is loaded. */
   readonly path: string;
 }
 
-/** Where the records are. */
+/** The address of a records store. */
 export type RecordsAddress = SqliteAddress | PostgresAddress;
 
-/** Where the sessions are. */
+/** The address of a session store. */
 export type SessionsAddress = SqliteAddress | RedisAddress;
 
-// A store in memory could be reached by no command, and //HOST/PATH is no path.
+// No command could reach a store in memory, and //HOST/PATH isn't a path.
 const sqlitePattern = /^sqlite:((?!:memory:$)(?!\/\/)[^\s\0][^\0]*)$/;
 
 /** Parses the address of a records store. Throws a RangeError, whose message is the rule, for anything else. */

@@ -5,14 +5,14 @@ const accessKeys = ['sessions_username', 'sessions_password'] as const;
 
 const postgresKeys = ['records_password', 'records_connections', 'records_statement_timeout'] as const;
 
-/** What only a server has would be ignored by a file, and believed in. */
+/** A file would silently ignore settings that only a server has. */
 const recordsAccess: Rule = ({ stores }, { report, isWritten }) => {
   if (stores?.records?.kind !== 'sqlite') return;
   for (const key of postgresKeys)
     if (isWritten(['stores', key])) report(['stores', key], 'requires a postgres:// records store', 'key');
 };
 
-/** Who the gateway is to a store that has no users would be ignored, and believed in. */
+/** A store without users would silently ignore credentials. */
 const sessionsAccess: Rule = ({ stores }, { report, isWritten }) => {
   const kind = stores?.sessions?.kind;
   if (kind === undefined) return;
@@ -23,7 +23,7 @@ const sessionsAccess: Rule = ({ stores }, { report, isWritten }) => {
     report(['stores', 'sessions_sentinel_password'], 'requires a redis+sentinel:// session store', 'key');
 };
 
-/** A session that counts for that long without a look can't be refused any sooner while the store is away. */
+/** A session that is accepted unchecked for that long can't be refused any sooner while the store is unavailable. */
 const staleCoversLiveness: Rule = ({ sessions, stores }, { report, isWritten }) => {
   const stale = sessions?.stale_if_error;
   const liveness = stores?.sessions_liveness_age;
@@ -40,5 +40,5 @@ const staleCoversLiveness: Rule = ({ sessions, stores }, { report, isWritten }) 
     );
 };
 
-/** Keys that go with one kind of store only with that kind. */
+/** Rules for keys that only one kind of store has. */
 export const storeRules: readonly Rule[] = [recordsAccess, sessionsAccess, staleCoversLiveness];

@@ -4,7 +4,7 @@ import { duration, timeOut } from './durations-and-sizes.ts';
 import { parsedBy, secret, text, whole } from './scalars.ts';
 import { parseRecordsAddress, parseSessionsAddress } from './store-addresses.ts';
 
-/** `stores`: where state is kept. The addresses may hold a password, so they are never shown. */
+/** `stores`: where state is kept. The addresses may contain a password, so they are never shown. */
 export const stores = z
   .strictObject({
     records: secret()

@@ -1,16 +1,16 @@
 import { type Document, LineCounter, parseDocument, type YAMLError } from 'yaml';
 import type { Finding } from './problems.ts';
 
-/** A YAML text as nodes, and what is wrong with it as YAML. */
+/** A YAML text as nodes, with its syntax errors. */
 export interface ParsedYaml {
   readonly document: Document;
   readonly lines: LineCounter;
   readonly findings: readonly Finding[];
-  /** Whether the nodes say what was meant, so that judging them makes sense. */
+  /** Whether the nodes reflect what was meant, so that validating them makes sense. */
   readonly isReadable: boolean;
 }
 
-// The parser's own messages quote the text, which may be a secret that wants quotes.
+// The parser's own messages quote the text, which may be a secret that lacks quotes.
 const rules: Partial<Record<YAMLError['code'], string>> = {
   BAD_INDENT: 'is not valid YAML: wrong indentation',
   TAB_AS_INDENT: 'is not valid YAML: tab as indentation',
@@ -22,7 +22,7 @@ const rules: Partial<Record<YAMLError['code'], string>> = {
   TAG_RESOLVE_FAILED: 'YAML tags are not supported: a string that starts with ! needs quotes',
 };
 
-/** Parses YAML 1.2, whatever version the text claims. Duplicate keys are left to the reader of the nodes. */
+/** Parses YAML 1.2, whatever version the text claims. Duplicate keys are left to {@link ./tree.ts readTree}. */
 export function parseYaml(text: string): ParsedYaml {
   const lines = new LineCounter();
   const document = parseDocument(text, {

@@ -14,7 +14,7 @@ function canHaveTls(address: SessionsAddress): boolean {
   return address.kind === 'sentinel' || address.kind === 'cluster';
 }
 
-// A store without TLS would ignore the keys, and whoever wrote them would believe in a protection that is not there.
+// A store without TLS would ignore the keys, and suggest a protection that isn't there.
 const storesTls: Rule = ({ stores }, context) => {
   const { report, isWritten } = context;
   certAndKey(['stores', 'records_tls'], context);
@@ -40,5 +40,5 @@ const upstreamsTls: Rule = ({ upstreams = {} }, context) => {
   }
 };
 
-/** TLS only where there is any, and certificates with their keys. */
+/** TLS settings only for addresses with TLS, and certificates only with their keys. */
 export const tlsRules: readonly Rule[] = [storesTls, upstreamsTls];

@@ -5,22 +5,22 @@ import { asScalar, readOutsideValue, type Surroundings } from './outside-values.
 import type { Finding, Path } from './problems.ts';
 import { type Shape, shapeOf } from './shape.ts';
 
-/** Where a value stands, as offsets into the text, and whether it may be shown. */
+/** The location of a value, as offsets into the text, and whether it may be shown. */
 export interface Location {
   readonly key?: number;
   readonly value: number;
   readonly hidden: boolean;
-  /** Where outside of the file the value comes from, in words: no part of the value. */
+  /** The origin of a value from outside the file, in words; never part of the value. */
   readonly origin?: string;
 }
 
-/** A file as plain values, each outside value put in its place. */
+/** A file as plain values, with outside values filled in. */
 export interface Tree {
-  /** Undefined when there was too much to read. */
+  /** Undefined if there was too much to read. */
   readonly value: unknown;
   /** By {@link placeKey}. */
   readonly places: ReadonlyMap<string, Location>;
-  /** What is wrong already; the values at these paths are left out or undefined. */
+  /** What is wrong so far; the values at these paths are omitted or undefined. */
   readonly findings: readonly Finding[];
 }
 
@@ -37,14 +37,14 @@ interface Reading {
   nodes: number;
 }
 
-// Aliases may name long lists again and again; no real configuration comes near.
+// Aliases may repeat long lists again and again; no real configuration comes close.
 const mostNodes = 100_000;
 const tooLarge = new RangeError('too many nodes');
 const absent = Symbol('absent');
 
 /**
- * Reads a document along its schema, so that `{ env: NAME }` stands for a scalar only where the schema wants one, and
- * neither aliases of aliases nor deep nesting lead further than the schema is deep.
+ * Reads a document along its schema, so that `{ env: NAME }` replaces a scalar only where the schema expects one, and
+ * neither aliases of aliases nor deep nesting are followed deeper than the schema goes.
  */
 export function readTree(document: Document, schema: z.ZodType, surroundings: Surroundings): Tree {
   const reading: Reading = { document, surroundings, places: new Map(), findings: [], nodes: 0 };
@@ -79,7 +79,7 @@ function readMap(shape: Shape, map: YAMLMap, path: Path, reading: Reading): unkn
   for (const { name, node } of namedEntries(map, path, reading)) {
     const schema =
       shape.values ?? (shape.keys && Object.hasOwn(shape.keys, name) ? shape.keys[name] : undefined);
-    // An unknown key stays, for the schema to report; what is below it is nothing.
+    // An unknown key is kept, for the schema to report; its value is dropped.
     const value = schema ? readNode(schema, node, [...path, name], reading) : null;
     if (value !== absent) read[name] = value;
   }
@@ -117,7 +117,7 @@ function readForm(shape: Shape, map: YAMLMap, path: Path, reading: Reading): unk
 const formKeys = ['env', 'file', 'optional'];
 const unknownInForm = (name: string) => `unknown key${suggestion(name, formKeys)}`;
 
-/** The entries of a map whose keys are good, each place noted; the others become findings. */
+/** The entries of a map with valid keys, whose locations are recorded; the others become findings. */
 function namedEntries(map: YAMLMap, path: Path, reading: Reading): { name: string; node: unknown }[] {
   const entries: { name: string; node: unknown }[] = [];
   const seen = new Set<string>();

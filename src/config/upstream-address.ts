@@ -1,6 +1,6 @@
 import { hasValidPort, hostPattern } from './authority.ts';
 
-/** Where an upstream listens. */
+/** The address of an upstream. */
 export type UpstreamAddress =
   | {
       readonly kind: 'server';
@@ -8,19 +8,19 @@ export type UpstreamAddress =
       /** A name, or an IP address without brackets. */
       readonly host: string;
       readonly port: number;
-      /** What its `Host` header would be: without the default port, IPv6 in brackets. */
+      /** As in a `Host` header: without the default port, IPv6 in brackets. */
       readonly authority: string;
     }
   | { readonly kind: 'socket'; readonly path: string }
-  /** The upstream that is part of Postern and responds with the request. */
+  /** The built-in upstream, which responds with the request. */
   | { readonly kind: 'echo' };
 
 const socketPattern = /^unix:([^\0?#]+)$/;
 const serverPattern = new RegExp(`^https?://${hostPattern}$`);
 
 /**
- * Parses `http(s)://HOST:PORT`, `unix:PATH` or `builtin:echo`. Throws a RangeError, whose message is the rule, for anything
- * else.
+ * Parses `http(s)://HOST:PORT`, `unix:PATH` or `builtin:echo`. Throws a RangeError, whose message is the rule, for
+ * anything else.
  */
 export function parseUpstreamAddress(text: string): UpstreamAddress {
   if (text === 'builtin:echo') return { kind: 'echo' };
@@ -35,7 +35,7 @@ export function parseUpstreamAddress(text: string): UpstreamAddress {
   return {
     kind: 'server',
     tls,
-    // The brackets of an IPv6 address belong to the URL alone.
+    // The brackets of an IPv6 address are only part of the URL.
     host: url.hostname.replace(/^\[|\]$/g, ''),
     port: url.port === '' ? (tls ? 443 : 80) : Number(url.port),
     authority: url.host,

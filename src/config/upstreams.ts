@@ -5,7 +5,7 @@ import { timeOut } from './durations-and-sizes.ts';
 import { mapByName, parsedBy, text, whole } from './scalars.ts';
 import { parseUpstreamAddress } from './upstream-address.ts';
 
-/** What an upstream may be told of the caller. */
+/** What an upstream may learn about the caller. */
 const identityFields = [
   'subject',
   'username',

@@ -4,21 +4,21 @@ import { applyRules, type Rule } from './rule.ts';
 import type { Config } from './schema.ts';
 import { scopesMentioned } from './scope-rules.ts';
 
-// Services may check it themselves; more often it is a misspelt one, or one whose routes are gone.
+// A service may check it itself; more often it is misspelt, or its routes are gone.
 const scopesAreUsed: Rule = (config, { report }) => {
   const used = new Set(scopesMentioned(config));
   for (const scope of Object.keys(config.scopes ?? {}))
     if (!used.has(scope)) report(['scopes', scope], 'no route, scope set or grant uses this scope', 'key');
 };
 
-// Every client could then choose the address that throttles and the log see.
+// Every client could then choose the address that the throttle and the log see.
 const proxiesAreSome: Rule = ({ trusted_proxies = [] }, { report }) => {
   for (const [index, block] of trusted_proxies.entries())
     if (block !== undefined && isEveryone(block))
       report(['trusted_proxies', index], 'trusts every address: list only those of your proxies');
 };
 
-/** Whether a block holds every address of IPv4 or IPv6, or half of them as routing tables write everyone. */
+/** Whether a block contains every IPv4 or IPv6 address, or half of them, as routing tables spell a default route. */
 function isEveryone(block: string): boolean {
   if (!block.includes('/')) return false;
   const [address, bits] = ipaddr.parseCIDR(block);
@@ -27,7 +27,7 @@ function isEveryone(block: string): boolean {
   return bits <= 1;
 }
 
-/** What a valid configuration says that is allowed and probably not meant. */
+/** What is allowed in a valid configuration but probably unintended. */
 export function warningsOf(config: Config): Finding[] {
   return applyRules([scopesAreUsed, proxiesAreSome], config, config);
 }

@@ -1,8 +1,8 @@
 import { ValidationError, type ValidationProblem } from '../errors.ts';
 
 /**
- * What both readers return; a request whose query and body are both malformed is told of both at once, in that order.
- * Throws {@link ValidationError}, or what else a reader throws.
+ * Returns what both readers return; for a request whose query and body are both malformed, reports both at once, in
+ * that order. Throws {@link ValidationError}, or whatever else a reader throws.
  */
 export function everyProblem<A, B>(first: () => A, second: () => B): [A, B] {
   const problems: ValidationProblem[] = [];

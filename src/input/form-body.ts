@@ -4,9 +4,9 @@ import { parseUrlEncoded } from './url-encoded.ts';
 import { type SecretOptions, validate } from './validate.ts';
 
 /**
- * Reads the body of a form endpoint. A blank field counts as absent (RFC 6749 §3.1), a repeated one is a problem; whether
- * unknown ones are, is the schema's choice (OAuth: `z.object` ignores them). Another content type, or none, is a form
- * without fields.
+ * Reads the body of a form endpoint. A blank field counts as absent (RFC 6749 §3.1), a repeated one is a problem; the
+ * schema decides about unknown ones (OAuth: `z.object` ignores them). A body of another content type, or none, has no
+ * fields.
  *
  * Throws {@link ValidationError} with every problem at once.
  */

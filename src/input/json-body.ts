@@ -8,8 +8,9 @@ import { type SecretOptions, validate } from './validate.ts';
 /**
  * Reads the body of a JSON endpoint: content type, then syntax, then fields.
  *
- * Throws {@link ValidationError}: `model_attributes_type` for a content type that is not JSON in UTF-8 or a value that
- * is no object, `missing` for an empty body, `json_invalid` for a malformed one, otherwise every problem of the fields.
+ * Throws {@link ValidationError}: `model_attributes_type` for a content type other than JSON in UTF-8 or a value that
+ * isn't an object, `missing` for an empty body, `json_invalid` for a malformed one, otherwise every problem of the
+ * fields.
  */
 export function readJson<S extends z.ZodObject>(
   bytes: Uint8Array,
@@ -18,7 +19,7 @@ export function readJson<S extends z.ZodObject>(
   options: SecretOptions = {},
 ): z.output<S> {
   if (!isJson(utf8MediaType(contentType))) {
-    // Which field is which can't be told in a body that was not parsed, so one secret hides it all.
+    // In an unparsed body the fields can't be told apart, so one secret hides everything.
     const hidden = (options.secret ?? []).length > 0;
     const text = hidden ? null : new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);
     throw new ValidationError([{ ...notAnObject, loc: ['body'], input: text }]);

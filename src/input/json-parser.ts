@@ -4,13 +4,13 @@ import { tooMany } from './pydantic-problems.ts';
 /** A parsed JSON text. Objects have no prototype, so a member named `__proto__` is a member like any other. */
 export interface ParsedJson {
   readonly value: unknown;
-  /** The members of the outermost object as they stand in the text: own keys put integer-like names first. */
+  /** The outermost object's members in the order of the text: own keys would put integer-like names first. */
   readonly memberNames: readonly string[];
 }
 
-/** Deeper is refused: no body of ours nests, and the reader recurses once a level. */
+/** Deeper texts are refused: none of our bodies nests, and the reader recurses once per level. */
 const maxDepth = 64;
-/** Members and items in all that are read: no body of ours holds as many, and each costs. */
+/** The maximum number of values in all: none of our bodies has as many, and each costs. */
 const maxValues = 1_024;
 
 /**
@@ -18,7 +18,7 @@ const maxValues = 1_024;
  * Lone surrogates in escapes are kept, for the schema to refuse.
  *
  * Throws {@link ValidationError} with one `json_invalid`, whose offset (in code points) and wording are those of
- * Python's `json` wherever that has an opinion; with one `too_long` when it holds more than 1,024 values in all.
+ * Python's `json` where it reports one too; with one `too_long` for more than 1,024 values in all.
  */
 export function parseJson(bytes: Uint8Array): ParsedJson {
   const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);
@@ -28,7 +28,10 @@ export function parseJson(bytes: Uint8Array): ParsedJson {
   return new JsonReader(text).read();
 }
 
-/** Where, in code points, the decoder put U+FFFD for bytes that are not its encoding; -1 for nowhere. */
+/**
+ * The first character, in code points, that the decoder replaced by U+FFFD because its bytes weren't UTF-8; -1 for
+ * none.
+ */
 function firstInvalidCharacter(text: string, bytes: Uint8Array): number {
   let character = 0;
   let byte = 0;
@@ -141,7 +144,7 @@ class JsonReader {
     return backslash + 2;
   }
 
-  /** Whether another item follows: steps over the comma, or over the bracket that ends the list. */
+  /** Whether another item follows; skips the comma, or the bracket that ends the list. */
   #continues(bracket: string): boolean {
     this.#skipSpace();
     if (this.#closes(bracket)) return false;
@@ -156,7 +159,7 @@ class JsonReader {
     return true;
   }
 
-  /** Steps over one character and the space behind it. */
+  /** Skips one character and the white space after it. */
   #skip(): void {
     this.#at += 1;
     this.#skipSpace();
@@ -166,7 +169,7 @@ class JsonReader {
     this.#match(space);
   }
 
-  /** Steps over what the sticky pattern matches here, and returns it. */
+  /** Skips and returns what the sticky pattern matches here. */
   #match(pattern: RegExp): string {
     pattern.lastIndex = this.#at;
     const matched = pattern.exec(this.#text)?.[0] ?? '';

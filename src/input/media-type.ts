@@ -1,8 +1,8 @@
 import { MIMEType } from 'node:util';
 
 /**
- * The lower-cased `type/subtype` of a Content-Type, or null when it is absent, malformed or names another charset than
- * UTF-8: what Postern's own endpoints take is UTF-8 alone.
+ * The lower-cased `type/subtype` of a Content-Type, or null if it is absent, malformed or names a charset other than
+ * UTF-8: Postern's own endpoints accept only UTF-8.
  */
 export function utf8MediaType(contentType: string | undefined): string | null {
   try {

@@ -4,17 +4,17 @@ import { asIssue, type Finding, notADateTime } from './pydantic-problems.ts';
 const notAware: Finding = { type: 'timezone_aware', msg: 'Input should have timezone info' };
 const notInTheFuture: Finding = { type: 'datetime_future', msg: 'Input should be in the future' };
 
-/** The bounds of an instant, epoch milliseconds, asked for each time one is read. */
+/** The bounds of an instant, in epoch milliseconds, evaluated each time one is read. */
 export interface Rfc3339Options {
-  /** Given, the instant must lie after what it returns. */
+  /** If given, the instant must be after what it returns. */
   readonly future?: () => number;
-  /** Given, the instant must not lie after what it returns. */
+  /** If given, the instant must not be after what it returns. */
   readonly latest?: () => number;
 }
 
 /**
  * An instant in RFC 3339 (the grammar of §5.6; an offset is required, a leap second is refused), read as epoch
- * milliseconds; finer fractions are cut off. Years 1 to 9999, in UTC too.
+ * milliseconds; finer fractions are truncated. Years 1 to 9999, in UTC too.
  */
 export function rfc3339(bounds: Rfc3339Options = {}) {
   return z
@@ -35,7 +35,7 @@ function within({ future, latest }: Rfc3339Options, instant: number): number | F
   return instant <= bound ? instant : later(new Date(bound).toISOString());
 }
 
-/** RFC 3339 §5.6, the offset optional so that its lack can be told apart; no leap second, for epoch time has none. */
+/** RFC 3339 §5.6; the offset is optional, to report its absence separately; no leap seconds, which epoch time lacks. */
 const timeAndOffset =
   /^[Tt]((?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d)(?:\.(\d+))?([Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)?$/;
 
@@ -55,7 +55,7 @@ function readInstant(text: string): number | Finding {
   return instant > lastInstant ? outOfRange(10_000) : instant;
 }
 
-/** What the text's first ten characters lack to be a date of the calendar, in the words of pydantic's parser. */
+/** Why the first ten characters aren't a calendar date, in the words of pydantic's parser. */
 function dateError(text: string): string | undefined {
   if (text.length < 10) return 'input is too short';
   if (!/^\d{4}/.test(text)) return 'invalid character in year';

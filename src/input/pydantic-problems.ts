@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 
-/** What is wrong with a value, in pydantic 2's words; where it stands and what it was comes later. */
+/** What is wrong with a value, in pydantic 2's words; its location and input are added later. */
 export interface Finding {
   readonly type: string;
   readonly msg: string;
@@ -16,22 +16,22 @@ export const notAnObject: Finding = {
   msg: 'Input should be a valid dictionary or object to extract fields from',
 };
 
-/** Not a string: of another type, or a field or parameter that came more than once. */
+/** Not a string: a value of another type, or a repeated field or parameter. */
 export const notAString: Finding = { type: 'string_type', msg: 'Input should be a valid string' };
 
-/** A string that holds what is no Unicode: lone surrogates, or bytes that were not UTF-8. */
+/** A string that isn't valid Unicode: lone surrogates, or bytes that weren't UTF-8. */
 export const notUnicode: Finding = {
   type: 'string_unicode',
   msg: 'Input should be a valid string, unable to parse raw data as a unicode string',
 };
 
-/** A field the schema does not know. */
+/** A field that the schema doesn't have. */
 export const extraForbidden: Finding = { type: 'extra_forbidden', msg: 'Extra inputs are not permitted' };
 
-/** Not a time at all; zod, which sees a string there, is told by this message. */
+/** Not a time at all; recognised by this message, because zod only expects a string there. */
 export const notADateTime: Finding = { type: 'datetime_type', msg: 'Input should be a valid datetime' };
 
-/** Findings of the wrong type, by what zod expected. */
+/** Findings for a wrong type, by the type zod expected. */
 const wrongType: Readonly<Record<string, Finding>> = {
   string: notAString,
   array: { type: 'list_type', msg: 'Input should be a valid list' },
@@ -41,12 +41,12 @@ const wrongType: Readonly<Record<string, Finding>> = {
   object: notAnObject,
 };
 
-/** The arguments of a zod check that make its issue this finding: `refine(test, asIssue(finding))`. */
+/** Arguments that make a zod check report this finding: `refine(test, asIssue(finding))`. */
 export function asIssue(finding: Finding): { message: string; params: { finding: Finding } } {
   return { message: finding.msg, params: { finding } };
 }
 
-/** More fields, or values in all, than are looked at: `actual_length` is not counted. */
+/** More fields, or values in all, than are read; so `actual_length` is unknown. */
 export function tooMany(most: number): Finding {
   return {
     type: 'too_long',
@@ -55,7 +55,7 @@ export function tooMany(most: number): Finding {
   };
 }
 
-/** A list that is too short or, when `actual` is more than the bound, too long. */
+/** A list that is too short or, if `actual` exceeds the bound, too long. */
 export function listLength(bound: number, actual: number): Finding {
   const short = actual < bound;
   const items = `${bound} ${bound === 1 ? 'item' : 'items'}`;
@@ -67,8 +67,8 @@ export function listLength(bound: number, actual: number): Finding {
 }
 
 /**
- * What a zod issue is in pydantic's words. An issue that has none there is a `value_error` with zod's message, as is
- * whatever a plain `refine` says.
+ * A zod issue in pydantic's words. An issue without a counterpart, or from a plain `refine`, is a `value_error` with
+ * its own message.
  */
 export function findingOf(issue: z.core.$ZodIssue, input: unknown): Finding {
   switch (issue.code) {
@@ -126,7 +126,7 @@ function literalError(values: readonly unknown[]): Finding {
   return { type: 'literal_error', msg: `Input should be ${expected}`, ctx: { expected } };
 }
 
-/** FastAPI serialises the exception behind it as `{}`. */
+/** FastAPI serialises its exception as `{}`. */
 function valueError(message: string): Finding {
   return { type: 'value_error', msg: `Value error, ${message}`, ctx: { error: {} } };
 }

@@ -3,8 +3,8 @@ import { asIssue, type Finding, listLength } from './pydantic-problems.ts';
 
 const control = String.raw`\u0000-\u001f\u007f-\u009f`;
 /**
- * Matches a string without control characters (Unicode category Cc), for {@link codePointString}. Its source is published
- * in the OpenAPI document and in 422 responses, so it does without `\P{Cc}`, which Python's `re` can't read.
+ * Matches a string without control characters (Unicode category Cc), for {@link codePointString}. Its source is
+ * published in the OpenAPI document and in 422 responses, so it does without `\P{Cc}`, which Python's `re` can't read.
  */
 export const withoutControlCharacters = new RegExp(`^[^${control}]*$`, 'u');
 
@@ -12,7 +12,7 @@ export const withoutControlCharacters = new RegExp(`^[^${control}]*$`, 'u');
 export interface StringOptions {
   readonly min?: number;
   readonly max?: number;
-  /** Outer white space is dropped before anything else is judged; default false. */
+  /** Outer white space is removed before any other check; default false. */
   readonly trim?: boolean;
   readonly pattern?: RegExp;
 }
@@ -42,25 +42,25 @@ export function distinctList<T extends z.ZodType>(
     .meta({ uniqueItems: true });
 }
 
-/** Adds that the named lists together hold at least one item; a lack is `too_short` at the first. */
+/** Requires the named lists to have at least one item together; otherwise `too_short` at the first. */
 export function togetherAtLeastOne<S extends z.ZodObject>(
   schema: S,
   names: readonly (keyof S['shape'] & string)[],
 ): S {
   const holdsOne = (fields: Record<string, unknown>) =>
     names.some((name) => !Array.isArray(fields[name]) || fields[name].length > 0);
-  // Asked whatever else is wrong: every problem is reported at once.
+  // Checked whatever else is wrong, because every problem is reported at once.
   return schema.refine(holdsOne, { ...asIssue(listLength(1, 0)), path: [names[0]!], when: () => true });
 }
 
-/** A query parameter or form field that may come more than once: one value is a list of it. */
+/** A query parameter or form field that may be repeated; a single value becomes a list. */
 export function repeatable<T extends z.ZodArray>(list: T) {
   return z.preprocess((value) => (typeof value === 'string' ? [value] : value), list);
 }
 
 /**
  * An integer written as text, as pydantic reads one: outer space, sign, `1_000` and `5.0` pass. Bounds are inclusive.
- * Absent means what `prefault` says: zod leaves a `default` of a type that reads text out of the JSON Schema.
+ * Use `prefault` for a default: zod omits a `default` of such a type from the JSON Schema.
  */
 export function integerText({ ge, le }: { readonly ge: number; readonly le: number }) {
   const integer = z.number().gte(ge).lte(le).meta({ type: 'integer' });
@@ -73,7 +73,7 @@ export function integerText({ ge, le }: { readonly ge: number; readonly le: numb
 
 /**
  * A boolean written as text, in pydantic's spellings: true, false, 1, 0, on, off, yes, no, t, f, y, n in any case.
- * Absent means what `prefault` says, as for {@link integerText}.
+ * Use `prefault` for a default, as for {@link integerText}.
  */
 export function booleanText() {
   return fromText(z.boolean(), (text) => {
@@ -95,7 +95,7 @@ const notABoolean: Finding = {
   msg: 'Input should be a valid boolean, unable to interpret input',
 };
 
-/** Reads text into what `schema` takes; anything else than a string is for `schema` to refuse. */
+/** Reads text into what `schema` accepts; anything but a string is left for `schema` to refuse. */
 function fromText<T extends z.ZodType>(schema: T, read: (text: string) => number | boolean | Finding) {
   return z.preprocess((value, context) => {
     if (typeof value !== 'string') return value;

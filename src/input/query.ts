@@ -3,8 +3,9 @@ import { parseUrlEncoded } from './url-encoded.ts';
 import { type SecretOptions, validate } from './validate.ts';
 
 /**
- * Reads the query string, given without its `?`; absent is empty. A blank parameter counts as absent, for generated
- * clients send them; a repeated one is a problem unless its type is `repeatable(…)`. Whether unknown ones are is the schema's choice: `z.strictObject` refuses, `z.object` ignores them.
+ * Reads the query string, given without its `?`; absent means empty. A blank parameter counts as absent, because
+ * generated clients send them; a repeated one is a problem unless its type is `repeatable(…)`. The schema decides about
+ * unknown ones: `z.strictObject` refuses them, `z.object` ignores them.
  *
  * Throws {@link ValidationError} with every problem at once.
  */

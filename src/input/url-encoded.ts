@@ -3,23 +3,23 @@ import { tooMany } from './pydantic-problems.ts';
 
 /** The fields of an `application/x-www-form-urlencoded` text or a query string. */
 export interface UrlEncodedFields {
-  /** A string, or for a repeated name the list of them. Has no prototype. */
+  /** A string, or a list for a repeated name. Has no prototype. */
   readonly values: Record<string, string | string[]>;
-  /** The names in the order they first came. */
+  /** The names in order of first appearance. */
   readonly names: readonly string[];
-  /** The names that came more than once. */
+  /** The names that were repeated. */
   readonly repeated: ReadonlySet<string>;
 }
 
-/** Fields that are looked at, repeated ones included: no endpoint knows as many, and each costs. */
+/** The maximum number of fields, repeated ones included: no endpoint has as many, and each costs. */
 const maxFields = 256;
 
 /**
  * Parses as the WHATWG URL standard does (`+` is a space, a malformed escape stands for itself), with one difference:
- * what is not UTF-8 is not replaced by U+FFFD, but kept as lone surrogates, which {@link validate} refuses.
+ * bytes that are not UTF-8 are not replaced by U+FFFD, but kept as lone surrogates, which {@link validate} refuses.
  *
- * `encoded` holds one byte a character (latin1). Throws {@link ValidationError} with one `too_long` at `loc` for more than
- * 256 fields.
+ * `encoded` has one byte per character (latin1). Throws {@link ValidationError} with one `too_long` at `loc` for more
+ * than 256 fields.
  */
 export function parseUrlEncoded(encoded: string, loc: 'body' | 'query'): UrlEncodedFields {
   if (holdsMore(encoded)) throw new ValidationError([{ ...tooMany(maxFields), loc: [loc], input: null }]);

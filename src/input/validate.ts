@@ -9,31 +9,32 @@ import {
   notUnicode,
 } from './pydantic-problems.ts';
 
-/** Which fields hold secrets: their `input` is null in every problem. */
+/** Which fields are secret: their `input` is null in every problem. */
 export interface SecretOptions {
   readonly secret?: readonly string[];
 }
 
-/** Where the input came from and what is known about it beside its value. */
+/** Where the input came from and what is known about it besides its value. */
 export interface ValidateOptions extends SecretOptions {
   readonly loc: 'body' | 'query';
-  /** The names of the input in the order they came; default its own keys, which put integer-like names first. */
+  /** The input's names in their original order; default: its own keys, which put integer-like names first. */
   readonly memberNames?: readonly string[];
-  /** Names that came more than once; their value is a list. */
+  /** Names that were repeated; their value is a list. */
   readonly repeated?: ReadonlySet<string>;
 }
 
-/** Problems told of: a response shall not be many times what was asked. */
+/** The maximum number of problems reported, so that a response isn't many times as long as its request. */
 const maxProblems = 256;
 
 type Path = readonly (string | number)[];
 
 /**
- * Returns what the schema makes of the input.
+ * Parses the input by the schema.
  *
- * Throws {@link ValidationError} with every problem at once, in pydantic 2's shape: those of fields in the schema's order,
- * one a value, then unknown fields in the order they came. A string that is no Unicode is refused in any field, whatever
- * its schema. `refine` on the whole object is only asked once the fields are good, unless it has a `when`.
+ * Throws {@link ValidationError} with every problem at once, in pydantic 2's shape: those of fields in the schema's
+ * order, one per value, then unknown fields in their original order. A string that isn't valid Unicode is refused in
+ * any field, whatever its schema. `refine` on the whole object only runs if all fields are valid, unless it has a
+ * `when`.
  */
 export function validate<S extends z.ZodObject>(
   schema: S,
@@ -92,7 +93,7 @@ function unknownFields(
   });
 }
 
-/** Fields as the schema has them, a list before its items; what concerns the object as a whole comes last. */
+/** In the schema's order of fields, a list before its items; problems of the object as a whole come last. */
 function inFieldOrder(problems: readonly ValidationProblem[], names: readonly string[]): ValidationProblem[] {
   const places = new Map(names.map((name, place) => [name, place]));
   const place = ({ loc }: ValidationProblem) => places.get(String(loc[0])) ?? names.length;
@@ -100,7 +101,7 @@ function inFieldOrder(problems: readonly ValidationProblem[], names: readonly st
   return problems.toSorted((a, b) => place(a) - place(b) || item(a) - item(b));
 }
 
-/** The first problem of each value; what is inside a value that has one itself is not looked at, as in pydantic. */
+/** The first problem of each value, and none inside a value that has one itself, as in pydantic. */
 function onePerValue(problems: readonly ValidationProblem[]): ValidationProblem[] {
   const seen = new Set<string>();
   return problems.filter(({ loc }) => {
@@ -111,7 +112,7 @@ function onePerValue(problems: readonly ValidationProblem[]): ValidationProblem[
   });
 }
 
-/** The problem as the client may see it: never a password, token or key, also where it was put by mistake. */
+/** The problem as shown to the client: never with a password, token or key, even in the wrong field. */
 function published(problem: ValidationProblem, { loc, secret = [] }: ValidateOptions): ValidationProblem {
   const { type, msg, ctx } = problem;
   const hidden = problem.loc.some((name) => isSecret(String(name), secret)) || holds(problem.input, secret);
@@ -129,7 +130,7 @@ function isSecret(name: string, secret: readonly string[]): boolean {
   return secret.includes(name) || /pass|pwd|secret|token|key|credential|assertion/i.test(name);
 }
 
-/** The raw value a path leads to; a single value stands for the list it was read as. */
+/** The raw value at a path; a single value that was read as a list stays a single value. */
 function valueAt(input: unknown, path: Path): unknown {
   return path.reduce((value: unknown, step) => {
     if (typeof value !== 'object' || value === null) return value;

@@ -1,9 +1,9 @@
-/** One finished request, as the access line tells it. Nothing in here may hold a query string or a credential. */
+/** One finished request, as the access line reports it. Must not contain a query string or a credential. */
 export interface AccessEntry {
   readonly method: string;
-  /** The path without the query; empty for a target that was refused as malformed, or before it was judged. */
+  /** The path without the query; empty for a target that was refused as malformed, or before it was checked. */
   readonly path: string;
-  /** The configured path of the route, or the pattern of the own endpoint; empty when none was found. */
+  /** The configured path of the route, or the pattern of Postern's own endpoint; empty if none was found. */
   readonly route: string;
   readonly status: number;
   readonly durationMs: number;
@@ -28,7 +28,7 @@ export interface AccessEntry {
   } | null;
 }
 
-/** The line of one request, put together from strings: this is written once a request and must cost little. */
+/** The line of one request, concatenated from strings: it is written once per request and must cost little. */
 export function accessLine(entry: AccessEntry, time: string): string {
   return (
     '{"level":"info","time":"' +

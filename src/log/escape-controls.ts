@@ -1,4 +1,4 @@
-/** The text with everything escaped that a terminal or a line could take for more than a character: `\u{1b}`. */
+/** Escapes every character with an effect on a terminal or on lines, as in `\u{1b}`. */
 export function escapeControls(text: string): string {
   return text.replace(
     /[\p{Cc}\p{Cf}\u2028\u2029]/gu,

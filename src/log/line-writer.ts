@@ -2,21 +2,21 @@ import { constants, fstatSync, openSync, write, writeSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { isatty } from 'node:tty';
 
-/** Writes lines out, many at once; it is not held up by whoever reads them. */
+/** Writes lines in batches; a stalled reader never blocks it. */
 export interface LineWriter {
   write(line: string): void;
-  /** Writes what waits, now; gives up when the reader stands still or is gone. */
+  /** Writes everything pending, synchronously; gives up if the reader has stalled or gone. */
   flush(): void;
-  /** Resolves when what waits has been written, or can't be. */
+  /** Resolves once everything pending has been written, or can't be. */
   written(): Promise<void>;
 }
 
-/** Lines that a reader who stands still may leave waiting; beyond it new ones are lost, and not the gateway. */
+/** What may be pending for a stalled reader; beyond it, new lines are lost rather than the gateway. */
 const maxWaitingBytes = 32 * 1024 * 1024;
-/** So many are written at once; fewer when the oldest has waited long enough. */
+/** The size of a batch; smaller if the oldest line has waited long enough. */
 const enoughBytes = 64 * 1024;
 const longestWaitMs = 100;
-/** After a write that failed, for the reader is behind or the disk full; twice as long after each more that does. */
+/** The pause after a failed write (the reader is behind, or the disk full), doubled after each further one. */
 const firstPauseMs = 1;
 const longestPauseMs = 100;
 const longestPieceLength = 64 * 1024;
@@ -24,7 +24,7 @@ const longestFlushMs = 1_000;
 const flushPauseMs = 10;
 const nothing = Buffer.alloc(0);
 
-/** Writes to a file, made where there is none, or to a descriptor: a pipe, socket or terminal is never waited for. */
+/** Writes to a file, created if missing, or to a descriptor; never waits for a pipe, socket or terminal. */
 export function createLineWriter(destination: number | string): LineWriter {
   return new QueuedLines(
     typeof destination === 'string'
@@ -33,16 +33,17 @@ export function createLineWriter(destination: number | string): LineWriter {
   );
 }
 
-/** A descriptor, and the object with which it would be closed. */
+/** A descriptor, and the object that would close it when collected. */
 interface Outlet {
   readonly descriptor: number;
   readonly owner?: Socket;
 }
 
 /**
- * What stands behind a descriptor, such that a write which would have to wait for a reader fails at once: a blocked one
- * would hold a thread of the pool, and the end of the process waits for its threads. A pipe or terminal is opened anew,
- * for whoever shares the descriptor need not expect such failures; a socket can't be, so `Socket` switches it over.
+ * Opens what a descriptor refers to without blocking, so that a write that would have to wait for a reader fails at
+ * once: a blocked one would hold a thread of the pool, and a process waits for its threads to exit. A pipe or terminal
+ * is opened again, because other holders of the descriptor don't expect such failures; a socket can't be, so `Socket`
+ * switches it.
  */
 function openWithoutBlocking(descriptor: number): Outlet {
   const kind = fstatSync(descriptor);
@@ -59,20 +60,20 @@ function switchedOver(descriptor: number): Outlet {
   try {
     return { descriptor, owner: new Socket({ fd: descriptor, readable: false }) };
   } catch {
-    // A terminal of somebody else, a datagram socket: as it is, then.
+    // Another user's terminal or a datagram socket: used as it is.
     return { descriptor };
   }
 }
 
 class QueuedLines implements LineWriter {
   readonly #outlet: Outlet;
-  /** Whole lines, some in each piece. */
+  /** Whole lines, several in each piece. */
   #pieces: string[] = [];
-  /** What is left of the piece that is being written. */
+  /** The rest of the piece that is being written. */
   #rest = nothing;
   #waitingBytes = 0;
   #isWriting = false;
-  /** A thread of the pool has the rest in hand; false while we wait for the next try. */
+  /** A thread of the pool is writing the rest; false while waiting for the next attempt. */
   #isUnderWay = false;
   #pauseMs = firstPauseMs;
   #timer: NodeJS.Timeout | null = null;
@@ -94,7 +95,7 @@ class QueuedLines implements LineWriter {
   }
 
   flush(): void {
-    // The thread that has that piece will write it.
+    // The thread that is writing that piece will finish it.
     if (this.#isUnderWay) this.#take(this.#rest.length);
     this.#isUnderWay = false;
     const giveUpAt = performance.now() + longestFlushMs;
@@ -132,7 +133,7 @@ class QueuedLines implements LineWriter {
   };
 
   readonly #wrote = (error: NodeJS.ErrnoException | null, bytes: number): void => {
-    // Otherwise it was flushed meanwhile.
+    // Otherwise it was flushed in the meantime.
     if (error === null && this.#isUnderWay) this.#take(bytes);
     this.#isUnderWay = false;
     if (error === null) {

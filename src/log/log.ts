@@ -5,9 +5,9 @@ import { readableLine } from './readable-line.ts';
 
 /** Who did something, and by which credential. */
 export interface Actor {
-  /** Id of the user; null where no user of this store acted, or nobody knows which. */
+  /** Id of the user; null if no user of this store acted, or it is unknown which. */
   readonly user: string | null;
-  /** Id of the session or API key that was presented. */
+  /** Id of the presented session or API key. */
   readonly session?: string;
   readonly key?: string;
   readonly kind:
@@ -20,14 +20,14 @@ export interface Actor {
     | 'anonymous';
 }
 
-/** Somebody without a credential that could be judged. */
+/** A caller without a credential that could be checked. */
 export const anonymous: Actor = Object.freeze({ user: null, kind: 'anonymous' });
 /** Postern itself. */
 export const system: Actor = Object.freeze({ user: null, kind: 'system' });
-/** Whoever runs commands where the stores can be reached. */
+/** An operator who runs commands with access to the stores. */
 export const commandLine: Actor = Object.freeze({ user: null, kind: 'command_line' });
 
-/** The user of a session, by that session. */
+/** A user acting through a session. */
 export function actorOfSession(user: string, session: string): Actor {
   return { user, session, kind: 'session' };
 }
@@ -42,35 +42,35 @@ export interface AuditChanges {
 
 /** Something that changes or probes access. */
 export interface AuditEntry {
-  /** As in the records; left out: only the log has it. */
+  /** As in the records; absent if only the log has it. */
   readonly id?: string;
-  /** When it was, epoch ms; left out: now. */
+  /** When it happened, epoch ms; default: now. */
   readonly time?: number;
   readonly event: string;
   readonly outcome: 'success' | 'failure';
   readonly actor: Actor;
-  /** Id of the user it is about; null when there is none. */
+  /** Id of the user it is about; null if there is none. */
   readonly subject: string | null;
   readonly session?: string;
   readonly key?: string;
-  /** Name of the identity provider that somebody came from. */
+  /** Name of the identity provider of a sign-in. */
   readonly provider?: string;
-  /** What was changed; left out: nothing but the access of `subject`. */
+  /** What was changed; absent if only the access of `subject` was. */
   readonly target?: { readonly type: string; readonly id: string } | null;
   readonly changes?: AuditChanges | null;
-  /** Who a refused one is there (`sub`), proven by the provider, where no user is linked: what `user link` wants. */
+  /** The `sub` of a refused user at the provider, proven by it, if no user is linked: the argument for `user link`. */
   readonly providerSubject?: string;
-  /** Why it failed, in words of ours. */
+  /** Why it failed, in our own words. */
   readonly reason?: string;
   readonly address: string | null;
   /** The beginning of `User-Agent`. */
   readonly userAgent?: string;
   readonly requestId: string | null;
-  /** How often it happened, where one entry stands for several; instants are epoch ms. */
+  /** How often it happened, if one entry represents several events; instants in epoch ms. */
   readonly repeated?: { readonly count: number; readonly first: number; readonly last: number };
 }
 
-/** What is written, and how. */
+/** What is logged, and how. */
 export interface LogSettings {
   /** The lowest level that is written. */
   readonly level: string;
@@ -88,13 +88,13 @@ export interface Log {
   warn(message: string, fields?: object): void;
   error(message: string, fields?: object): void;
   configure(settings: LogSettings): void;
-  /** Writes out what is buffered, synchronously, for a second at most; for an end that nobody expected. */
+  /** Writes what is buffered, synchronously, for at most a second; for an unexpected exit. */
   flush(): void;
-  /** Resolves when what is buffered has been written, or after a second: a reader who stands still must not keep us. */
+  /** Resolves once what is buffered has been written, or after a second: a stalled reader must not delay the exit. */
   close(): Promise<void>;
 }
 
-/** Field names whose values never reach a line, at the two depths that fields are logged at. */
+/** Field names whose values are never logged, at the two depths at which fields are logged. */
 const secretFields = [
   'authorization',
   'cookie',
@@ -220,7 +220,7 @@ function auditLine(entry: AuditEntry): string {
   return `${JSON.stringify(line)}\n`;
 }
 
-/** RFC 3339 text of an instant; the text of the current millisecond is kept. */
+/** RFC 3339 text of an instant; the text of the current millisecond is cached. */
 function createClockText(): (now: number) => string {
   let last = -1;
   let text = '';

@@ -10,7 +10,7 @@ type Paint = (style: Style, text: string) => string;
 const plain: Paint = (_, text) => text;
 const coloured: Paint = (style, text) => `\u001b[${styles[style]}m${text}\u001b[0m`;
 
-/** A JSON line of the log as people read it: local time, what happened, then what else is known. */
+/** A JSON log line in readable form: local time, what happened, then everything else. */
 export function readableLine(line: string, { colours }: { readonly colours: boolean }): string {
   const fields = JSON.parse(line) as Fields;
   const paint = colours ? coloured : plain;
@@ -37,7 +37,7 @@ function describeRequest(fields: Fields, paint: Paint): string {
       : [`at ${upstream} ${upstream_address} (${phase}${errno ? `, ${errno}` : ''})`];
   const why = isGood ? [] : [String(outcome) + (reason === undefined ? '' : `: ${reason}`), ...where];
   const caller = session === undefined ? (key === undefined ? [] : [`key ${key}`]) : [`session ${session}`];
-  // Only a request that went wrong is looked up by its id.
+  // Only failed requests are looked up by their id.
   const about = isGood ? caller : [...caller, `id ${request_id}`];
   return joined([
     paint(style, code === 0 ? '---' : String(code)),
@@ -77,7 +77,7 @@ function describeMessage(level: string, fields: Fields, paint: Paint): string {
   ].join('\n');
 }
 
-/** The stack of an error, or whatever else was logged of it. */
+/** The stack of an error, or what else was logged about it. */
 function describeError(err: unknown): string[] {
   if (typeof err !== 'object' || err === null) return err === undefined ? [] : [String(err)];
   const { stack, ...rest } = err as Fields;
@@ -88,7 +88,7 @@ function describeError(err: unknown): string[] {
         .map((line) => line.trim());
 }
 
-/** What is left of the fields, as `name=value`; what is null or empty says nothing. */
+/** The remaining fields as `name=value`, without null and empty ones. */
 function pairs(fields: Fields): string[] {
   return Object.entries(fields)
     .filter(([, value]) => value !== null && value !== '')
@@ -104,7 +104,7 @@ function joined(parts: readonly string[]): string {
   return parts.join('  ');
 }
 
-/** Nothing that a client or a file wrote may move the cursor or look like another line. */
+/** Text from a client or a file must not move the cursor or look like another line. */
 function text(value: unknown): string {
   return escapeControls(String(value));
 }

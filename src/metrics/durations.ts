@@ -1,9 +1,9 @@
 import type { Sample } from './registry.ts';
 
-/** Durations by upper bounds, as plain numbers: the samples of a histogram are made when somebody asks. */
+/** Durations by upper bound, as plain numbers: samples of a histogram are made only when scraped. */
 export class Durations {
   readonly #boundsSeconds: readonly number[];
-  /** One count a bound, and one for what is longer than all. */
+  /** One count per bound, and one for anything longer. */
   readonly #counts: Float64Array;
   #sumSeconds = 0;
 
@@ -13,7 +13,7 @@ export class Durations {
     this.#counts = new Float64Array(boundsSeconds.length + 1);
   }
 
-  /** Takes note of one, in milliseconds. */
+  /** Records a duration in milliseconds. */
   note(durationMs: number): void {
     const seconds = durationMs / 1000;
     const bounds = this.#boundsSeconds;
@@ -23,7 +23,7 @@ export class Durations {
     this.#sumSeconds += seconds;
   }
 
-  /** As samples of the histogram of that name. */
+  /** Samples of a histogram of that name. */
   samples(name: string, labels: Readonly<Record<string, string>>): Sample[] {
     let below = 0;
     const buckets = [...this.#counts].map((count, index): Sample => {

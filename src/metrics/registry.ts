@@ -2,13 +2,13 @@ import { collectDefaultMetrics, type Metric, Registry } from 'prom-client';
 
 /** One sample of the text format. */
 export interface Sample {
-  /** For the parts of a histogram; absent: the metric's own name. */
+  /** For the parts of a histogram; default: the metric's own name. */
   readonly metricName?: string;
   readonly labels: Readonly<Record<string, string | number>>;
   readonly value: number;
 }
 
-/** A metric whose samples are made when they are asked for. */
+/** A metric whose samples are made when scraped. */
 export interface SampledMetric {
   /** Without `postern_`. */
   readonly name: string;
@@ -27,7 +27,7 @@ export interface PoolLoad {
   readonly waiting: number;
 }
 
-/** Plain numbers by a label's value. Whoever counts adds to them; nothing else happens until somebody asks. */
+/** Plain numbers by label value, which callers increment; nothing else happens until they are scraped. */
 export type Counts<Value extends string> = Record<Value, number>;
 
 /** Every metric of the process; each name begins with `postern_`. */
@@ -35,9 +35,9 @@ export interface MetricsRegistry {
   add(metric: SampledMetric): void;
   /** A value read when metrics are scraped. */
   gauge(name: string, help: string, read: () => number): void;
-  /** Values read when metrics are scraped, each with the label's value before it. */
+  /** Values read when metrics are scraped, each after its label value. */
   gaugeBy(label: string, name: string, help: string, read: () => (readonly [string, number])[]): void;
-  /** Counts by one label, whose values are all named beforehand. */
+  /** Counts by one label, all of whose values are known in advance. */
   counts<Value extends string>(
     label: string,
     name: string,
@@ -49,7 +49,7 @@ export interface MetricsRegistry {
   readonly contentType: string;
 }
 
-/** Creates a registry of its own, with the metrics of the process in it. */
+/** Creates a separate registry with the metrics of the process. */
 export function createMetricsRegistry(): MetricsRegistry {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry, prefix: 'postern_' });
@@ -80,7 +80,7 @@ export function createMetricsRegistry(): MetricsRegistry {
   };
 }
 
-/** Counts that begin at 0. */
+/** Counts that start at 0. */
 export function zeroCounts<Value extends string>(values: readonly Value[]): Counts<Value> {
   return Object.fromEntries(values.map((value) => [value, 0])) as Counts<Value>;
 }

@@ -1,11 +1,11 @@
 import { Durations } from './durations.ts';
 import { type MetricsRegistry, type Sample, zeroCounts } from './registry.ts';
 
-/** Counts every request of the public listener. Labels are bounded by the configuration and the table of refusals. */
+/** Counts every request of the public listener. The configuration and the table of refusals bound its labels. */
 export interface RequestCounts {
   /**
-   * One request is over. `route` is the configured path; `ownMs` is what Postern itself took of `durationMs`, until an
-   * upstream's connection had the request or, where none got it, all of it.
+   * A request is over. `route` is the configured path; `ownMs` is Postern's own share of `durationMs`: until an
+   * upstream connection had the request or, if none got it, all of it.
    */
   done(
     route: string,
@@ -15,9 +15,9 @@ export interface RequestCounts {
     durationMs: number,
     ownMs: number,
   ): void;
-  /** One was refused before it could be read. */
+  /** A request was refused before it could be read. */
   unreadable(status: number, outcome: string): void;
-  /** Drops the series of routes that are no longer configured; what is counted over all routes stays. */
+  /** Drops the series of routes that are no longer configured; totals over all routes stay. */
   forget(routes: readonly string[]): void;
 }
 
@@ -25,11 +25,11 @@ const wholeBounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1,
 const ownBounds = [0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 2.5];
 const readMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
-/** What is counted of one route: plain numbers, turned into labelled series only when somebody asks. */
+/** The counts of one route: plain numbers, turned into labelled series only when scraped. */
 class RouteCounts {
-  /** Requests that went well, by status and whether they read: `2 * status + read`. */
+  /** Successful requests, by status and whether the method only reads: `2 * status + read`. */
   readonly ok = new Map<number, number>();
-  /** All others, by outcome and then the same number. */
+  /** All others, by outcome and then by the same key. */
   readonly others = new Map<string, Map<number, number>>();
   readonly whole = new Durations(wholeBounds);
   readonly own = new Durations(ownBounds);
@@ -49,7 +49,7 @@ class RouteCounts {
   }
 }
 
-/** Adds the metrics of requests; `refusalCodes` are all outcomes that are a refusal of Postern's own. */
+/** Adds the metrics of requests; `refusalCodes` are the outcomes that are refusals by Postern. */
 export function createRequestCounts(
   registry: MetricsRegistry,
   refusalCodes: readonly string[],

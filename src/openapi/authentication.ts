@@ -4,7 +4,7 @@ import { loginForm } from '../endpoints/login.ts';
 import { loginResponse } from '../endpoints/login-response.ts';
 import type { Operation } from './operation.ts';
 
-/** The operations by which a caller comes to credentials, renews and gives them up. */
+/** The operations for obtaining, renewing and giving up credentials. */
 export const authenticationOperations: readonly Operation[] = [
   {
     id: 'Authentication-Login',
@@ -79,7 +79,7 @@ export const authenticationOperations: readonly Operation[] = [
     method: 'POST',
     path: '/api/bootstrap/activate',
     guard: 'open',
-    // How short a password may be is configured: what holds everywhere is that it isn't blank.
+    // The minimum length is configured; everywhere a password must not be blank.
     body: { mediaType: 'application/json', schema: activationBody(1) },
     success: { status: 201, description: 'The administrator.', schema: activatedUser },
     refusals: [

@@ -25,7 +25,7 @@ const operations: readonly Operation[] = [
   ...auditOperations,
 ];
 
-/** Of the interface, not of the product: it moves when what clients rely on changes. */
+/** Of the interface, not of the product: it changes with what clients rely on. */
 const interfaceVersion = '1.0.0';
 
 const tags: Readonly<Record<string, string>> = {
@@ -36,7 +36,7 @@ const tags: Readonly<Record<string, string>> = {
   Audit: 'Who did what.',
 };
 
-/** Named schemas that no operation names itself. */
+/** Named schemas that no operation refers to directly. */
 const innerSchemas: readonly z.ZodType[] = [
   apiKeyInDb,
   errorBody,
@@ -86,7 +86,9 @@ function header(description: string): Json {
   return { description, schema: { type: 'string' } };
 }
 
-/** The OpenAPI 3.1 document of everything that Postern answers itself, made from the schemas that judge requests. */
+/**
+ * The OpenAPI 3.1 document of all endpoints that Postern serves itself, made from the schemas that validate requests.
+ */
 export function openApiDocument(): object {
   const requests = operations.flatMap(({ body }) => (body === undefined ? [] : [body.schema]));
   const responses = operations.flatMap(({ success }) =>

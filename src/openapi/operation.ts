@@ -4,22 +4,22 @@ import type { RefusalCode } from '../errors.ts';
 import { headerRefs, refusalResponses } from './refusals.ts';
 import { componentRef, type Json, membersOf, schemaUse } from './schemas.ts';
 
-/** What the document tells of an endpoint beside its schemas. */
+/** The documentation of an endpoint. */
 export interface Operation extends Pick<AnyEndpoint, 'method' | 'guard' | 'oauth'> {
   /** `<Tag>-<Name>`. */
   readonly id: `${string}-${string}`;
-  /** As clients call it: with the trailing slash that a list has. */
+  /** As clients call it: a list with its trailing slash. */
   readonly path: string;
   readonly summary: string;
   readonly description?: string;
-  /** The refresh cookie is a credential here, beside what the guard takes. */
+  /** The refresh cookie is a credential too, besides what the guard accepts. */
   readonly takesCookie?: boolean;
   readonly query?: z.ZodObject;
   /** `If-Match` is looked at. */
   readonly takesIfMatch?: true;
   readonly body?: OperationBody;
   readonly success: OperationSuccess;
-  /** Beside those of its guard and those that any operation may answer. */
+  /** Besides those of its guard and those of every operation. */
   readonly refusals: readonly RefusalCode[];
 }
 
@@ -29,17 +29,17 @@ export interface OperationBody {
   readonly schema: z.ZodObject;
 }
 
-/** The response of a call that succeeds. */
+/** The response to a successful call. */
 export interface OperationSuccess {
   readonly status: number;
   readonly description: string;
   /** Absent: no body. */
   readonly schema?: z.ZodType;
-  /** Beside `X-Request-Id`. */
+  /** Besides `X-Request-Id`. */
   readonly headers?: readonly string[];
 }
 
-/** What its id begins with. */
+/** The part of the id before the dash. */
 function tagOf({ id }: Operation): string {
   return id.slice(0, id.indexOf('-'));
 }

@@ -27,7 +27,7 @@ const exchange = {
   refusals,
 } as const;
 
-/** The operations by which somebody signs in through an identity provider. */
+/** The operations for signing in through an identity provider. */
 export const providerOperations: readonly Operation[] = [
   {
     id: 'Authentication-Start',

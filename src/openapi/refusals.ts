@@ -2,15 +2,15 @@ import { Refusal, type RefusalCode, refusals } from '../errors.ts';
 import { refusalParts } from '../http/reply.ts';
 import { componentRef, type Json } from './schemas.ts';
 
-/** How the refusals of an operation look. */
+/** The form of an operation's refusals. */
 export interface RefusalStyle {
-  /** They carry OAuth's fields too. */
+  /** Whether they have OAuth's fields too. */
   readonly oauth: boolean;
-  /** What `insufficient_scope` names. */
+  /** The scopes in `insufficient_scope`. */
   readonly scopes: readonly string[];
 }
 
-/** Refusals that come before an operation, or from its breaking: the same everywhere. */
+/** Refusals before an operation is known, or because it failed: the same everywhere. */
 const anywhere: readonly RefusalCode[] = [
   'bad_request',
   'method_not_allowed',
@@ -25,7 +25,7 @@ const anywhere: readonly RefusalCode[] = [
   'version_not_supported',
 ];
 
-/** The answers of an operation that refuses with `codes`, by status; each example is what would be sent. */
+/** An operation's responses for these refusals, by status; each example is exactly what would be sent. */
 export function refusalResponses(codes: readonly RefusalCode[], style: RefusalStyle): Json {
   const byStatus = Map.groupBy(codes, (code) => refusals[code].status);
   return Object.fromEntries(
@@ -40,7 +40,10 @@ export function refusalResponses(codes: readonly RefusalCode[], style: RefusalSt
   );
 }
 
-/** The answers that any operation may give, for `components.responses`: a request may be refused before it is known which. */
+/**
+ * Responses common to all operations, for `components.responses`: a request may be refused before its operation is
+ * known.
+ */
 export const commonResponses: Json = {
   Refusal: commonResponse({ $ref: componentRef('schemas', 'Error') }),
   OAuthRefusal: commonResponse({

@@ -8,17 +8,17 @@ export function componentRef(kind: 'schemas' | 'headers' | 'responses', name: st
   return `#/components/${kind}/${name}`;
 }
 
-/** Where a schema is used: what a client may send differs from what it gets where there are defaults. */
+/** Where a schema is used: with defaults, what clients may send differs from what they receive. */
 export type Direction = 'input' | 'output';
 
-/** The schema as it stands in an operation: a reference when it has a name, else itself. */
+/** The schema as used in an operation: a reference if it has a name, else the schema itself. */
 export function schemaUse(schema: z.ZodType, io: Direction): Json {
   const name = schema.meta()?.id;
   if (name !== undefined) return { $ref: componentRef('schemas', name) };
   return withoutIdentity(z.toJSONSchema(schema, { io, override: plain }));
 }
 
-/** Named schemas by name; those within each other become references. */
+/** Named schemas by name; named schemas within them become references. */
 export function schemaComponents(schemas: Iterable<z.ZodType>, io: Direction): Json {
   const registry = z.registry<{ id: string }>();
   for (const schema of schemas) {
@@ -43,12 +43,12 @@ export function membersOf(
   }));
 }
 
-/** Leaves out what binds clients generated from the document to more than the contract. */
+/** Removes what would bind generated clients to more than the contract. */
 function plain({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodTypes; jsonSchema: Json }): void {
-  // A response may grow members; zod closes every object of an output.
+  // Responses may get new members; zod closes every output object.
   if (zodSchema._zod.def.type === 'object' && zodSchema._zod.def.catchall === undefined)
     delete jsonSchema.additionalProperties;
-  // Clients read it into a type of time, which takes no pattern.
+  // Generated clients map it to a time type, which has no pattern.
   if (jsonSchema.format === 'date-time') delete jsonSchema.pattern;
   if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
   if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;

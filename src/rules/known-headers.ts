@@ -37,7 +37,7 @@ export const judgedNames = [
 /** One of {@link judgedNames}. */
 export type JudgedName = (typeof judgedNames)[number];
 
-/** What every request has written anew: dropping it would change nothing. */
+/** Headers that Postern sets on every request: dropping them would change nothing. */
 export const framingNames: ReadonlySet<string> = new Set([
   'host',
   'content-length',
@@ -58,12 +58,12 @@ const hopByHopNames = [
   'http2-settings',
 ] as const;
 
-/** What servers take for the place a request came from. */
+/** What servers take for the origin of a request. */
 const senderNames = ['proxy', 'forwarded', 'x-real-ip', 'remote-addr'] as const;
 
 /**
- * What servers take for the mount point or the target, and then answer another path than the one that was judged:
- * gunicorn reads the first two from its proxy, Daphne the third from anybody.
+ * What servers take for the mount point or the target, and then serve another path than the one that was checked:
+ * gunicorn reads the first two from its proxy, Daphne the third from anyone.
  */
 const targetNames = [
   'script-name',
@@ -79,7 +79,7 @@ const targetNames = [
 /** What servers take for the user that the proxy before them has signed in. */
 const userNames = ['remote-user', 'x-remote-user'] as const;
 
-/** Headers that no client's request brings to an upstream. */
+/** Headers of a client's request that never reach an upstream. */
 export const droppedNames: ReadonlySet<string> = new Set([
   ...hopByHopNames,
   ...senderNames,
@@ -87,17 +87,17 @@ export const droppedNames: ReadonlySet<string> = new Set([
   ...userNames,
 ]);
 
-/** Beginnings of such headers. */
+/** Prefixes of such headers. */
 export const droppedPrefixes = ['x-auth-', 'x-forwarded-'] as const;
 
-/** What frameworks take for the method, past a route's scopes by method. */
+/** What frameworks take for the method, bypassing a route's scopes by method. */
 export const methodOverrideNames: ReadonlySet<string> = new Set([
   'x-http-method',
   'x-http-method-override',
   'x-method-override',
 ]);
 
-/** Dropped from clients, and yet names in which an upstream may be told who is calling. */
+/** Dropped from clients' requests, but allowed as names of `identity_headers`. */
 const identityNames: ReadonlySet<string> = new Set([
   ...userNames,
   'x-forwarded-user',
@@ -108,7 +108,7 @@ const identityNames: ReadonlySet<string> = new Set([
 
 const judged: ReadonlySet<string> = new Set(judgedNames);
 
-/** Whether section 5 of the request path judges, sets or frames with a header of that name: it can't say who calls. */
+/** Whether the request path checks, sets or frames with a header of that name, so that it can't identify the caller. */
 export function isReservedName(name: string): boolean {
   const normalised = normalisedName(name);
   if (identityNames.has(normalised)) return false;

@@ -1,12 +1,13 @@
-/** Whether a lax server may read a path otherwise than as it is spelled: cheap, for every request. */
+/** Whether a lax server may read a path differently from its spelling; cheap enough for every request. */
 export function hasOtherReadings(path: string): boolean {
   return /[A-Z%;]/.test(path);
 }
 
 /**
- * A path as the laxest servers read it: escapes decoded, case folded, `;…` cut off every segment or with all that
- * follows, slashes merged, no slash at the end. There are several where servers differ about the order, or about what
- * `;` begins: a parameter of its segment (Tomcat) or the query (Fastify). What is no UTF-8 stays as it is.
+ * The ways in which the laxest servers read a path: escapes decoded, case folded, `;…` removed from every segment or
+ * with all that follows, slashes merged, no slash at the end. There are several if servers differ in the order, or in
+ * what `;` begins: a parameter of its segment (Tomcat) or the query (Fastify). Escapes that aren't UTF-8 stay as they
+ * are.
  */
 export function laxReadings(path: string): readonly string[] {
   const decoded = decode(path);
@@ -41,7 +42,7 @@ function decode(path: string): string {
   }
 }
 
-/** Both ways, for letters that meet others in one of them alone (ſ, K). */
+/** Folds in both directions, because some letters only coincide with others in one of them (ſ, K). */
 function folded(path: string): string {
   const single = path.replace(/\/{2,}/g, '/');
   const plain = single.endsWith('/') ? single.slice(0, -1) : single;

@@ -1,6 +1,6 @@
 /**
- * The known name that was probably meant: another spelling of the case or of the separators, or a few letters off.
- * Undefined where none is close enough to suggest.
+ * The known name that was probably meant: one that differs in case, in separators, or in a few letters. Undefined if
+ * none is close enough.
  */
 export function nearestName(written: string, known: readonly string[]): string | undefined {
   const folded = fold(written);
@@ -19,7 +19,7 @@ export function suggestion(written: string, known: readonly string[]): string {
   return nearest === undefined ? '' : `: did you mean "${nearest}"?`;
 }
 
-/** A typing error is an edit or two; in a short name two edits make any name out of any other. */
+/** A typo is an edit or two; in a short name, two edits could turn any name into any other. */
 function mostEdits(written: string, name: string): number {
   const length = Math.min(written.length, name.length);
   return length < 3 ? 0 : length < 6 ? 1 : Math.min(3, Math.floor(length / 3));
@@ -29,10 +29,10 @@ function fold(name: string): string {
   return name.toLowerCase().replace(/[-_.\s]/g, '');
 }
 
-/** Longest name that is compared: the cost grows with the square. */
+/** The longest name that is compared: the cost is quadratic. */
 const longestCompared = 64;
 
-/** Insertions, deletions, replacements and swaps of neighbours that turn one text into the other. */
+/** The number of insertions, deletions, replacements and swaps of neighbours that turn one text into the other. */
 function editDistance(from: string, to: string): number {
   if (from.length > longestCompared || to.length > longestCompared) return Number.POSITIVE_INFINITY;
   let beforeLast: number[] = [];

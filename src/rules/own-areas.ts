@@ -6,7 +6,7 @@ const alwaysReserved = [
   '/.well-known/jwks.json',
 ] as const;
 
-/** The area of each endpoint that an upstream may answer instead. */
+/** The area of each endpoint that an upstream may serve instead. */
 const optionalAreas = {
   bootstrap: '/api/bootstrap',
   self_sessions: '/api/self/sessions',
@@ -16,17 +16,17 @@ const optionalAreas = {
   audit: '/api/admin/audit',
 } as const;
 
-/** An endpoint that an upstream may answer instead. */
+/** An endpoint that an upstream may serve instead. */
 export type OptionalEndpoint = keyof typeof optionalAreas;
 
-/** The areas that Postern answers alone; `isUpstreams` says which endpoints it leaves to an upstream. */
+/** The areas that Postern serves itself; `isUpstreams` says which endpoints are left to an upstream. */
 export function ownAreas(isUpstreams: (name: OptionalEndpoint) => boolean): readonly string[] {
   const names = Object.keys(optionalAreas) as OptionalEndpoint[];
   const optional = names.filter((name) => !isUpstreams(name)).map((name) => optionalAreas[name]);
   return [...alwaysReserved, ...optional];
 }
 
-/** The area in which the path lies, by whole segments; undefined outside of all. */
+/** The area that contains the path, by whole segments; undefined if none does. */
 export function areaOf(path: string, areas: readonly string[]): string | undefined {
   for (const area of areas)
     if (path.startsWith(area) && (path.length === area.length || path.charCodeAt(area.length) === slash))

@@ -1,4 +1,4 @@
-/** Which traces are exported: an OpenTelemetry sampler by its name, and the share of those that go by a ratio. */
+/** Which traces are exported: an OpenTelemetry sampler by name, and the ratio for samplers that use one. */
 export interface SamplerSettings {
   readonly name: SamplerName;
   /** 0 to 1. */
@@ -8,10 +8,10 @@ export interface SamplerSettings {
 /** Samplers as `OTEL_TRACES_SAMPLER` names them. */
 export type SamplerName = (typeof samplerNames)[number];
 
-/** What the `OTEL_*` variables say, as far as the exporter doesn't read them itself. */
+/** The `OTEL_*` settings that the exporter doesn't read itself. */
 export interface TracingSettings {
   readonly sampler: SamplerSettings;
-  /** Of spans that wait for their export; undefined: the SDK's own default. Times in ms. */
+  /** Batching of spans for export; undefined: the SDK's default. Times in ms. */
   readonly batch: {
     readonly scheduledDelayMillis: number | undefined;
     readonly exportTimeoutMillis: number | undefined;
@@ -28,16 +28,16 @@ const samplerNames = [
   'parentbased_always_off',
   'parentbased_traceidratio',
 ] as const;
-/** The first that says something counts. */
+/** The first one that is set counts. */
 const endpointNames = ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'OTEL_EXPORTER_OTLP_ENDPOINT'] as const;
 const defaultSampler: SamplerName = 'parentbased_always_on';
 
-/** Told, in a sentence, of a value that can't be used. */
+/** Called with a sentence about an unusable value. */
 type OnProblem = (problem: string) => void;
 
 /**
- * Reads the variables of OpenTelemetry; null when there is no word of where to send traces, or that there shall be none.
- * As its specification demands, a value that can't be used is told of and otherwise as if it were not there.
+ * Reads the variables of OpenTelemetry; null if no endpoint is set or traces are switched off. As its specification
+ * requires, an unusable value is reported and otherwise ignored.
  */
 export function readTracingSettings(env: NodeJS.ProcessEnv, onProblem: OnProblem): TracingSettings | null {
   const endpoint = endpointNames.find((name) => env[name]?.trim());
@@ -71,7 +71,9 @@ export function readTracingSettings(env: NodeJS.ProcessEnv, onProblem: OnProblem
   };
 }
 
-/** Whether the exporter can send there: what it can't parse it silently takes for its default, or fails at each export. */
+/**
+ * Whether the exporter can send there: for what it can't parse it silently uses its default, or fails at each export.
+ */
 function isCollector(endpoint: string): boolean {
   const url = URL.parse(`${endpoint}/`);
   return url !== null && /^https?:$/.test(url.protocol);

@@ -3,15 +3,15 @@ import type { ExportEvents } from './open-telemetry.ts';
 import type { Attributes } from './span.ts';
 import type { Tracing } from './tracing.ts';
 
-/** Told of what has to do with tracing. */
+/** Called on events in tracing. */
 export interface TracingEvents extends ExportEvents {
-  /** Something the variables ask for can't be had: a sentence. */
+  /** Called with a sentence about a setting that can't be followed. */
   onProblem(problem: string): void;
 }
 
 /**
- * Tracing as the `OTEL_*` variables of the process say; null when they ask for none, and then nothing is loaded.
- * `attributes` name the service where they don't.
+ * Tracing as configured by the `OTEL_*` variables; null, with nothing loaded, if they don't ask for it. `attributes`
+ * name the service unless the variables do.
  */
 export async function loadTracing(
   env: NodeJS.ProcessEnv,

@@ -27,7 +27,7 @@ import type { SamplerSettings, TracingSettings } from './environment.ts';
 import type { Attributes, Span, SpanSource, SpanStart } from './span.ts';
 import { formatTraceparent, parseTraceparent } from './traceparent.ts';
 
-/** Told when spans can't be exported, and when they can again; `reason` is a code, a status or a name. */
+/** Called when spans can't be exported, and when they can again; `reason` is a code, a status or a name. */
 export interface ExportEvents {
   onUnavailable(reason: string): void;
   onAvailable(): void;
@@ -35,12 +35,13 @@ export interface ExportEvents {
 
 const kinds = { server: SpanKind.SERVER, client: SpanKind.CLIENT, internal: SpanKind.INTERNAL } as const;
 const failureAttribute = 'error.type';
-/** The end of the process waits no longer for a collector that doesn't answer, ms. */
+/** How long the end of the process waits for an unresponsive collector, ms. */
 const longestCloseMs = 2_000;
 
 /**
- * Spans by the OpenTelemetry SDK, exported by OTLP over HTTP as the environment says. The only file that imports it, and
- * itself only imported where there is something to export. `attributes` name the service; the environment may say better.
+ * Spans of the OpenTelemetry SDK, exported by OTLP over HTTP as the environment says. The only file that imports the
+ * SDK, and itself only imported if there is something to export. `attributes` name the service; the environment
+ * overrides them.
  */
 export function createOpenTelemetry(
   { sampler, batch }: TracingSettings,
@@ -65,7 +66,7 @@ export function createOpenTelemetry(
   };
 }
 
-/** A span that is not sampled costs no more than the look at it: it is not passed on to anybody. */
+/** A span that is not sampled costs no more than this check: it is dropped here. */
 function beginSpan(
   tracer: Tracer,
   { name, kind, attributes }: SpanStart,
@@ -79,7 +80,7 @@ function toSpan(tracer: Tracer, span: SdkSpan): Span {
   const { traceId, spanId } = span.spanContext();
   return {
     traceparent: formatTraceparent({ traceId, spanId, isSampled: true }),
-    // Whoever goes on in the background after the response is no part of the request any more.
+    // Background work after the response is no longer part of the request.
     begin: (start) =>
       span.isRecording() ? beginSpan(tracer, start, trace.setSpan(ROOT_CONTEXT, span)) : null,
     rename: (name) => void span.updateName(name),
@@ -116,7 +117,7 @@ function createRootSampler(name: string, ratio: number): Sampler {
   return name === 'always_off' ? new AlwaysOffSampler() : new TraceIdRatioBasedSampler(ratio);
 }
 
-/** Tells once of exports that fail, until one succeeds again. */
+/** Reports failing exports once, until one succeeds again. */
 function withEvents(exporter: SpanExporter, { onUnavailable, onAvailable }: ExportEvents): SpanExporter {
   let isDown = false;
   return {
@@ -135,13 +136,13 @@ function withEvents(exporter: SpanExporter, { onUnavailable, onAvailable }: Expo
   };
 }
 
-/** What the SDK's messages mean of which the result has neither a code nor a status. */
+/** Reasons by the SDK's messages, for errors with neither a code nor a status. */
 const reasonsByMessage: ReadonlyMap<string, string> = new Map([
   ['Request timed out', 'timed out'],
   ['Export failed with retryable status', 'HTTP 429, 502, 503 or 504'],
 ]);
 
-/** Never any other text of the error, which may hold the address, and the headers that the collector was sent. */
+/** Never other text of the error, which may contain the collector's address and the headers sent to it. */
 function reasonOf(error: Error): string {
   const { code } = error as { readonly code?: unknown };
   if (typeof code === 'number') return `HTTP ${code}`;

@@ -9,7 +9,7 @@ export class RequestTrace {
     this.span = span;
   }
 
-  /** The request goes on to a service of that name, at `host:port`. */
+  /** The request is forwarded to the upstream of that name, at `host:port`. */
   beginUpstream(method: string, name: string, authority: string): void {
     const [, address = authority, port] = /^(.*):(\d+)$/.exec(authority) ?? [];
     const place = {
@@ -20,7 +20,7 @@ export class RequestTrace {
     this.#upstream = this.span.begin({ name: `${method} ${name}`, kind: 'client', attributes });
   }
 
-  /** The value of `traceparent` for the service. */
+  /** The `traceparent` for the upstream. */
   get traceparent(): string {
     return (this.#upstream ?? this.span).traceparent;
   }

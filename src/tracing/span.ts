@@ -1,33 +1,33 @@
-/** What a span tells of what it stands for. Nothing in it may hold a query string, a credential or a cookie. */
+/** The attributes of a span. Must not contain a query string, a credential or a cookie. */
 export type Attributes = Readonly<Record<string, string | number>>;
 
-/** How a span begins. */
+/** How a span starts. */
 export interface SpanStart {
   readonly name: string;
-  /** Who asks whom: `server` is asked by somebody else, `client` asks somebody else. */
+  /** `server` for a request received, `client` for one sent. */
   readonly kind: 'server' | 'client' | 'internal';
   readonly attributes: Attributes;
 }
 
-/** A span that is under way and is going to be exported. */
+/** A running span that will be exported. */
 export interface Span {
-  /** The value of `traceparent` that makes this span the parent of another's (W3C Trace Context §3.2). */
+  /** The `traceparent` that makes this span the parent of a remote one (W3C Trace Context §3.2). */
   readonly traceparent: string;
-  /** Begins a span below this one; null once this one has ended. */
+  /** Begins a child span; null once this one has ended. */
   begin(start: SpanStart): Span | null;
   rename(name: string): void;
   annotate(attributes: Attributes): void;
-  /** Ends it; `failure` is a code, null when all went well. */
+  /** Ends it; `failure` is a code, null on success. */
   end(failure: string | null): void;
 }
 
-/** Begins spans and exports those that have ended. */
+/** Begins spans, and exports them once they have ended. */
 export interface SpanSource {
   /**
-   * Begins the first span of this process in a trace: below the span that `traceparent`, a valid one, names, if any.
-   * Null when it is not sampled.
+   * Begins this process's first span of a trace: a child of the span that `traceparent`, if given and valid, names.
+   * Null if it is not sampled.
    */
   begin(start: SpanStart, traceparent: string | null): Span | null;
-  /** Exports what has ended, as far as that can be done soon. */
+  /** Exports what has ended, within a time limit. */
   close(): Promise<void>;
 }

@@ -1,10 +1,10 @@
 const pattern = /^00-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})$/;
 const length = 55;
-/** One that says more than version 00 does says it behind a further dash. */
+/** What later versions add follows another dash. */
 const laterVersion = /^(?!00|ff)[0-9a-f]{2}-.{52}(?:-|$)/;
 const sampledFlag = 1;
 
-/** What a `traceparent` says. */
+/** A parsed `traceparent`. */
 export interface TraceParent {
   /** 32 hexadecimal digits. */
   readonly traceId: string;
@@ -14,8 +14,8 @@ export interface TraceParent {
 }
 
 /**
- * What a value of `traceparent` is in version 00, null when it is none: itself, or of a later version what is known of it
- * (W3C Trace Context §3.2).
+ * A `traceparent` in version 00: the value itself, or the known part of a later version's. Null if it is invalid (W3C
+ * Trace Context §3.2).
  */
 export function acceptTraceparent(value: string): string | null {
   if (value.length === length && pattern.test(value)) return value;
@@ -24,14 +24,14 @@ export function acceptTraceparent(value: string): string | null {
   return known === null ? null : formatTraceparent(known);
 }
 
-/** Reads a value of version 00; null when it is none. */
+/** Parses a version 00 value; null if it isn't one. */
 export function parseTraceparent(value: string): TraceParent | null {
   const [, traceId, spanId, flags] = pattern.exec(value) ?? [];
   if (traceId === undefined || spanId === undefined || flags === undefined) return null;
   return { traceId, spanId, isSampled: (Number.parseInt(flags, 16) & sampledFlag) !== 0 };
 }
 
-/** Writes one. */
+/** Formats a version 00 value. */
 export function formatTraceparent({ traceId, spanId, isSampled }: TraceParent): string {
   return `00-${traceId}-${spanId}-${isSampled ? '01' : '00'}`;
 }

@@ -1,18 +1,18 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Span, SpanSource, SpanStart } from './span.ts';
 
-/** Spans of requests, each of which knows what it is part of without being told. */
+/** Spans that find their parent through the asynchronous context. */
 export interface Tracing extends SpanSource {
-  /** Does the work as part of that span; null: of none. */
+  /** Does the work as part of that span, or of none if null. */
   run<T>(span: Span | null, work: () => T): T;
   /**
-   * Does the work as part of a new span below the one it is part of, which ends with it or its promise; a failure's code
-   * is told. Where there is none the work is done and nothing else.
+   * Does the work in a child of the current span, which ends with the work or its promise and records a failure's code.
+   * Without a current span, only does the work.
    */
   around<T>(start: () => SpanStart, work: (span: Span | null) => T): T;
 }
 
-/** Adds to a source of spans what is under way where. */
+/** Adds the current span to a source of spans. */
 export function createTracing(source: SpanSource): Tracing {
   const current = new AsyncLocalStorage<Span | null>();
   const run = <T>(span: Span | null, work: () => T): T => current.run(span, work);
@@ -34,7 +34,7 @@ function finish<T>(span: Span, work: () => T): T {
     span.end(codeOf(error));
     throw error;
   }
-  // Beside the promise, which whoever asked is given as it is.
+  // Apart from the promise itself, which is returned unchanged.
   if (result instanceof Promise)
     result.then(
       () => span.end(null),
@@ -44,7 +44,7 @@ function finish<T>(span: Span, work: () => T): T {
   return result;
 }
 
-/** Never its text, which may say more than everybody should read. */
+/** Never its text, which may contain confidential details. */
 function codeOf(error: unknown): string {
   const { code, name } = (error ?? {}) as { readonly code?: unknown; readonly name?: unknown };
   return String(code ?? name ?? 'unknown');
