@@ -62,7 +62,7 @@ function compareValues(a: ApiKey, b: ApiKey, sortBy: ApiKeySortField): number {
   return left === right ? 0 : left - right;
 }
 
-/** The place of a key in the order of a field. */
+/** The position of a key in the order of a field. */
 export function positionOf(
   key: ApiKey,
   sortBy: ApiKeySortField,

@@ -8,7 +8,7 @@ import { expectedIds, positionOf } from './api-key-model.ts';
 import { hashOf, newKey, newUser, startOfTime } from './fixtures.ts';
 import type { RecordsFactory } from './records-suite.ts';
 
-/** Few values, so that ties are common; labels whose order by code points is not that by UTF-16. */
+/** Few values, so that ties are common; labels whose order by code points differs from that by UTF-16. */
 const someKey = fc.record({
   label: fc.constantFrom('a', 'B', 'b', '\u{fffd}', '🔑', '50%_\\', 'Ä', 'ä'),
   created: fc.integer({ min: 0, max: 5 }),
@@ -51,7 +51,7 @@ class KeyRing {
 
   async add(changes: Partial<ApiKey>): Promise<void> {
     this.made += 1;
-    // Ids in another order than time, as ties go by id.
+    // Ids in another order than time, as ids break ties.
     const key = newKey(`${(this.made * 7919) % 1009}`, changes);
     this.keys.set(key.id, key);
     await this.store.createApiKey(key, hashOf(key.id));
@@ -63,7 +63,7 @@ class KeyRing {
   }
 }
 
-/** Users as {@link someKey} names them; keys of the other two are made before they change. */
+/** Users as named by {@link someKey}; keys of the other two are created before they change. */
 async function withOwners(store: Records, addKeys: (ring: KeyRing) => Promise<void>): Promise<KeyRing> {
   const ring = new KeyRing(store);
   for (const id of ['owner', 'disabled', 'removed']) await store.createUser(newUser(id), id);
@@ -73,9 +73,9 @@ async function withOwners(store: Records, addKeys: (ring: KeyRing) => Promise<vo
   return ring;
 }
 
-/** What every records store must do when it lists API keys. */
+/** The contract of every records store for listing API keys. */
 export function runApiKeyPagingSuite({ name, create }: RecordsFactory): void {
-  t.test(`${name}: any filter and order gives what brute force gives`, async (t) => {
+  t.test(`${name}: any filter and order gives the same as brute force`, async (t) => {
     const { store } = await create(t);
     const ring = await withOwners(store, async (ring) => {
       for (const key of fc.sample(someKey, { numRuns: 60, seed: 1 })) await ring.add(key);
@@ -136,7 +136,7 @@ export function runApiKeyPagingSuite({ name, create }: RecordsFactory): void {
     );
   });
 
-  t.test(`${name}: paging is exact while keys come and go`, async (t) => {
+  t.test(`${name}: paging is exact while keys are created and deleted`, async (t) => {
     const { store } = await create(t);
     const ring = await withOwners(store, async () => {});
     const ownKey = someKey.map((key) => ({ ...key, createdBy: 'owner' }));

@@ -4,9 +4,9 @@ import { eventually } from '../support/eventually.ts';
 import { hashOf, newKey, newUser, startOfTime } from './fixtures.ts';
 import type { RecordsFactory } from './records-suite.ts';
 
-/** What every records store must do with single API keys. */
+/** The contract of every records store for single API keys. */
 export function runApiKeysSuite({ name, create }: RecordsFactory): void {
-  t.test(`${name}: a key is given back whole, with owner and sets`, async (t) => {
+  t.test(`${name}: a key is returned complete, with owner and sets`, async (t) => {
     const { store, addScopeSet } = await create(t);
     const set = { id: 's', name: 'n', description: 'd', scopes: ['x', 'y'], created: 1, updated: 2 };
     await addScopeSet(set);
@@ -39,9 +39,9 @@ export function runApiKeysSuite({ name, create }: RecordsFactory): void {
   t.test(`${name}: a revoked credential mints nothing`, async (t) => {
     const { store, advance } = await create(t);
     const refusal = { code: 'not_authenticated' };
-    await t.rejects(store.createApiKey(newKey('k'), hashOf('k')), refusal, 'owner gone');
+    await t.rejects(store.createApiKey(newKey('k'), hashOf('k')), refusal, 'owner removed');
     await store.createUser(newUser('owner'), 'owner');
-    await t.rejects(store.createApiKey(newKey('k', { parent: 'p' }), hashOf('k')), refusal, 'parent gone');
+    await t.rejects(store.createApiKey(newKey('k', { parent: 'p' }), hashOf('k')), refusal, 'parent deleted');
     await store.createApiKey(newKey('p', { expires: startOfTime + 10 }), hashOf('p'));
     await store.createApiKey(newKey('k', { parent: 'p' }), hashOf('k'));
     await advance(10);
@@ -59,7 +59,7 @@ export function runApiKeysSuite({ name, create }: RecordsFactory): void {
     t.match(await store.findApiKey('child'), { owner: null });
   });
 
-  t.test(`${name}: deleting a key leaves or takes its children`, async (t) => {
+  t.test(`${name}: deleting a key leaves or deletes its children`, async (t) => {
     const { store } = await create(t);
     await store.createUser(newUser('owner'), 'owner');
     const family = { a: null, 'a.1': 'a', 'a.2': 'a', 'a.1.1': 'a.1', b: null };
@@ -76,7 +76,7 @@ export function runApiKeysSuite({ name, create }: RecordsFactory): void {
     t.strictSame(await store.deleteApiKey('a', { children: false }), []);
   });
 
-  t.test(`${name}: children are found through keys that are gone`, async (t) => {
+  t.test(`${name}: children are found through deleted keys`, async (t) => {
     const { store, openSecond } = await create(t);
     const second = await openSecond();
     await store.createUser(newUser('owner'), 'owner');
@@ -89,20 +89,20 @@ export function runApiKeysSuite({ name, create }: RecordsFactory): void {
     t.strictSame(await store.deleteApiKey('a', { children: true }), []);
   });
 
-  t.test(`${name}: a key that is gone still leads to those minted with it, and to no others`, async (t) => {
+  t.test(`${name}: a deleted key still leads to those minted with it, and to no others`, async (t) => {
     const { store } = await create(t);
     await store.createUser(newUser('owner'), 'owner');
     const line = { top: null, a: 'top', b: 'a', c: 'b', sister: 'top' };
     for (const [id, parent] of Object.entries(line))
       await store.createApiKey(newKey(id, { parent }), hashOf(id));
     for (const id of ['a', 'b']) await store.deleteApiKey(id, { children: false });
-    t.strictSame(await store.deleteApiKey('a', { children: false }), [], 'by itself it is gone');
+    t.strictSame(await store.deleteApiKey('a', { children: false }), [], 'it is deleted alone');
     t.strictSame(await store.deleteApiKey('a', { children: true }), ['c']);
-    t.strictSame(await store.deleteApiKey('a', { children: true }), [], 'there is nobody left to lead to');
+    t.strictSame(await store.deleteApiKey('a', { children: true }), [], 'no descendants are left');
     t.strictSame([...(await store.deleteApiKey('top', { children: true }))].sort(), ['sister', 'top']);
   });
 
-  t.test(`${name}: the owner's holdings that come with a key are those of now`, async (t) => {
+  t.test(`${name}: the owner's holdings that come with a key are the current ones`, async (t) => {
     const { store, openSecond } = await create(t);
     const second = await openSecond();
     await store.createUser(newUser('owner', { scopes: ['x'] }), 'owner');
@@ -110,14 +110,14 @@ export function runApiKeysSuite({ name, create }: RecordsFactory): void {
     t.match(await store.findApiKeyByHash(hashOf('k')), { owner: { scopes: ['x'], grants: [] } });
     await second.updateUser('owner', { scopes: ['y'], scopeSets: ['administrator'] });
     const owner = { scopes: ['y'], scopeSets: ['administrator'], sets: [administratorSet] };
-    await eventually('the change is told', async () => {
+    await eventually('the change is notified', async () => {
       return (await store.findApiKeyByHash(hashOf('k')))?.owner?.scopes.includes('y');
     });
     t.match(await store.findApiKeyByHash(hashOf('k')), { owner });
     t.match(await store.findApiKey('k'), { owner });
   });
 
-  t.test(`${name}: uses are noted without a new version, and never go back`, async (t) => {
+  t.test(`${name}: uses are recorded without a new version, and never go back`, async (t) => {
     const { store } = await create(t);
     await store.createUser(newUser('owner'), 'owner');
     await store.createApiKey(newKey('k'), hashOf('k'));

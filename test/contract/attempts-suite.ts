@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap';
 import type { Attempts } from '../../src/stores/attempts.ts';
 
-/** Counters of attempts with the clock in the test's hand. */
+/** Counters of attempts with a clock controlled by the test. */
 export interface AttemptsUnderTest {
   readonly store: Attempts;
   /** Another connection to the same counters, as another process has it. */
@@ -19,7 +19,7 @@ const windowMs = 60_000;
 const account = { key: 'account:a', points: 3 };
 const address = { key: 'address:192.0.2.1', points: 5 };
 
-/** What every store of attempts must do. */
+/** The contract of every store of attempts. */
 export function runAttemptsSuite({ name, create }: AttemptsFactory): void {
   t.test(`${name}: attempts pass up to the limit, then wait for the window`, async (t) => {
     const { store, advance } = await create(t);
@@ -28,7 +28,7 @@ export function runAttemptsSuite({ name, create }: AttemptsFactory): void {
     await advance(20_000);
     const refused = await store.count([account], windowMs);
     if (refused.allowed) return t.fail('over the limit');
-    // A server's own clock goes on while the test asks.
+    // A server's own clock runs on while the test calls it.
     t.ok(refused.retryAfterMs <= 40_000 && refused.retryAfterMs > 39_000, `${refused.retryAfterMs} ms`);
     await advance(40_000);
     t.match(await store.count([account], windowMs), { allowed: true });
@@ -49,7 +49,7 @@ export function runAttemptsSuite({ name, create }: AttemptsFactory): void {
     );
   });
 
-  t.test(`${name}: what succeeds is given back`, async (t) => {
+  t.test(`${name}: a success gives the attempt back`, async (t) => {
     const { store } = await create(t);
     for (let index = 0; index < 10; index += 1) {
       t.match(await store.count([account, address], windowMs), { allowed: true });
@@ -68,7 +68,7 @@ export function runAttemptsSuite({ name, create }: AttemptsFactory): void {
     t.strictSame(responses, [true, true, true, false]);
   });
 
-  t.test(`${name}: every process counts on, and gives back, what another counted`, async (t) => {
+  t.test(`${name}: processes count together, and give back what another counted`, async (t) => {
     const { store, openSecond } = await create(t);
     const second = await openSecond();
     for (const each of [store, second, store])

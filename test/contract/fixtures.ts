@@ -3,7 +3,7 @@ import type { ApiKey } from '../../src/stores/api-key.ts';
 import type { NewSession, SessionTimes } from '../../src/stores/sessions.ts';
 import type { User } from '../../src/stores/user.ts';
 
-/** The instant at which the clocks of these tests begin. */
+/** The instant at which the clocks of these tests start. */
 export const startOfTime = Date.UTC(2026, 10, 21);
 
 /** Lifetimes of sessions in these tests. */

@@ -18,9 +18,9 @@ function userNamed(id: string, ...names: string[]): NewIdentityUser {
   };
 }
 
-/** What every records store must do with identities at providers. */
+/** The contract of every records store for identities at providers. */
 export function runIdentitiesSuite({ name, create }: RecordsFactory): void {
-  t.test(`${name}: a first sign-in makes a user, and the next finds it`, async (t) => {
+  t.test(`${name}: a first sign-in creates a user, and the next one finds it`, async (t) => {
     const { store, openSecond } = await create(t);
     const second = await openSecond();
     const claims = claimsOf('s1', { displayName: 'Ada', email: 'ada@example.com', scopes: ['x'] });
@@ -32,10 +32,10 @@ export function runIdentitiesSuite({ name, create }: RecordsFactory): void {
     t.match(next, { isNew: false, found: { user: { id: 'u1' } } });
     t.strictSame(await second.findUser('u1'), first?.found);
     t.strictSame(await store.identitiesOf('u1'), [{ issuer, subject: 's1', madeUser: true }]);
-    t.match(await store.bootstrap(), { open: false }, 'the first user, however made, closes it');
+    t.match(await store.bootstrap(), { open: false }, 'the first user, however created, closes it');
   });
 
-  t.test(`${name}: without a user to make a stranger stays one`, async (t) => {
+  t.test(`${name}: without a user to create an unknown identity stays unknown`, async (t) => {
     const { store } = await create(t);
     t.equal(await store.acceptIdentity(claimsOf('s1'), null), undefined);
     t.strictSame(await store.listUsers(), []);
@@ -66,7 +66,7 @@ export function runIdentitiesSuite({ name, create }: RecordsFactory): void {
     t.equal(ids.size, 4);
   });
 
-  t.test(`${name}: of many first sign-ins at once, one makes the user`, async (t) => {
+  t.test(`${name}: of many concurrent first sign-ins, one creates the user`, async (t) => {
     const { store, openSecond } = await create(t);
     const second = await openSecond();
     const made = await Promise.all(
@@ -79,7 +79,7 @@ export function runIdentitiesSuite({ name, create }: RecordsFactory): void {
     t.equal((await store.listUsers()).length, 1);
   });
 
-  t.test(`${name}: grants are worked out anew, beside what the user holds otherwise`, async (t) => {
+  t.test(`${name}: grants are replaced, and the user's own holdings stay`, async (t) => {
     const { store } = await create(t);
     await store.createUser(newUser('local', { scopes: ['own', 'x'], scopeSets: ['s'] }), 'local');
     t.equal(await store.linkIdentity('local', { issuer, subject: 's1' }, startOfTime), true);
@@ -96,7 +96,7 @@ export function runIdentitiesSuite({ name, create }: RecordsFactory): void {
     t.not(store.version(), before);
     const settled = store.version();
     await store.acceptIdentity(granting, null);
-    t.equal(store.version(), settled, 'a sign-in that changes nothing makes nobody look anew');
+    t.equal(store.version(), settled, 'a sign-in that changes nothing invalidates no cache');
     t.match(await store.acceptIdentity(claimsOf('s1', { scopes: ['y'] }), null), {
       found: { user: { scopes: ['own', 'x'] }, grants: [{ scopes: ['y'], scopeSets: [] }] },
     });
@@ -105,7 +105,7 @@ export function runIdentitiesSuite({ name, create }: RecordsFactory): void {
     });
   });
 
-  t.test(`${name}: a change of the user leaves what a provider grants`, async (t) => {
+  t.test(`${name}: a change of the user leaves the provider's grants as they are`, async (t) => {
     const { store } = await create(t);
     await store.acceptIdentity(claimsOf('s1', { scopes: ['x'], scopeSets: ['s'] }), userNamed('u1', 'a'));
     t.match(await store.updateUser('u1', { scopes: ['own'], scopeSets: ['t'] }), { scopes: ['own'] });
@@ -115,7 +115,7 @@ export function runIdentitiesSuite({ name, create }: RecordsFactory): void {
     t.match(await store.findUser('u1'), { user: { scopes: [], scopeSets: [] }, grants });
   });
 
-  t.test(`${name}: a disabled user is given back and left as it is`, async (t) => {
+  t.test(`${name}: a disabled user is returned unchanged`, async (t) => {
     const { store } = await create(t);
     await store.acceptIdentity(claimsOf('s1'), userNamed('u1', 'a'));
     await store.updateUser('u1', { disabled: true });
@@ -124,13 +124,13 @@ export function runIdentitiesSuite({ name, create }: RecordsFactory): void {
     t.strictSame(response?.found.grants, [{ issuer, grants: null, scopes: [], scopeSets: [] }]);
   });
 
-  t.test(`${name}: an identity is one user's, until it is taken away`, async (t) => {
+  t.test(`${name}: an identity belongs to one user, until it is unlinked`, async (t) => {
     const { store } = await create(t);
     for (const id of ['a', 'b']) await store.createUser(newUser(id), id);
     const identity = { issuer, subject: 's1' };
     t.equal(await store.linkIdentity('nobody', identity, startOfTime), false);
     t.equal(await store.linkIdentity('a', identity, startOfTime), true);
-    t.equal(await store.linkIdentity('a', identity, startOfTime), true, 'it is already');
+    t.equal(await store.linkIdentity('a', identity, startOfTime), true, 'it is linked already');
     await t.rejects(store.linkIdentity('b', identity, startOfTime), { code: 'conflict' });
     t.strictSame(await store.identitiesOf('a'), [{ ...identity, madeUser: false }]);
     t.equal(await store.unlinkIdentity('b', identity), false);
@@ -140,7 +140,7 @@ export function runIdentitiesSuite({ name, create }: RecordsFactory): void {
     t.strictSame(await store.identitiesOf('a'), []);
   });
 
-  t.test(`${name}: a removed user's identity makes a new one at the next sign-in`, async (t) => {
+  t.test(`${name}: a removed user's identity creates a new one at the next sign-in`, async (t) => {
     const { store } = await create(t);
     await store.acceptIdentity(claimsOf('s1'), userNamed('u1', 'a'));
     await store.removeUser('u1', { keepKeys: false });
@@ -148,7 +148,7 @@ export function runIdentitiesSuite({ name, create }: RecordsFactory): void {
     t.match(await store.acceptIdentity(claimsOf('s1'), userNamed('u2', 'a')), { isNew: true });
   });
 
-  t.test(`${name}: which grants gave it is kept, and brought up to date alone, too`, async (t) => {
+  t.test(`${name}: the names of the grants are stored, and updated on their own, too`, async (t) => {
     const { store } = await create(t);
     const granted = claimsOf('s1', { scopes: ['x'], grants: ['["groups","b"]', '["groups","a"]'] });
     const made = await store.acceptIdentity(granted, userNamed('u1', 'a'));
@@ -162,7 +162,7 @@ export function runIdentitiesSuite({ name, create }: RecordsFactory): void {
     t.not(store.version(), before);
   });
 
-  t.test(`${name}: an administrator by a provider alone is not one that stays`, async (t) => {
+  t.test(`${name}: an administrator by a provider's grant is not one that can't be removed`, async (t) => {
     const { store } = await create(t);
     await store.createUser(newUser('a', { scopeSets: ['administrator'], passwordHash: '$argon2id$' }), 'a');
     const byGroup = claimsOf('s1', { scopeSets: ['administrator'] });
@@ -171,10 +171,10 @@ export function runIdentitiesSuite({ name, create }: RecordsFactory): void {
     await t.rejects(store.removeUser('a', { keepKeys: false }), refusal);
     await t.rejects(store.updateUser('a', { disabled: true }), refusal);
     await t.rejects(store.updateUser('a', { scopeSets: [] }), refusal);
-    t.ok(await store.removeUser('b', { keepKeys: false }), 'who does not count is not kept');
+    t.ok(await store.removeUser('b', { keepKeys: false }), "a user who doesn't count can be removed");
   });
 
-  t.test(`${name}: the last administrator keeps the identity that is the only way in`, async (t) => {
+  t.test(`${name}: the last administrator keeps the only identity to sign in with`, async (t) => {
     const { store } = await create(t);
     await store.createUser(newUser('a', { scopeSets: ['administrator'] }), 'a');
     const identity = { issuer, subject: 's1' };

@@ -14,15 +14,15 @@ import { type PostgresServer, startPostgres } from '../support/postgres-server.t
 import { hashOf, newKey, newUser } from './fixtures.ts';
 import { accessToNewSchema, openPostgresUnderTest, recordsLimits } from './postgres-stores.ts';
 
-interface Heard {
+interface RecordedFeed {
   readonly feed: ChangeFeed;
-  /** Everything told since it was emptied. */
-  readonly told: (RecordsChange | null)[];
-  /** Resolves once all that has been changed by now was told. */
+  /** Every change reported since it was cleared. */
+  readonly changes: (RecordsChange | null)[];
+  /** Resolves once all changes so far have been reported. */
   catchUp(): Promise<void>;
 }
 
-async function listen(t: Test, access: PostgresAccess, store: PostgresRecords): Promise<Heard> {
+async function listen(t: Test, access: PostgresAccess, store: PostgresRecords): Promise<RecordedFeed> {
   const channel = changeChannel(access.address.schema);
   const from = await store.readPosition();
   const feed = listenForChanges({
@@ -31,17 +31,17 @@ async function listen(t: Test, access: PostgresAccess, store: PostgresRecords): 
     from,
   });
   t.teardown(() => feed.close());
-  const told: (RecordsChange | null)[] = [];
-  feed.onChange((change) => told.push(change));
+  const changes: (RecordsChange | null)[] = [];
+  feed.onChange((change) => changes.push(change));
   const catchUp = async () => {
     const since = performance.now();
-    await eventually('everything was heard', () => feed.notifiedUntil > since);
+    await eventually('every change was reported', () => feed.notifiedUntil > since);
   };
   await catchUp();
-  return { feed, told, catchUp };
+  return { feed, changes, catchUp };
 }
 
-/** Ends the connection that listens, and keeps new ones out while `work` is done. */
+/** Ends the connection that listens, and prevents new ones during `work`. */
 async function deafen(server: PostgresServer, work: () => Promise<unknown>): Promise<void> {
   await server.query(
     `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE application_name = $1`,
@@ -62,48 +62,48 @@ if (requirePostgres(t)) {
     const access = accessToNewSchema(server);
     const store = await openPostgresUnderTest(t, access);
     await store.createUser(newUser('owner'), 'owner');
-    return { access, store, heard: await listen(t, access, store), schema: access.address.schema };
+    return { access, store, recorded: await listen(t, access, store), schema: access.address.schema };
   }
 
-  t.test('each change is told once, and nothing but it, while many are made', async (t) => {
-    const { store, heard } = await setUp(t);
+  t.test('of many changes each is reported once, and nothing else', async (t) => {
+    const { store, recorded } = await setUp(t);
     const ids = Array.from({ length: 200 }, (_, index) => `k${index}`);
     await addKeys(store, ids);
-    await heard.catchUp();
-    const newKeys = heard.told.map((change) => change?.newKeys);
+    await recorded.catchUp();
+    const newKeys = recorded.changes.map((change) => change?.newKeys);
     t.strictSame(newKeys.flat().sort(), [...ids].sort());
   });
 
-  t.test('what was changed while nobody could listen is told by name', async (t) => {
-    const { store, heard } = await setUp(t);
+  t.test('a change made while no connection listened is reported by name', async (t) => {
+    const { store, recorded } = await setUp(t);
     await deafen(server, async () => {
       await addKeys(store, ['a', 'b']);
       await store.deleteApiKey('a', { children: false });
     });
-    await heard.catchUp();
-    t.notOk(heard.told.includes(null));
+    await recorded.catchUp();
+    t.notOk(recorded.changes.includes(null));
     t.strictSame(
-      heard.told.flatMap((change) => change?.keys),
+      recorded.changes.flatMap((change) => change?.keys),
       ['a'],
     );
   });
 
-  t.test('what is too long for a notification is told by name', async (t) => {
-    const { store, heard } = await setUp(t);
+  t.test('a change too long for a notification is reported by name', async (t) => {
+    const { store, recorded } = await setUp(t);
     const ids = Array.from({ length: 400 }, (_, index) => `key-of-a-long-name-${index}`);
     await addKeys(store, ids);
     await store.removeUser('owner', { keepKeys: false });
-    await heard.catchUp();
-    t.notOk(heard.told.includes(null));
-    t.match(heard.told.at(-1), { users: ['owner'] });
-    t.equal(heard.told.at(-1)?.keys.length, ids.length);
+    await recorded.catchUp();
+    t.notOk(recorded.changes.includes(null));
+    t.match(recorded.changes.at(-1), { users: ['owner'] });
+    t.equal(recorded.changes.at(-1)?.keys.length, ids.length);
   });
 
-  t.test('a made-up notification hides no change', async (t) => {
-    const { store, heard, access } = await setUp(t);
+  t.test('a forged notification hides no change', async (t) => {
+    const { store, recorded, access } = await setUp(t);
     await addKeys(store, ['k']);
-    await heard.catchUp();
-    heard.told.length = 0;
+    await recorded.catchUp();
+    recorded.changes.length = 0;
     const version = (await store.readPosition()).version;
     for (const made of [version + 1, version + 2, version + 100])
       await server.query('SELECT pg_notify($1, $2)', [
@@ -111,9 +111,9 @@ if (requirePostgres(t)) {
         `${made} key:made-up`,
       ]);
     await store.deleteApiKey('k', { children: false });
-    await heard.catchUp();
-    t.ok(heard.told.some((change) => change?.keys.includes('k')));
-    t.notOk(heard.told.includes(null));
+    await recorded.catchUp();
+    t.ok(recorded.changes.some((change) => change?.keys.includes('k')));
+    t.notOk(recorded.changes.includes(null));
   });
 
   const histories: Record<string, (schema: string) => Promise<unknown>> = {
@@ -130,19 +130,19 @@ if (requirePostgres(t)) {
         INSERT INTO ${schema}.changes (version, hints) SELECT version, '*' FROM next`),
   };
   for (const [what, become] of Object.entries(histories))
-    t.test(`of another history, ${what}, anything may have been changed`, async (t) => {
-      const { store, heard, schema } = await setUp(t);
+    t.test(`with another history, ${what}, anything may have been changed`, async (t) => {
+      const { store, recorded, schema } = await setUp(t);
       await addKeys(store, ['k']);
-      await heard.catchUp();
-      heard.told.length = 0;
+      await recorded.catchUp();
+      recorded.changes.length = 0;
       await become(schema);
-      await heard.catchUp();
-      t.strictSame(heard.told.splice(0), [null]);
-      await heard.catchUp();
-      t.strictSame(heard.told, [], 'once');
+      await recorded.catchUp();
+      t.strictSame(recorded.changes.splice(0), [null]);
+      await recorded.catchUp();
+      t.strictSame(recorded.changes, [], 'once');
       await addKeys(store, ['l']);
-      await heard.catchUp();
-      t.match(heard.told.at(-1), { newKeys: ['l'] });
+      await recorded.catchUp();
+      t.match(recorded.changes.at(-1), { newKeys: ['l'] });
     });
 
   t.test('the log keeps the newest changes', async (t) => {

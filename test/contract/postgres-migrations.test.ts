@@ -12,7 +12,7 @@ const now = () => startOfTime;
 if (requirePostgres(t)) {
   const server = await startPostgres(t);
 
-  t.test('five replicas that start at once on nothing get one store', async (t) => {
+  t.test('five replicas that start at once on an empty database get one store', async (t) => {
     const access = accessToNewSchema(server);
     const stores = await Promise.all(Array.from({ length: 5 }, () => openPostgresUnderTest(t, access)));
     const secrets = await Promise.all(
@@ -54,7 +54,7 @@ if (requirePostgres(t)) {
     t.ok(await other.findUser('a'));
   });
 
-  t.test('a role that may make no schema gets by with one that is there', async (t) => {
+  t.test('a role without the privilege to create schemas can use an existing one', async (t) => {
     await server.query(`CREATE ROLE guest LOGIN PASSWORD 'guest'`);
     await server.query('CREATE SCHEMA theirs AUTHORIZATION guest');
     await server.query('REVOKE CREATE ON DATABASE postern FROM PUBLIC');
@@ -93,7 +93,7 @@ if (requirePostgres(t)) {
 
   t.test('a database in another encoding than UTF-8 is refused', async (t) => {
     // Only a copy of a database of this name may have another encoding.
-    await eventually('nobody uses it', async () => {
+    await eventually('it is unused', async () => {
       await server.query('CREATE DATABASE template0 TEMPLATE postern');
       return true;
     });

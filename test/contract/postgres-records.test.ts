@@ -8,15 +8,15 @@ import { hashOf, newKey, newUser, startOfTime } from './fixtures.ts';
 import {
   accessToNewSchema,
   createPostgresRecordsUnderTest,
-  hearChanges,
   openPostgresUnderTest,
+  recordNotifications,
   recordsLimits,
 } from './postgres-stores.ts';
 import { runRecordsSuite } from './records-suite.ts';
 
 const everything = { sortBy: 'created', sortOrder: 'asc', filters: {}, size: 100, now: startOfTime } as const;
 
-/** As many stores on one schema as gateways would have. */
+/** As many stores on one schema as there would be gateways. */
 async function openThree(t: Test, access: PostgresAccess) {
   const open = () => openPostgresUnderTest(t, access);
   return Promise.all([open(), open(), open()]);
@@ -26,7 +26,7 @@ if (requirePostgres(t)) {
   const server = await startPostgres(t);
   runRecordsSuite({ name: 'postgres', create: (t) => createPostgresRecordsUnderTest(t, server) });
 
-  t.test('postgres: 50 parallel activations make one administrator', async (t) => {
+  t.test('postgres: 50 parallel activations create one administrator', async (t) => {
     const stores = await openThree(t, accessToNewSchema(server));
     const responses = await Promise.allSettled(
       Array.from({ length: 50 }, (_, index) =>
@@ -51,9 +51,9 @@ if (requirePostgres(t)) {
       Promise.all(ids.map((id, index) => on(index).createApiKey(newKey(id), hashOf(id)))),
       Promise.all(ids.slice(0, 20).map((_, index) => on(index).listApiKeys(everything))),
     ]);
-    for (const page of lists) t.equal(page.items.length, page.total, 'one moment');
+    for (const page of lists) t.equal(page.items.length, page.total, 'one snapshot');
     const deleted = await Promise.all(
-      // Each by two at once, half of the keys.
+      // Each by two connections at once, half of the keys.
       ids.flatMap((id, index) =>
         index % 2 ? [] : [0, 1].map((other) => on(index + other).deleteApiKey(id, { children: false })),
       ),
@@ -67,7 +67,7 @@ if (requirePostgres(t)) {
     t.equal(left.total, 32);
   });
 
-  t.test('postgres: no key is minted by one that is deleted in the same moment', async (t) => {
+  t.test('postgres: no key is minted with a key that is deleted at the same time', async (t) => {
     const stores = await openThree(t, accessToNewSchema(server));
     const [store] = stores;
     await store!.createUser(newUser('owner'), 'owner');
@@ -84,10 +84,10 @@ if (requirePostgres(t)) {
     t.equal((await store!.listApiKeys(everything)).total, 0);
   });
 
-  t.test('postgres: every change is told, in the order of versions and of what can be read', async (t) => {
+  t.test('postgres: every change is notified, in the order of versions and of visibility', async (t) => {
     const access = accessToNewSchema(server);
     const stores = await openThree(t, access);
-    const heard = await hearChanges(t, access);
+    const recorded = await recordNotifications(t, access);
     await stores[0]!.createUser(newUser('owner'), 'owner');
     await Promise.all(
       Array.from({ length: 60 }, (_, index) =>
@@ -96,21 +96,21 @@ if (requirePostgres(t)) {
     );
     await stores[1]!.removeUser('owner', { keepKeys: false });
     const version = (await stores[2]!.readPosition()).version;
-    await heard.until(version);
+    await recorded.until(version);
     t.strictSame(
-      heard.changes.map((change) => change.version),
+      recorded.changes.map((change) => change.version),
       Array.from({ length: version }, (_, index) => index + 1),
       'without a gap',
     );
     t.equal(version, 62);
-    t.equal(heard.changes[0]!.hints, 'user:owner');
-    t.match(heard.changes[30]!.hints, /^new-key:k\d+$/);
-    const removal = parseHints(heard.changes[61]!.hints);
+    t.equal(recorded.changes[0]!.hints, 'user:owner');
+    t.match(recorded.changes[30]!.hints, /^new-key:k\d+$/);
+    const removal = parseHints(recorded.changes[61]!.hints);
     t.strictSame(removal?.users, ['owner']);
-    t.equal(removal?.keys.length, 60, 'the keys that went with the user');
+    t.equal(removal?.keys.length, 60, 'the keys deleted with the user');
   });
 
-  t.test('postgres: what changes nothing tells nothing', async (t) => {
+  t.test('postgres: what changes nothing notifies nothing', async (t) => {
     const access = accessToNewSchema(server);
     const store = await openPostgresUnderTest(t, access);
     const identity = { issuer: 'https://login.example.com', subject: 's' };
@@ -129,7 +129,7 @@ if (requirePostgres(t)) {
     t.equal((await store.readPosition()).version, version);
   });
 
-  t.test('postgres: uses are noted by all replicas at once, and the last one counts', async (t) => {
+  t.test('postgres: all replicas record uses at once, and the last use counts', async (t) => {
     const stores = await openThree(t, accessToNewSchema(server));
     const ids = Array.from({ length: 700 }, (_, index) => `k${index}`);
     await stores[0]!.createUser(newUser('owner'), 'owner');
@@ -145,7 +145,7 @@ if (requirePostgres(t)) {
     }
   });
 
-  t.test('postgres: a text with NUL is nobody’s, and no failure', async (t) => {
+  t.test('postgres: a text with NUL matches nothing, and is no failure', async (t) => {
     const store = await openPostgresUnderTest(t, accessToNewSchema(server));
     await store.createUser(newUser('a'), 'a');
     t.equal(await store.findUserByName('a\0'), undefined);
@@ -155,19 +155,22 @@ if (requirePostgres(t)) {
     t.match(await store.listApiKeys({ ...everything, filters: { labelContains: '\0' } }), { total: 0 });
   });
 
-  t.test('postgres: a mistake of ours is no failure of the store, and its error holds no row', async (t) => {
-    const store = await openPostgresUnderTest(t, accessToNewSchema(server));
-    // What the server says of a missing name quotes the whole row, but for its first line.
-    const nameless = newUser('a', { username: 'a\0', passwordHash: 'secret-hash' });
-    const error = await store.createUser(nameless, 'a').catch((error) => error);
-    t.match(error, { code: '23502', kind: 'invalid' });
-    t.notMatch(JSON.stringify(error) + String(error.stack), /secret-hash/);
-    t.strictSame(await store.listUsers(), []);
-    await store.createUser(newUser('a'), 'a');
-    await t.rejects(store.createUser(newUser('a'), 'b'), { code: '23505' });
-  });
+  t.test(
+    'postgres: an invalid query is not a failure of the store, and its error quotes no row',
+    async (t) => {
+      const store = await openPostgresUnderTest(t, accessToNewSchema(server));
+      // The server's message about a missing name quotes the whole row after its first line.
+      const nameless = newUser('a', { username: 'a\0', passwordHash: 'secret-hash' });
+      const error = await store.createUser(nameless, 'a').catch((error) => error);
+      t.match(error, { code: '23502', kind: 'invalid' });
+      t.notMatch(JSON.stringify(error) + String(error.stack), /secret-hash/);
+      t.strictSame(await store.listUsers(), []);
+      await store.createUser(newUser('a'), 'a');
+      await t.rejects(store.createUser(newUser('a'), 'b'), { code: '23505' });
+    },
+  );
 
-  t.test('postgres: a backup is the server’s own business', async (t) => {
+  t.test('postgres: backups are left to the server’s own tools', async (t) => {
     const store = createPostgresRecords({
       access: accessToNewSchema(server),
       now: () => startOfTime,

@@ -19,16 +19,16 @@ import { createManualClock } from './sqlite-stores.ts';
 
 let schemas = 0;
 
-/** For tests that are about neither. */
+/** For tests that don't depend on them. */
 export const recordsLimits = { maxConnections: 8, timeoutMs: 1_800 };
 
-/** How to reach a schema of its own, so that tests share a server and nothing on it. */
+/** Access to a schema of its own, so that tests share a server and nothing on it. */
 export function accessToNewSchema(server: Pick<PostgresServer, 'url'>): PostgresAccess {
   schemas += 1;
   return accessTo(server, `test_${process.pid}_${schemas}`);
 }
 
-/** How to reach that schema. */
+/** Access to that schema. */
 export function accessTo({ url }: Pick<PostgresServer, 'url'>, schema: string): PostgresAccess {
   return { address: postgresAddress(`${url}?schema=${schema}`) };
 }
@@ -64,9 +64,9 @@ export async function createPostgresRecordsUnderTest(
   return { store: await open(), openSecond: open, advance, addScopeSet };
 }
 
-/** The store with the version that the database had after the last call to any of those who share `seen`. */
+/** The store with the version that the database had after the last call to any store that shares `seen`. */
 function withVersion(store: PostgresRecords, seen: { version: number }): Records {
-  const look =
+  const withVersionNoted =
     (method: (...values: unknown[]) => unknown) =>
     async (...values: unknown[]) => {
       const result = await method(...values);
@@ -74,19 +74,22 @@ function withVersion(store: PostgresRecords, seen: { version: number }): Records
       return result;
     };
   const { readPosition: _, close, ...methods } = store;
-  const looking = Object.entries(methods).map(([name, method]) => [name, look(method as () => unknown)]);
-  return { ...(Object.fromEntries(looking) as typeof methods), close, version: () => seen.version };
+  const wrapped = Object.entries(methods).map(([name, method]) => [
+    name,
+    withVersionNoted(method as () => unknown),
+  ]);
+  return { ...(Object.fromEntries(wrapped) as typeof methods), close, version: () => seen.version };
 }
 
-/** What is told of changes in that schema from now on. */
-export interface HeardChanges {
+/** The notified changes in that schema from now on. */
+export interface RecordedNotifications {
   readonly changes: readonly NotifiedChange[];
-  /** Resolves once that version has been told. */
+  /** Resolves once that version has been notified. */
   until(version: number): Promise<void>;
 }
 
 /** Listens until the test's end. */
-export async function hearChanges(t: Test, access: PostgresAccess): Promise<HeardChanges> {
+export async function recordNotifications(t: Test, access: PostgresAccess): Promise<RecordedNotifications> {
   const changes: NotifiedChange[] = [];
   const client = createPostgresClient(access, recordsLimits.timeoutMs);
   t.teardown(() => client.end());

@@ -18,7 +18,7 @@ if (requirePostgres(t)) {
   const server = await startPostgres(t, { tls: certificate });
   const access = accessToNewSchema(server);
 
-  t.test('a server is spoken to over TLS, and verified', async (t) => {
+  t.test('a server is connected to over TLS, and verified', async (t) => {
     const store = await openPostgresUnderTest(t, { ...access, tls: { ca: certificate.certFile } });
     await store.ping();
     const [link] = await server.query(`SELECT bool_and(s.ssl) AS "isTls"
@@ -26,7 +26,7 @@ if (requirePostgres(t)) {
     t.ok(link?.isTls);
   });
 
-  t.test('one that nobody trusted vouches for is not spoken to', async (t) => {
+  t.test('a server without a certificate of a trusted authority is refused', async (t) => {
     const byAnother = { ...access, tls: { ca: other.certFile } };
     await t.rejects(openPostgresRecords({ access: byAnother, now, ...recordsLimits }), {
       code: 'store_unavailable',
@@ -38,7 +38,7 @@ if (requirePostgres(t)) {
     });
   });
 
-  t.test('a file that can’t be read is named', async (t) => {
+  t.test('an unreadable file is named', async (t) => {
     const file = join(folder, 'none.pem');
     await t.rejects(
       openPostgresRecords({ access: { ...access, tls: { ca: file } }, now, ...recordsLimits }),

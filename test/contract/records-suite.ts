@@ -8,7 +8,7 @@ import { runIdentitiesSuite } from './identities-suite.ts';
 import { runSecretsSuite } from './secrets-suite.ts';
 import { runUsersSuite } from './users-suite.ts';
 
-/** A records store with the clock in the test's hand. */
+/** A records store with a clock controlled by the test. */
 export interface RecordsUnderTest {
   readonly store: Records;
   /** Another connection to the same data, as another process has it. */
@@ -23,7 +23,7 @@ export interface RecordsFactory {
   create(t: Test): RecordsUnderTest | Promise<RecordsUnderTest>;
 }
 
-/** What every records store must do. */
+/** The contract of every records store. */
 export function runRecordsSuite(factory: RecordsFactory): void {
   runUsersSuite(factory);
   runIdentitiesSuite(factory);

@@ -3,7 +3,7 @@ import { requireRedis, startRedis } from '../support/redis-server.ts';
 import { sessionTimes, startOfTime } from './fixtures.ts';
 import { newTenant, openRedisStoresUnderTest } from './redis-stores.ts';
 
-t.test('redis: sessions of the version before go on, whichever cookie they hold', async (t) => {
+t.test('redis: sessions of the previous version continue, whichever cookie is held', async (t) => {
   if (!requireRedis(t)) return;
   const redis = await startRedis(t);
   const tenant = newTenant();
@@ -38,7 +38,7 @@ t.test('redis: sessions of the version before go on, whichever cookie they hold'
   t.equal(await present('seen too', 5), 6);
   now += sessionTimes.reuseGraceMs;
   t.equal(await present('lost', 4), 7);
-  // A gateway that still runs the version before: it knows nothing of what a cookie was made from.
+  // A gateway of the previous version: it doesn't record which generation a cookie replaced.
   await redis.command('HSET', keyOf('lost'), 'generation', 8, 'issued', now, 'presented', '');
   t.equal(await present('lost', 7), 8);
   t.equal(await present('seen', 3), 'reused');

@@ -6,15 +6,15 @@ import { runSessionsSuite } from './sessions-suite.ts';
 import { runSingleUseSuite } from './single-use-suite.ts';
 import { createManualClock } from './sqlite-stores.ts';
 
-/** Where the stores are, and how a test gets at what they keep. */
+/** The addresses of the stores, and how a test gets at their contents. */
 export interface RedisPlace {
   readonly name: string;
   readonly url: string;
-  /** Runs a command on every server that takes writes. */
+  /** Runs a command on every server that accepts writes. */
   everywhere(...command: readonly string[]): Promise<readonly unknown[]>;
 }
 
-/** What the stores in Redis must do, whatever kind of Redis it is. */
+/** The contract of the stores in Redis, for every kind of Redis. */
 export function runRedisStoresSuite({ name, url, everywhere }: RedisPlace): void {
   async function create(t: Test, pick: 'sessions'): Promise<SessionsPart>;
   async function create(t: Test, pick: 'singleUse'): Promise<SingleUsePart>;
@@ -36,7 +36,7 @@ export function runRedisStoresSuite({ name, url, everywhere }: RedisPlace): void
     },
   });
 
-  /** The counters live by the server's clock alone: what passes of it is taken off their lives. */
+  /** The counters live by the server's clock alone: elapsed time is subtracted from their lifetimes. */
   async function shortenLives(tenant: string, ms: number): Promise<void> {
     const script = `for _, key in ipairs(redis.call('KEYS', 'postern:${tenant}:*')) do
       redis.call('PEXPIRE', key, math.max(redis.call('PTTL', key) - ${ms}, 0)) end`;

@@ -23,7 +23,7 @@ if (requireRedis(t)) {
   runRedisStoresSuite({
     name: 'cluster',
     url: cluster.url,
-    // A replica sends the reader away, and has nothing of its own.
+    // A replica redirects reads, and holds no data of its own.
     everywhere: (...command) =>
       Promise.all(cluster.nodes.map((node) => node.command(...command).catch(() => null))),
   });

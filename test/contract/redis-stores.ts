@@ -3,7 +3,9 @@ import { openRedisStores, type RedisStores, type RedisStoresOptions } from '../.
 import { isLong } from '../support/gateway-under-load.ts';
 import { redisAddress } from '../support/store-addresses.ts';
 
-/** What the stores do is asked there, not how soon: a busy machine may stand still for longer than the 500 ms of the default. */
+/**
+ * The tests are about what the stores do, not how soon: a busy machine may stall for longer than the default of 500 ms.
+ */
 const patientTimeoutMs = 10_000;
 
 let tenants = 0;

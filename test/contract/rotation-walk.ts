@@ -7,11 +7,11 @@ import { isGone, type SessionsUnderTest } from './sessions-under-test.ts';
 type Step =
   | { readonly kind: 'wait'; readonly ms: number }
   /**
-   * Presents the cookie `back` generations behind the newest (ahead of it when negative: the store has lost writes), as
-   * many tabs at once as `tabs`, every other one to a second process when `elsewhere`.
+   * Presents the cookie `back` generations behind the newest (ahead of it when negative: the store has lost writes), in
+   * as many tabs at once as `tabs`, every other one at a second process when `elsewhere`.
    */
   | { readonly kind: 'present'; readonly back: number; readonly tabs: number; readonly elsewhere: boolean }
-  /** Presents the cookie that the newest was made from. */
+  /** Presents the cookie that the newest one replaced. */
   | { readonly kind: 'previous'; readonly tabs: number; readonly elsewhere: boolean };
 
 const { idleLifetimeMs, absoluteLifetimeMs, reuseGraceMs: grace } = sessionTimes;
@@ -35,7 +35,7 @@ const steps: fc.Arbitrary<Step[]> = fc.array(
   { minLength: 5, maxLength: 25 },
 );
 
-/** The contract's sentences on refresh cookies as a book of every cookie ever made. */
+/** The contract's sentences on refresh cookies, as a record of every cookie ever issued. */
 class CookieBook {
   readonly cookies = new Map<number, { from: number; made: number; firstSeen: number | undefined }>();
   newest = 1;
@@ -57,12 +57,12 @@ class CookieBook {
     return !this.ended && now < this.expires();
   }
 
-  /** The cookie that the newest was made from. */
+  /** The generation that the newest one replaced. */
   previous(): number {
     return this.cookies.get(this.newest)!.from;
   }
 
-  /** The generation that is answered, or why none is. */
+  /** The generation in the response, or why there is none. */
   present(generation: number, now: number): number | 'reused' | 'gone' {
     if (!this.isAlive(now) || generation < 1) return 'gone';
     const { from, made, firstSeen } = this.cookies.get(this.newest)!;
@@ -96,7 +96,7 @@ export async function checkRotationAgainstModel(
 ): Promise<void> {
   let sessionCount = 0;
 
-  /** What is remembered may not know yet that a use elsewhere has moved the end. */
+  /** A cache may not know yet that a use elsewhere has moved the end. */
   function assertLive(found: LiveSession | undefined, expires: number): void {
     if (seesAtOnce) assert.equal(found?.expires, expires);
     else assert.ok(found !== undefined && found.expires <= expires);
@@ -120,7 +120,7 @@ export async function checkRotationAgainstModel(
           const outcomes = (await Promise.all(tabs)).map((response) =>
             response.outcome === 'current' ? response.session.generation : response.outcome,
           );
-          // Whichever comes first: of those that find the session ended by it, none can tell.
+          // Which one comes first is random: those that find the session ended by it can't know.
           const expected = outcomes.map(() => model.present(generation, now));
           assert.deepEqual(outcomes.sort(), expected.sort());
         }

@@ -3,9 +3,9 @@ import type { SigningKey } from '../../src/stores/records.ts';
 import { newUser } from './fixtures.ts';
 import type { RecordsFactory } from './records-suite.ts';
 
-/** What every records store must do with signing keys, secrets and the bootstrap. */
+/** The contract of every records store for signing keys, secrets and the bootstrap. */
 export function runSecretsSuite({ name, create }: RecordsFactory): void {
-  t.test(`${name}: one signing key an algorithm, the first to come`, async (t) => {
+  t.test(`${name}: one signing key per algorithm, the first one added`, async (t) => {
     const { store, openSecond } = await create(t);
     const second = await openSecond();
     const key = (kid: string, algorithm: SigningKey['algorithm'], created: number): SigningKey => ({
@@ -20,7 +20,7 @@ export function runSecretsSuite({ name, create }: RecordsFactory): void {
       second.addSigningKey(key('k2', 'ES256', 2)),
     ]);
     t.strictSame(one, other);
-    t.equal(one.length, 1, 'whoever came first');
+    t.equal(one.length, 1, 'the first one');
     const both = [key('k3', 'EdDSA', 3), ...one];
     t.strictSame(await second.addSigningKey(key('k3', 'EdDSA', 3)), both, 'newest first');
     t.strictSame(await store.signingKeys(), both);
@@ -33,13 +33,13 @@ export function runSecretsSuite({ name, create }: RecordsFactory): void {
       store.secret('cookie', new Uint8Array([1, 2, 3])),
       second.secret('cookie', new Uint8Array([4, 5, 6])),
     ]);
-    t.strictSame([...one], [...other], 'whoever came first');
+    t.strictSame([...one], [...other], 'the first one');
     t.match([...one], one[0] === 1 ? [1, 2, 3] : [4, 5, 6]);
     t.strictSame([...(await store.secret('cookie', new Uint8Array([8])))], [...one]);
-    t.strictSame([...(await store.secret('cursor', new Uint8Array([7])))], [7], 'names are apart');
+    t.strictSame([...(await store.secret('cursor', new Uint8Array([7])))], [7], 'names are independent');
   });
 
-  t.test(`${name}: the bootstrap is open until the first user, however made`, async (t) => {
+  t.test(`${name}: the bootstrap is open until the first user, however created`, async (t) => {
     const { store, openSecond } = await create(t);
     t.strictSame(await store.bootstrap(), { open: true, token: null });
     t.strictSame(await store.setBootstrapToken('one', { reset: false }), { open: true, token: 'one' });
@@ -53,7 +53,7 @@ export function runSecretsSuite({ name, create }: RecordsFactory): void {
     t.match(await store.bootstrap(), { open: false }, 'for good');
   });
 
-  t.test(`${name}: parallel activations make one administrator`, async (t) => {
+  t.test(`${name}: parallel activations create one administrator`, async (t) => {
     const { store, openSecond } = await create(t);
     const second = await openSecond();
     const responses = await Promise.allSettled(

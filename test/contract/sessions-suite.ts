@@ -10,9 +10,9 @@ function generationOf(presentation: Presentation): number | string {
   return presentation.outcome === 'current' ? presentation.session.generation : presentation.outcome;
 }
 
-/** What every session store must do. */
+/** The contract of every session store. */
 export function runSessionsSuite({ name, create }: SessionsFactory): void {
-  t.test(`${name}: a new session lives, and is given back whole`, async (t) => {
+  t.test(`${name}: a new session is alive, and is returned complete`, async (t) => {
     const { store } = await create(t);
     const { session, now } = await store.create({ ...newSession('s'), scope: 'a b' }, sessionTimes);
     t.equal(now, startOfTime);
@@ -31,7 +31,7 @@ export function runSessionsSuite({ name, create }: SessionsFactory): void {
     t.equal(await store.findLive('other'), undefined);
   });
 
-  t.test(`${name}: a session ends at its idle end, exactly`, async (t) => {
+  t.test(`${name}: a session ends exactly at its idle end`, async (t) => {
     const { store, advance } = await create(t);
     await store.create(newSession('s'), sessionTimes);
     await advance(idleLifetimeMs - 1);
@@ -97,25 +97,31 @@ export function runSessionsSuite({ name, create }: SessionsFactory): void {
     t.ok(await isGone(second, 's', seesAtOnce));
   });
 
-  t.test(`${name}: a clock set back stands still for a session until it has caught up`, async (t) => {
-    const { store, advance } = await create(t);
-    await store.create(newSession('s'), sessionTimes);
-    await advance(reuseGraceMs);
-    t.equal(generationOf(await store.present('s', 1, sessionTimes)), 2);
-    await advance(1_000 - absoluteLifetimeMs);
-    const confirmed = await store.present('s', 2, sessionTimes);
-    t.match(confirmed, {
-      now: startOfTime + reuseGraceMs,
-      session: { lastUsed: startOfTime + reuseGraceMs, expires: startOfTime + reuseGraceMs + idleLifetimeMs },
-    });
-    t.ok(await store.findLive('s'));
-    await advance(absoluteLifetimeMs + reuseGraceMs - 1_000);
-    t.equal(
-      generationOf(await store.present('s', 1, sessionTimes)),
-      'reused',
-      'the grace ended when it should',
-    );
-  });
+  t.test(
+    `${name}: after its clock was set back, a session's time stands still until the clock has caught up`,
+    async (t) => {
+      const { store, advance } = await create(t);
+      await store.create(newSession('s'), sessionTimes);
+      await advance(reuseGraceMs);
+      t.equal(generationOf(await store.present('s', 1, sessionTimes)), 2);
+      await advance(1_000 - absoluteLifetimeMs);
+      const confirmed = await store.present('s', 2, sessionTimes);
+      t.match(confirmed, {
+        now: startOfTime + reuseGraceMs,
+        session: {
+          lastUsed: startOfTime + reuseGraceMs,
+          expires: startOfTime + reuseGraceMs + idleLifetimeMs,
+        },
+      });
+      t.ok(await store.findLive('s'));
+      await advance(absoluteLifetimeMs + reuseGraceMs - 1_000);
+      t.equal(
+        generationOf(await store.present('s', 1, sessionTimes)),
+        'reused',
+        'the grace ended when it should',
+      );
+    },
+  );
 
   t.test(`${name}: a malformed generation does nothing`, async (t) => {
     const { store } = await create(t);
@@ -126,7 +132,7 @@ export function runSessionsSuite({ name, create }: SessionsFactory): void {
     t.match(await store.find('s'), { generation: 1 });
   });
 
-  t.test(`${name}: what one connection does, the other sees`, async (t) => {
+  t.test(`${name}: a change by one connection is visible to the other`, async (t) => {
     const { store, openSecond, advance, seesAtOnce } = await create(t);
     const second = await openSecond();
     t.equal(await second.findLive('s'), undefined);
@@ -135,14 +141,14 @@ export function runSessionsSuite({ name, create }: SessionsFactory): void {
     await advance(50_000);
     await store.present('s', 1, sessionTimes);
     await advance(60_000);
-    t.ok(await second.findLive('s'), 'a use elsewhere has moved the idle end');
+    t.ok(await second.findLive('s'), 'a use by the other connection has moved the idle end');
     t.match(await second.revoke('s'), { id: 's' });
     t.equal(await second.findLive('s'), undefined);
     t.ok(await isGone(store, 's', seesAtOnce));
     t.equal(await store.revoke('s'), undefined);
   });
 
-  t.test(`${name}: all sessions of a user end, but the one excepted`, async (t) => {
+  t.test(`${name}: all sessions of a user end, except the one named`, async (t) => {
     const { store, openSecond, advance, seesAtOnce } = await create(t);
     const second = await openSecond();
     await store.create(newSession('expired'), { ...sessionTimes, idleLifetimeMs: 10 });
@@ -150,7 +156,7 @@ export function runSessionsSuite({ name, create }: SessionsFactory): void {
     for (const id of ['a', 'b', 'c']) await store.create(newSession(id), sessionTimes);
     await store.create(newSession('other', 'user-2'), sessionTimes);
     for (const each of [store, second]) t.ok(await each.findLive('a'));
-    t.strictSame([...(await store.revokeAllOf('user-1', 'b'))].sort(), ['a', 'c'], 'live ones only');
+    t.strictSame([...(await store.revokeAllOf('user-1', 'b'))].sort(), ['a', 'c'], 'only live ones');
     t.equal(await store.findLive('a'), undefined);
     t.ok(await isGone(second, 'a', seesAtOnce));
     t.ok(await store.findLive('b'));
@@ -159,7 +165,7 @@ export function runSessionsSuite({ name, create }: SessionsFactory): void {
     t.strictSame(await store.revokeAllOf('user-1'), []);
   });
 
-  t.test(`${name}: pruning takes what has expired and nothing else`, async (t) => {
+  t.test(`${name}: pruning deletes expired entries and nothing else`, async (t) => {
     const { store, advance } = await create(t);
     for (const id of ['a', 'b']) await store.create(newSession(id), { ...sessionTimes, idleLifetimeMs: 10 });
     await store.create(newSession('c'), sessionTimes);
@@ -169,7 +175,7 @@ export function runSessionsSuite({ name, create }: SessionsFactory): void {
     t.ok(await store.findLive('c'));
   });
 
-  t.test(`${name}: any walk of refreshes goes as the model says`, async (t) => {
+  t.test(`${name}: any walk of refreshes agrees with the model`, async (t) => {
     const underTest = await create(t);
     await checkRotationAgainstModel(underTest, await underTest.openSecond());
   });

@@ -2,12 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Test } from 'tap';
 import type { Sessions } from '../../src/stores/sessions.ts';
 
-/** A session store with the clock in the test's hand. */
+/** A session store with a clock controlled by the test. */
 export interface SessionsUnderTest {
   readonly store: Sessions;
   /** Another connection to the same data, as another process has it. */
   openSecond(): Sessions | Promise<Sessions>;
-  /** Whether it sees at once what another connection did; otherwise it is told of endings, within a second. */
+  /** Whether it sees at once what another connection did; otherwise it is notified, within a second. */
   readonly seesAtOnce: boolean;
   advance(ms: number): void | Promise<void>;
 }
@@ -18,7 +18,7 @@ export interface SessionsFactory {
   create(t: Test): SessionsUnderTest | Promise<SessionsUnderTest>;
 }
 
-/** Asks until the response is that the session is gone, for as long as the contract gives another process. */
+/** Queries until the session is gone, for as long as the contract gives another process. */
 export async function isGone(store: Sessions, id: string, seesAtOnce: boolean): Promise<boolean> {
   const until = performance.now() + (seesAtOnce ? 0 : 1_000);
   for (;;) {

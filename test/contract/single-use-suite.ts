@@ -2,7 +2,7 @@ import t, { type Test } from 'tap';
 import type { SingleUse } from '../../src/stores/single-use.ts';
 import { startOfTime } from './fixtures.ts';
 
-/** A store of used values with the clock, which begins at {@link startOfTime}, in the test's hand. */
+/** A store of used values with a clock, starting at {@link startOfTime}, controlled by the test. */
 export interface SingleUseUnderTest {
   readonly store: SingleUse;
   /** Another connection to the same data, as another process has it. */
@@ -18,9 +18,9 @@ export interface SingleUseFactory {
 
 const expires = startOfTime + 60_000;
 
-/** What every store of used values must do. */
+/** The contract of every store of used values. */
 export function runSingleUseSuite({ name, create }: SingleUseFactory): void {
-  t.test(`${name}: what was used is used, on every connection, until its end and after`, async (t) => {
+  t.test(`${name}: a used value stays used, on every connection, until its end and after`, async (t) => {
     const { store, openSecond, advance } = await create(t);
     const second = await openSecond();
     t.equal(await store.consume('a', expires), true);
@@ -31,10 +31,10 @@ export function runSingleUseSuite({ name, create }: SingleUseFactory): void {
     t.equal(await store.consume('a', expires), false);
     await advance(1);
     t.equal(await store.consume('a', expires), false, 'its time is over');
-    t.equal(await store.consume('never seen', expires), false, 'nobody can use what is over');
+    t.equal(await store.consume('never seen', expires), false, "an expired value can't be used");
   });
 
-  t.test(`${name}: what is released can be used again, once, on every connection`, async (t) => {
+  t.test(`${name}: a released value can be used again, once, on every connection`, async (t) => {
     const { store, openSecond } = await create(t);
     const second = await openSecond();
     t.equal(await store.consume('a', expires), true);
@@ -45,7 +45,7 @@ export function runSingleUseSuite({ name, create }: SingleUseFactory): void {
     t.equal(await store.consume('never used', expires), true);
   });
 
-  t.test(`${name}: of many at once, one uses it`, async (t) => {
+  t.test(`${name}: of many uses at once, one succeeds`, async (t) => {
     const { store, openSecond } = await create(t);
     const second = await openSecond();
     const uses = Array.from({ length: 20 }, (_, index) => (index % 2 ? store : second).consume('a', expires));

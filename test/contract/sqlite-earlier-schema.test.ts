@@ -10,7 +10,7 @@ import { temporaryFolder } from './sqlite-stores.ts';
 const migrations = new URL('../../src/stores/sqlite/migrations/records/', import.meta.url);
 const issuer = 'https://login.example.com';
 
-/** Records as they were at schema version 2: a user by a provider's group, who minted a key that minted another. */
+/** Records at schema version 2: a user by a provider's group, who minted a key that minted another. */
 function makeEarlierRecords(file: string): void {
   const db = new Database(file);
   for (const name of ['001-initial.sql', '002-identities.sql'])
@@ -45,6 +45,6 @@ t.test('records of an earlier schema are migrated, and what they hold counts', a
   });
   const staff = { claim: 'groups', value: 'staff', scopes: ['a'], scope_sets: [] };
   const holdings = createHoldings(new Set(['a', 'b']), { idp: { issuer, grants: [staff] } });
-  t.strictSame(holdings.ofKey(found!).scopes, ['a'], 'as far as any grant of the provider gives it now');
+  t.strictSame(holdings.ofKey(found!).scopes, ['a'], 'as far as a current grant of the provider gives it');
   t.strictSame([...(await store.deleteApiKey('parent', { children: true }))].sort(), ['child', 'parent']);
 });

@@ -36,7 +36,7 @@ function makeKeys(): ApiKey[] {
   });
 }
 
-/** One transaction, where the store would make one for each. */
+/** One transaction, where the store would need one for each. */
 function insertAll(file: string, keys: readonly ApiKey[]): void {
   const db = new Database(file);
   const insert = db.prepare(

@@ -19,7 +19,7 @@ t.test('sqlite: file and folder are private, and the side files too', async (t) 
   for (const suffix of ['', '-wal', '-shm']) t.equal(statSync(file + suffix).mode & 0o777, 0o600, suffix);
 });
 
-t.test('sqlite: a backup taken while others never stop writing is a whole store of one moment', async (t) => {
+t.test('sqlite: a backup taken during constant writes is a complete snapshot', async (t) => {
   const { store, openSecond } = createSqliteRecordsUnderTest(t);
   const second = openSecond();
   const email = 'x'.repeat(10_000);
@@ -33,7 +33,7 @@ t.test('sqlite: a backup taken while others never stop writing is a whole store 
     isDone = true;
   });
   for (; !isDone && written < 400; await setImmediate()) await write(second);
-  t.ok(isDone, 'the copy is not started anew by each write');
+  t.ok(isDone, 'the copy is not restarted by each write');
   await backup;
 
   t.equal(statSync(target).mode & 0o777, 0o600);
@@ -44,7 +44,7 @@ t.test('sqlite: a backup taken while others never stop writing is a whole store 
   t.strictSame(ids, [...ids.keys()], 'no later write without an earlier one');
 });
 
-t.test('sqlite: a backup never writes over a file', async (t) => {
+t.test('sqlite: a backup never overwrites a file', async (t) => {
   const { store, file } = createSqliteRecordsUnderTest(t);
   await t.rejects(store.backup(file), { code: 'EEXIST' });
   await t.rejects(store.backup(join(file, 'below')), { code: 'ENOTDIR' });

@@ -13,7 +13,7 @@ runSessionsSuite({ name: 'sqlite', create: createSqliteSessionsUnderTest });
 runSingleUseSuite({ name: 'sqlite', create: createSqliteSessionsUnderTest });
 runAttemptsSuite({ name: 'sqlite', create: createSqliteSessionsUnderTest });
 
-t.test('sqlite: pruning takes all that has expired, also what one transaction leaves', async (t) => {
+t.test('sqlite: pruning deletes everything expired, even more than fits one transaction', async (t) => {
   const { store, advance } = createSqliteSessionsUnderTest(t);
   for (let index = 0; index < 501; index += 1) {
     await store.create(newSession(`${index}`), { ...sessionTimes, idleLifetimeMs: 10 });
@@ -24,7 +24,7 @@ t.test('sqlite: pruning takes all that has expired, also what one transaction le
 
 const migrations = new URL('../../src/stores/sqlite/migrations/sessions/', import.meta.url);
 
-t.test('sqlite: sessions of the version before go on, whichever cookie they hold', async (t) => {
+t.test('sqlite: sessions of the previous version continue, whichever cookie is held', async (t) => {
   const file = join(temporaryFolder(t), 'sessions.db');
   const before = new Database(file);
   t.teardown(() => before.close());
@@ -57,7 +57,7 @@ t.test('sqlite: sessions of the version before go on, whichever cookie they hold
   t.equal(await present('seen too', 5), 6);
   now += sessionTimes.reuseGraceMs;
   t.equal(await present('lost', 4), 7);
-  // A process that still runs the version before: it knows nothing of what a cookie was made from.
+  // A process of the previous version: it doesn't record which generation a cookie replaced.
   rotatedBefore.run(now, 'lost');
   t.equal(await present('lost', 7), 8);
   t.equal(await present('seen', 3), 'reused');
@@ -65,7 +65,7 @@ t.test('sqlite: sessions of the version before go on, whichever cookie they hold
 
 const attempt = { key: 'a', points: 1 };
 
-t.test('sqlite: a window that is over leaves nothing, also when there are many', async (t) => {
+t.test('sqlite: an expired window leaves nothing, even when there are many', async (t) => {
   const { store, advance } = createSqliteSessionsUnderTest(t);
   const limits = Array.from({ length: 1_001 }, (_, index) => ({ key: `${index}`, points: 1 }));
   await store.count(limits, 10);
@@ -73,11 +73,11 @@ t.test('sqlite: a window that is over leaves nothing, also when there are many',
   await advance(10);
   await store.prune();
   const again = await store.count([...limits, attempt], 10);
-  t.match(again, { allowed: false }, 'the one whose window goes on is still there');
+  t.match(again, { allowed: false }, 'the counter whose window continues is still there');
   t.match(await store.count(limits, 10), { allowed: true });
 });
 
-t.test('sqlite: a clock set back, and a shorter window, lock nobody out for longer', async (t) => {
+t.test('sqlite: a clock set back, and a shorter window, prolong no lock-out', async (t) => {
   const { store, advance } = createSqliteSessionsUnderTest(t);
   await store.count([attempt], 60_000);
   await advance(-3_600_000);

@@ -11,14 +11,14 @@ import { startOfTime } from './fixtures.ts';
 import type { RecordsUnderTest } from './records-suite.ts';
 import type { SessionsUnderTest } from './sessions-under-test.ts';
 
-/** A folder of its own, gone after the test. */
+/** A folder of its own, removed after the test. */
 export function temporaryFolder(t: Test): string {
   const folder = mkdtempSync(join(tmpdir(), 'postern-test-'));
   t.teardown(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
 
-/** A clock that moves when told. */
+/** A clock that the test moves. */
 export function createManualClock(): { now(): number; advance(ms: number): void } {
   let now = startOfTime;
   return {
@@ -29,7 +29,7 @@ export function createManualClock(): { now(): number; advance(ms: number): void 
   };
 }
 
-/** The SQLite records store with what only its own tests ask for. */
+/** The SQLite records store with extras that only its own tests need. */
 export interface SqliteRecordsUnderTest extends RecordsUnderTest {
   readonly file: string;
   openSecond(): Records;
@@ -55,7 +55,7 @@ export function createSqliteRecordsUnderTest(t: Test): SqliteRecordsUnderTest {
   return { file, store: open(), openSecond: open, advance, addScopeSet };
 }
 
-/** The file of the sessions, which also remembers what has been used and counts attempts. */
+/** The file of the sessions, which also holds used values and counters of attempts. */
 export interface SqliteSessionsUnderTest extends SessionsUnderTest {
   readonly store: SqliteSessions;
   openSecond(): SqliteSessions;

@@ -6,9 +6,9 @@ import type { RecordsFactory } from './records-suite.ts';
 
 const editors = { id: 'set-1', name: 'editors', description: '', scopes: ['a', 'b'], created: 1, updated: 2 };
 
-/** What every records store must do with users, scope sets and the bootstrap. */
+/** The contract of every records store for users, scope sets and the bootstrap. */
 export function runUsersSuite({ name, create }: RecordsFactory): void {
-  t.test(`${name}: a user is given back whole, with the sets held`, async (t) => {
+  t.test(`${name}: a user is returned complete, with the sets held`, async (t) => {
     const { store, addScopeSet } = await create(t);
     await addScopeSet(editors);
     const user = newUser('u', {
@@ -28,7 +28,7 @@ export function runUsersSuite({ name, create }: RecordsFactory): void {
     t.equal(await store.findUserByName('U'), undefined);
   });
 
-  t.test(`${name}: what password hashes begin with is told once each`, async (t) => {
+  t.test(`${name}: each distinct prefix of the password hashes is listed once`, async (t) => {
     const { store } = await create(t);
     t.strictSame(await store.passwordHashKinds(), []);
     const kinds = ['$argon2id$v=19$m=64,p=1,t=1$', '$argon2id$v=19$m=19456,p=1,t=2$'];
@@ -40,19 +40,19 @@ export function runUsersSuite({ name, create }: RecordsFactory): void {
     t.strictSame([...(await store.passwordHashKinds())].sort(), kinds.sort());
   });
 
-  t.test(`${name}: what commands did is given once, in order, and told of`, async (t) => {
+  t.test(`${name}: the events of commands are returned once, in order, and notified`, async (t) => {
     const { store, openSecond } = await create(t);
     const second = await openSecond();
     t.strictSame(await store.takeCommandEvents(), []);
     const before = store.version();
     await second.keepCommandEvents(['"one"', '"two"']);
     await second.keepCommandEvents(['"three"']);
-    await eventually('the store is told', () => store.version() !== before);
+    await eventually('the store is notified', () => store.version() !== before);
     const taken = await Promise.all([store.takeCommandEvents(), second.takeCommandEvents()]);
     t.strictSame(taken.flat(), ['"one"', '"two"', '"three"']);
     t.ok(
       taken.some((events) => events.length === 0),
-      'to one of those who ask',
+      'to one of the callers',
     );
     t.strictSame(await store.takeCommandEvents(), []);
   });
@@ -66,18 +66,22 @@ export function runUsersSuite({ name, create }: RecordsFactory): void {
     );
   });
 
-  t.test(`${name}: a name is taken once`, async (t) => {
+  t.test(`${name}: a name can be taken only once`, async (t) => {
     const { store } = await create(t);
     await store.createUser(newUser('a'), 'a');
     await store.createUser(newUser('b'), 'b');
     await t.rejects(store.createUser(newUser('c'), 'a'), { code: 'conflict' });
     await t.rejects(store.updateUser('b', { username: 'A' }, 'a'), { code: 'conflict' });
-    t.match(await store.updateUser('a', { username: 'a' }, 'a'), { username: 'a' }, 'its own is free to it');
+    t.match(
+      await store.updateUser('a', { username: 'a' }, 'a'),
+      { username: 'a' },
+      "a user's own name is not a conflict",
+    );
     await t.rejects(store.updateUser('a', { username: 'z' }), TypeError);
     t.equal((await store.listUsers()).length, 2);
   });
 
-  t.test(`${name}: a change leaves what it doesn't name`, async (t) => {
+  t.test(`${name}: a change leaves other fields as they are`, async (t) => {
     const { store } = await create(t);
     const user = newUser('u', { email: 'u@example.com', displayName: 'U', scopes: ['x'], scopeSets: ['s'] });
     await store.createUser(user, 'u');
@@ -100,7 +104,7 @@ export function runUsersSuite({ name, create }: RecordsFactory): void {
     t.equal(await store.updateUser('nobody', { disabled: true }), undefined);
   });
 
-  t.test(`${name}: a new password and disabling raise the epoch, hashing one again does not`, async (t) => {
+  t.test(`${name}: a new password and disabling raise the epoch, rehashing does not`, async (t) => {
     const { store } = await create(t);
     await store.createUser(newUser('u', { passwordHash: 'one' }), 'u');
     t.match(await store.updateUser('u', { email: 'e' }), { epoch: 0, version: 2 });
@@ -111,11 +115,11 @@ export function runUsersSuite({ name, create }: RecordsFactory): void {
     t.match(await store.updateUser('u', { disabled: false }), { epoch: 2 });
   });
 
-  t.test(`${name}: the last enabled administrator stays`, async (t) => {
+  t.test(`${name}: the last enabled administrator can't be removed`, async (t) => {
     const { store } = await create(t);
     const administrator = { scopeSets: ['administrator'], passwordHash: '$argon2id$' };
     await store.createUser(newUser('plain'), 'plain');
-    t.ok(await store.updateUser('plain', { disabled: true }), 'while there is none, none is missed');
+    t.ok(await store.updateUser('plain', { disabled: true }), 'without an administrator none is required');
     await store.createUser(newUser('a', administrator), 'a');
     await store.createUser(newUser('off', { ...administrator, disabled: true }), 'off');
     const refusal = { code: 'last_administrator' };
@@ -124,13 +128,17 @@ export function runUsersSuite({ name, create }: RecordsFactory): void {
     await t.rejects(store.removeUser('a', { keepKeys: false }), refusal);
     t.match(await store.findUser('a'), { user: { disabled: false, scopeSets: ['administrator'] } });
     await store.createUser(newUser('nobody', { scopeSets: ['administrator'] }), 'nobody');
-    await t.rejects(store.removeUser('a', { keepKeys: false }), refusal, 'who can not sign in is none');
+    await t.rejects(
+      store.removeUser('a', { keepKeys: false }),
+      refusal,
+      "a user who can't sign in is not one",
+    );
     await store.updateUser('off', { disabled: false });
     t.ok(await store.removeUser('a', { keepKeys: false }));
     await t.rejects(store.removeUser('off', { keepKeys: false }), refusal);
   });
 
-  t.test(`${name}: two administrators can't remove each other`, async (t) => {
+  t.test(`${name}: two administrators can't remove each other concurrently`, async (t) => {
     const { store, openSecond } = await create(t);
     const second = await openSecond();
     const administrator = { scopeSets: ['administrator'], passwordHash: '$argon2id$' };
@@ -143,7 +151,7 @@ export function runUsersSuite({ name, create }: RecordsFactory): void {
     t.equal((await store.listUsers()).length, 1);
   });
 
-  t.test(`${name}: removing a user takes the keys, unless they are kept`, async (t) => {
+  t.test(`${name}: removing a user deletes the keys, unless they are kept`, async (t) => {
     const { store } = await create(t);
     for (const id of ['a', 'b']) {
       await store.createUser(newUser(id), id);
@@ -156,7 +164,7 @@ export function runUsersSuite({ name, create }: RecordsFactory): void {
     t.equal(await store.removeUser('b', { keepKeys: true }), false);
   });
 
-  t.test(`${name}: the version tells every change, wherever it is made`, async (t) => {
+  t.test(`${name}: the version changes with every change, by any connection`, async (t) => {
     const { store, openSecond } = await create(t);
     const second = await openSecond();
     const seen = new Set([store.version()]);
@@ -177,11 +185,11 @@ export function runUsersSuite({ name, create }: RecordsFactory): void {
       seenBySecond.add(second.version());
       t.equal(seen.size, index + 2);
       t.equal(seenBySecond.size, index + 2);
-      t.equal(store.version(), store.version(), 'and stays without one');
+      t.equal(store.version(), store.version(), 'and stays the same without one');
     }
   });
 
-  t.test(`${name}: scope sets are found by id and by name, the built-in one too`, async (t) => {
+  t.test(`${name}: scope sets are found by id and by name, including the built-in one`, async (t) => {
     const { store, addScopeSet } = await create(t);
     await addScopeSet(editors);
     t.strictSame(await store.findScopeSetByName('editors'), editors);

@@ -19,18 +19,18 @@ t.setTimeout(timeout);
 interface Stage {
   readonly server: PostgresServer;
   readonly folder: string;
-  /** One that was killed is replaced. */
+  /** A gateway that was killed is replaced. */
   readonly gateways: GatewayProcess[];
 }
 
-/** Whom it hits, round by round. */
+/** Which process is killed, round by round. */
 const victims: readonly ((stage: Stage) => Promise<unknown>)[] = [
   ({ server }) => server.kill(),
   ({ server, gateways }) => Promise.all([server.kill(), gateways[0]!.kill()]),
   ({ gateways }) => gateways[1]!.kill(),
 ];
 
-/** Starts again what was killed; gives an access token, and how long it took until all gateways took it, ms. */
+/** Restarts what was killed; gives an access token, and how long it took until all gateways accepted it, ms. */
 async function restore(t: Test, { server, folder, gateways }: Stage): Promise<string> {
   if (server.pid === null) await server.restart();
   for (const [index, { pid }] of gateways.entries())
@@ -51,7 +51,7 @@ async function versionOf({ server }: Stage): Promise<number> {
   return Number(row!.version);
 }
 
-/** Lets everybody change keys, ends the victims somewhere in between; gives what was acknowledged. */
+/** Lets all clients change keys, kills the victims at some point; gives what was acknowledged. */
 async function playRound(stage: Stage, round: number, bearer: string): Promise<AcknowledgedKeys> {
   const known = new AcknowledgedKeys();
   const killAt = 1 + Math.floor(Math.random() * (changesInRound - clients));

@@ -14,7 +14,7 @@ const { username, password } = administrator;
 
 t.setTimeout(isLong ? 900_000 : 60_000);
 
-/** A browser that refreshes with what its jar holds; what the gateway's end takes away is lost on the way. */
+/** A browser that refreshes with the cookies in its jar; a response lost with the gateway never arrives. */
 class Browser {
   jar: string;
   refused: unknown[] = [];
@@ -41,7 +41,7 @@ class Browser {
   }
 }
 
-t.test(`killed ${rounds} times amid refreshes, nobody is signed out`, async (t) => {
+t.test(`killed ${rounds} times amid refreshes, no one is signed out`, async (t) => {
   const config = { sessions: { reuse_grace: `${reuseGraceMs}ms` } };
   let gateway = await startGatewayProcess(t, { config });
   const { folder } = gateway;

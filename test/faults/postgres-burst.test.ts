@@ -16,7 +16,7 @@ const creatorsAtEach = 4;
 const timeout = isLong ? 3_000_000 : 60_000;
 t.setTimeout(timeout);
 
-/** Creates keys at that gateway until it is told to stop, and uses each of them once; gives those that were taken. */
+/** Creates keys at that gateway until it is stopped, and uses each of them once; gives those that were accepted. */
 async function createKeys({ api }: GatewayProcess, bearer: string, isOver: () => boolean): Promise<string[]> {
   const taken: string[] = [];
   while (!isOver()) {
@@ -28,18 +28,18 @@ async function createKeys({ api }: GatewayProcess, bearer: string, isOver: () =>
   return taken;
 }
 
-/** Statuses other than 200 of keys in use, each asked for at each gateway. */
+/** Statuses other than 200 of keys in use, each sent to each gateway. */
 async function refusedOf(gateways: readonly GatewayProcess[], keys: readonly string[]): Promise<string[]> {
-  const asked = gateways.flatMap(({ api }, at) =>
+  const responses = gateways.flatMap(({ api }, at) =>
     keys.map(async (key, index) => {
       const { status } = await api.send(requests.use(key));
       return status === 200 ? [] : [`gateway ${at}, key ${index}: ${status}`];
     }),
   );
-  return (await Promise.all(asked)).flat();
+  return (await Promise.all(responses)).flat();
 }
 
-/** How many gateways have looked at what was changed while they could not hear it. */
+/** How many gateways have caught up with the changes made while they were disconnected. */
 async function listening(server: PostgresServer): Promise<number> {
   const rows = await server.query(
     `SELECT 1 FROM pg_stat_activity WHERE application_name = $1 AND query LIKE '%FROM changes%' AND state = 'idle'`,
@@ -60,7 +60,7 @@ t.test(`keys seen alive count after a burst of other keys, ${rounds} times`, { t
   let created = 0;
   for (let round = 1; round <= rounds; round += 1) {
     await eventually(
-      'every key is taken everywhere',
+      'every key is accepted everywhere',
       async () => (await refusedOf(gateways, keys)).length === 0,
     );
     let isOver = false;
@@ -74,14 +74,14 @@ t.test(`keys seen alive count after a burst of other keys, ${rounds} times`, { t
     await server.kill();
     isOver = true;
     const taken = await Promise.all(burst);
-    t.strictSame(await refusedOf(gateways, keys), [], `round ${round}: keys of before`);
+    t.strictSame(await refusedOf(gateways, keys), [], `round ${round}: earlier keys`);
     for (const [at, gateway] of gateways.entries())
       t.strictSame(await refusedOf([gateway], taken[at]!), [], `keys of the burst, seen by gateway ${at}`);
     created += taken.flat().length;
     await server.restart();
-    await eventually('all have heard it', async () => (await listening(server)) === gateways.length);
+    await eventually('all have caught up', async () => (await listening(server)) === gateways.length);
     await server.kill();
-    t.strictSame(await refusedOf(gateways, keys), [], 'and when it is gone as soon as it was back');
+    t.strictSame(await refusedOf(gateways, keys), [], 'and when it is lost as soon as it was available');
     await server.restart();
   }
   t.comment(`${created} keys were created`);

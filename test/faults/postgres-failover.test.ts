@@ -19,7 +19,7 @@ const timeout = isLong ? 300_000 : 60_000;
 t.setTimeout(timeout);
 
 if (requirePostgres(t)) {
-  t.test('PostgreSQL that takes no writes: whoever needs none goes on', { timeout }, async (t) => {
+  t.test('PostgreSQL that accepts no writes: calls that need none continue', { timeout }, async (t) => {
     const stage = await startRecordsStage(t);
     const { server, gateway, bearer, key } = stage;
     const unseenKey = await mintElsewhere(stage);
@@ -38,21 +38,25 @@ if (requirePostgres(t)) {
     await judgeBack(t, stage, performance.now(), unseenKey);
   });
 
-  t.test('PostgreSQL failed over: away, and back with its standby', { timeout }, async (t) => {
-    const stage = await startRecordsStage(t);
-    const standby = await startPostgresStandby(t, stage.server);
-    const way = {
-      async go() {
-        await standby.caughtUp();
-        await stage.server.kill();
-      },
-      async comeBack() {
-        await standby.promote();
-        stage.relay.retarget(standby);
-      },
-    };
-    await judgeOutage(t, stage, way, () => standby);
-  });
+  t.test(
+    'PostgreSQL failed over: unavailable, and available again with its standby',
+    { timeout },
+    async (t) => {
+      const stage = await startRecordsStage(t);
+      const standby = await startPostgresStandby(t, stage.server);
+      const way = {
+        async go() {
+          await standby.caughtUp();
+          await stage.server.kill();
+        },
+        async comeBack() {
+          await standby.promote();
+          stage.relay.retarget(standby);
+        },
+      };
+      await judgeOutage(t, stage, way, () => standby);
+    },
+  );
 
   t.test('a key that was deleted after a failover that lost changes is refused', { timeout }, async (t) => {
     const stage = await startRecordsStage(t);
@@ -63,10 +67,10 @@ if (requirePostgres(t)) {
     const standby = await startPostgresStandby(t, server);
     await standby.caughtUp();
     await standby.kill();
-    // As many changes are lost here as are made there before anybody listens again.
+    // As many changes are lost here as are made there before the listener reconnects.
     for (const id of [lost.id, another.id])
       t.equal((await gateway.api.send({ method: 'DELETE', path: keysPath + id, bearer })).status, 204);
-    // The gateway has to have heard of them.
+    // The gateway has to have been notified of them.
     await sleep(700);
     await relay.refuse();
     await server.kill();

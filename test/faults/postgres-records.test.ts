@@ -9,7 +9,7 @@ import { startPostgres } from '../support/postgres-server.ts';
 import { startTcpRelay } from '../support/tcp-relay.ts';
 
 const refusal = { code: 'store_unavailable' };
-/** The promise, and something for a machine that has other things to do. */
+/** The promise, plus a margin for a busy machine. */
 const longestMs = 2_000 + 300;
 
 const use = { logins: new Map([['a', 1]]), keys: new Map() };
@@ -28,7 +28,7 @@ async function refusesAll(t: Test, calls: readonly unknown[]) {
 }
 
 if (requirePostgres(t)) {
-  t.test('a server that is killed is away within two seconds, and back after its restart', async (t) => {
+  t.test('a killed server is unavailable within two seconds, and available after its restart', async (t) => {
     const server = await startPostgres(t);
     const store = await openPostgresUnderTest(t, accessToNewSchema(server));
     await store.createUser(newUser('a'), 'a');
@@ -44,11 +44,11 @@ if (requirePostgres(t)) {
     ]);
     await server.restart();
     await eventually('back', () => store.ping().then(() => true), 2_000);
-    t.ok(await store.findUser('a'), 'what was acknowledged is there');
+    t.ok(await store.findUser('a'), 'what was acknowledged is stored');
     await store.createUser(newUser('b'), 'b');
   });
 
-  t.test('a server that stands still keeps nobody waiting, nor a queue without end', async (t) => {
+  t.test('a paused server blocks no caller, and no queue grows without bound', async (t) => {
     const server = await startPostgres(t);
     const store = await openPostgresUnderTest(t, accessToNewSchema(server));
     await store.createUser(newUser('a'), 'a');
@@ -75,31 +75,34 @@ if (requirePostgres(t)) {
     await store.createUser(newUser('d'), 'd');
   });
 
-  t.test('a server that takes no writes is away for writes, and is left for one that does', async (t) => {
-    const server = await startPostgres(t);
-    const store = await openPostgresUnderTest(t, accessToNewSchema(server));
-    await store.createUser(newUser('a'), 'a');
-    await server.makeReadOnly();
-    await refusesAll(t, [store.createUser(newUser('b'), 'b'), store.ping(), store.noteUse(use)]);
-    await t.rejects(store.secret('cookie', new Uint8Array([1])), refusal);
-    t.ok(await store.findUser('a'), 'it still answers');
-    const readByMany = () => Promise.all(Array.from({ length: 20 }, () => store.findUser('a')));
-    await readByMany();
-    const before = await server.query(connections);
-    t.ok(before.length > 1);
-    await t.rejects(store.createUser(newUser('b'), 'b'), refusal);
-    await server.makeWritable();
-    await readByMany();
-    await store.createUser(newUser('b'), 'b');
-    const after = new Set((await server.query(connections)).map(({ pid }) => pid));
-    t.strictSame(
-      before.filter(({ pid }) => after.has(pid)),
-      [],
-      'whatever was connected to it is connected anew',
-    );
-  });
+  t.test(
+    'a server that accepts no writes is unavailable for writes, and is left for one that does',
+    async (t) => {
+      const server = await startPostgres(t);
+      const store = await openPostgresUnderTest(t, accessToNewSchema(server));
+      await store.createUser(newUser('a'), 'a');
+      await server.makeReadOnly();
+      await refusesAll(t, [store.createUser(newUser('b'), 'b'), store.ping(), store.noteUse(use)]);
+      await t.rejects(store.secret('cookie', new Uint8Array([1])), refusal);
+      t.ok(await store.findUser('a'), 'it still responds');
+      const readByMany = () => Promise.all(Array.from({ length: 20 }, () => store.findUser('a')));
+      await readByMany();
+      const before = await server.query(connections);
+      t.ok(before.length > 1);
+      await t.rejects(store.createUser(newUser('b'), 'b'), refusal);
+      await server.makeWritable();
+      await readByMany();
+      await store.createUser(newUser('b'), 'b');
+      const after = new Set((await server.query(connections)).map(({ pid }) => pid));
+      t.strictSame(
+        before.filter(({ pid }) => after.has(pid)),
+        [],
+        'every connection to it is replaced',
+      );
+    },
+  );
 
-  t.test('a writer that stands still holds the others up for no longer than its time', async (t) => {
+  t.test('a stalled writer blocks the others for no longer than its timeout', async (t) => {
     const server = await startPostgres(t);
     const access = accessToNewSchema(server);
     const store = await openPostgresUnderTest(t, access);
@@ -113,7 +116,7 @@ if (requirePostgres(t)) {
     t.ok(await store.findUser('a'));
   });
 
-  t.test('reads go on while writers wait for each other', async (t) => {
+  t.test('reads continue while writers wait for each other', async (t) => {
     const server = await startPostgres(t);
     const access = accessToNewSchema(server);
     const store = await openPostgresUnderTest(t, access);
@@ -133,7 +136,7 @@ if (requirePostgres(t)) {
     t.equal((await store.listUsers()).length, 20);
   });
 
-  t.test('a read whose connection is lost is asked again, a write is not', async (t) => {
+  t.test('a read whose connection is lost is repeated, a write is not', async (t) => {
     const relay = await startTcpRelay(t, await startPostgres(t));
     const store = await openPostgresUnderTest(t, accessToNewSchema(relay));
     await store.createUser(newUser('a'), 'a');
@@ -151,7 +154,7 @@ if (requirePostgres(t)) {
     await refused;
   });
 
-  t.test('a store that is away from the start is no more than that', async (t) => {
+  t.test('a store that is unavailable from the start is just unavailable', async (t) => {
     const access = accessToNewSchema({ url: 'postgres://postern:secret@127.0.0.1:1/postern' });
     const store = createPostgresRecords({ access, now: () => startOfTime, ...recordsLimits });
     await refusesAll(t, [store.findUser('a'), store.ping(), store.activate(newUser('a'), 'a')]);

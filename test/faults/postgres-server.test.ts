@@ -23,7 +23,7 @@ async function connectClient(t: Test, url: string, config: ClientConfig = {}): P
   return client;
 }
 
-t.test('servers that start together are apart', async (t) => {
+t.test('servers that start together are separate', async (t) => {
   if (!requirePostgres(t)) return;
   const servers = await Promise.all([
     startPostgres(t),
@@ -47,7 +47,7 @@ t.test('a server is killed, stopped and started again', async (t) => {
   await client.query(`CREATE TABLE kept AS SELECT 'committed' AS what`);
   await client.query(`BEGIN; INSERT INTO kept VALUES ('not committed')`);
   const busy = connectClient(t, server.url).then((client) => client.query('SELECT pg_sleep(60)'));
-  const [sleeper] = await eventually('it sleeps', async () => {
+  const [sleeper] = await eventually('it is stopped', async () => {
     const rows = await server.query<{ pid: number }>(
       `SELECT pid FROM pg_stat_activity WHERE query LIKE 'SELECT pg_sleep%' AND usename = 'postern'`,
     );
@@ -56,7 +56,7 @@ t.test('a server is killed, stopped and started again', async (t) => {
   await Promise.all([server.kill(), t.rejects(busy)]);
   await ended;
   t.equal(server.pid, null);
-  t.notOk(isRunning(sleeper!.pid), 'its children are gone, too');
+  t.notOk(isRunning(sleeper!.pid), 'its children have ended, too');
   await t.rejects(server.query('SELECT 1'));
 
   for (const before of ['killed', 'running']) {
@@ -66,10 +66,10 @@ t.test('a server is killed, stopped and started again', async (t) => {
     const after = await connectClient(t, server.url);
     t.same((await after.query('SELECT what FROM kept')).rows, [{ what: 'committed' }], before);
   }
-  const told = connectClient(t, server.url).then((client) => once(client, 'error'));
-  await eventually('it is there', async () => (await sessions()) === 2);
+  const notified = connectClient(t, server.url).then((client) => once(client, 'error'));
+  await eventually('it is running', async () => (await sessions()) === 2);
   await server.stop();
-  t.match(await told, [{ code: '57P01' }], 'clients are told of a stop');
+  t.match(await notified, [{ code: '57P01' }], 'clients are notified of a stop');
 
   async function sessions(): Promise<number> {
     const [row] = await server.query(
@@ -79,7 +79,7 @@ t.test('a server is killed, stopped and started again', async (t) => {
   }
 });
 
-t.test('a server stands still and goes on', async (t) => {
+t.test('a server is paused and resumed', async (t) => {
   if (!requirePostgres(t)) return;
   const server = await startPostgres(t);
   const client = await connectClient(t, server.url);
@@ -97,7 +97,7 @@ t.test('a server stands still and goes on', async (t) => {
   t.same((await client.query('SELECT a FROM late')).rows, [{ a: 1 }]);
   server.pause();
   await server.stop();
-  t.equal(server.pid, null, 'a pause does not keep it');
+  t.equal(server.pid, null, 'a pause does not prevent it');
   await server.restart();
   server.pause();
 });
@@ -107,9 +107,9 @@ t.test('a server refuses writes for a while', async (t) => {
   const server = await startPostgres(t);
   const client = await connectClient(t, server.url);
   await client.query('CREATE TABLE words (a int)');
-  const told = once(client, 'error');
+  const notified = once(client, 'error');
   await server.makeReadOnly();
-  t.match(await told, [{ code: '57P01' }]);
+  t.match(await notified, [{ code: '57P01' }]);
   const after = await connectClient(t, server.url);
   await t.rejects(after.query('INSERT INTO words VALUES (1)'), { code: '25006' });
   await server.query('INSERT INTO words VALUES (2)');
@@ -118,7 +118,7 @@ t.test('a server refuses writes for a while', async (t) => {
   t.same((await after.query('SELECT a FROM words')).rows, [{ a: 2 }, { a: 3 }]);
 });
 
-t.test('a server speaks TLS alone', async (t) => {
+t.test('a server accepts only TLS', async (t) => {
   if (!requirePostgres(t) || !requireProgram(t, 'openssl')) return;
   const folder = mkdtempSync(join(tmpdir(), 'postern-certificate-'));
   t.teardown(() => rmSync(folder, { recursive: true }));
@@ -130,7 +130,7 @@ t.test('a server speaks TLS alone', async (t) => {
   await t.rejects(connectClient(t, url), { code: '28000' });
 });
 
-t.test('a password is asked for, and the role is no superuser', async (t) => {
+t.test('a password is required, and the role is not a superuser', async (t) => {
   if (!requirePostgres(t)) return;
   const { url } = await startPostgres(t);
   await t.rejects(connectClient(t, url.replace('secret', 'wrong')), { code: '28P01' });
@@ -138,7 +138,7 @@ t.test('a password is asked for, and the role is no superuser', async (t) => {
   t.same((await client.query('SHOW is_superuser')).rows, [{ is_superuser: 'off' }]);
 });
 
-t.test('a standby takes over', async (t) => {
+t.test('a standby is promoted', async (t) => {
   if (!requirePostgres(t)) return;
   const primary = await startPostgres(t);
   const client = await connectClient(t, primary.url);
@@ -157,7 +157,7 @@ t.test('a standby takes over', async (t) => {
   t.same(await standby.query('SELECT count(*)::int FROM words'), [{ count: 2 }]);
 });
 
-t.test('a server and its folder do not outlive whoever started it', async (t) => {
+t.test('a server and its folder do not outlive the process that started it', async (t) => {
   if (!requirePostgres(t)) return;
   const script = `
     const { startPostgres } = await import('${serverModule}');

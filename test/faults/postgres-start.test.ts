@@ -11,13 +11,13 @@ import { startPostgres } from '../support/postgres-server.ts';
 import { leeway } from '../support/replicas.ts';
 import { timed } from '../support/timed.ts';
 
-/** How long a gateway waits, and a command, and what either may take beyond that, ms. */
+/** How long a gateway waits, and a command, and how much longer either may take, ms. */
 const gatewayPatienceMs = 30_000;
 const commandPatienceMs = 5_000;
 const slackMs = 3_000;
 
 if (requirePostgres(t)) {
-  t.test('who probes a gateway that waits is told that it lives and is not ready', async (t) => {
+  t.test('a gateway that waits is live and not ready', async (t) => {
     const nowhere = 'postgres://postern:secret@127.0.0.1:1/postern';
     const port = guessPort();
     const config = { stores: storesOn(nowhere), management: { port } };
@@ -25,17 +25,17 @@ if (requirePostgres(t)) {
     const { child, ended } = startPostern(['serve', '--config', configFile]);
     t.teardown(() => child.kill('SIGKILL'));
     const ask = (path: string) => fetch(`http://127.0.0.1:${port}${path}`);
-    await eventually('it answers', async () => (await ask('/healthz').catch(() => null))?.status === 200);
+    await eventually('it responds', async () => (await ask('/healthz').catch(() => null))?.status === 200);
     const response = await ask('/readyz');
     t.equal(response.status, 503);
     t.match(await response.json(), { status: 'not_ready', dependencies: { records: { ok: false } } });
     t.equal((await ask('/metrics')).status, 200);
     child.kill('SIGTERM');
-    t.match(await ended, { code: 0 }, 'and it ends when it is asked to');
+    t.match(await ended, { code: 0 }, 'and it ends on request');
   });
 
   t.test(
-    'a gateway waits for a PostgreSQL that is about to be there, or gives up',
+    'a gateway waits for a PostgreSQL that is about to start, or gives up',
     { timeout: 90_000 },
     async (t) => {
       const server = await startPostgres(t);
@@ -64,38 +64,30 @@ if (requirePostgres(t)) {
       await server.restart();
       const { api } = await started;
       const again = await api.activate('eve', 'correct horse battery staple', bootstrapToken);
-      t.match(
-        again,
-        { status: 409, json: { code: 'already_activated' } },
-        'it has the records that were there',
-      );
+      t.match(again, { status: 409, json: { code: 'already_activated' } }, 'it has the existing records');
     },
   );
 
-  t.test(
-    'a start that can not have its PostgreSQL says which one, and why',
-    { timeout: 60_000 },
-    async (t) => {
-      const server = await startPostgres(t);
-      const place = `postern: stores.records postgres://127.0.0.1:${server.port}/postern?schema=postern: `;
-      const start = async (records: string) => {
-        const { run } = createCommandFolder(t, { stores: storesOn(records) });
-        const results = await Promise.all([run(['key', 'list']), run(['user', 'list'])]);
-        for (const { code, stderr } of results) {
-          t.equal(code, 1);
-          t.equal(stderr.slice(0, place.length), place);
-          t.notMatch(stderr, 'secret');
-        }
-        return results.map(({ stderr }) => stderr.slice(place.length));
-      };
-      const refused = 'can\'t be opened (28P01 password authentication failed for user "postern")\n';
-      t.strictSame(await start(server.url.replace(':secret@', ':wrong-secret@')), [refused, refused]);
-      server.pause();
-      const silent = "can't be reached (timeout expired)\n";
-      t.strictSame(await start(server.url), [silent, silent]);
-      server.resume();
-    },
-  );
+  t.test('a start without its PostgreSQL names it, and the reason', { timeout: 60_000 }, async (t) => {
+    const server = await startPostgres(t);
+    const place = `postern: stores.records postgres://127.0.0.1:${server.port}/postern?schema=postern: `;
+    const start = async (records: string) => {
+      const { run } = createCommandFolder(t, { stores: storesOn(records) });
+      const results = await Promise.all([run(['key', 'list']), run(['user', 'list'])]);
+      for (const { code, stderr } of results) {
+        t.equal(code, 1);
+        t.equal(stderr.slice(0, place.length), place);
+        t.notMatch(stderr, 'secret');
+      }
+      return results.map(({ stderr }) => stderr.slice(place.length));
+    };
+    const refused = 'can\'t be opened (28P01 password authentication failed for user "postern")\n';
+    t.strictSame(await start(server.url.replace(':secret@', ':wrong-secret@')), [refused, refused]);
+    server.pause();
+    const silent = "can't be reached (timeout expired)\n";
+    t.strictSame(await start(server.url), [silent, silent]);
+    server.resume();
+  });
 }
 
 function storesOn(records: string): object {

@@ -9,7 +9,7 @@ import {
 } from '../support/postgres-unavailable.ts';
 import { judgeWithin, timed } from '../support/timed.ts';
 
-/** How soon the log says it. */
+/** How soon the log reports it. */
 const limitMs = 2_000;
 
 const ways: Readonly<Record<string, RecordsWay>> = {
@@ -20,7 +20,7 @@ const ways: Readonly<Record<string, RecordsWay>> = {
   },
 };
 
-/** What the gateway says of its stores, in order. */
+/** What the gateway logs about its stores, in order. */
 function saidBy({ gateway }: RecordsStage): Record<string, unknown>[] {
   return gateway
     .logLines()
@@ -30,13 +30,13 @@ function saidBy({ gateway }: RecordsStage): Record<string, unknown>[] {
 if (requirePostgres(t)) {
   const stage = await startRecordsStage(t);
   for (const [name, way] of Object.entries(ways))
-    t.test(`PostgreSQL ${name} is told by the log, also when nobody asks`, { timeout: 60_000 }, async (t) => {
+    t.test(`PostgreSQL ${name} is logged, even without requests`, { timeout: 60_000 }, async (t) => {
       const before = saidBy(stage).length;
       const judgeSaid = async (count: number) => {
         const { tookMs } = await timed(
-          eventually('it is told', () => saidBy(stage).length === before + count),
+          eventually('it is logged', () => saidBy(stage).length === before + count),
         );
-        judgeWithin(t, 'it is told', tookMs, limitMs);
+        judgeWithin(t, 'it is logged', tookMs, limitMs);
       };
       await way.go(stage);
       await judgeSaid(1);

@@ -16,7 +16,7 @@ if (requirePostgres(t)) {
     for (const [name, way] of Object.entries(recordsWays))
       t.test(`PostgreSQL ${name}, ${round}`, { timeout }, (t) => judgeOutage(t, stage, way));
 
-  t.test('no connection is left over at the server', async () => {
+  t.test('no connection is left at the server', async () => {
     const count = async (name: string) => {
       const [row] = await stage.server.query<{ count: number }>(
         'SELECT count(*)::int FROM pg_stat_activity WHERE application_name = $1',
@@ -24,12 +24,9 @@ if (requirePostgres(t)) {
       );
       return row!.count;
     };
-    // That connections in its black hole have ended the relay never passed on.
+    // The relay never passed on the end of the connections in its black hole.
     stage.relay.cut();
-    await eventually(
-      'two gateways have no more than they may',
-      async () => (await count('postern')) <= 2 * 8,
-    );
+    await eventually('two gateways have no more than allowed', async () => (await count('postern')) <= 2 * 8);
     await eventually('each listens on one', async () => (await count(listenerName)) === 2);
   });
 }

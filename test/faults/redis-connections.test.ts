@@ -17,13 +17,15 @@ t.setTimeout(timeout);
 const { username, password } = administrator;
 const backLimitMs = 2_000;
 
-/** What sets connections up, keeps them and refreshes memories; each failing once must not be noticed for long. */
+/**
+ * The commands that set up and maintain connections and refresh caches; the effect of each failing once must be short.
+ */
 const upkeep = ['info', 'subscribe', 'ping', 'time', 'exists'];
 
-/** Such a response to SUBSCRIBE makes ioredis 6.0.0 throw where nobody can catch it (DataHandler.returnReply). */
+/** Such a reply to SUBSCRIBE makes ioredis 6.0.0 throw where it can't be caught (DataHandler.returnReply). */
 const unbearable: ReadonlySet<string> = new Set(['is answered a number', 'is answered nothing']);
 
-t.test('what keeps connections going may fail, too', { timeout }, async (t) => {
+t.test('what maintains connections may fail, too', { timeout }, async (t) => {
   if (!requireRedis(t)) return;
   const stores = { sessions_command_timeout: '200ms', sessions_liveness_age: '500ms' };
   const { relay, gateway, elsewhere } = await startRelayStage(t, { stores });
@@ -45,17 +47,17 @@ t.test('what keeps connections going may fail, too', { timeout }, async (t) => {
         armed.disarm();
         const since = performance.now();
         await eventually('a refresh', async () => (await gateway.api.refresh(cookie)).status === 200);
-        judgeWithin(t, 'it is back', performance.now() - since, backLimitMs);
+        judgeWithin(t, 'it is available again', performance.now() - since, backLimitMs);
         t.equal(await statusOf(accessToken), 200);
         await elsewhere.api.send({ path: '/api/logout', cookie });
         await sleep(1_000);
-        t.equal(await statusOf(accessToken), 401, 'a sign-out elsewhere is honoured within a second');
+        t.equal(await statusOf(accessToken), 401, 'a sign-out elsewhere takes effect within a second');
         t.ok(gateway.pid, 'the process is alive');
       });
     }
 });
 
-t.test('a Sentinel that never answers is passed over', { timeout }, async (t) => {
+t.test('a Sentinel that never responds is skipped', { timeout }, async (t) => {
   if (!requireRedis(t)) return;
   const { url, sentinels } = await startRedisSentinels(t);
   const silent = await startRedisRelay(t, sentinels[0]!);

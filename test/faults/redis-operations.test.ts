@@ -24,22 +24,22 @@ import { judgeUnavailable } from '../support/unavailable.ts';
 const timeout = isLong ? 1_200_000 : 120_000;
 t.setTimeout(timeout);
 
-/** What a response may take beyond the time-out of its command, ms: the tenth that is promised, of the default. */
+/** How much longer than the timeout of its command a response may take, ms: the promised ten percent of the default. */
 const slackMs = 50;
 const backLimitMs = 2_000;
 
 const faultNames = Object.keys(faults);
 
-/** What goes wrong in a row. */
+/** A series of faults. */
 interface Row {
   readonly operation: Operation;
-  /** The how-manieth command of the operation it is, and its name. */
+  /** The number of the command within the operation, and its name. */
   readonly at: number;
   readonly command: string;
   readonly fault: string;
 }
 
-t.test('whatever command goes wrong, nobody loses a session', { timeout }, async (t) => {
+t.test('no failing command loses a session', { timeout }, async (t) => {
   if (!requireRedis(t)) return;
   const stage = await startOperationStage(t);
   const rows = Object.fromEntries(faultNames.map((fault) => [fault, 0]));
@@ -52,7 +52,7 @@ t.test('whatever command goes wrong, nobody loses a session', { timeout }, async
     const commands = await commandsOf(stage.relay, () => operation.run(stage, situation));
     t.ok(commands.length > 0, `${name}: ${commands.join(', ')}`);
     for (const [index, command] of commands.entries()) {
-      // Each fault and each command has its turn in every run, all pairs of them in the long one.
+      // Each fault and each command is covered in every run, all pairs of them in the long one.
       for (const fault of isLong ? faultNames : [faultNames[next++ % faultNames.length]!]) {
         const row = { operation, at: index + 1, command, fault };
         await t.test(`${name}: command ${row.at} (${command}) ${fault}`, async (t) => {
@@ -103,17 +103,20 @@ function judgeResponse(t: Test, { operation, command, fault }: Row, response: Ap
     t.match(response.json, { error: 'temporarily_unavailable' });
 }
 
-/** What the client was told did not happen does not happen afterwards. */
+/** An operation that was refused is not executed later. */
 async function judgeNothingLater(t: Test, { redis }: RelayStage, { fault }: Row, struckAt: number) {
   const before = await stored(redis);
   if (fault === 'arrives late') {
     t.ok(performance.now() - struckAt < delayMs, 'it has not arrived yet');
     await sleep(delayMs + 50 - (performance.now() - struckAt));
   }
-  t.strictSame(await stored(redis), before, 'nothing is done later');
+  t.strictSame(await stored(redis), before, 'nothing is executed later');
 }
 
-/** Within two seconds the store serves again, and whoever was signed in still is: but for what was asked to end. */
+/**
+ * Within two seconds the store serves again, and everyone is still signed in, except where the operation ended a
+ * session.
+ */
 async function goOn(t: Test, stage: RelayStage, row: Row, situation: Situation, response: ApiResponse) {
   const { gateway } = stage;
   const since = performance.now();
@@ -121,7 +124,7 @@ async function goOn(t: Test, stage: RelayStage, row: Row, situation: Situation, 
   if (operation.isSignIn === true || operation.ends === true) {
     await eventually('it is answered', async () => (await operation.run(stage, situation)).status !== 503);
   } else await judgeOneHead(t, stage, situation, response);
-  judgeWithin(t, 'it goes on', performance.now() - since, backLimitMs);
+  judgeWithin(t, 'it continues', performance.now() - since, backLimitMs);
 
   const { bearer } = situation;
   if (operation.isSignIn === true) {
@@ -141,7 +144,7 @@ async function goOn(t: Test, stage: RelayStage, row: Row, situation: Situation, 
   }
 }
 
-/** All cookies that somebody may hold lead to one and the same successor, at most one generation on. */
+/** All cookies that may be in use lead to the same successor, at most one generation later. */
 async function judgeOneHead(t: Test, stage: RelayStage, { cookies }: Situation, response: ApiResponse) {
   const held = response.setCookies.length === 0 ? cookies : [...cookies, cookieOf(response)];
   const responses = await eventually('every cookie is answered', async () => {
@@ -151,16 +154,16 @@ async function judgeOneHead(t: Test, stage: RelayStage, { cookies }: Situation, 
   t.same(
     responses.map(({ status }) => status),
     held.map(() => 200),
-    'nobody is signed out',
+    'no one is signed out',
   );
   const successors = new Set(responses.map(cookieOf));
-  t.equal(successors.size, 1, 'one head');
+  t.equal(successors.size, 1, 'one current cookie');
   const { generation } = partsOf([...successors][0]!);
   t.ok(generation <= 2, `generation ${generation}`);
   t.equal(await stage.redis.command('HGET', sessionKey(held[0]!), 'generation'), String(generation));
 }
 
-t.test('a clock learnt from a slow answer lets nothing be done too late', { timeout }, async (t) => {
+t.test('a clock learnt from a slow reply lets nothing be executed too late', { timeout }, async (t) => {
   if (!requireRedis(t)) return;
   const stage = await startOperationStage(t);
   const { redis, relay, gateway } = stage;
@@ -169,16 +172,16 @@ t.test('a clock learnt from a slow answer lets nothing be done too late', { time
     relay.arm({ fault: slow, commands: isOfOperation });
     t.equal((await gateway.api.refresh(sent)).status, 200);
     await relay.restore();
-    // As much too late as half of that response's time would hide.
+    // As late as half of that reply's delay would hide.
     await passGrace(redis, sent);
     relay.arm({ fault: { delayMs: commandTimeoutMs + 50 }, commands: isOfOperation });
     const response = await gateway.api.refresh(sent);
     if (response.status === 503) {
       const before = await stored(redis);
       await sleep(150);
-      t.strictSame(await stored(redis), before, 'nothing is done later');
+      t.strictSame(await stored(redis), before, 'nothing is executed later');
     } else t.fail(`answered ${response.status}`);
     await relay.restore();
-    await eventually('it is back', async () => (await gateway.api.refresh(sent)).status === 200);
+    await eventually('it is available again', async () => (await gateway.api.refresh(sent)).status === 200);
   }
 });

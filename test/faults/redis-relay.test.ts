@@ -16,7 +16,7 @@ async function startStage(t: Test): Promise<Stage> {
   return { redis, relay: await startRedisRelay(t, redis) };
 }
 
-/** A client that has connected, gives up on a command at once when its connection ends, and connects anew. */
+/** A client that is connected, fails a command at once when its connection ends, and reconnects. */
 async function connectClient(t: Test, port: number, options: RedisOptions = {}): Promise<Redis> {
   const client = new Redis(port, '127.0.0.1', {
     lazyConnect: true,
@@ -31,7 +31,7 @@ async function connectClient(t: Test, port: number, options: RedisOptions = {}):
   return client;
 }
 
-/** What a command came to: its response, the error answered, or how it failed without any. */
+/** The outcome of a command: its reply, the error in the reply, or how it failed without one. */
 const outcome = (command: Promise<unknown>) =>
   command.catch(({ name, message }: Error) =>
     name === 'ReplyError' || message === timedOut ? message : ended,
@@ -43,18 +43,18 @@ const readOnly = "READONLY You can't write against a read only replica.";
 
 interface FaultRow {
   readonly fault: RelayFault;
-  /** What comes of the second of three INCR sent at once on one connection. */
+  /** The outcome of the second of three INCR sent at once on one connection. */
   readonly outcome: unknown;
-  /** What comes of the third. */
+  /** The outcome of the third. */
   readonly next: unknown;
   /** How many of the three the server executes. */
   readonly executed: 1 | 2 | 3;
-  /** It takes as long as the delay. */
+  /** Whether it takes as long as the delay. */
   readonly isLate?: boolean;
 }
 
 const delayMs = 50;
-/** Long enough for a busy machine to do something in the meantime. */
+/** Long enough for a busy machine to make progress in the meantime. */
 const longDelayMs = 500;
 
 const faults: Readonly<Record<string, FaultRow>> = {
@@ -64,14 +64,14 @@ const faults: Readonly<Record<string, FaultRow>> = {
   'a reply swallowed': { fault: 'swallow-reply', outcome: timedOut, next: timedOut, executed: 2 },
   'a command delayed': { fault: { delayMs }, outcome: 2, next: 3, executed: 3, isLate: true },
   'a reply delayed': { fault: { delayReplyMs: delayMs }, outcome: 2, next: 3, executed: 3, isLate: true },
-  'an error in place of an answer': {
+  'an error instead of a reply': {
     fault: { error: readOnly },
     outcome: readOnly,
     next: 2,
     executed: 2,
   },
-  'other bytes in place of an answer': { fault: { bytes: ':42\r\n' }, outcome: 42, next: 2, executed: 2 },
-  'garbage in place of an answer': {
+  'other bytes instead of a reply': { fault: { bytes: ':42\r\n' }, outcome: 42, next: 2, executed: 2 },
+  'garbage instead of a reply': {
     fault: { bytes: 'HTTP/1.1 400 Bad Request\r\n\r\n' },
     outcome: ended,
     next: ended,
@@ -80,7 +80,7 @@ const faults: Readonly<Record<string, FaultRow>> = {
 };
 
 for (const protocol of [2, 3] as const)
-  t.test(`each fault strikes the one command, by RESP${protocol}`, async (t) => {
+  t.test(`each fault strikes exactly one command, over RESP${protocol}`, async (t) => {
     if (!requireRedis(t)) return;
     const stage = await startStage(t);
     for (const [name, row] of Object.entries(faults))
@@ -100,11 +100,11 @@ async function judge(t: Test, { redis, relay }: Stage, row: FaultRow, protocol: 
   if (row.isLate === true) t.ok(tookMs >= delayMs - 1, `${tookMs} ms`);
   t.equal(await redis.command('GET', 'n'), String(row.executed));
   const other = await connectClient(t, relay.port, { protocol });
-  t.equal(await other.get('n'), String(row.executed), 'other connections are as before');
+  t.equal(await other.get('n'), String(row.executed), 'other connections are unaffected');
   t.equal(armed.struck, 1);
 }
 
-t.test('a rule counts what it is about', async (t) => {
+t.test('a rule counts the commands that it matches', async (t) => {
   if (!requireRedis(t)) return;
   const { relay } = await startStage(t);
   const [one, other] = [await connectClient(t, relay.port), await connectClient(t, relay.port)];
@@ -114,7 +114,7 @@ t.test('a rule counts what it is about', async (t) => {
   await one.set('a', 1);
   await connectClient(t, relay.port);
   await other.set('b', 1);
-  t.equal(await outcome(one.get('a')), fault.error, 'over all connections, set-up commands apart');
+  t.equal(await outcome(one.get('a')), fault.error, 'over all connections, except set-up commands');
   t.equal(await outcome(one.get('a')), '1', 'once');
   t.match(third, { counted: 4, struck: 1 });
 
@@ -133,7 +133,7 @@ t.test('a rule counts what it is about', async (t) => {
   t.equal(relay.accepted, 3);
 });
 
-t.test('a command that is delayed is executed though its client has gone', async (t) => {
+t.test('a delayed command is executed even though its client has disconnected', async (t) => {
   if (!requireRedis(t)) return;
   const { redis, relay } = await startStage(t);
   const client = await connectClient(t, relay.port, { retryStrategy: () => null });
@@ -144,7 +144,7 @@ t.test('a command that is delayed is executed though its client has gone', async
   t.equal(await response, ended);
   t.equal(await redis.command('GET', 'late'), null);
   await eventually('it is executed', async () => (await redis.command('GET', 'late')) === 'yes');
-  await eventually('nothing is left of the connection', async () => {
+  await eventually('no connection is left', async () => {
     const clients = String(await redis.command('CLIENT', 'LIST'))
       .trim()
       .split('\n');
@@ -152,7 +152,7 @@ t.test('a command that is delayed is executed though its client has gone', async
   });
 });
 
-t.test('messages pass between the replies, and faults strike subscriptions too', async (t) => {
+t.test('messages pass between replies, and faults strike subscriptions, too', async (t) => {
   if (!requireRedis(t)) return;
   const { redis, relay } = await startStage(t);
   for (const protocol of [2, 3] as const) {
@@ -197,7 +197,7 @@ t.test('the whole relay refuses, swallows and cuts', async (t) => {
   t.equal(await outcome(client.set('a', 2)), 'OK');
 
   relay.blackHole();
-  t.equal(await outcome(client.set('a', 3)), timedOut, 'swallowed on a connection from before');
+  t.equal(await outcome(client.set('a', 3)), timedOut, 'swallowed on an existing connection');
   const lost = new Redis(relay.port, '127.0.0.1', {
     lazyConnect: true,
     commandTimeout: 100,
@@ -206,12 +206,12 @@ t.test('the whole relay refuses, swallows and cuts', async (t) => {
   lost.connect().catch(() => {});
   t.equal(await outcome(lost.get('a')), timedOut, 'swallowed on a new one');
   lost.disconnect();
-  await eventually('the other connection alone', () => relay.open === 1);
+  await eventually('only the other connection', () => relay.open === 1);
   await redis.kill();
   await redis.restart();
-  t.equal(relay.open, 1, 'of what happens behind it nothing is heard');
+  t.equal(relay.open, 1, 'nothing from behind the black hole arrives');
   await relay.restore();
-  t.equal(await outcome(client.get('a')), timedOut, 'what was in it stays silent');
+  t.equal(await outcome(client.get('a')), timedOut, 'its connections stay silent');
   const isBack = once(client, 'ready');
   relay.cut();
   await isBack;

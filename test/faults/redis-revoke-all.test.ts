@@ -25,7 +25,7 @@ const tenant = 'acme';
 const user = 'user-1';
 const ids = ['one', 'two', 'three'];
 
-/** A store behind a relay, and one that reaches the same Redis straight. */
+/** A store behind a relay, and one that reaches the same Redis directly. */
 interface Stage {
   readonly redis: RedisServer;
   readonly relay: RedisRelay;
@@ -47,7 +47,7 @@ async function prepare({ redis, straight }: Stage): Promise<void> {
   await straight.create({ ...newSession('other'), userId: 'user-2' }, sessionTimes);
 }
 
-t.test('ending all sessions of a user, whatever command goes wrong', { timeout }, async (t) => {
+t.test('ending all sessions of a user, whichever command fails', { timeout }, async (t) => {
   if (!requireRedis(t)) return;
   const stage = await startStage(t);
   await prepare(stage);
@@ -66,7 +66,7 @@ t.test('ending all sessions of a user, whatever command goes wrong', { timeout }
   t.comment(`${warm.length} commands: ${warm.join(', ')}`);
 });
 
-/** Without the index, from which those that have ended may go whenever they like. */
+/** Without the index, from which ended sessions may disappear at any time. */
 async function sessionsStored(redis: RedisServer): Promise<object> {
   const entries = Object.entries(await stored(redis));
   return Object.fromEntries(entries.filter(([key]) => key.includes(':session:')));
@@ -85,13 +85,13 @@ async function judge(t: Test, stage: Stage, at: number, fault: string): Promise<
     t.ok(failure instanceof Refusal && failure.code === 'store_unavailable', String(failure));
     const before = await sessionsStored(redis);
     if (fault === 'arrives late') await sleep(delayMs + 50 - commandTimeoutMs);
-    t.strictSame(await sessionsStored(redis), before, 'nothing is done later');
+    t.strictSame(await sessionsStored(redis), before, 'nothing is executed later');
   }
   await relay.restore();
   const since = performance.now();
-  await eventually('it can be asked again', async () => (await sessions.revokeAllOf(user)) !== undefined);
+  await eventually('it can be called again', async () => (await sessions.revokeAllOf(user)) !== undefined);
   const tookMs = performance.now() - since;
-  t.ok(tookMs < 2_000 * leeway, `it is back after ${Math.round(tookMs)} ms`);
+  t.ok(tookMs < 2_000 * leeway, `it is available again after ${Math.round(tookMs)} ms`);
   for (const id of ids) t.equal(await straight.find(id), undefined, `${id} has ended`);
-  t.ok(await straight.find('other'), 'nobody else’s has');
+  t.ok(await straight.find('other'), 'no other user’s has');
 }

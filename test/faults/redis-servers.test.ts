@@ -29,10 +29,10 @@ t.test('a server is killed, stopped, paused and started again', async (t) => {
   redis.pause();
   await t.rejects(client.set('a', 'late'), /timed out/);
   redis.resume();
-  t.equal(await client.get('a'), 'late', 'it goes on with what came while it stood still');
+  t.equal(await client.get('a'), 'late', 'it continues with what arrived while it was paused');
   redis.pause();
   await redis.stop();
-  t.equal(redis.pid, null, 'a pause does not keep it');
+  t.equal(redis.pid, null, 'a pause does not prevent it');
   await redis.restart();
   redis.pause();
 });
@@ -94,16 +94,16 @@ t.test('sentinels replace a master, again and again', async (t) => {
   t.equal(await first!.command('GET', 'a'), '2');
   second!.resume();
   await group.settled();
-  t.equal(((await second!.command('ROLE')) as string[])[0], 'slave', 'who was paused is put in its place');
+  t.equal(((await second!.command('ROLE')) as string[])[0], 'slave', 'the paused one becomes its replica');
 });
 
-/** The ports of those who hold slots, by what that node says. */
+/** The ports of the nodes that hold slots, according to that node. */
 async function portsBy(node: RedisServer): Promise<Set<number>> {
   const ranges = (await node.command('CLUSTER', 'SLOTS')) as [number, number, ...[string, number][]][];
   return new Set(ranges.flatMap(([, , ...holders]) => holders.map(([, port]) => port)));
 }
 
-t.test('a cluster gets over the loss of a master', async (t) => {
+t.test('a cluster survives the loss of a master', async (t) => {
   if (!requireRedis(t)) return;
   const cluster = await startRedisCluster(t);
   for (const node of cluster.nodes) t.equal((await portsBy(node)).size, 6, 'every node sees every other');
@@ -118,7 +118,7 @@ t.test('a cluster gets over the loss of a master', async (t) => {
   await cluster.settled();
   t.not(await cluster.masterOf('a'), lost);
   for (const node of cluster.nodes)
-    if (node !== lost) t.notOk((await portsBy(node)).has(lost.port), 'every node has given it up');
+    if (node !== lost) t.notOk((await portsBy(node)).has(lost.port), 'every node considers it failed');
   t.equal(await client.set('a', 2), 'OK');
   await lost.restart();
   await cluster.settled();

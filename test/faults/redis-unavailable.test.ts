@@ -26,10 +26,10 @@ import { closeCodeOf, openWebSocket } from '../support/web-sockets.ts';
 const timeout = isLong ? 300_000 : 110_000;
 t.setTimeout(timeout);
 
-/** The default of `stores.sessions_command_timeout`, and a tenth more. */
+/** The default of `stores.sessions_command_timeout`, plus ten percent. */
 const responseLimitMs = 550;
 const backLimitMs = 2_000;
-/** How often streams are looked at, and what one request takes. */
+/** The interval at which streams are checked, plus the time of one request. */
 const sweepMs = 400;
 const requestMs = 100;
 
@@ -39,12 +39,9 @@ interface Stage extends AwayStage {
   before: unknown;
 }
 
-/** The sentences of the contract, in the order in which a Redis goes away and comes back. */
+/** The promises of the contract, in the order in which Redis becomes unavailable and available again. */
 const sentences: Readonly<Record<string, (t: Test, stage: Stage) => Promise<void>>> = {
-  'sign-in, refresh and sign-out answer 503 with Retry-After within the command time-out': async (
-    t,
-    stage,
-  ) => {
+  'sign-in, refresh and sign-out get 503 with Retry-After within the command timeout': async (t, stage) => {
     const { gateway, bearer, cookie } = stage;
     const calls = {
       'a sign-in': tryToSignIn(gateway),
@@ -66,17 +63,17 @@ const sentences: Readonly<Record<string, (t: Test, stage: Stage) => Promise<void
   },
 
   'a session that this process never saw alive is 503': async (t, { gateway, unseenBearer }) => {
-    const asked = gateway.api.send({ path: '/api/store/x', bearer: unseenBearer });
-    const { came, tookMs } = await timed(asked);
+    const response = gateway.api.send({ path: '/api/store/x', bearer: unseenBearer });
+    const { came, tookMs } = await timed(response);
     judgeUnavailable(t, 'its bearer token', came);
     judgeWithin(t, 'it', tookMs, responseLimitMs);
   },
 
-  '/readyz stays 200 and says which store is away': async (t, { gateway }) => {
+  '/readyz stays 200 and names the unavailable store': async (t, { gateway }) => {
     t.strictSame(await readiness(gateway), ready(false));
   },
 
-  'the log says why, in words of ours': async (t, { gateway }) => {
+  'the log gives the reason, in our own words': async (t, { gateway }) => {
     const line = await eventually(
       'a line about the store',
       () => logText(gateway.folder).match(/.*"msg":"store unavailable".*/)?.[0],
@@ -98,12 +95,12 @@ const sentences: Readonly<Record<string, (t: Test, stage: Stage) => Promise<void
     });
     const refusedAtMs = performance.now();
     judgeUnavailable(t, 'a bearer token', refused);
-    t.ok(refusedAtMs - stage.seenAtMs >= staleIfErrorMs, 'not before');
+    t.ok(refusedAtMs - stage.seenAtMs >= staleIfErrorMs, 'not earlier');
     judgeWithin(t, 'refused', refusedAtMs - stage.wentAtMs, staleIfErrorMs + requestMs);
     t.equal(await statusOf(gateway, { apiKey: key }), 200, 'an API key passes');
   },
 
-  'nothing was done later, and no session is gone': async (t, stage) => {
+  'nothing was executed late, and no session is lost': async (t, stage) => {
     await stage.way.comeBack(stage);
     const { tookMs } = await timed(
       eventually('it is ready', async () => {
@@ -111,12 +108,12 @@ const sentences: Readonly<Record<string, (t: Test, stage: Stage) => Promise<void
         return JSON.stringify(body) === JSON.stringify(ready(true).body);
       }),
     );
-    judgeWithin(t, 'it is back', tookMs, backLimitMs);
+    judgeWithin(t, 'it is available again', tookMs, backLimitMs);
     await sleep(300);
     t.strictSame(await stored(stage.redis), stage.before);
   },
 
-  'everybody goes on, without a restart': async (t, { gateway, bearer, unseenBearer, cookie }) => {
+  'everyone continues, without a restart': async (t, { gateway, bearer, unseenBearer, cookie }) => {
     t.equal(await statusOf(gateway, { bearer }), 200);
     t.equal(await statusOf(gateway, { bearer: unseenBearer }), 200);
     t.equal((await tryToSignIn(gateway)).status, 200);
@@ -145,16 +142,16 @@ for (const [name, way] of Object.entries(ways))
       await t.test(sentence, { timeout }, (t) => judge(t, stage));
       if (!sentence.includes('streams')) continue;
       const endedAtMs = await streamEnded;
-      t.ok(endedAtMs - stage.seenAtMs >= staleIfErrorMs, 'a stream of the session ends, not before');
+      t.ok(endedAtMs - stage.seenAtMs >= staleIfErrorMs, 'a stream of the session ends, not earlier');
       judgeWithin(t, 'it ends', endedAtMs - stage.wentAtMs, staleIfErrorMs + sweepMs + requestMs);
-      t.equal(ofKey.readyState, ofKey.OPEN, 'one of an API key goes on');
+      t.equal(ofKey.readyState, ofKey.OPEN, 'a stream of an API key continues');
     }
     t.strictSame(auditLines(gateway.folder, 'refresh_token_reused'), [], 'no false alarm');
     ofKey.terminate();
   });
 
 for (const [name, way] of Object.entries(ways))
-  t.test(`a gateway started with Redis ${name} comes good by itself`, { timeout }, async (t) => {
+  t.test(`a gateway started with Redis ${name} recovers by itself`, { timeout }, async (t) => {
     if (!requireRedis(t)) return;
     const stage = await startAwayStage(t, { redis: durable });
     const { bearer, cookie, key } = stage;
@@ -169,7 +166,7 @@ for (const [name, way] of Object.entries(ways))
     const { tookMs } = await timed(
       eventually('a refresh', async () => (await started.api.refresh(cookie)).status === 200),
     );
-    judgeWithin(t, 'it is back', tookMs, backLimitMs);
+    judgeWithin(t, 'it is available again', tookMs, backLimitMs);
     t.equal(await statusOf(started, { bearer }), 200);
     t.equal((await tryToSignIn(started)).status, 200);
     t.strictSame(await readiness(started), ready(true));
@@ -184,7 +181,7 @@ const losses: Readonly<Record<string, (stage: AwayStage) => Promise<unknown>>> =
 };
 
 for (const [name, lose] of Object.entries(losses))
-  t.test(`${name}: everybody is signed out, cleanly`, { timeout }, async (t) => {
+  t.test(`${name}: everyone is signed out, cleanly`, { timeout }, async (t) => {
     if (!requireRedis(t)) return;
     const stage = await startAwayStage(t);
     const { gateway, bearer, cookie, key } = stage;
@@ -220,7 +217,7 @@ for (const [name, lose] of Object.entries(losses))
     t.strictSame(auditLines(gateway.folder, 'refresh_token_reused'), [], 'no false alarm');
   });
 
-t.test('maxmemory reached: nobody new is let in, and nobody is put out', { timeout }, async (t) => {
+t.test('maxmemory reached: no one new is signed in, and no one is signed out', { timeout }, async (t) => {
   if (!requireRedis(t)) return;
   const stage = await startAwayStage(t);
   const { gateway, redis, bearer, unseenBearer, cookie, key } = stage;

@@ -29,7 +29,7 @@ function mayMount(): boolean {
   return isMounted;
 }
 
-/** The folder of a small disk of the test's own. */
+/** The folder of a small disk for the test alone. */
 function smallDisk(t: Test): string {
   const folder = join(temporaryFolder(t), 'disk');
   t.teardown(() => unmount(folder));
@@ -55,7 +55,7 @@ t.test('a database that may not grow refuses writes and keeps what it has', asyn
   t.equal(
     read(() => count.get()),
     1,
-    'not even the first half is there',
+    'not even the first half is stored',
   );
   await write(() => insert.run('second', Buffer.alloc(10)));
 });
@@ -79,7 +79,7 @@ t.test('a full disk refuses writes, keeps what was acknowledged, and recovers', 
   const version = store.version();
   const refused = String(written).padStart(3, '0');
   t.equal(await store.findUser(refused), undefined, 'nothing half-done');
-  t.equal((await store.listUsers()).length, written, 'reads go on');
+  t.equal((await store.listUsers()).length, written, 'reads continue');
 
   rmSync(ballast);
   await store.createUser(newUser(refused, big), refused);
@@ -104,7 +104,7 @@ t.test('a full disk ends no session', { skip }, async (t) => {
   };
   await t.rejects(fill(), { code: 'store_unavailable' });
   at += sessionTimes.reuseGraceMs;
-  // The refresh may fit in or not; either way the session goes on.
+  // The refresh may fit or not; either way the session continues.
   await store.present('first', 1, sessionTimes).catch((error) => t.equal(error.code, 'store_unavailable'));
   t.match(await store.findLive('first'), { id: 'first' });
 });

@@ -7,10 +7,12 @@ import { createSqliteRecordsUnderTest } from '../contract/sqlite-stores.ts';
 import { isLong } from '../support/gateway-under-load.ts';
 import { holdWriteLock } from './sqlite-lock-holder.ts';
 
-/** The promised 50 ms, and what other work of the machine may add. */
+/** The promised 50 ms, plus a margin for other work of the machine. */
 const longestBlockMs = 100;
 
-/** The event loop goes on while `work` runs, which takes more than `minTurns` turns; in the long run no turn is long. */
+/**
+ * The event loop runs on while `work` runs, which takes more than `minTurns` turns; in the long run no turn is long.
+ */
 async function judgeTurns(t: Test, minTurns: number, work: () => Promise<unknown>): Promise<void> {
   let turns = 0;
   const counter = setInterval(() => {
@@ -31,7 +33,7 @@ async function judgeTurns(t: Test, minTurns: number, work: () => Promise<unknown
   if (isLong) t.ok(blockedMs < longestBlockMs, `blocked for ${blockedMs} ms`);
 }
 
-t.test('a lock held elsewhere for 300 ms is waited for without blocking', async (t) => {
+t.test('the wait for a lock held elsewhere for 300 ms does not block', async (t) => {
   const { store, file } = createSqliteRecordsUnderTest(t);
   await holdWriteLock(t, file, 300);
   const start = performance.now();
@@ -39,14 +41,14 @@ t.test('a lock held elsewhere for 300 ms is waited for without blocking', async 
     const writes = Array.from({ length: 20 }, (_, index) =>
       store.createUser(newUser(`${index}`), `${index}`),
     );
-    t.strictSame(await store.listUsers(), [], 'reads go on');
+    t.strictSame(await store.listUsers(), [], 'reads continue');
     await Promise.all(writes);
   });
   t.ok(performance.now() - start > 200, 'the lock was met');
   t.equal((await store.listUsers()).length, 20);
 });
 
-t.test('a lock held for good is given up after two seconds, by all who wait at once', async (t) => {
+t.test('a lock held for good is given up after two seconds, by all waiting calls', async (t) => {
   const { store, file } = createSqliteRecordsUnderTest(t);
   const holder = await holdWriteLock(t, file, 60_000);
   const start = performance.now();
@@ -65,12 +67,12 @@ t.test('a lock held for good is given up after two seconds, by all who wait at o
 
   holder.kill('SIGKILL');
   await once(holder, 'exit');
-  t.strictSame(await store.listUsers(), [], 'nothing of the refused writes is there');
+  t.strictSame(await store.listUsers(), [], 'nothing of the refused writes is stored');
   await store.createUser(newUser('later'), 'later');
   t.equal((await store.listUsers()).length, 1);
 });
 
-t.test('a crowd of writes leaves the event loop its turns', async (t) => {
+t.test('many writes leave turns of the event loop to other work', async (t) => {
   const { store } = createSqliteRecordsUnderTest(t);
   await judgeTurns(t, 5, () => {
     const users = Array.from({ length: 100 }, (_, index) => newUser(`${index}`));
@@ -78,7 +80,7 @@ t.test('a crowd of writes leaves the event loop its turns', async (t) => {
   });
 });
 
-t.test('noting many uses leaves the event loop its turns', async (t) => {
+t.test('recording many uses leaves turns of the event loop to other work', async (t) => {
   const { store } = createSqliteRecordsUnderTest(t);
   const keys = new Map(Array.from({ length: 100_000 }, (_, index) => [`${index}`, index]));
   await judgeTurns(t, 50, () => store.noteUse({ logins: new Map(), keys }));

@@ -13,9 +13,9 @@ import { temporaryFolder } from '../contract/sqlite-stores.ts';
 import { holdWriteLock } from './sqlite-lock-holder.ts';
 
 const options = { now: () => startOfTime };
-const rootReadsAnything = getuid?.() === 0 && 'root reads what nobody may';
+const rootReadsAnything = getuid?.() === 0 && 'root can read every file';
 
-/** The error with which `open` refuses. */
+/** The error with which `open` refuses a file. */
 function refusalOf(open: () => unknown): StoreOpenError {
   try {
     open();
@@ -35,7 +35,7 @@ async function writeRecords(file: string): Promise<void> {
   await store.close();
 }
 
-t.test('a file of text is refused, named, and left as it is', async (t) => {
+t.test('a text file is refused, named, and left as it is', async (t) => {
   const file = join(temporaryFolder(t), 'records.db');
   writeFileSync(file, 'not a database '.repeat(1_000));
   t.match(
@@ -75,7 +75,7 @@ t.test('a newer schema is refused', async (t) => {
   );
 });
 
-t.test('a sessions file named as records is refused, and the other way round', async (t) => {
+t.test('a sessions file configured as records is refused, and the other way round', async (t) => {
   const folder = temporaryFolder(t);
   const records = join(folder, 'records.db');
   const sessions = join(folder, 'sessions.db');
@@ -108,7 +108,7 @@ t.test("another program's database is refused before anything is written", async
   t.ok(before.equals(readFileSync(file)));
 });
 
-t.test('a folder in the way of the file is refused', async (t) => {
+t.test('a folder at the path of the file is refused', async (t) => {
   const file = join(temporaryFolder(t), 'records.db');
   mkdirSync(file);
   t.match(
@@ -118,7 +118,7 @@ t.test('a folder in the way of the file is refused', async (t) => {
 });
 
 t.test(
-  'a folder or file that may not be read or written is refused',
+  'a folder or file without read or write permission is refused',
   { skip: rootReadsAnything },
   async (t) => {
     const folder = temporaryFolder(t);
@@ -139,7 +139,7 @@ t.test(
   },
 );
 
-t.test('a process that comes second to a migration waits for it and takes it as done', async (t) => {
+t.test('a process that is second to a migration waits for it and finds it done', async (t) => {
   const file = join(temporaryFolder(t), 'records.db');
   const migration = new URL('../../src/stores/sqlite/migrations/records/001-initial.sql', import.meta.url);
   const marks = 'PRAGMA application_id = 0x50535452; PRAGMA user_version = 1;';
@@ -149,7 +149,7 @@ t.test('a process that comes second to a migration waits for it and takes it as 
   t.strictSame(await store.listUsers(), []);
 });
 
-t.test('processes that start at once on a new file all get the same store', async (t) => {
+t.test('processes that start at the same time on a new file all get the same store', async (t) => {
   const file = join(temporaryFolder(t), 'data', 'records.db');
   const store = new URL('../../src/stores/sqlite/records.ts', import.meta.url);
   const program = `import { createSqliteRecords } from ${JSON.stringify(store.href)};
@@ -179,15 +179,15 @@ for (const [what, open] of Object.entries({
   records: createSqliteRecords,
   sessions: createSqliteSessions,
 })) {
-  t.test(`files of ${what} that others can read are narrowed, and told of`, async (t) => {
+  t.test(`${what} files that other users can read are narrowed, and reported`, async (t) => {
     const file = join(temporaryFolder(t), `${what}.db`);
     const inUse = open(file, options);
     const files = [file, `${file}-wal`, `${file}-shm`];
     for (const each of files) chmodSync(each, 0o664);
-    const told: string[] = [];
-    const again = open(file, { ...options, onNarrowed: (name, mode) => told.push(`${name} ${mode}`) });
+    const reported: string[] = [];
+    const again = open(file, { ...options, onNarrowed: (name, mode) => reported.push(`${name} ${mode}`) });
     t.strictSame(
-      told,
+      reported,
       files.map((name) => `${name} 0664`),
     );
     for (const each of files) t.equal(statSync(each).mode & 0o777, 0o600, each);
@@ -196,7 +196,7 @@ for (const [what, open] of Object.entries({
   });
 
   t.test(
-    `an empty file for ${what} that others can read gets no secrets before it is narrowed`,
+    `an empty ${what} file that other users can read gets no secrets before it is narrowed`,
     async (t) => {
       const file = join(temporaryFolder(t), `${what}.db`);
       writeFileSync(file, '', { mode: 0o644 });
@@ -209,7 +209,7 @@ for (const [what, open] of Object.entries({
   );
 }
 
-t.test('a file of somebody else that others can read is left as it is', async (t) => {
+t.test('a file of another user that others can read is left as it is', async (t) => {
   const file = join(temporaryFolder(t), 'records.db');
   const db = new Database(file);
   db.exec('CREATE TABLE theirs (x)');
@@ -220,8 +220,8 @@ t.test('a file of somebody else that others can read is left as it is', async (t
 });
 
 t.test(
-  'a file that can not be narrowed is refused',
-  { skip: getuid?.() !== 0 && 'only root makes files of somebody else' },
+  "a file that can't be narrowed is refused",
+  { skip: getuid?.() !== 0 && 'only root can create files of another user' },
   async (t) => {
     const folder = temporaryFolder(t);
     const file = join(folder, 'records.db');

@@ -16,7 +16,7 @@ t.test('records in a file have no pool', async (t) => {
   );
 });
 
-t.test('connections to PostgreSQL are busy or free, and whoever waits for one is seen', async (t) => {
+t.test('connections to PostgreSQL are busy or free, and waiting calls are counted', async (t) => {
   if (!requirePostgres(t)) return;
   const { url } = await startPostgres(t);
   const stores = { records: url, records_statement_timeout: '20s', sessions: 'sqlite:sessions.db' };
@@ -29,7 +29,7 @@ t.test('connections to PostgreSQL are busy or free, and whoever waits for one is
     const inState = (state: string) => value('records_connections', { state });
     return { busy: inState('busy'), free: inState('free'), waiting: value('records_waiting') };
   };
-  const idle = await eventually('nothing is asked', async () => {
+  const idle = await eventually('no query is running', async () => {
     const load = await read();
     return load.busy === 0 && load;
   });
@@ -49,7 +49,7 @@ t.test('connections to PostgreSQL are busy or free, and whoever waits for one is
   t.ok(held.busy >= 1);
   await holder.query('COMMIT');
   await Promise.all(writes);
-  await eventually('all is free again', async () => {
+  await eventually('all are free again', async () => {
     const { busy, waiting } = await read();
     return busy === 0 && waiting === 0;
   });

@@ -27,7 +27,7 @@ interface Stage {
   readonly gateways: readonly GatewayProcess[];
 }
 
-/** Somebody with a session and a key, both in use at every gateway. */
+/** A user with a session and a key, both in use at every gateway. */
 interface Account {
   readonly id: string;
   readonly name: string;
@@ -42,7 +42,7 @@ async function run({ gateways }: Stage, args: readonly string[], input = ''): Pr
   return stdout.trimEnd();
 }
 
-/** Adds somebody as another process would. */
+/** Adds a user as another process would. */
 async function addAccount(stage: Stage, name: string): Promise<Account> {
   const { id } = await withPostgresRecords(stage.url, (records) =>
     addUserTo(records, { username: name, password, scopes: ['store:read', 'apikeys:write'] }),
@@ -52,18 +52,24 @@ async function addAccount(stage: Stage, name: string): Promise<Account> {
   return { id, name, bearer, key };
 }
 
-/** At each gateway: of the session and of the key. */
+/** At each gateway: with the session and with the key. */
 async function statuses({ gateways }: Stage, { bearer, key }: Account): Promise<number[]> {
   const path = '/api/store/x';
-  const asked = gateways.flatMap(({ api }) => [api.send({ path, bearer }), api.send({ path, apiKey: key })]);
-  return (await Promise.all(asked)).map(({ status }) => status);
+  const requests = gateways.flatMap(({ api }) => [
+    api.send({ path, bearer }),
+    api.send({ path, apiKey: key }),
+  ]);
+  return (await Promise.all(requests)).map(({ status }) => status);
 }
 
-/** The names by which the upstreams are told of the session and the key, at each gateway. */
+/** The names that the upstreams receive for the session and the key, at each gateway. */
 async function names({ gateways }: Stage, { bearer, key }: Account): Promise<unknown[]> {
   const path = '/api/store/x';
-  const asked = gateways.flatMap(({ api }) => [api.send({ path, bearer }), api.send({ path, apiKey: key })]);
-  const responses = await Promise.all(asked);
+  const requests = gateways.flatMap(({ api }) => [
+    api.send({ path, bearer }),
+    api.send({ path, apiKey: key }),
+  ]);
+  const responses = await Promise.all(requests);
   return responses.map(({ json }) => new Map(json.headers).get('X-Auth-Username'));
 }
 
@@ -84,7 +90,7 @@ async function lastOf(streams: readonly { readonly endedAtMs: Promise<number> }[
   return Math.max(...(await Promise.all(streams.map(({ endedAtMs }) => endedAtMs))));
 }
 
-/** Resolves, with how long it took since then, once `look` gives that. */
+/** Resolves, with the time it took since then, once `look` gives that. */
 async function becomes<T>(t: Test, what: string, sinceMs: number, look: () => Promise<T>, wanted: T) {
   const text = JSON.stringify(wanted);
   await eventually(what, async () => JSON.stringify(await look()) === text);
@@ -109,7 +115,7 @@ if (requirePostgres(t)) {
   const stage = { url, gateways };
 
   t.test(
-    'a user who is disabled is out everywhere, streams included, and back when enabled',
+    'a disabled user is signed out everywhere, streams included, and back when enabled',
     { timeout },
     async (t) => {
       for (let round = 0; round < rounds; round++) {
@@ -117,24 +123,36 @@ if (requirePostgres(t)) {
         const { ofSession, ofKey } = await openAll(stage, account);
         await update(stage, account, { disabled: true });
         const sinceMs = performance.now();
-        await becomes(t, 'all is refused', sinceMs, () => statuses(stage, account), Array(6).fill(401));
+        await becomes(
+          t,
+          'everything is refused',
+          sinceMs,
+          () => statuses(stage, account),
+          Array(6).fill(401),
+        );
         judge(t, 'streams of the session end', (await ofSession.endedAtMs) - sinceMs);
         judge(t, 'streams of the key end', (await ofKey.endedAtMs) - sinceMs);
         await update(stage, account, { disabled: false });
         const enabledAtMs = performance.now();
-        await becomes(t, 'all is accepted', enabledAtMs, () => statuses(stage, account), Array(6).fill(200));
+        await becomes(
+          t,
+          'everything is accepted',
+          enabledAtMs,
+          () => statuses(stage, account),
+          Array(6).fill(200),
+        );
       }
     },
   );
 
-  t.test('a user who is renamed, or has other scopes, is so everywhere', { timeout }, async (t) => {
+  t.test("a user's new name or scopes apply everywhere", { timeout }, async (t) => {
     for (let round = 0; round < rounds; round++) {
       const account = await addAccount(stage, `renamed ${round}`);
       const { ofSession, ofKey } = await openAll(stage, account);
       await update(stage, account, { username: `another-${round}` });
       const renamedAtMs = performance.now();
       const wanted = Array(6).fill(`another-${round}`);
-      await becomes(t, 'the new name is told', renamedAtMs, () => names(stage, account), wanted);
+      await becomes(t, 'the new name is forwarded', renamedAtMs, () => names(stage, account), wanted);
       await update(stage, account, { scopes: ['store:write'] });
       const sinceMs = performance.now();
       const lost = Array(6).fill(403);
@@ -144,7 +162,7 @@ if (requirePostgres(t)) {
     }
   });
 
-  t.test('what the command line changes holds at running gateways', { timeout }, async (t) => {
+  t.test('changes by the command line apply at running gateways', { timeout }, async (t) => {
     for (let round = 0; round < rounds; round++) {
       const name = `commanded ${round}`;
       const id = await run(stage, ['user', 'add', name, '--scopes', 'store:read'], `${password}\n`);
@@ -160,7 +178,11 @@ if (requirePostgres(t)) {
       ]);
       const { accessToken: bearer } = await gateways[1].api.signIn(name, password);
       const account = { id, name, bearer, key };
-      t.same(await statuses(stage, account), Array(6).fill(200), 'what it made works at once, at all');
+      t.same(
+        await statuses(stage, account),
+        Array(6).fill(200),
+        'a created user works at once, at all of them',
+      );
       const { ofKey, ofSession } = await openAll(stage, account);
       const { json } = await gateways[0].api.send({ path: '/api/store/x', apiKey: key });
       await run(stage, ['key', 'revoke', new Map<string, string>(json.headers).get('X-Auth-Key-Id')!]);

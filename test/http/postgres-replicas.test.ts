@@ -19,12 +19,12 @@ t.setTimeout(timeout);
 
 type Gateways = readonly GatewayProcess[];
 
-/** What all gateways answer to one request. */
+/** The responses of all gateways to one request. */
 function ofAll<T>(gateways: Gateways, ask: (gateway: GatewayProcess) => Promise<T>): Promise<T[]> {
   return Promise.all(gateways.map(ask));
 }
 
-/** Fifty want to be the first administrator, by as many names; gives the name of the one who is. */
+/** Fifty clients try to become the first administrator, by as many names; gives the name of the one that succeeded. */
 async function judgeActivation(t: Test, gateways: Gateways, url: string): Promise<string> {
   const activations = Array.from({ length: 50 }, (_, index) =>
     gateways[index % gateways.length]!.api.activate(`ada ${index}`, password, bootstrapToken),
@@ -42,7 +42,7 @@ async function judgeActivation(t: Test, gateways: Gateways, url: string): Promis
   return users[0]!.username;
 }
 
-/** A token, a cookie and a cursor from one gateway are good at all. */
+/** A token, a cookie and a cursor from one gateway are valid at all of them. */
 async function judgeSharedSecrets(t: Test, gateways: Gateways, name: string): Promise<void> {
   const jwks = await ofAll(gateways, ({ api }) => api.send({ path: '/.well-known/jwks.json' }));
   t.equal(jwks[0]!.json.keys.length, 1, 'one signing key');
@@ -105,7 +105,7 @@ if (requirePostgres(t)) {
           counts[name] = (counts[name] ?? 0) + 1;
       }
       const expected = { 'use 200': 3 * count, 'deletion 204': count, 'there 401': count };
-      t.same(counts, expected, 'and not once more where it was deleted');
+      t.same(counts, expected, 'and never again after its deletion');
     });
   });
 

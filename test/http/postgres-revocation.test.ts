@@ -20,28 +20,28 @@ import { startTcpRelay, type TcpRelay } from '../support/tcp-relay.ts';
 const perSecond = isLong ? 1_000 : 200;
 const rounds = isLong ? 12 : 1;
 const keysInRound = 8;
-/** When a key is deleted, counted from when the connections are hit, ms: at random, one in each part of that time. */
+/** When a key is deleted after the connections are disturbed, ms: at random, one in each part of that time. */
 const earliestMs = -150;
 const latestMs = isLong ? 1_250 : 650;
-/** For how long a deleted key is used on, ms. */
+/** How long a deleted key is still sent, ms. */
 const afterMs = isLong ? 1_300 : 700;
 const timeout = isLong ? 600_000 : 60_000;
 t.setTimeout(timeout);
 
 const listening = hasApplicationName(listenerName);
 
-/** Does something to the connections of a gateway, perhaps again and again until the signal. */
+/** Disturbs the connections of a gateway, repeatedly until the signal where needed. */
 type Hit = (relay: TcpRelay, until: AbortSignal) => unknown;
 
-/** What becomes of them while keys are deleted. */
+/** The disturbances of the connections while keys are deleted. */
 const faults: Readonly<Record<string, Hit>> = {
-  'all is well': () => {},
+  undisturbed: () => {},
   'the listening connection is cut': (relay) => relay.cut(listening),
   'the listening connection is cut every 100 ms': (relay, until) => {
     const timer = setInterval(() => relay.cut(listening), 100);
     until.addEventListener('abort', () => clearInterval(timer));
   },
-  'nobody can listen': (relay) => relay.refuse(listening),
+  'no connection can listen': (relay) => relay.refuse(listening),
   'the listening connection is in a black hole': (relay) => relay.blackHole(listening),
   'all connections are cut': (relay) => relay.cut(),
 };
@@ -59,9 +59,9 @@ interface Doomed {
   readonly streams: readonly OpenStream[];
 }
 
-/** How much later than the acknowledgement of its deletion a key was good for something, ms. */
+/** How long after the acknowledgement of its deletion a key was still accepted, ms. */
 interface Lateness {
-  /** The last request that was let in: sent, and answered. */
+  /** The last request that was accepted: sent, and answered. */
   readonly sent: number;
   readonly answered: number;
   /** The last stream that ended. */
@@ -74,7 +74,7 @@ async function prepare({ gateways, load, bearer }: Stage): Promise<Doomed> {
   return { id, inUse: await load.add(key), streams };
 }
 
-/** Deletes a key, again where the store could not be had, and gives how long it was good for something. */
+/** Deletes a key, again if the store was unavailable, and gives how long it was still accepted. */
 async function judgeDeletion(
   { load, bearer }: Stage,
   gateway: GatewayProcess,
@@ -85,7 +85,7 @@ async function judgeDeletion(
   let { status } = await gateway.api.send(deletion);
   while (status === 503) ({ status } = await gateway.api.send(deletion));
   const deletedMs = performance.now();
-  // Where the answer to a COMMIT was lost, it was deleted the first time.
+  // If the reply to a COMMIT was lost, it was deleted the first time.
   if (status !== 204 && status !== 404) throw new Error(`the deletion was answered ${status}`);
   const ended = Promise.all(streams.map(({ endedAtMs }) => endedAtMs));
   await sleep(afterMs);
@@ -100,7 +100,7 @@ async function judgeDeletion(
 async function playRound(stage: Stage, hit: Hit): Promise<Lateness[]> {
   const { gateways, relays } = stage;
   const doomed = await Promise.all(Array.from({ length: keysInRound }, () => prepare(stage)));
-  // Wherever gateways are in what they do at intervals.
+  // At any phase of the gateways' intervals.
   await sleep(Math.random() * 400);
   const partMs = (latestMs - earliestMs) / keysInRound;
   const deletions = doomed.map(async (each, index) => {
@@ -116,7 +116,7 @@ async function playRound(stage: Stage, hit: Hit): Promise<Lateness[]> {
   return all;
 }
 
-t.test('a key that is deleted is good for nothing within a second', { timeout }, async (t) => {
+t.test('a deleted key is refused everywhere within a second', { timeout }, async (t) => {
   if (!requirePostgres(t)) return;
   const server = await startPostgres(t);
   const relays = [
@@ -148,10 +148,10 @@ t.test('a key that is deleted is good for nothing within a second', { timeout },
         answered: worst('answered'),
         stream: worst('stream'),
       });
-      t.ok(worst('sent') < 1_000 * leeway, `the last request that was let in: ${worst('sent')} ms`);
+      t.ok(worst('sent') < 1_000 * leeway, `the last request that was accepted: ${worst('sent')} ms`);
       t.ok(worst('stream') < 1_000 * leeway, `the last stream that ended: ${worst('stream')} ms`);
     });
   t.comment(load.counts);
-  t.equal(spared.failed, 0, 'a key that nobody deleted was let in each time');
+  t.equal(spared.failed, 0, 'a key that was not deleted was accepted each time');
   t.ok(performance.now() - spared.lastCameMs < 1_000 * leeway, 'and still is');
 });

@@ -10,7 +10,7 @@ import { activate, startPostgresReplicas } from '../support/postgres-replicas.ts
 import { startPostgres } from '../support/postgres-server.ts';
 
 const perSecond = isLong ? 1_000 : 400;
-/** Long enough in the long run that uses are noted, which is done once a minute. */
+/** In the long run, long enough that uses are recorded, which happens once a minute. */
 const seconds = isLong ? 130 : 3;
 const allowed = 3;
 const timeout = isLong ? 300_000 : 60_000;
@@ -35,40 +35,44 @@ t.test('a request with a key in use costs next to no statement', { timeout }, as
   const [statementsBefore, answeredBefore] = [statements(), answered()];
   t.ok(statementsBefore > 20, 'they are counted');
   await sleep(seconds * 1_000);
-  const asked = statements() - statementsBefore;
+  const sent = statements() - statementsBefore;
   const count = answered() - answeredBefore;
   t.ok(count > (seconds * perSecond) / 2, `${count} requests`);
-  t.ok(asked / count < 0.05, `${asked} statements, ${(asked / count).toFixed(4)} a request`);
+  t.ok(sent / count < 0.05, `${sent} statements, ${(sent / count).toFixed(4)} per request`);
   t.same(Object.keys(load.counts), ['200']);
 });
 
-t.test('a gateway has no more connections than it may, however many ask', { timeout }, async (t) => {
-  if (!requirePostgres(t)) return;
-  const server = await startPostgres(t);
-  const stores = { records_connections: allowed };
-  const [gateway] = await startPostgresReplicas(t, [server.url], { stores });
-  const bearer = await activate(gateway);
-  const countOf = async () => {
-    const [row] = await server.query<{ count: number }>(
-      `SELECT count(*)::int FROM pg_stat_activity WHERE application_name = 'postern'`,
+t.test(
+  'a gateway has no more connections than allowed, however many requests need one',
+  { timeout },
+  async (t) => {
+    if (!requirePostgres(t)) return;
+    const server = await startPostgres(t);
+    const stores = { records_connections: allowed };
+    const [gateway] = await startPostgresReplicas(t, [server.url], { stores });
+    const bearer = await activate(gateway);
+    const countOf = async () => {
+      const [row] = await server.query<{ count: number }>(
+        `SELECT count(*)::int FROM pg_stat_activity WHERE application_name = 'postern'`,
+      );
+      return row!.count;
+    };
+    let isAsking = true;
+    let most = 0;
+    const watching = (async () => {
+      while (isAsking) most = Math.max(most, await countOf());
+    })();
+    const { username, password } = administrator;
+    const form = { username, password };
+    const sent = Array.from({ length: 100 }, (_, index) =>
+      index % 4 === 0
+        ? gateway.api.send({ method: 'POST', path: '/api/login/access-token', form })
+        : gateway.api.send({ path: '/api/admin/api-keys/', bearer }),
     );
-    return row!.count;
-  };
-  let isAsking = true;
-  let most = 0;
-  const watching = (async () => {
-    while (isAsking) most = Math.max(most, await countOf());
-  })();
-  const { username, password } = administrator;
-  const form = { username, password };
-  const asked = Array.from({ length: 100 }, (_, index) =>
-    index % 4 === 0
-      ? gateway.api.send({ method: 'POST', path: '/api/login/access-token', form })
-      : gateway.api.send({ path: '/api/admin/api-keys/', bearer }),
-  );
-  const statuses = (await Promise.all(asked)).map(({ status }) => status);
-  isAsking = false;
-  await watching;
-  t.same([...new Set(statuses)], [200]);
-  t.ok(most > 1 && most <= allowed, `${most} of ${allowed}`);
-});
+    const statuses = (await Promise.all(sent)).map(({ status }) => status);
+    isAsking = false;
+    await watching;
+    t.same([...new Set(statuses)], [200]);
+    t.ok(most > 1 && most <= allowed, `${most} of ${allowed}`);
+  },
+);

@@ -10,7 +10,7 @@ import { type RedisOptions, type RedisServer, requireRedis, startRedis } from '.
 import { logText, startReplica, statusesAt } from '../support/replicas.ts';
 import { walkGraceMs, walkThroughStore } from '../support/store-walk.ts';
 
-/** Every command that the session store needs a Redis user to be allowed. */
+/** Every command that a Redis user needs permission for to run the session store. */
 const commands = [
   ...['client|setname', 'info', 'ping', 'time', 'subscribe', 'publish'],
   ...['eval', 'evalsha', 'del', 'exists', 'pexpireat', 'pttl', 'set', 'incrby'],
@@ -23,7 +23,7 @@ const onlyFor = (rules: string) => ({ users: ['default off', `gateway on >${secr
 const least = `~postern:acme:* resetchannels &postern:acme:* -@all ${commands.map((name) => `+${name}`).join(' ')}`;
 t.setTimeout(90_000);
 
-/** A way to a Redis: how that is set up, and what a configuration says of it. */
+/** A way to connect to Redis: its set-up, and the configuration for it. */
 interface Way {
   readonly redis?: RedisOptions;
   /** Default: the URL of the Redis. */
@@ -56,13 +56,13 @@ const goodWays: Readonly<Record<string, Way>> = {
     redis: onlyFor('~* &* +@all'),
     address: ({ port }) => `redis://gateway:${encodeURIComponent(secret)}@127.0.0.1:${port}/3`,
   },
-  'a password for everybody': {
+  'one password for all users': {
     redis: { config: [`requirepass ${secret}`] },
     stores: { sessions_password: { env: secretVariable } },
   },
 };
 
-/** Starts a gateway on a Redis that is reached this way, and says how a sign-in is answered. */
+/** Starts a gateway on a Redis that is reached this way, and gives the status of a sign-in. */
 async function startBy(t: Test, { redis: options, address = ({ url }) => url, stores = {} }: Way) {
   const redis = await startRedis(t, options);
   const gateway = await startReplica(t, address(redis), { stores });
@@ -82,7 +82,7 @@ async function judgeReached(t: Test, way: Way): Promise<void> {
   t.same(await statusesAt(gateway, [response.json.access_token], [cookie]), [401, 401]);
 }
 
-/** That it is away is the response, and not the end of the gateway. */
+/** An unavailable Redis is a response, and not the end of the gateway. */
 async function judgeAway(t: Test, way: Way): Promise<void> {
   const { gateway, response } = await startBy(t, way);
   t.match(response, {
@@ -94,7 +94,7 @@ async function judgeAway(t: Test, way: Way): Promise<void> {
   t.equal(ready.status, 200);
   t.match(await ready.json(), { dependencies: { records: { ok: true }, sessions: { ok: false } } });
   const isLogged = () => logText(gateway.folder).includes('"msg":"store unavailable"');
-  await t.resolves(eventually('a line about the store', isLogged, 2_000), 'the log says why');
+  await t.resolves(eventually('a line about the store', isLogged, 2_000), 'the log gives the reason');
   t.notOk(logText(gateway.folder).includes(wrongSecret));
 }
 
@@ -116,7 +116,7 @@ t.test('the session store is reached by TLS', async (t) => {
       redis: { tls },
       stores: { sessions_tls: { ca: other.certFile } },
     },
-    'not without the client certificate it asks for': { redis: asksForClient, stores: ca },
+    'not without the client certificate that it requires': { redis: asksForClient, stores: ca },
     'not with a wrong password': {
       redis: { ...onlyFor('~* &* +@all'), tls },
       stores: { ...ca, sessions_username: 'gateway', sessions_password: wrongSecret },
@@ -127,7 +127,7 @@ t.test('the session store is reached by TLS', async (t) => {
   for (const [name, way] of Object.entries(away)) void t.test(name, (t) => judgeAway(t, way));
 });
 
-t.test('a user of Redis needs the documented commands, keys and channel, and no more', async (t) => {
+t.test('a Redis user needs the documented commands, keys and channel, and no more', async (t) => {
   if (!requireRedis(t)) return;
   process.env[secretVariable] = secret;
   t.teardown(() => delete process.env[secretVariable]);
@@ -136,7 +136,7 @@ t.test('a user of Redis needs the documented commands, keys and channel, and no 
   const redis = await startRedis(t, onlyFor(least));
   const sessions = { reuse_grace: `${walkGraceMs}ms` };
   const startWith = (sessions_password: object, folder?: string) => {
-    // So short that sessions in use are looked at anew before the walk is over.
+    // So short that sessions in use are rechecked before the walk is over.
     const stores = { sessions_username: 'gateway', sessions_password, sessions_liveness_age: '300ms' };
     return startReplica(t, redis.url, { sessions, stores }, folder);
   };
@@ -146,5 +146,5 @@ t.test('a user of Redis needs the documented commands, keys and channel, and no 
   t.same(await redis.command('ACL', 'LOG'), [], 'nothing was denied');
   t.notOk(logText(one.folder).includes(secret));
   const used = String(await redis.command('INFO', 'commandstats'));
-  for (const name of commands) t.match(used, `cmdstat_${name}:`, `${name} was asked for`);
+  for (const name of commands) t.match(used, `cmdstat_${name}:`, `${name} was used`);
 });

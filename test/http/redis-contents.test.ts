@@ -11,12 +11,12 @@ import { walkGraceMs, walkThroughStore } from '../support/store-walk.ts';
 
 const { username, password } = administrator;
 const idleMs = 60_000;
-/** By how much the index of a user outlasts what it knows. */
+/** By how much a user's index outlasts its entries. */
 const indexSlackMs = 60_000;
 const sessions = { reuse_grace: `${walkGraceMs}ms`, idle_lifetime: `${idleMs}ms`, absolute_lifetime: '1h' };
 t.setTimeout(60_000);
 
-/** What is in a Redis that keeps nothing from being read in its file. */
+/** The contents of a Redis whose file is not compressed. */
 async function dump(redis: RedisServer): Promise<{ keys: string[]; text: string }> {
   const keys = ((await redis.command('KEYS', '*')) as string[]).sort();
   await redis.command('SAVE');
@@ -26,13 +26,13 @@ async function dump(redis: RedisServer): Promise<{ keys: string[]; text: string 
 const startReadable = (t: Test) => startRedis(t, { config: ['rdbcompression no'] });
 const indexKey = (userId: string) => `postern:acme:user-sessions:{${userId}}`;
 
-/** Sessions that a user's index knows, and until when, epoch ms. */
+/** The sessions in a user's index, and until when it lists them, epoch ms. */
 async function indexOf(redis: RedisServer, userId: string): Promise<Map<string, number>> {
   const reply = (await redis.command('ZRANGE', indexKey(userId), 0, -1, 'WITHSCORES')) as string[];
   return new Map(reply.flatMap((id, at) => (at % 2 === 0 ? [[id, Number(reply[at + 1])]] : [])));
 }
 
-t.test('what is kept goes by itself, opens nothing, and lists no session that ended', async (t) => {
+t.test('everything stored expires, grants nothing, and lists no session that ended', async (t) => {
   if (!requireRedis(t)) return;
   const redis = await startReadable(t);
   const [one, other] = await startReplicas(t, [redis.url, redis.url], { sessions });
@@ -55,19 +55,19 @@ t.test('what is kept goes by itself, opens nothing, and lists no session that en
     }
   });
 
-  await t.test('no cookie, token or password is in it', async (t) => {
-    t.ok(text.includes(partsOf(walk.alive.cookie).id), 'what is there can be found');
+  await t.test('it holds no cookie, token or password', async (t) => {
+    t.ok(text.includes(partsOf(walk.alive.cookie).id), 'what is stored can be found');
     const macs = walk.cookies.map((cookie) => partsOf(cookie).mac);
     const bytes = macs.map((mac) => Buffer.from(mac, 'base64url').toString('latin1'));
     const signatures = walk.bearers.map((bearer) => bearer.split('.')[2]!);
     for (const one of [...macs, ...bytes, ...signatures, ...walk.passwords]) t.notOk(text.includes(one));
   });
 
-  await t.test('the sessions that ended are gone, from the index too', async (t) => {
+  await t.test('ended sessions are removed, from the index too', async (t) => {
     const live = partsOf(walk.alive.cookie).id;
     const { userId } = walk.alive;
     await eventually(
-      'the index knows nothing else',
+      'the index lists nothing else',
       async () => (await indexOf(redis, userId)).size === 1,
       5_000,
     );
@@ -76,7 +76,7 @@ t.test('what is kept goes by itself, opens nothing, and lists no session that en
   });
 });
 
-t.test('a user’s index is bounded by the sessions that live', async (t) => {
+t.test('a user’s index is bounded by the live sessions', async (t) => {
   if (!requireRedis(t)) return;
   const redis = await startRedis(t);
   const [one, other] = await startReplicas(t, [redis.url, redis.url], { sessions });
@@ -86,7 +86,7 @@ t.test('a user’s index is bounded by the sessions that live', async (t) => {
     const { accessToken: bearer } = await one.api.signIn(username, password);
     await other.api.send({ path: '/api/logout', bearer });
   });
-  await eventually('it knows one', async () => (await indexOf(redis, userId)).size === 1);
+  await eventually('it lists one', async () => (await indexOf(redis, userId)).size === 1);
 
   const { id } = partsOf(cookie);
   const [until] = (await indexOf(redis, userId)).values();
@@ -94,13 +94,13 @@ t.test('a user’s index is bounded by the sessions that live', async (t) => {
   const outlastsMs = until! - expires;
   t.ok(outlastsMs > 0 && outlastsMs <= idleMs + indexSlackMs, `it outlasts the session by ${outlastsMs} ms`);
   const goesInMs = Number(await redis.command('PTTL', indexKey(userId)));
-  t.ok(goesInMs > 0 && goesInMs <= 2 * idleMs + indexSlackMs, `and goes by itself in ${goesInMs} ms`);
+  t.ok(goesInMs > 0 && goesInMs <= 2 * idleMs + indexSlackMs, `and expires in ${goesInMs} ms`);
 
-  // As one that expired leaves it.
+  // As a session that expired leaves it.
   await redis.command('ZADD', indexKey(userId), Date.now() - 1, 'expired');
   await one.api.signIn(username, password);
   const known = await indexOf(redis, userId);
-  t.notOk(known.has('expired'), 'the next sign-in clears it');
+  t.notOk(known.has('expired'), 'the next sign-in removes it');
   t.ok(known.has(id));
   t.same(await statusesAt(other, [accessToken], [cookie]), [200, 200]);
 });

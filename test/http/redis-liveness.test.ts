@@ -10,21 +10,24 @@ const { username, password } = administrator;
 const sessions = 100;
 const requestsPerSecond = 100;
 const seconds = isLong ? 30 : 6;
-/** To ask for it a command of the tests takes two: one says who asks. */
+/** The test's own query takes two commands: one authenticates. */
 const ownCommands = 2;
 t.setTimeout(isLong ? 180_000 : 60_000);
 
-/** How many commands a Redis has carried out, those by which a test asks for it apart. */
+/** How many commands a Redis has executed, without those of the test itself. */
 function countCommands(redis: RedisServer): () => Promise<number> {
-  let asked = 0;
+  let ownTotal = 0;
   return async () => {
     const stats = String(await redis.command('INFO', 'stats'));
-    asked += ownCommands;
-    return Number(/^total_commands_processed:(\d+)/m.exec(stats)?.[1]) - asked;
+    ownTotal += ownCommands;
+    return Number(/^total_commands_processed:(\d+)/m.exec(stats)?.[1]) - ownTotal;
   };
 }
 
-/** Sends so many a second for so long, each under the next of the tokens, and counts the responses by status. */
+/**
+ * Sends that many requests a second for that long, each under the next of the tokens, and counts the responses by
+ * status.
+ */
 async function load({ api }: GatewayProcess, bearers: readonly string[]): Promise<Record<number, number>> {
   const counts: Record<number, number> = {};
   const sent: Promise<void>[] = [];
@@ -64,10 +67,10 @@ t.test('a request with a token hardly ever costs a command', async (t) => {
     const before = await commands();
     const counts = await load(gateway, bearers);
     const requests = requestsPerSecond * seconds;
-    // The gateway that nobody asks sends its share of what they send when idle.
+    // The gateway without requests sends its share of the idle commands.
     const sent = (await commands()) - before - (idlePerSecond / 2) * seconds;
     t.same(counts, { 200: requests });
     t.ok(sent / requests < 0.05, `${where}: ${Math.round(sent)} commands for ${requests} requests`);
   }
-  t.comment(`${idlePerSecond} commands a second by two gateways at rest`);
+  t.comment(`${idlePerSecond} commands a second by two idle gateways`);
 });

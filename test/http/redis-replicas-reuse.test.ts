@@ -18,21 +18,21 @@ import {
 } from '../support/replicas.ts';
 
 const { username, password } = administrator;
-// Long enough for a few requests on a machine that has other work.
+// Long enough for a few requests on a busy machine.
 const reuseGraceMs = 300;
 const config = { sessions: { reuse_grace: `${reuseGraceMs}ms` } };
 t.setTimeout(90_000);
 
-/** Until a cookie that was just made or presented may rotate. */
+/** Until a cookie that was just issued or presented may rotate. */
 const graceIsOver = () => sleep(reuseGraceMs + 10);
 
-/** The successor of a cookie whose grace is over. */
+/** The successor of a cookie whose grace period is over. */
 async function rotate(gateway: GatewayProcess, cookie: string): Promise<string> {
   await graceIsOver();
   return cookieOf(await gateway.api.refresh(cookie));
 }
 
-/** Resolves once the gateway says that it reaches its session store. */
+/** Resolves once the gateway reports that it reaches its session store. */
 async function reachesStore({ managementPort }: GatewayProcess): Promise<void> {
   await eventually('the session store is reached', async () => {
     const response = await fetch(`http://127.0.0.1:${managementPort}/readyz`);
@@ -41,7 +41,7 @@ async function reachesStore({ managementPort }: GatewayProcess): Promise<void> {
   });
 }
 
-/** The audit lines about the session of a cookie being ended by reuse; undefined where there are none. */
+/** The audit lines of reuse that ended a cookie's session; undefined if there are none. */
 function reuseOf(folder: string, cookie: string): Record<string, unknown>[] | undefined {
   const { id } = partsOf(cookie);
   const lines = auditLines(folder, 'refresh_token_reused').filter(({ session }) => session === id);
@@ -58,16 +58,16 @@ async function startStage(t: Test): Promise<Stage> {
   return { redis, gateways: await startReplicas(t, [redis.url, redis.url], config) };
 }
 
-/** What happens between the rotation and the replay; gives the gateways of then. */
+/** What happens between the rotation and the replay; gives the gateways afterwards. */
 const meanwhile: Readonly<Record<string, (t: Test, stage: Stage) => Promise<Stage['gateways']>>> = {
   'at another gateway': async (_, { gateways }) => gateways,
-  'after Redis crashed and was started anew': async (_, { redis, gateways }) => {
+  'after Redis crashed and was restarted': async (_, { redis, gateways }) => {
     await redis.kill();
     await redis.restart();
     for (const gateway of gateways) await reachesStore(gateway);
     return gateways;
   },
-  'after the gateways were started anew': async (t, { redis, gateways }) => {
+  'after the gateways were restarted': async (t, { redis, gateways }) => {
     await Promise.all(gateways.map((gateway) => gateway.stop()));
     const start = () => startReplica(t, redis.url, config, gateways[0].folder);
     return Promise.all([start(), start()]);
@@ -103,17 +103,17 @@ t.test('a cookie that is too old is reuse', async (t) => {
   }
 });
 
-t.test('the previous cookie, and the newest of a store that forgot it', async (t) => {
+t.test('the previous cookie, and the newest of a store that lost it', async (t) => {
   if (!requireRedis(t)) return;
   const { redis, gateways } = await startStage(t);
   const [one, two] = gateways;
 
-  await t.test('the previous one is reuse once its grace is over, and no sooner', async (t) => {
+  await t.test('the previous one is reuse once its grace period is over, and not before', async (t) => {
     const { accessToken, cookie: first } = await one.api.signIn(username, password);
     const second = await rotate(one, first);
     await graceIsOver();
     const another = cookieOf(await two.api.refresh(first));
-    t.not(another, second, 'the successor may never have arrived: another one is made');
+    t.not(another, second, 'the successor may never have arrived: another one is issued');
     t.equal(cookieOf(await one.api.refresh(another)), another);
     await graceIsOver();
     t.equal((await two.api.refresh(first)).status, 401);
@@ -122,7 +122,7 @@ t.test('the previous cookie, and the newest of a store that forgot it', async (t
     t.equal((await eventually('an audit line', () => reuseOf(one.folder, first))).length, 1);
   });
 
-  await t.test('a Redis that lost its last writes signs nobody out', async (t) => {
+  await t.test('a Redis that lost its last writes signs no one out', async (t) => {
     const { accessToken, cookie: first } = await one.api.signIn(username, password);
     const key = sessionKey(first);
     const earlier = (await redis.command('HGETALL', key)) as string[];
@@ -132,15 +132,15 @@ t.test('the previous cookie, and the newest of a store that forgot it', async (t
     await redis.command('HSET', key, ...earlier);
     t.equal(cookieOf(await two.api.refresh(third)), third, 'the newest becomes the current one');
     t.equal(await redis.command('HGET', key, 'generation'), '3');
-    t.equal(cookieOf(await one.api.refresh(second)), third, 'the one before has its grace');
+    t.equal(cookieOf(await one.api.refresh(second)), third, 'the previous one has its grace period');
     t.same(await statusesAt(one, [accessToken], [third]), [200, 200]);
     const fourth = await rotate(one, third);
-    t.equal(partsOf(fourth).generation, 4, 'and it goes on from there');
+    t.equal(partsOf(fourth).generation, 4, 'and it continues from there');
     t.notOk(reuseOf(one.folder, first));
   });
 });
 
-t.test('a failover to a replica that lagged behind signs nobody out', async (t) => {
+t.test('a failover to a replica that lagged behind signs no one out', async (t) => {
   if (!requireRedis(t)) return;
   const group = await startRedisSentinels(t);
   const [one, two] = await startReplicas(t, [group.url, group.url], config);

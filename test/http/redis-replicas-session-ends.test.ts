@@ -17,9 +17,9 @@ const rounds = isLong ? 40 : 3;
 const timeout = isLong ? 300_000 : 60_000;
 t.setTimeout(timeout);
 
-/** What becomes of the connection on which the other gateway is told, before a sign-out. */
+/** The state of the connection that notifies the other gateway, before a sign-out. */
 const pushes: Readonly<Record<string, (relay: PushRelay) => void>> = {
-  'is told': () => {},
+  'is connected': () => {},
   'has its push connection cut': (relay) => relay.cut(),
   'has its push connection in a black hole': (relay) => relay.blackHole(),
 };
@@ -48,7 +48,7 @@ async function startPair(t: Test): Promise<Pair> {
   return { one, other, relay };
 }
 
-/** Everything that a session may have in use at a gateway, and when each comes to its end, by `performance.now()`. */
+/** Everything that a session may have in use at a gateway, and when each ends, by `performance.now()`. */
 async function use({ port, api }: GatewayProcess, bearer: string) {
   const socket = await openWebSocket(port, '/api/live', { headers: { Authorization: `Bearer ${bearer}` } });
   const events = await connectRaw(port);
@@ -60,7 +60,7 @@ async function use({ port, api }: GatewayProcess, bearer: string) {
   let isPolling = true;
   const refused = (async () => {
     while (isPolling) {
-      // One that is under way when the session ends is broken off.
+      // A request in progress when the session ends is aborted.
       const response = await api.send({ path: '/api/x', bearer }).catch(() => undefined);
       if (response !== undefined && response.status !== 200) return { status: response.status, at: at() };
       await sleep(20);
@@ -81,7 +81,7 @@ async function use({ port, api }: GatewayProcess, bearer: string) {
   };
 }
 
-/** What a gateway's metrics say of the endings it was told of: how many, and how long ago they were in all, in seconds. */
+/** A gateway's metrics of notified session ends: how many, and their total age, in seconds. */
 async function endingsSeen({ managementPort }: GatewayProcess) {
   const text = await (await fetch(`http://127.0.0.1:${managementPort}/metrics`)).text();
   const read = (name: string) =>
@@ -89,10 +89,10 @@ async function endingsSeen({ managementPort }: GatewayProcess) {
   return { count: read('count'), seconds: read('sum') };
 }
 
-/** Signs somebody out at one gateway until the other is told of it. */
+/** Signs users out at one gateway until the other is notified. */
 async function isNotification({ one, other }: Pair): Promise<void> {
   const { count } = await endingsSeen(other);
-  await eventually('an ending is told', async () => {
+  await eventually('an end is notified', async () => {
     const { accessToken } = await one.api.signIn(username, password);
     await one.api.send({ path: '/api/logout', bearer: accessToken });
     return (await endingsSeen(other)).count > count;
@@ -115,7 +115,7 @@ t.test(
           await isNotification(pair);
           const { accessToken } = await one.api.signIn(username, password);
           const used = await use(other, accessToken);
-          // Whatever the other gateway does at intervals, and last did just before.
+          // At any phase of the other gateway's intervals.
           await sleep(500 + Math.random() * 500);
           befall(relay);
           await sleep(round % 2 === 0 ? 0 : Math.random() * 1_000);
@@ -136,11 +136,11 @@ t.test(
         t.comment(`${rounds} rounds, at most after these ms:`, longestMs);
         for (const [what, ms] of Object.entries(longestMs)) t.ok(ms < 1_000 * leeway, `${what}: ${ms} ms`);
       });
-    t.ok(sparedUse.isOpen(), 'a session that nobody ended goes on');
+    t.ok(sparedUse.isOpen(), 'a session that was not ended continues');
     t.equal((await other.api.send({ path: '/api/x', bearer: spared })).status, 200);
     await sparedUse.close();
     const { count, seconds } = await endingsSeen(other);
-    t.ok(count >= rounds, `${count} endings were told`);
+    t.ok(count >= rounds, `${count} ends were notified`);
     t.ok(seconds / count < 0.1 * leeway, `after ${seconds / count} s on average`);
   },
 );

@@ -7,7 +7,7 @@ import { requireRedis, startRedis } from '../support/redis-server.ts';
 import { cookieOf, judgeOver, partsOf, sessionKey, startReplicas } from '../support/replicas.ts';
 
 const { username, password } = administrator;
-/** Longer than fifty refreshes take: past it the previous cookie is given another successor. */
+/** Longer than fifty refreshes take: after that the previous cookie gets another successor. */
 const reuseGraceMs = 2_000;
 const sessions = { reuse_grace: `${reuseGraceMs}ms` };
 const refreshRounds = isLong ? 200 : 3;
@@ -15,7 +15,7 @@ const logoutRounds = isLong ? 500 : 20;
 const timeout = isLong ? 1_800_000 : 100_000;
 t.setTimeout(timeout);
 
-/** Until a cookie that was just made or presented may rotate. */
+/** Until a cookie that was just issued or presented may rotate. */
 const graceIsOver = (ms = reuseGraceMs) => sleep(ms + 10);
 
 t.test(
@@ -34,7 +34,7 @@ t.test(
       );
       t.same([...new Set(responses.map(({ status }) => status))], [200], `round ${round}`);
       const successors = new Set(responses.map(cookieOf));
-      t.equal(successors.size, 1, 'one live head');
+      t.equal(successors.size, 1, 'one current cookie');
       cookie = [...successors][0]!;
       t.equal(partsOf(cookie).generation, round + 1, 'one rotation a round');
       t.equal(await redis.command('HGET', sessionKey(cookie), 'generation'), String(round + 1));
@@ -44,7 +44,7 @@ t.test(
   },
 );
 
-t.test('of a session that was refreshed while it signed out nothing works', { timeout }, async (t) => {
+t.test('after a sign-out during its refreshes nothing of a session works', { timeout }, async (t) => {
   if (!requireRedis(t)) return;
   const shortGraceMs = 100;
   const redis = await startRedis(t);
@@ -73,7 +73,7 @@ t.test('of a session that was refreshed while it signed out nothing works', { ti
     const bearers = [accessToken, ...refreshed.map(({ json }) => json.access_token)];
     longestMs = Math.max(longestMs, await judgeOver(t, gateways, { bearers, cookies }, sinceMs));
     if (status !== 200) t.fail(`the sign-out was answered ${status}`);
-    if ((await redis.command('EXISTS', sessionKey(cookie))) !== 0) t.fail('it is in the store again');
+    if ((await redis.command('EXISTS', sessionKey(cookie))) !== 0) t.fail('it is stored again');
   }
   t.equal(outcomes.refreshed + outcomes.refused, 4 * logoutRounds, 'every refresh is 200 or 401');
   t.ok(outcomes.refreshed > 0 && outcomes.refused > 0, 'they did race');

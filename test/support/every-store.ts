@@ -3,7 +3,7 @@ import { requirePostgres } from './postgres-programs.ts';
 import { type PostgresServer, startPostgres } from './postgres-server.ts';
 import { requireRedis, startRedis } from './redis-server.ts';
 
-/** What a configuration says of its stores; nothing for those of a test gateway, in SQLite. */
+/** What a configuration says about its stores; nothing for those of a test gateway, in SQLite. */
 export interface StoresConfig {
   readonly stores?: { readonly records: string; readonly sessions: string };
 }
@@ -11,7 +11,7 @@ export interface StoresConfig {
 let schemas = 0;
 
 /**
- * Runs a test on SQLite, and on PostgreSQL with Redis where they are installed. `run` gets empty stores for its gateway.
+ * Runs a test on SQLite, and on PostgreSQL with Redis if they are installed. `run` gets empty stores for its gateway.
  */
 export function testOnEveryStore(name: string, run: (t: Test, stores: StoresConfig) => Promise<void>): void {
   t.test(`${name}, on SQLite`, (t) => run(t, {}));

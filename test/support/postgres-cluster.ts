@@ -19,8 +19,8 @@ const initdbArgs = [
 ];
 
 /**
- * Each line a statement: so the stand-alone server reads them. There are no more databases than needed, because each has
- * 300 files, and making those is what takes time.
+ * Each line is a statement, as the stand-alone server reads them. There are no more databases than needed, because each
+ * has 300 files, and creating those is what takes time.
  */
 const sql = `CREATE ROLE postern LOGIN PASSWORD 'secret'
 ALTER DATABASE postgres RENAME TO postern
@@ -31,9 +31,8 @@ DROP DATABASE template0
 
 /**
  * Puts a new database cluster into `folder`, as `data`: superuser `postgres`, and the database `postern` of the role
- * `postern` with password `secret`.
- *
- * It takes a second to make one, so the first on a machine is left in the folder for temporary files for those after.
+ * `postern` with password `secret`. It takes a second to create one, so the first on a machine is kept in the folder
+ * for temporary files for later ones.
  */
 export async function unpackCluster(folder: string, programs: PostgresPrograms): Promise<void> {
   const archive = await archivePath(programs);
@@ -41,7 +40,7 @@ export async function unpackCluster(folder: string, programs: PostgresPrograms):
   await run('tar', ['-xpf', archive, '-C', folder, '--numeric-owner']);
 }
 
-/** One file, not a folder: it comes at once, and whoever cleans up does not leave half of it. */
+/** One file, not a folder: it appears at once, and a clean-up of temporary files doesn't leave half of it. */
 async function archivePath({ postgres }: PostgresPrograms): Promise<string> {
   const { stdout: version } = await run(postgres, ['--version'], postgresSpawnOptions());
   const recipe = JSON.stringify([version, process.arch, process.getuid?.(), initdbArgs, sql]);
@@ -49,7 +48,7 @@ async function archivePath({ postgres }: PostgresPrograms): Promise<string> {
   return join(tmpdir(), `postern-postgres-${key}.tar`);
 }
 
-/** Anybody can put a file there. */
+/** Any user can put a file there. */
 function isOurs(archive: string): boolean {
   const stat = lstatSync(archive, { throwIfNoEntry: false });
   return stat?.isFile() === true && stat.uid === process.getuid?.();

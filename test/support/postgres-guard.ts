@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process';
 import type { Socket } from 'node:net';
 
 /**
- * Its input ends with the process that started it. What is ended by SIGQUIT, and not killed, leaves no shared
- * memory behind.
+ * Its input ends with the process that started it. A server ended by SIGQUIT, and not killed, leaves no shared memory
+ * behind.
  */
 const script = `
   read -r _
@@ -18,8 +18,8 @@ const script = `
 `;
 
 /**
- * The server of that folder does not outlive this process, however that ends, nor does the folder: see
- * {@link ./guarded-process.ts guardProcess}. Gives what calls the guard off.
+ * The server of that folder does not outlive this process, however that ends, nor does the folder: see {@link
+ * ./guarded-process.ts guardProcess}. Gives a function that cancels the guard.
  */
 export function guardPostgres(folder: string): () => void {
   const guard = spawn('sh', ['-c', script, 'sh', folder], {

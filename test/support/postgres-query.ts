@@ -1,15 +1,15 @@
 import { Client, type QueryResultRow } from 'pg';
 
-/** Where a server answers its superuser: the folder of its Unix socket, and its port. */
+/** Where a server accepts its superuser: the folder of its Unix socket, and its port. */
 export interface PostgresSocket {
   readonly folder: string;
   readonly port: number;
 }
 
-/** Longer than it takes to connect; a server that is paused never answers. */
+/** Longer than it takes to connect; a paused server never responds. */
 const longestMs = 5_000;
 
-/** Calls `work` with a connection of its own as the superuser, who may write whatever the server's default is. */
+/** Calls `work` with a connection of its own as the superuser, who may write regardless of the server's default. */
 export async function asSuperuser<T>(
   { folder, port }: PostgresSocket,
   work: (client: Client) => Promise<T>,

@@ -12,7 +12,7 @@ import { postgresAddress } from './store-addresses.ts';
 
 const sessions = 'sqlite:sessions.db';
 
-/** Makes a folder in which gateways share their sessions; it goes with the test, after them. */
+/** Creates a folder in which gateways share their sessions; it is removed after the test, after them. */
 export function makeReplicaFolder(t: TestScope): string {
   const folder = mkdtempSync(join(tmpdir(), 'postern-test-'));
   t.teardown(() => rmSync(folder, { recursive: true, force: true }));
@@ -29,7 +29,7 @@ export function startPostgresReplica(
   return startReplica(t, sessions, { ...config, stores: { records, ...stores } }, folder);
 }
 
-/** Starts a gateway for each address of one records store, all at once; nobody is activated. */
+/** Starts a gateway for each address of one records store, all at once; no user is activated. */
 export async function startPostgresReplicas<A extends readonly [string, ...string[]]>(
   t: TestScope,
   addresses: A,
@@ -48,7 +48,7 @@ export async function activate({ api }: GatewayProcess): Promise<string> {
   return (await api.signIn(username, password)).accessToken;
 }
 
-/** The records as another process opens them: what changes here, no gateway did. */
+/** The records as another process opens them: its changes are made by no gateway. */
 export async function withPostgresRecords<T>(
   url: string,
   work: (records: PostgresRecords) => Promise<T>,
@@ -66,7 +66,7 @@ export async function withPostgresRecords<T>(
   }
 }
 
-/** A configuration with an upstream whose answers at {@link openStream} don't end. */
+/** A configuration with an upstream whose responses to {@link openStream} don't end. */
 export async function startStreaming(t: TestScope): Promise<ReplicaConfig> {
   const events = await startHttpUpstream(t, respondWithoutEnd);
   const scopes = { read: ['store:read'] };
@@ -80,7 +80,7 @@ export async function startStreaming(t: TestScope): Promise<ReplicaConfig> {
   };
 }
 
-/** A stream under a credential, on a route that asks for `store:read`. */
+/** A stream under a credential, on a route that requires `store:read`. */
 export interface OpenStream {
   readonly isOpen: boolean;
   /** When it ended, by `performance.now()`. */
@@ -88,7 +88,7 @@ export interface OpenStream {
   close(): void;
 }
 
-/** Opens it with that header line; its response has begun when this resolves. */
+/** Opens it with that header line; its response has started when this resolves. */
 export async function openStream({ port }: GatewayProcess, credential: string): Promise<OpenStream> {
   const connection = await connectRaw(port);
   let isOpen = true;

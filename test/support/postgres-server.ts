@@ -19,35 +19,37 @@ import { queryAsSuperuser } from './postgres-query.ts';
 /** How a PostgreSQL is set up. */
 export interface PostgresOptions {
   /**
-   * Further lines of its configuration, e.g. `max_connections = 10`; they count over the ones every PostgreSQL here has.
-   * Among those is `fsync = off`: what is committed survives {@link PostgresServer.kill} all the same, because the
-   * kernel has it. It would not survive a power cut, which no test can make.
+   * Further lines of its configuration, e.g. `max_connections = 10`; they override those that every PostgreSQL here
+   * has. Among these is `fsync = off`: what is committed survives {@link PostgresServer.kill} nonetheless, because the
+   * kernel has it. It would not survive a power cut, which no test can cause.
    */
   readonly config?: readonly string[];
-  /** Clients of its port have to speak TLS, with that certificate; they are asked for none. */
+  /** Clients of its port have to use TLS, with that server certificate; client certificates are not requested. */
   readonly tls?: Certificate;
 }
 
 /** A PostgreSQL that is a process of its own, with children. */
 export interface PostgresServer {
-  /** `postgres://postern:secret@127.0.0.1:<port>/postern`; the role owns the database and is no superuser. */
+  /** `postgres://postern:secret@127.0.0.1:<port>/postern`; the role owns the database and is not a superuser. */
   readonly url: string;
   readonly port: number;
   /** Where its data (`data`), its log (`postgres.log`) and its Unix socket are. */
   readonly folder: string;
-  /** Process id of the postmaster while it runs, also paused; null once it has ended. */
+  /** Process id of the postmaster while it runs, even paused; null once it has ended. */
   readonly pid: number | null;
-  /** The rows of one statement as the superuser, over a Unix socket connection of its own; also writes when read-only. */
+  /**
+   * The rows of one statement as the superuser, over a Unix socket connection of its own; writes even when read-only.
+   */
   query<Row extends QueryResultRow>(sql: string, params?: readonly unknown[]): Promise<Row[]>;
   /** Ends it and its children by SIGKILL, as a crash would. */
   kill(): Promise<void>;
-  /** Shuts it down, paused or not: transactions are rolled back and clients told (57P01). */
+  /** Shuts it down, paused or not: transactions are rolled back and clients notified (57P01). */
   stop(): Promise<void>;
   /** Starts it again, stopped first if it runs, with the same port and data. */
   restart(): Promise<void>;
-  /** It stands still: connections stay, and are even made, but nothing is answered. */
+  /** Pauses it: connections stay, and are even accepted, but nothing is answered. */
   pause(): void;
-  /** It goes on, with what was sent to it in the meantime. */
+  /** Resumes it, with what was sent to it in the meantime. */
   resume(): void;
   /** New transactions cannot write (25006); every session is ended. Outlasts a restart. */
   makeReadOnly(): Promise<void>;
@@ -55,7 +57,7 @@ export interface PostgresServer {
   makeWritable(): Promise<void>;
 }
 
-/** Starts one on a free loopback port, with an empty database; resolves when it answers. Ends with the test. */
+/** Starts one on a free loopback port, with an empty database; resolves when it accepts queries. Ends with the test. */
 export async function startPostgres(t: TestScope, options: PostgresOptions = {}): Promise<PostgresServer> {
   return startPostgresOn(t, options, unpackCluster);
 }
@@ -117,7 +119,7 @@ export function hasApplicationName(name: string): (opening: Buffer) => boolean {
 async function switchReadOnly(query: PostgresServer['query'], value: 'on' | 'off'): Promise<void> {
   await query(`ALTER SYSTEM SET default_transaction_read_only = ${value}`);
   await query('SELECT pg_reload_conf()');
-  // The postmaster reads it in its own time, and new sessions have what it has read.
+  // The postmaster reads it asynchronously, and new sessions have what it has read.
   await eventually(`default_transaction_read_only = ${value}`, async () => {
     const [row] = await query(
       `SELECT reset_val FROM pg_settings WHERE name = 'default_transaction_read_only'`,
@@ -126,7 +128,10 @@ async function switchReadOnly(query: PostgresServer['query'], value: 'on' | 'off
   });
 }
 
-/** Who may come in: the superuser by the Unix socket, in a folder that is closed to others; anybody else by password. */
+/**
+ * Who may connect: the superuser by the Unix socket, in a folder that is closed to others; every other role by
+ * password.
+ */
 function writeAccess(folder: string, tls: Certificate | undefined): void {
   const lines = [
     'local all,replication postgres trust',
@@ -134,7 +139,7 @@ function writeAccess(folder: string, tls: Certificate | undefined): void {
   ];
   writeFileSync(join(folder, 'data/pg_hba.conf'), lines.join('\n') + '\n');
   if (tls === undefined) return;
-  // It reads a key only if nobody else can.
+  // It accepts a key only if no other user can read it.
   const keyFile = join(folder, 'server.key');
   copyFileSync(tls.keyFile, keyFile);
   chmodSync(keyFile, 0o600);
@@ -156,11 +161,11 @@ function configOf(folder: string, port: number, { config = [], tls }: PostgresOp
     'max_connections = 100',
     'shared_buffers = 16MB',
     'fsync = off',
-    // Few processes, and no memory outside its folder that would stay when it is killed.
+    // Few processes, and no shared memory that would remain when it is killed.
     'io_method = sync',
     'dynamic_shared_memory_type = mmap',
     'max_logical_replication_workers = 0',
-    // Little of it is kept, but what a standby lacks is still there when it comes back.
+    // Little of it is kept, but enough for a standby that reconnects.
     'max_wal_size = 64MB',
     'wal_keep_size = 64MB',
     'wal_retrieve_retry_interval = 100ms',

@@ -8,17 +8,17 @@ import { giveToPostgres } from './postgres-programs.ts';
 import { asSuperuser } from './postgres-query.ts';
 import { type PostgresOptions, type PostgresServer, startPostgresOn } from './postgres-server.ts';
 
-/** A PostgreSQL that follows another, and answers reads meanwhile. */
+/** A PostgreSQL that follows another one, and can be read in the meantime. */
 export interface PostgresStandby extends PostgresServer {
   /** Resolves once it shows what is committed on the primary now. */
   caughtUp(): Promise<void>;
-  /** It takes writes from now on, and follows nobody. */
+  /** Promotes it: it accepts writes from now on, and follows no one. */
   promote(): Promise<void>;
 }
 
 /**
- * Starts one from a copy of the primary, which runs. It follows asynchronously; to make commits wait for it, set
- * `synchronous_standby_names` to `'*'` on the primary then. Somebody else has to keep a primary that is replaced away.
+ * Starts one from a copy of the primary, which is running. It follows asynchronously; to make commits wait for it, set
+ * `synchronous_standby_names` to `'*'` on the primary then. The caller has to keep a replaced primary from serving.
  */
 export async function startPostgresStandby(
   t: TestScope,
@@ -44,7 +44,10 @@ export async function startPostgresStandby(
   });
 }
 
-/** A base backup by hand, as in "Making a Base Backup Using the Low Level API" of its manual: there is no pg_basebackup. */
+/**
+ * A base backup by hand, as in "Making a Base Backup Using the Low Level API" of its manual: pg_basebackup is not
+ * available.
+ */
 async function copyCluster(primary: PostgresServer, folder: string): Promise<void> {
   const data = join(folder, 'data');
   const write = (name: string, text: string) => {

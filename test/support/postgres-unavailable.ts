@@ -13,13 +13,13 @@ import { startTcpRelay, type TcpRelay } from './tcp-relay.ts';
 const { username, password } = administrator;
 const scopes = ['store:read'];
 
-/** How long what was seen alive counts while PostgreSQL is away, ms. */
+/** How long cached credentials count while PostgreSQL is unavailable, ms. */
 export const staleIfErrorMs = isLong ? 5_000 : 2_500;
 
-/** By then every change has been told, or missed and noticed, ms. */
-const toldMs = 400;
+/** By then every change has been notified, or found missing, ms. */
+const notifiedWithinMs = 400;
 
-/** A gateway that reaches its PostgreSQL through a relay, and one that reaches it straight. */
+/** A gateway that reaches its PostgreSQL through a relay, and one that reaches it directly. */
 export interface RecordsStage {
   readonly server: PostgresServer;
   readonly relay: TcpRelay;
@@ -31,17 +31,17 @@ export interface RecordsStage {
   readonly key: string;
 }
 
-/** A way for PostgreSQL to be away, and to be back. */
+/** A way for PostgreSQL to become unavailable, and available again. */
 export interface RecordsWay {
   go(stage: RecordsStage): unknown;
-  /** Resolves once it answers. */
+  /** Resolves once it responds. */
   comeBack(stage: RecordsStage): unknown;
 }
 
-/** What does not depend on a standby. */
+/** Everything that does not depend on a standby. */
 export const recordsWays: Readonly<Record<string, RecordsWay>> = {
   killed: { go: ({ server }) => server.kill(), comeBack: ({ server }) => server.restart() },
-  'standing still': { go: ({ server }) => server.pause(), comeBack: ({ server }) => server.resume() },
+  paused: { go: ({ server }) => server.pause(), comeBack: ({ server }) => server.resume() },
   'in a black hole': { go: ({ relay }) => relay.blackHole(), comeBack: ({ relay }) => relay.restore() },
   'too slow': { go: ({ relay }) => relay.delay(2_500), comeBack: ({ relay }) => relay.restore() },
 };
@@ -62,25 +62,25 @@ export async function startRecordsStage(t: TestScope): Promise<RecordsStage> {
 }
 
 /**
- * Waits until the gateway answers for the key in use from memory, and goes on to. What it is told of late, of changes just
- * made, makes it forget, or not remember what it asked for meanwhile.
+ * Waits until the gateway accepts the key in use from its cache, and continues to. Late notifications of recent changes
+ * may invalidate it, or keep a query in flight from being cached.
  */
 export async function letRemember({ gateway, key }: RecordsStage): Promise<void> {
   const use = async () => (await gateway.api.send(requests.use(key))).status === 200;
-  const asked = async () =>
+  const queryCount = async () =>
     (await scrape(gateway.managementPort)).value('store_duration_seconds_count', {
       store: 'records',
       operation: 'read',
     });
-  await eventually('the key is remembered', async () => {
-    const before = await asked();
+  await eventually('the key is cached', async () => {
+    const before = await queryCount();
     const isUsed = await use();
-    await sleep(toldMs);
-    return isUsed && (await use()) && (await asked()) === before;
+    await sleep(notifiedWithinMs);
+    return isUsed && (await use()) && (await queryCount()) === before;
   });
 }
 
-/** A key that the gateway never saw. */
+/** A key that the gateway has never seen. */
 export async function mintElsewhere({ elsewhere, bearer }: RecordsStage): Promise<string> {
   return (await elsewhere.api.mintKey(bearer, { label: 'from elsewhere', scopes })).key;
 }
@@ -96,7 +96,7 @@ export async function mintFamily({ gateway, bearer }: RecordsStage): Promise<str
   return id;
 }
 
-/** Requests that need the store, by what they are. */
+/** Requests that need the store, by name. */
 export const requests = {
   use: (apiKey: string): ApiRequest => ({ path: '/api/store/x', apiKey }),
   creation: (bearer: string, label: string): ApiRequest => ({

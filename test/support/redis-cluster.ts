@@ -3,16 +3,16 @@ import type { TestScope } from './gateway.ts';
 import { type RedisServer, startRedis } from './redis-server.ts';
 import type { Reply } from './resp.ts';
 
-/** A cluster of three masters and a replica of each. */
+/** A cluster of three masters with a replica each. */
 export interface RedisCluster {
   /** `redis+cluster://<all nodes>`. */
   readonly url: string;
   readonly nodes: readonly RedisServer[];
-  /** The running node that holds the key's slot, by what one of those that run says. */
+  /** The running node that holds the key's slot, according to a running node. */
   masterOf(key: string): Promise<RedisServer>;
   /**
-   * Resolves once every slot is held by a node that runs and every such node sees those alone, in one state that is ok:
-   * after a node was killed about three seconds, or after it was started again.
+   * Resolves once every slot is held by a running node and every such node sees only those, with the state ok: about
+   * three seconds after a node was killed or restarted.
    */
   settled(): Promise<void>;
 }
@@ -28,7 +28,7 @@ export async function startRedisCluster(t: TestScope): Promise<RedisCluster> {
     `cluster-node-timeout ${nodeTimeoutMs}`,
     // However long the master has been gone: a test may have waited.
     'cluster-replica-validity-factor 0',
-    // A master whose replica is gone gets none of another's: who replaces whom stays as it was.
+    // A master without a replica gets none of another's: the pairs stay as they were.
     'cluster-allow-replica-migration no',
   ];
   const nodes = await Promise.all(Array.from({ length: 6 }, () => startRedis(t, { config })));

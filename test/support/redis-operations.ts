@@ -16,29 +16,29 @@ export const commandTimeoutMs = 200;
 /** How much later a delayed command arrives, ms. */
 export const delayMs = 350;
 
-/** Starts a gateway with that time-out behind a relay, and one beside it. */
+/** Starts a gateway with that timeout behind a relay, and one beside it. */
 export function startOperationStage(t: TestScope): Promise<RelayStage> {
   return startRelayStage(t, { stores: { sessions_command_timeout: `${commandTimeoutMs}ms` } });
 }
 
-/** Where somebody is when the operation begins. */
+/** The state of a client when the operation begins. */
 export interface Situation {
-  /** Every cookie of the one session that the contract still answers. */
+  /** Every cookie of the one session that the contract still accepts. */
   readonly cookies: readonly string[];
   /** The cookie that is sent. */
   readonly sent: string;
   readonly bearer: string;
 }
 
-/** Something that clients do. */
+/** An operation of clients. */
 export interface Operation {
-  /** The status when nothing goes wrong. */
+  /** The status when nothing fails. */
   readonly good: 200 | 401;
-  /** What is left of the session afterwards, also when the client was told 503: nothing, or all of it. */
+  /** What is left of the session afterwards, even when the client got 503: nothing, or all of it. */
   readonly ends?: boolean;
-  /** It is about no session that there was before. */
+  /** Whether it concerns no existing session. */
   readonly isSignIn?: boolean;
-  /** What fails says so in OAuth's words, too. */
+  /** Whether a failure is also given as an OAuth error. */
   readonly speaksOauth?: boolean;
   prepare(stage: RelayStage): Promise<Situation>;
   run(stage: RelayStage, situation: Situation): Promise<ApiResponse>;
@@ -57,7 +57,7 @@ async function rotated(stage: RelayStage): Promise<Situation> {
   return { ...before, cookies: [before.sent, successor], sent: successor };
 }
 
-/** Two rotations on, with the first cookie in somebody's hands. */
+/** Two rotations later, with the first cookie in another party's hands. */
 async function stolen(stage: RelayStage): Promise<Situation> {
   const { cookies, sent, bearer } = await rotated(stage);
   await stage.gateway.api.refresh(sent);
@@ -76,27 +76,27 @@ const aRefresh: Pick<Operation, 'run' | 'speaksOauth'> = {
   speaksOauth: true,
   run: ({ gateway }, { sent }) => gateway.api.refresh(sent),
 };
-const nobody: Situation = { cookies: [], sent: '', bearer: '' };
+const signedOut: Situation = { cookies: [], sent: '', bearer: '' };
 
-/** Everything that asks Redis for something, by a name for the test's output. */
+/** Every operation that uses Redis, by a name for the test's output. */
 export const operations: Readonly<Record<string, Operation>> = {
   'a sign-in': {
     good: 200,
     isSignIn: true,
     speaksOauth: true,
-    prepare: async () => nobody,
+    prepare: async () => signedOut,
     run: ({ gateway }) => tryToSignIn(gateway),
   },
-  'a sign-in by a wrong password': {
+  'a sign-in with a wrong password': {
     good: 401,
     isSignIn: true,
     speaksOauth: true,
-    prepare: async () => nobody,
+    prepare: async () => signedOut,
     run: ({ gateway }) => tryToSignIn(gateway, 'not the password'),
   },
   'a refresh that only confirms': { good: 200, prepare: rotated, ...aRefresh },
   'a refresh that rotates': { good: 200, prepare: aboutToRotate, ...aRefresh },
-  'a refresh by the previous cookie': {
+  'a refresh with the previous cookie': {
     good: 200,
     async prepare(stage) {
       const situation = await rotated(stage);
@@ -104,7 +104,7 @@ export const operations: Readonly<Record<string, Operation>> = {
     },
     ...aRefresh,
   },
-  'a refresh after the scripts were forgotten': {
+  'a refresh after the scripts were flushed': {
     good: 200,
     async prepare(stage) {
       const situation = await aboutToRotate(stage);
@@ -120,14 +120,14 @@ export const operations: Readonly<Record<string, Operation>> = {
     prepare: rotated,
     run: ({ gateway }, { sent, bearer }) => gateway.api.send({ path: '/api/logout', cookie: sent, bearer }),
   },
-  'a request of a session that is not remembered': {
+  'a request of a session that is not cached': {
     good: 200,
     prepare: ({ elsewhere }) => signedIn(elsewhere),
     run: ({ gateway }, { bearer }) => gateway.api.send({ path: '/api/store/x', bearer }),
   },
 };
 
-/** Whether the operation itself sends it; the rest keeps connections up and memories fresh, at its own pace. */
+/** Whether the operation itself sends the command; others maintain connections and caches, at their own pace. */
 export function isOfOperation({ name }: RelayCommand): boolean {
   return !connectionCommands.has(name) && name !== 'time' && name !== 'exists';
 }
@@ -144,19 +144,19 @@ export async function commandsOf(relay: RedisRelay, run: () => Promise<unknown>)
     },
   });
   await run();
-  // Tidying up is not waited for.
+  // The response does not wait for clean-up.
   await sleep(30);
   armed.disarm();
   return names;
 }
 
-/** Everything that can go wrong at a command, by what becomes of it. */
+/** Every fault of a command, by its outcome. */
 export const faults: Readonly<Record<string, RelayFault>> = {
   'arrives late': { delayMs },
   'is lost with its connection': 'cut-before',
-  'is carried out and its answer lost with the connection': 'cut-after',
+  'is executed and its reply lost with the connection': 'cut-after',
   'is swallowed': 'swallow-command',
-  'is carried out and its answer swallowed': 'swallow-reply',
+  'is executed and its reply swallowed': 'swallow-reply',
   'is answered READONLY': { error: "READONLY You can't write against a read only replica." },
   'is answered OOM': { error: "OOM command not allowed when used memory > 'maxmemory'." },
   'is answered LOADING': { error: 'LOADING Redis is loading the dataset in memory' },
@@ -169,7 +169,7 @@ export const faults: Readonly<Record<string, RelayFault>> = {
   'is answered nothing': { bytes: '$-1\r\n' },
 };
 
-/** All that Postern keeps in Redis, by key; throws when a key has no end. */
+/** Everything Postern keeps in Redis, by key; throws when a key doesn't expire. */
 export async function stored(redis: RedisServer): Promise<Readonly<Record<string, Reply>>> {
   const reading: Readonly<Record<string, readonly string[]>> = {
     hash: ['HGETALL'],
@@ -178,7 +178,7 @@ export async function stored(redis: RedisServer): Promise<Readonly<Record<string
   };
   const all: Record<string, Reply> = {};
   for (const key of (await redis.command('KEYS', '*')) as string[]) {
-    if (Number(await redis.command('PTTL', key)) === -1) throw new Error(`${key} has no end`);
+    if (Number(await redis.command('PTTL', key)) === -1) throw new Error(`${key} does not expire`);
     const [command, ...args] = reading[String(await redis.command('TYPE', key))]!;
     all[key] = await redis.command(command!, key, ...args);
   }

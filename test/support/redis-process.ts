@@ -7,16 +7,16 @@ import { runRedisCommand } from './redis-command.ts';
 
 /** A process of one program that is started and ended any number of times. */
 export interface RedisProcess {
-  /** Null while it doesn't run. */
+  /** Null while it isn't running. */
   readonly pid: number | null;
-  /** Resolves when it answers a PING. Rejects with what it logged when it ends before. */
+  /** Resolves when it answers a PING. Rejects with its output when it ends before. */
   start(): Promise<void>;
   signal(signal: NodeJS.Signals): void;
-  /** Ends it, if it runs, by that signal; a pause is no hindrance. */
+  /** Ends it, if it is running, by that signal, even when paused. */
   end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void>;
 }
 
-/** Creates it; `logFile` gets what the last start printed, and it answers on the Unix socket `socket`. */
+/** Creates it; `logFile` gets the output of the last start, and it responds on the Unix socket `socket`. */
 export function createRedisProcess(
   program: string,
   args: readonly string[],
@@ -30,7 +30,7 @@ export function createRedisProcess(
     },
     async start() {
       const log = openSync(logFile, 'w');
-      // The socket that one which was killed left behind is nobody's.
+      // A killed process leaves its socket behind.
       rmSync(socket, { force: true });
       const started = spawn(program, args, { stdio: ['ignore', log, log] });
       closeSync(log);
@@ -39,7 +39,7 @@ export function createRedisProcess(
       started.once('exit', () => {
         if (child === started) child = null;
       });
-      await eventually('an answer or an end', async () => {
+      await eventually('a response or an end', async () => {
         if (child !== started) return true;
         return (await runRedisCommand(socket, ['PING'])) === 'PONG';
       });
@@ -51,7 +51,7 @@ export function createRedisProcess(
       if (child === null) return;
       const ended = once(child, 'exit');
       child.kill(signal);
-      // SIGTERM is not acted on before the process goes on.
+      // SIGTERM has no effect before the process is resumed.
       child.kill('SIGCONT');
       await ended;
     },

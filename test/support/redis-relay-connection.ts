@@ -3,15 +3,18 @@ import type { RelayCommand, Treatment } from './redis-relay-faults.ts';
 import { createRelayReplies } from './redis-relay-replies.ts';
 import { createFrameReader, type Frame } from './resp.ts';
 
-/** A connection of a client through to the server. */
+/** A client's connection through to the server. */
 export interface RelayConnection {
-  /** Nothing is passed on any more, either way. */
+  /** Stops passing anything on, in both directions. */
   silence(): void;
-  /** Ends it, whatever is under way. */
+  /** Ends it, whatever is in progress. */
   cut(): void;
 }
 
-/** Passes commands from `client` to `server` and replies back, in order, each as `treat` says. Ends with either of them. */
+/**
+ * Passes commands from `client` to `server` and replies back, in order, each as `treat` decides. Ends with either of
+ * them.
+ */
 export function relayConnection(
   client: Socket,
   server: Socket,
@@ -19,7 +22,7 @@ export function relayConnection(
 ): RelayConnection {
   const waiting: Frame[] = [];
   let isDelayed = false;
-  /** A fault is about to end the connection: what follows the command is lost. */
+  /** A fault is about to end the connection: everything after the command is lost. */
   let isEnding = false;
   let isSilent = false;
 
@@ -64,11 +67,11 @@ export function relayConnection(
   });
   onFrame(server, replies.take);
   client.on('close', () => {
-    // A command that is delayed is under way, and arrives before the end of its connection does.
+    // A delayed command is in flight, and arrives before the end of its connection does.
     if (!isDelayed) server.end();
   });
   server.on('close', () => {
-    // Whoever is in a black hole does not hear of the server's end either.
+    // In a black hole the server's end is not visible either.
     if (isSilent) return;
     silence();
     client.destroySoon();

@@ -1,23 +1,23 @@
-/** What the relay does to a command instead of passing it on and its reply back. */
+/** What the relay does instead of passing a command on and its reply back. */
 export type RelayFault =
   /** The connection ends once the commands before are answered; this one is never sent. */
   | 'cut-before'
-  /** The connection ends once the server has answered, in place of the reply. */
+  /** The connection ends once the server has replied, instead of passing the reply on. */
   | 'cut-after'
-  /** Never sent, and the connection is silent from then on, but open. */
+  /** Never sent, and the connection stays open but silent from then on. */
   | 'swallow-command'
-  /** Executed, and the connection is silent from then on, but open. */
+  /** Executed, and the connection stays open but silent from then on. */
   | 'swallow-reply'
-  /** Sent that much later, with whatever follows; also when the client has gone in the meantime. */
+  /** Sent that much later, with everything after it; even when the client has disconnected in the meantime. */
   | { readonly delayMs: number }
-  /** Executed at once, answered that much later. */
+  /** Executed at once, the reply delayed that much. */
   | { readonly delayReplyMs: number }
   /** Never sent; the client gets that error, e.g. `READONLY You can't write against a read only replica.` */
   | { readonly error: string }
-  /** Never sent; the client gets those bytes (in latin1), of the protocol or not. */
+  /** Never sent; the client gets those bytes (in latin1), whether valid or not. */
   | { readonly bytes: string };
 
-/** A command as a rule sees it. */
+/** A command as rules see it. */
 export interface RelayCommand {
   /** In lower case. */
   readonly name: string;
@@ -28,11 +28,11 @@ export interface RelayCommand {
 /** When a fault strikes. */
 export interface RelayRule {
   readonly fault: RelayFault;
-  /** At the how-manieth of the commands that count since it was armed, over all connections; default 1. */
+  /** At this number of the commands that count since it was armed, over all connections; default 1. */
   readonly at?: number;
-  /** Every one from then on, not that one alone. */
+  /** At every one from then on, not only at that one. */
   readonly isLasting?: boolean;
-  /** Which commands count: names in lower case, or a test. Default: all but {@link connectionCommands}. */
+  /** Which commands count: names in lower case, or a predicate. Default: all but {@link connectionCommands}. */
   readonly commands?: readonly string[] | ((command: RelayCommand) => boolean);
 }
 
@@ -47,21 +47,21 @@ export interface ArmedRule {
   disarm(): void;
 }
 
-/** What a client sends to set a connection up or keep it, on its own account. */
+/** The commands that a client sends by itself to set up or maintain a connection. */
 export const connectionCommands: ReadonlySet<string> = new Set(
   'hello auth client select info ping quit role readonly subscribe unsubscribe psubscribe punsubscribe'.split(
     ' ',
   ),
 );
 
-/** What becomes of one command. */
+/** The treatment of one command. */
 export interface Treatment {
   readonly isSent: boolean;
   readonly delayMs?: number;
   readonly delayReplyMs?: number;
-  /** In place of the server's. */
+  /** Replaces the server's reply. */
   readonly reply?: string;
-  /** What the connection comes to in place of the reply. */
+  /** How the connection ends instead of a reply. */
   readonly ending?: 'cut' | 'silence';
 }
 
@@ -69,11 +69,11 @@ export interface Treatment {
 export interface RelayRules {
   arm(rule: RelayRule): ArmedRule;
   disarmAll(): void;
-  /** Counts the command by every rule; the first that strikes decides. */
+  /** Counts the command by every rule; the first rule that strikes decides. */
   treat(command: RelayCommand): Treatment;
 }
 
-/** Creates it, without rules. */
+/** Creates a set without rules. */
 export function createRelayRules(): RelayRules {
   const armed = new Set<(command: RelayCommand) => Treatment | undefined>();
   return {

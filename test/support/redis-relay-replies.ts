@@ -1,29 +1,29 @@
 import type { RelayCommand, Treatment } from './redis-relay-faults.ts';
 import type { Frame, Reply } from './resp.ts';
 
-/** The replies a client waits for, which it gets in the order of its commands. */
+/** The replies that a client waits for, in the order of its commands. */
 export interface RelayReplies {
-  /** The next command of the client, and what becomes of it. */
+  /** The next command of the client, and its treatment. */
   expect(command: RelayCommand, treatment: Treatment): void;
-  /** The next frame of the server: a reply, or a message that nobody asked for, which passes at once. */
+  /** The next frame of the server: a reply, or an unsolicited message, which passes at once. */
   take(frame: Frame): void;
 }
 
-/** A command whose reply the client has not got yet. */
+/** A command whose reply the client has not received yet. */
 interface Pending {
   readonly treatment: Treatment;
   readonly isSubscription: boolean;
-  /** How many replies the server still owes: for a subscription one a channel. */
+  /** How many replies the server still owes: one per channel for a subscription. */
   owed: number;
   reply: Buffer;
-  /** The reply is whole, and it is time to give it. */
+  /** The reply is complete, and it is time to pass it on. */
   isDue: boolean;
 }
 
 const subscriptionPattern = /^[ps]?(un)?subscribe$/;
 const messagePattern = /^[ps]?message$/;
 
-/** Creates it; `give` gets what the client is to get, `end` how a fault ends the connection in place of a reply. */
+/** Creates it; `give` passes bytes to the client, `end` tells how a fault ends the connection instead of a reply. */
 export function createRelayReplies(
   give: (bytes: Buffer) => void,
   end: (ending: 'cut' | 'silence') => void,
@@ -39,10 +39,10 @@ export function createRelayReplies(
     }
   };
 
-  /** By RESP2 a subscriber's messages look like any other reply, and by RESP3 the answer to a subscription is a push. */
-  const isAsked = (frame: Frame, asked: Pending) => {
+  /** In RESP2 a subscriber's messages look like any other reply, and in RESP3 the reply to a subscription is a push. */
+  const isReplyTo = (frame: Frame, command: Pending) => {
     const kind = isSubscriber || frame.type === '>' ? firstOf(frame.value) : '';
-    if (subscriptionPattern.test(kind)) return asked.isSubscription;
+    if (subscriptionPattern.test(kind)) return command.isSubscription;
     return frame.type !== '>' && !messagePattern.test(kind);
   };
 
@@ -61,17 +61,17 @@ export function createRelayReplies(
       giveDue();
     },
     take(frame) {
-      const asked = pending.find(({ owed }) => owed > 0);
-      if (asked === undefined || !isAsked(frame, asked)) return give(frame.bytes);
-      asked.owed = frame.type === '-' ? 0 : asked.owed - 1;
-      asked.reply = Buffer.concat([asked.reply, frame.bytes]);
-      if (asked.owed > 0) return;
+      const command = pending.find(({ owed }) => owed > 0);
+      if (command === undefined || !isReplyTo(frame, command)) return give(frame.bytes);
+      command.owed = frame.type === '-' ? 0 : command.owed - 1;
+      command.reply = Buffer.concat([command.reply, frame.bytes]);
+      if (command.owed > 0) return;
       const becomeDue = () => {
-        asked.isDue = true;
+        command.isDue = true;
         giveDue();
       };
-      if (asked.treatment.delayReplyMs === undefined) becomeDue();
-      else setTimeout(becomeDue, asked.treatment.delayReplyMs).unref();
+      if (command.treatment.delayReplyMs === undefined) becomeDue();
+      else setTimeout(becomeDue, command.treatment.delayReplyMs).unref();
     },
   };
 }

@@ -4,26 +4,26 @@ import { relayConnection } from './redis-relay-connection.ts';
 import { type ArmedRule, createRelayRules, type RelayCommand, type RelayRule } from './redis-relay-faults.ts';
 import { startRelayListener } from './relay-listener.ts';
 
-/** A relay between a client and a Redis that can go wrong at any command. */
+/** A relay between a client and a Redis that can fail at any command. */
 export interface RedisRelay {
   readonly port: number;
   /** `redis://127.0.0.1:<port>`. */
   readonly url: string;
-  /** How many times each command has come so far, by its name in lower case. */
+  /** How many times each command has arrived so far, by its name in lower case. */
   readonly seen: ReadonlyMap<string, number>;
   /** Connections accepted so far. */
   readonly accepted: number;
   /** Connections open now. */
   readonly open: number;
-  /** From now on that rule holds, besides those armed before. */
+  /** Arms a rule, in addition to those armed before. */
   arm(rule: RelayRule): ArmedRule;
-  /** Ends every connection, whatever is under way on it. */
+  /** Ends every connection, whatever is in progress on it. */
   cut(): void;
   /** Ends every connection and refuses new ones. */
   refuse(): Promise<void>;
-  /** Connections stay and are made, and nothing that comes on them is passed on or answered. */
+  /** Connections stay and are accepted, and nothing on them is passed on or answered. */
   blackHole(): void;
-  /** Disarms every rule and lets new connections through; those from within a black hole stay silent. */
+  /** Disarms every rule and lets new connections through; those from a black hole stay silent. */
   restore(): Promise<void>;
 }
 

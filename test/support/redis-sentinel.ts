@@ -10,14 +10,14 @@ export interface RedisSentinels {
   /** The master and the replica, in the roles they started with. */
   readonly nodes: readonly RedisServer[];
   readonly sentinels: readonly RedisServer[];
-  /** Whom the sentinels call master now. */
+  /** The server that the sentinels call master now. */
   master(): Promise<RedisServer>;
   /**
-   * Kills the master, or pauses it, and gives the other once every sentinel calls it the master and it is; about two
-   * seconds. For another one after it, `restart` (or `resume`) the old master and wait until it is `settled`.
+   * Kills the master, or pauses it, and gives the other once every sentinel calls it the master and it is one; about
+   * two seconds. For the next failover, `restart` (or `resume`) the old master and wait until it is `settled`.
    */
   failover(how?: 'kill' | 'pause'): Promise<RedisServer>;
-  /** Resolves once the sentinels know each other, agree on a master, and what else runs is its replica, in sync. */
+  /** Resolves once the sentinels know each other, agree on a master, and the other server is its replica, in sync. */
   settled(): Promise<void>;
 }
 
@@ -26,12 +26,12 @@ const downAfterMs = 800;
 const failoverTimeoutMs = 2_000;
 
 /**
- * How often they look and speak: SENTINEL DEBUG, of Redis 7; earlier ones take some seconds longer for everything. Pings
- * are more frequent than `downAfterMs`, or a master just made looks down at once; but what is known of a replica counts
- * as outdated after five of their periods.
+ * How often they check and talk: SENTINEL DEBUG, of Redis 7; earlier ones take some seconds longer for everything.
+ * Pings are more frequent than `downAfterMs`, or a new master would look down at once; but a replica's state counts as
+ * outdated after five of these periods.
  */
 const quick = ['info-period', 100, 'ask-period', 100, 'publish-period', 100, 'ping-period', 300];
-/** A machine that is busy looks to a sentinel like a clock that jumps: it rests for 30 s unless told otherwise. */
+/** To a sentinel, a busy machine looks like a clock that jumps: it pauses for 30 s unless configured otherwise. */
 const patient = ['tilt-period', 1_000];
 
 /** Starts all five; resolves when they are settled. */
@@ -95,7 +95,7 @@ async function roleOf(node: RedisServer): Promise<Reply> {
   return Array.isArray(role) ? role[0] : null;
 }
 
-/** How many other sentinels that one knows, and the ports of the replicas it could make master. */
+/** How many other sentinels that one knows, and the ports of the replicas it could promote. */
 async function viewOf(sentinel: RedisServer) {
   const master = fieldsOf(await sentinel.command('SENTINEL', 'MASTER', masterName));
   const replicas = (await sentinel.command('SENTINEL', 'REPLICAS', masterName)) as Reply[];
@@ -108,7 +108,7 @@ async function viewOf(sentinel: RedisServer) {
   };
 }
 
-/** Names and values that take turns. */
+/** Alternating names and values. */
 function fieldsOf(reply: Reply): Map<string, Reply> {
   const list = reply as readonly Reply[];
   const fields = new Map<string, Reply>();

@@ -12,13 +12,13 @@ import type { Reply } from './resp.ts';
 
 /** How a Redis is set up. */
 export interface RedisOptions {
-  /** Further lines of its configuration, e.g. `appendonly yes`; they count over the ones every Redis here has. */
+  /** Further lines of its configuration, e.g. `appendonly yes`; they override those that every Redis here has. */
   readonly config?: readonly string[];
   /** Users as by `ACL SETUSER`, e.g. `default off` and `gateway on >secret ~postern:* +@all`. */
   readonly users?: readonly string[];
-  /** Its port speaks TLS alone, with that certificate, and asks clients for none. */
+  /** Its port accepts only TLS, with that server certificate, and requests no client certificates. */
   readonly tls?: Certificate;
-  /** It is a sentinel. */
+  /** Whether it is a Sentinel. */
   readonly isSentinel?: boolean;
 }
 
@@ -29,11 +29,13 @@ export interface RedisServer {
   readonly port: number;
   /** Path of its Unix socket. */
   readonly socket: string;
-  /** Where its data and its log (`redis.log`) are. */
+  /** The folder of its data and its log (`redis.log`). */
   readonly folder: string;
-  /** Its process id while it runs, also paused; null once it has ended. */
+  /** Its process id while it runs, even paused; null once it has ended. */
   readonly pid: number | null;
-  /** Runs one command as a user of the tests' own, whatever the users and TLS are. Rejects with the error answered. */
+  /**
+   * Runs one command as a user reserved for tests, whatever the users and TLS are. Rejects with the error in the reply.
+   */
   command(...args: readonly (string | number | Buffer)[]): Promise<Reply>;
   /** Ends it by SIGKILL, as a crash would; also done at the end of the test. */
   kill(): Promise<void>;
@@ -41,21 +43,24 @@ export interface RedisServer {
   stop(): Promise<void>;
   /** Starts it again, stopped first if it runs, with the same port and data. */
   restart(): Promise<void>;
-  /** It stands still: connections stay, and are even made, but nothing is answered. */
+  /** Pauses it: connections stay, and are even accepted, but nothing is answered. */
   pause(): void;
-  /** It goes on, with what was sent to it in the meantime. */
+  /** Resumes it, with what was sent to it in the meantime. */
   resume(): void;
 }
 
 const programs = ['redis-server', 'valkey-server'];
 const probe = '--version';
 
-/** Whether the test can go on with a Redis: see {@link ./programs.ts requireProgram}. */
+/** Whether there is a Redis for the test: see {@link ./programs.ts requireProgram}. */
 export function requireRedis(t: Test): boolean {
   return requireOneOf(t, programs, probe);
 }
 
-/** Starts one on a free loopback port, without persistence but for what `options.config` says; resolves when it answers. */
+/**
+ * Starts one on a free loopback port, without persistence unless `options.config` enables it; resolves when it
+ * responds.
+ */
 export async function startRedis(t: TestScope, options: RedisOptions = {}): Promise<RedisServer> {
   const program = findProgram(programs, probe);
   if (program === undefined) throw new Error(`${programs.join(' or ')} is not installed`);
@@ -112,7 +117,7 @@ function configOf(
     `unixsocket "${socket}"`,
     `dir "${folder}"`,
     'save ""',
-    // Replicas follow at once, not when more of them may have come, and count as replicas from the first ping on.
+    // Replicas sync at once instead of waiting for more of them, and count as replicas from the first ping on.
     'repl-diskless-sync-delay 0',
     'repl-ping-replica-period 1',
     ...[`${harnessUser} on nopass ~* &* +@all`, ...users].map((user) => `user ${user}`),

@@ -7,16 +7,18 @@ import { startWebSocketUpstream } from './web-sockets.ts';
 
 const { username, password } = administrator;
 
-/** How long a session seen alive counts while Redis is away, and needs no new look while it isn't, ms. */
+/**
+ * How long a session seen alive counts while Redis is unavailable, and needs no new query while it is available, ms.
+ */
 export const staleIfErrorMs = 1_500;
 export const livenessAgeMs = 500;
 
-/** Who is signed in where. */
+/** The clients that are signed in. */
 export interface AwayStage extends RelayStage {
   /** Signed in at the gateway; the next refresh rotates. */
   readonly bearer: string;
   readonly cookie: string;
-  /** When that session was made, by `performance.now()`: since then it has been seen alive. */
+  /** When that session was created, by `performance.now()`: since then it has been seen alive. */
   readonly seenAtMs: number;
   /** Of a session that the gateway has never seen. */
   readonly unseenBearer: string;
@@ -62,10 +64,10 @@ export async function startAwayStage(
   };
 }
 
-/** A way for Redis to be away, and to be back. */
+/** A way for Redis to become unavailable, and available again. */
 export interface Way {
   go(stage: AwayStage): unknown;
-  /** Resolves once it answers. */
+  /** Resolves once it responds. */
   comeBack(stage: AwayStage): unknown;
 }
 
@@ -74,7 +76,7 @@ export const durable = ['appendonly yes', 'appendfsync always'];
 
 export const ways: Readonly<Record<string, Way>> = {
   killed: { go: ({ redis }) => redis.kill(), comeBack: ({ redis }) => redis.restart() },
-  'standing still': { go: ({ redis }) => redis.pause(), comeBack: ({ redis }) => redis.resume() },
+  paused: { go: ({ redis }) => redis.pause(), comeBack: ({ redis }) => redis.resume() },
   'in a black hole': { go: ({ relay }) => relay.blackHole(), comeBack: ({ relay }) => relay.restore() },
 };
 
@@ -86,7 +88,7 @@ export async function statusOf(
   return (await api.send({ path: '/api/store/x', ...credential })).status;
 }
 
-/** What `/readyz` answers. */
+/** The response of `/readyz`. */
 export async function readiness({
   managementPort,
 }: GatewayProcess): Promise<{ readonly status: number; readonly body: unknown }> {
@@ -94,7 +96,7 @@ export async function readiness({
   return { status: response.status, body: await response.json() };
 }
 
-/** The response of `/readyz` with the session store there or away. */
+/** The response of `/readyz` with the session store available or not. */
 export function ready(sessions: boolean) {
   const dependencies = { records: { ok: true }, sessions: { ok: sessions } };
   return { status: 200, body: { status: 'ready', dependencies } };

@@ -7,10 +7,10 @@ import { administrator, bootstrapToken, type TestScope } from './gateway.ts';
 import { type GatewayProcess, startGatewayProcess } from './gateway-process.ts';
 import { isLong } from './gateway-under-load.ts';
 
-/** By how much what is promised in time may be late where the machine has other work: in the long run not at all. */
+/** By how much a promised time may be exceeded on a busy machine: in the long run not at all. */
 export const leeway = isLong ? 1 : 3;
 
-/** Limits that no test comes near. */
+/** Limits that no test reaches. */
 const unthrottled = { per_account_and_address: 1e6, per_account: 1e6, per_address: 1e6 };
 
 /** The configuration of a gateway of {@link startReplicas}; `stores` is added to the addresses. */
@@ -42,14 +42,14 @@ export async function startReplicas<A extends readonly [string, ...string[]]>(
   return [first, ...more] as { [K in keyof A]: GatewayProcess };
 }
 
-/** The refresh cookie of a response as `name=value`. Throws where there is none. */
+/** The refresh cookie of a response as `name=value`. Throws if there is none. */
 export function cookieOf({ status, setCookies }: ApiResponse): string {
   const [cookie] = setCookies;
   if (cookie === undefined) throw new Error(`a ${status} without a cookie`);
   return cookie.split(';', 1)[0]!;
 }
 
-/** What a refresh cookie says; its MAC is what must not be found anywhere. */
+/** The contents of a refresh cookie; its MAC must not be found anywhere. */
 export function partsOf(cookie: string): {
   readonly id: string;
   readonly generation: number;
@@ -59,7 +59,7 @@ export function partsOf(cookie: string): {
   return { id: id!, generation: Number(generation), mac: mac! };
 }
 
-/** Where the session store keeps the session of a cookie. */
+/** The key under which the session store keeps a cookie's session. */
 export function sessionKey(cookie: string, tenant = 'acme'): string {
   return `postern:${tenant}:session:{${partsOf(cookie).id}}`;
 }
@@ -78,8 +78,8 @@ export async function statusesAt(
 }
 
 /**
- * Judges that a session that ended at `sinceMs` (of `performance.now()`) is over at every gateway: no cookie of it works
- * at once, no bearer token after a second. Gives how long that took at most.
+ * Judges that a session that ended at `sinceMs` (of `performance.now()`) is over at every gateway: none of its cookies
+ * works from then on, no bearer token after a second. Gives how long that took at most.
  */
 export async function judgeOver(
   t: Test,
@@ -91,7 +91,7 @@ export async function judgeOver(
     gateways.map(async (gateway) => {
       const refused = await statusesAt(gateway, [], cookies);
       if (refused.some((status) => status !== 401)) t.fail(`cookies were answered ${refused}`);
-      await eventually('no bearer token of it works', async () => {
+      await eventually('none of its bearer tokens works', async () => {
         const statuses = await statusesAt(gateway, bearers, []);
         return statuses.every((status) => status === 401);
       });
@@ -102,7 +102,7 @@ export async function judgeOver(
   if (tookMs >= 1_000 * leeway) t.fail(`a bearer token worked for ${Math.round(tookMs)} ms`);
   for (const gateway of gateways) {
     const statuses = await statusesAt(gateway, bearers, cookies);
-    if (statuses.some((status) => status !== 401)) t.fail(`it came back: ${statuses}`);
+    if (statuses.some((status) => status !== 401)) t.fail(`it is alive again: ${statuses}`);
   }
   return tookMs;
 }

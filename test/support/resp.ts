@@ -1,12 +1,12 @@
 /** A value of the Redis protocol; texts as UTF-8, maps as flat lists, true and false as 1 and 0. */
 export type Reply = string | number | null | ReplyError | readonly Reply[];
 
-/** What Redis answers instead of a value; the message starts with its code, without the `-`. */
+/** An error reply; the message starts with its code, without the `-`. */
 export class ReplyError extends Error {}
 
 /** One whole command or reply. */
 export interface Frame {
-  /** As it came. */
+  /** As received. */
   readonly bytes: Buffer;
   /** Its first character: `*` a list, `>` a push, `-` an error, … */
   readonly type: string;
@@ -18,7 +18,10 @@ interface Read {
   readonly end: number;
 }
 
-/** A reader of RESP2 and RESP3: it takes bytes as they come and gives the frames they complete. Throws at anything else. */
+/**
+ * A reader of RESP2 and RESP3: it takes bytes as they arrive and gives the frames they complete. Throws on anything
+ * else.
+ */
 export function createFrameReader(): (chunk: Buffer) => Frame[] {
   let rest: Buffer = Buffer.alloc(0);
   return (chunk) => {
@@ -45,7 +48,7 @@ export function encodeCommand(args: readonly (string | number | Buffer)[]): Buff
   return Buffer.concat([Buffer.from(`*${args.length}\r\n`), ...parts]);
 }
 
-/** What starts there; undefined when it is not all there. */
+/** The value that starts there; undefined when it is incomplete. */
 function readAt(buffer: Buffer, start: number): Read | undefined {
   const lineEnd = buffer.indexOf('\r\n', start);
   if (lineEnd < 0) return undefined;
@@ -76,7 +79,7 @@ function readAt(buffer: Buffer, start: number): Read | undefined {
     case '%':
       return readList(buffer, end, 2 * Number(line));
     default:
-      throw new Error(`not of the Redis protocol: ${JSON.stringify(type + line)}`);
+      throw new Error(`not RESP: ${JSON.stringify(type + line)}`);
   }
 }
 

@@ -2,12 +2,12 @@ import type { TestScope } from './gateway.ts';
 import { startRelayListener } from './relay-listener.ts';
 import { createFrameReader } from './resp.ts';
 
-/** A server that answers as a Redis, a Sentinel and a node of a Cluster would, but for one command. */
+/** A server that responds like a Redis, a Sentinel and a node of a Cluster, except to one command. */
 export interface ScriptedRedis {
   readonly port: number;
-  /** From now on that command, `cluster slots` say, is given those bytes (latin1). Null: all are answered well. */
+  /** From now on that command, `cluster slots` say, gets those bytes (latin1). Null: all get valid replies. */
   respondWrongly(wrong: { readonly command: string; readonly bytes: string } | null): void;
-  /** How many times the wrong response was given since it was set. */
+  /** How many times the wrong reply was sent since it was set. */
   readonly struck: number;
   /** Ends every connection. */
   cut(): void;

@@ -7,16 +7,16 @@ import { auditLines, leeway, logText } from './replicas.ts';
 import { type SessionLoad, startSessionLoad } from './session-load.ts';
 
 const { username, password } = administrator;
-/** How long all goes well before and after, ms. */
+/** How long there is no disturbance before and after, ms. */
 const calmMs = isLong ? 3_000 : 400;
-/** As long as a session is remembered that the store doesn't have any more. */
+/** How long a session is cached that the store has lost. */
 const rememberedMs = isLong ? 5_000 : 500;
 const commandTimeoutMs = 500;
 
-/** For how long a session that was seen alive counts while the store is away, ms. */
+/** How long a session that was seen alive counts while the store is unavailable, ms. */
 export const staleIfErrorMs = 20_000;
 
-/** What the gateways are configured with whose store fails. */
+/** The configuration of the gateways whose store fails. */
 export const outageConfig = {
   sessions: { reuse_grace: '100ms', stale_if_error: `${staleIfErrorMs}ms` },
   stores: { sessions_liveness_age: `${rememberedMs}ms`, sessions_command_timeout: `${commandTimeoutMs}ms` },
@@ -25,9 +25,9 @@ export const outageConfig = {
 type Gateways = readonly [GatewayProcess, GatewayProcess];
 
 /**
- * Strikes under load until the store is back, and judges: nothing but 200 and 503 is answered, all is well within two
- * seconds of the store being back, and nobody is signed out. `outlastsStale`: it is away for so long that requests with
- * a token are refused, too.
+ * Disturbs the store under load until it is available again, and judges: all responses are 200 or 503, everything works
+ * within two seconds of recovery, and no one is signed out. `outlastsStale`: the outage is so long that requests with a
+ * token are refused, too.
  */
 export async function judgeOutage(
   t: Test,
@@ -43,20 +43,22 @@ export async function judgeOutage(
   assertOnly(t, load, outlastsStale ? [200, 503, brokenOff] : [200, 503]);
   const counts = load.counts();
   t.equal('bearer 503' in counts, outlastsStale, 'requests with a token');
-  t.ok('login 503' in counts, 'it was away');
-  t.ok(recoveredMs < 2_000 * leeway, `back after ${recoveredMs} ms`);
-  // The first that passes is not the last: a Cluster's other slots may move a little later.
+  t.ok('login 503' in counts, 'it was unavailable');
+  t.ok(recoveredMs < 2_000 * leeway, `available again after ${recoveredMs} ms`);
+  // The first success is not the last failure: a Cluster's other slots may move a little later.
   await sleep(Math.max(0, 2_000 - recoveredMs));
   await judgeCalm(t, load);
   await load.stop();
   for (const gateway of gateways) {
-    t.same([...new Set(await load.statusesAt(gateway))], [200], 'nobody is signed out');
+    t.same([...new Set(await load.statusesAt(gateway))], [200], 'no one is signed out');
     t.ok(gateway.pid !== null);
   }
   judgeLogs(t, gateways);
 }
 
-/** Strikes under load where the sessions are lost: whoever had one is told so, and may sign in at once. */
+/**
+ * Disturbs the store under load so that it loses the sessions: their holders are signed out, and may sign in at once.
+ */
 export async function judgeLoss(t: Test, gateways: Gateways, strike: () => Promise<unknown>): Promise<void> {
   const load = await startSessionLoad(gateways);
   await judgeCalm(t, load);
@@ -85,19 +87,19 @@ async function judgeCalm(t: Test, load: SessionLoad): Promise<void> {
   load.reset();
 }
 
-/** What becomes of a request that is under way when its credential ends. */
+/** The outcome of a request in progress when its credential ends. */
 const brokenOff = 'ECONNRESET';
 
-/** That nothing else came of any request. */
+/** That no request had another outcome. */
 function assertOnly(t: Test, load: SessionLoad, outcomes: readonly (number | string)[]): void {
   const allowed = outcomes.map(String);
   const others = Object.keys(load.counts()).filter((response) => !allowed.includes(response.split(' ')[1]!));
-  t.same(others, [], 'nothing else was answered');
+  t.same(others, [], 'there was no other status');
 }
 
 function report(t: Test, load: SessionLoad, recoveredMs: number): void {
   const slowest = { 200: load.slowestMs(200), 503: load.slowestMs(503) };
-  t.comment(load.counts(), `back after ${Math.round(recoveredMs)} ms; slowest in ms:`, slowest);
+  t.comment(load.counts(), `available again after ${Math.round(recoveredMs)} ms; slowest in ms:`, slowest);
   t.ok(slowest[503] < commandTimeoutMs * 1.1 * leeway, `a refusal after ${slowest[503]} ms`);
 }
 

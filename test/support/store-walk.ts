@@ -7,19 +7,19 @@ import { runPostern } from './command.ts';
 import type { GatewayProcess } from './gateway-process.ts';
 import { cookieOf } from './replicas.ts';
 
-/** What went through a session store on a walk. */
+/** What a walk left in a session store. */
 export interface Walk {
-  /** Refresh cookies, `name=value`, those of sessions that ended too. */
+  /** Refresh cookies, `name=value`, including those of ended sessions. */
   readonly cookies: readonly string[];
   readonly bearers: readonly string[];
   readonly passwords: readonly string[];
-  /** A session that lives on, and its user. */
+  /** A session that is still alive, and its user. */
   readonly alive: { readonly cookie: string; readonly bearer: string; readonly userId: string };
-  /** The cookies of sessions that ended, by how. */
+  /** The cookies of ended sessions, by how they ended. */
   readonly ended: Readonly<Record<'sign-out' | 'reuse' | 'command', string>>;
 }
 
-/** The grace that {@link walkThroughStore} needs the gateways to be configured with, in ms. */
+/** The grace period that {@link walkThroughStore} requires the gateways to be configured with, in ms. */
 export const walkGraceMs = 100;
 
 const password = 'nanoseconds are this long';
@@ -27,7 +27,7 @@ const password = 'nanoseconds are this long';
 /**
  * Takes a session store through everything that a gateway and a command do with one: sign-ins that fail and succeed,
  * requests at both gateways, refreshes that confirm, rotate and are reuse, a sign-out, and the end of all sessions of a
- * user. Throws where a response is another than it should be.
+ * user. Throws on any unexpected response.
  */
 export async function walkThroughStore(
   one: GatewayProcess,
@@ -91,6 +91,6 @@ function login(api: ApiClient, username: string, tried: string): Promise<ApiResp
 
 function expect(response: ApiResponse, status: number): ApiResponse {
   if (response.status !== status)
-    throw new Error(`${response.status} in place of ${status}: ${response.text}`);
+    throw new Error(`${response.status} instead of ${status}: ${response.text}`);
   return response;
 }

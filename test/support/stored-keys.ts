@@ -4,7 +4,7 @@ import Database from 'better-sqlite3';
 import { uuidv7 } from 'uuidv7';
 import type { ApiKey } from '../../src/stores/api-key.ts';
 
-/** A key as it lies in the store; what a test doesn't say is of no interest. */
+/** A key as it is stored; fields that a test leaves out don't matter. */
 export function storedKey(createdBy: string, changes: Partial<ApiKey> = {}): ApiKey {
   return {
     id: uuidv7(),
@@ -22,7 +22,7 @@ export function storedKey(createdBy: string, changes: Partial<ApiKey> = {}): Api
   };
 }
 
-/** Writes keys into the records of a test gateway in one transaction, where the store would make one for each. */
+/** Writes keys into the records of a test gateway in one transaction, where the store would need one for each. */
 export function storeKeys(folder: string, keys: readonly ApiKey[]): void {
   const db = new Database(join(folder, 'records.db'));
   const insert = db.prepare(

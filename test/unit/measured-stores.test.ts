@@ -5,7 +5,7 @@ import type { Stores } from '../../src/gateway/stores.ts';
 import { createMetricsRegistry } from '../../src/metrics/registry.ts';
 import { parsePrometheusText } from '../support/prometheus-text.ts';
 
-/** Stores of which these operations answer with what `response` gives; measured. */
+/** Stores whose operations give what `response` gives; measured. */
 function startMeasured(response: () => unknown) {
   const store = {
     findLive: response,
@@ -29,7 +29,7 @@ function startMeasured(response: () => unknown) {
   return { measured, counted };
 }
 
-t.test('a response at once is given as it is, and not timed', async (t) => {
+t.test('a synchronous result is returned as it is, and not timed', async (t) => {
   const response = {};
   const { measured, counted } = startMeasured(() => response);
   t.equal(measured.sessions.findLive('a'), response);
@@ -38,7 +38,7 @@ t.test('a response at once is given as it is, and not timed', async (t) => {
   t.strictSame(await counted('records', 'read'), { waits: 0, errors: 0 });
 });
 
-t.test('a promise is given as it is, and timed under its store and operation', async (t) => {
+t.test('a promise is returned as it is, and timed under its store and operation', async (t) => {
   const response = Promise.resolve(true);
   const { measured, counted } = startMeasured(() => response);
   t.equal(measured.sessions.findLive('a'), response);
@@ -49,7 +49,7 @@ t.test('a promise is given as it is, and timed under its store and operation', a
   t.strictSame(await counted('attempts', 'write'), { waits: 0, errors: 0 });
 });
 
-t.test('that a store is away is its error, whether it throws or rejects', async (t) => {
+t.test('an unavailable store is counted as an error, whether it throws or rejects', async (t) => {
   const away = new Refusal('store_unavailable');
   const throwing = startMeasured(() => {
     throw away;
@@ -61,7 +61,7 @@ t.test('that a store is away is its error, whether it throws or rejects', async 
   t.strictSame(await rejecting.counted('sessions', 'write'), { waits: 1, errors: 1 });
 });
 
-t.test('a refusal that is a response is no error', async (t) => {
+t.test('a refusal that is a result is no error', async (t) => {
   const { measured, counted } = startMeasured(() => Promise.reject(new Refusal('last_administrator')));
   await t.rejects(measured.records.removeUser('a', { keepKeys: false }), { code: 'last_administrator' });
   t.strictSame(await counted('records', 'write'), { waits: 1, errors: 0 });

@@ -3,20 +3,20 @@ import { Refusal } from '../../src/errors.ts';
 import { monitorRemote } from '../../src/stores/monitored-remote.ts';
 import type { RemoteRecords } from '../../src/stores/records.ts';
 
-/** A store, the beats of its feed and its clock, all in the test's hand. */
+/** A store, the heartbeats of its feed and its clock, all controlled by the test. */
 class Remote {
-  /** Why nobody can have it. */
+  /** Why the store is unavailable. */
   reason: string | null = null;
-  /** Why nobody can write. */
+  /** Why writes fail. */
   readOnly: string | null = null;
-  /** Responses to pings wait for it when it is set. */
+  /** While set, responses to pings wait for it. */
   gate: Promise<void> | undefined;
   pings = 0;
   now = 1_000;
   unavailableSince: number | null = null;
   readonly states: string[] = [];
   readonly records: RemoteRecords;
-  #beat: (isWell: boolean) => void = () => {};
+  #heartbeat: (isWell: boolean) => void = () => {};
 
   constructor() {
     const response = async (reason: string | null) => {
@@ -42,7 +42,7 @@ class Remote {
       feed: {
         notifiedUntil: 700,
         onHeartbeat: (listener) => {
-          this.#beat = listener;
+          this.#heartbeat = listener;
         },
       },
       events: {
@@ -56,42 +56,45 @@ class Remote {
     });
   }
 
-  /** Resolves when everything that follows of it has been done. */
-  async beat(isWell: boolean): Promise<void> {
-    this.#beat(isWell);
+  /** Resolves when everything that follows from it has been done. */
+  async heartbeat(isWell: boolean): Promise<void> {
+    this.#heartbeat(isWell);
     await new Promise(setImmediate);
   }
 }
 
-t.test('beats alone tell that it goes away and comes back, each time once', async (t) => {
-  const remote = new Remote();
-  for (const reason of ['gone', 'gone again']) {
-    remote.reason = reason;
-    await remote.beat(false);
-    await remote.beat(false);
-    remote.reason = null;
-    await remote.beat(true);
-    await remote.beat(true);
-  }
-  t.strictSame(remote.states, ['gone', 'back', 'gone again', 'back']);
-});
+t.test(
+  'heartbeats alone report that it becomes unavailable and available again, each time once',
+  async (t) => {
+    const remote = new Remote();
+    for (const reason of ['gone', 'gone again']) {
+      remote.reason = reason;
+      await remote.heartbeat(false);
+      await remote.heartbeat(false);
+      remote.reason = null;
+      await remote.heartbeat(true);
+      await remote.heartbeat(true);
+    }
+    t.strictSame(remote.states, ['gone', 'back', 'gone again', 'back']);
+  },
+);
 
 t.test('while all is well it is not pinged', async (t) => {
   const remote = new Remote();
-  await remote.beat(true);
+  await remote.heartbeat(true);
   await remote.records.findUser('u');
-  await remote.beat(true);
+  await remote.heartbeat(true);
   t.equal(remote.pings, 0);
 });
 
-t.test('a feed that hears nothing of a store that is there says nothing', async (t) => {
+t.test('a feed that is disconnected from an available store reports nothing', async (t) => {
   const remote = new Remote();
-  await remote.beat(false);
+  await remote.heartbeat(false);
   t.equal(remote.pings, 1);
   t.strictSame(remote.states, []);
 });
 
-t.test('any call tells that it is away, and a ping that it is back', async (t) => {
+t.test('any call reports that it is unavailable, and a ping that it is available again', async (t) => {
   for (const call of ['findUser', 'removeUser', 'ping'] as const) {
     const remote = new Remote();
     remote.reason = 'gone';
@@ -105,11 +108,11 @@ t.test('any call tells that it is away, and a ping that it is back', async (t) =
   }
 });
 
-t.test('it has been away since it was last heard', async (t) => {
+t.test('it has been unavailable since the last notification', async (t) => {
   const remote = new Remote();
   remote.now = 2_000;
   remote.reason = 'gone';
-  await remote.beat(false);
+  await remote.heartbeat(false);
   t.equal(remote.unavailableSince, 700);
 });
 
@@ -119,34 +122,34 @@ t.test('another refusal is a response', async (t) => {
   t.strictSame(remote.states, []);
 });
 
-t.test('one that takes no writes is away, however well it can be read', async (t) => {
+t.test('a store that accepts no writes is unavailable, even if it can be read', async (t) => {
   const remote = new Remote();
   remote.readOnly = 'server is read-only';
-  await remote.beat(false);
+  await remote.heartbeat(false);
   await remote.records.findUser('u');
-  await remote.beat(true);
+  await remote.heartbeat(true);
   t.strictSame(remote.states, ['server is read-only']);
   remote.readOnly = null;
-  await remote.beat(true);
+  await remote.heartbeat(true);
   t.strictSame(remote.states, ['server is read-only', 'back']);
 });
 
-t.test('a ping that takes too long has failed, also when it is answered in the end', async (t) => {
+t.test('a ping that takes too long has failed, even when it is answered in the end', async (t) => {
   const remote = new Remote();
   const { promise, resolve } = Promise.withResolvers<void>();
   remote.gate = promise;
-  await remote.beat(false);
+  await remote.heartbeat(false);
   remote.now += 1_000;
   await new Promise((done) => setTimeout(done, 1_100));
   t.strictSame(remote.states, ['timed out']);
   resolve();
   await new Promise(setImmediate);
   t.strictSame(remote.states, ['timed out']);
-  await remote.beat(true);
+  await remote.heartbeat(true);
   t.strictSame(remote.states, ['timed out', 'back']);
 });
 
-t.test('who asked before it came back, and hears of it late, does not say that it is away', async (t) => {
+t.test('a late failure of a call from before the recovery does not report an outage', async (t) => {
   const remote = new Remote();
   remote.reason = 'gone';
   const { promise, resolve } = Promise.withResolvers<void>();
@@ -161,12 +164,12 @@ t.test('who asked before it came back, and hears of it late, does not say that i
   t.strictSame(remote.states, []);
 });
 
-t.test('once it is closed nothing is said or asked', async (t) => {
+t.test('after it is closed nothing is reported or sent', async (t) => {
   const remote = new Remote();
   await remote.records.close();
   remote.reason = 'gone';
   await t.rejects(async () => remote.records.findUser('u'));
-  await remote.beat(false);
+  await remote.heartbeat(false);
   t.strictSame(remote.states, []);
   t.equal(remote.pings, 0);
 });

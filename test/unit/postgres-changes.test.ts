@@ -10,7 +10,7 @@ import {
 const many = (count: number) =>
   Array.from({ length: count }, (_, index) => `0190a1b2-c3d4-7e5f-8a9b-${String(index).padStart(12, '0')}`);
 
-t.test('what is told is read again', async (t) => {
+t.test('formatted hints can be parsed', async (t) => {
   const changes = [
     { users: ['a', 'b'], keys: [] },
     { users: ['a'], keys: ['k', 'l'], newKeys: ['n'] },
@@ -21,22 +21,22 @@ t.test('what is told is read again', async (t) => {
   t.strictSame(parseHints(hints), { users: ['a', 'b'], keys: ['k', 'l'], newKeys: ['n'] });
 });
 
-t.test('more than fits into a notification is kept whole', async (t) => {
+t.test('hints too long for a notification are logged whole', async (t) => {
   const hints = formatHints([{ users: [], keys: many(300) }]);
   t.equal(parseHints(hints)?.keys.length, 300);
   t.equal(notifiedHints(hints), '*');
   t.equal(parseHints(notifiedHints(hints)), null);
 });
 
-t.test('more than anybody remembers is anything', async (t) => {
+t.test('more hints than are cached mean that anything may have changed', async (t) => {
   t.equal(formatHints([{ users: [], keys: many(30_000) }]), '*');
 });
 
-t.test('an id that could not be read again is anything', async (t) => {
+t.test('an id that could not be parsed means that anything may have changed', async (t) => {
   t.equal(formatHints([{ users: ['a key:b'], keys: [] }]), '*');
 });
 
-t.test('what a later version of this program tells is anything', async (t) => {
+t.test('a hint of a later version means that anything may have changed', async (t) => {
   t.equal(parseHints('key:k planet:p'), null);
 });
 

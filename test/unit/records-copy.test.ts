@@ -8,10 +8,10 @@ import { temporaryFolder } from '../contract/sqlite-stores.ts';
 import { dumpOf, fillRecords } from '../support/filled-records.ts';
 
 type Query = readonly [sql: string, values: readonly Value[]];
-/** Makes something else of a query that goes to the target. */
+/** Alters a query that goes to the target. */
 type Tamper = (sql: string, values: readonly Value[]) => Query;
 
-/** Copies to a target that does not do as it is told; gives what it then holds. */
+/** Copies to a target whose queries are altered; gives what it then holds. */
 async function copyWith(t: Test, tamper: Tamper) {
   const folder = temporaryFolder(t);
   const files = { source: join(folder, 'source.db'), target: join(folder, 'target.db') };
@@ -34,7 +34,7 @@ const rowOf = (values: readonly Value[], text: Value, instead: Value) =>
 
 const tampers: readonly { name: string; table: string; tamper: Tamper }[] = [
   {
-    name: 'a text that became another one',
+    name: 'a text that was changed',
     table: 'users',
     tamper: (sql, values) => [sql, insertsInto('users', sql) ? rowOf(values, 'Zoë', 'Zoe') : values],
   },
@@ -44,7 +44,7 @@ const tampers: readonly { name: string; table: string; tamper: Tamper }[] = [
     tamper: (sql, values) => [sql, insertsInto('users', sql) ? rowOf(values, '', null) : values],
   },
   {
-    name: 'a byte that became another one',
+    name: 'a byte that was changed',
     table: 'secrets',
     tamper: (sql, values) => [
       sql,
@@ -60,7 +60,7 @@ const tampers: readonly { name: string; table: string; tamper: Tamper }[] = [
     ],
   },
   {
-    name: 'a row that got lost',
+    name: 'a row that was lost',
     table: 'api_key_scope_sets',
     tamper: (sql, values) =>
       insertsInto('api_key_scope_sets', sql)
@@ -70,7 +70,7 @@ const tampers: readonly { name: string; table: string; tamper: Tamper }[] = [
 ];
 
 for (const { name, table, tamper } of tampers) {
-  t.test(`a copy is not kept with ${name}`, async (t) => {
+  t.test(`a copy is not committed with ${name}`, async (t) => {
     const { copied, target } = await copyWith(t, tamper);
     t.match(copied, { code: 'copy_differs', tables: [table] });
     const kept = Object.entries(dumpOf(target)).filter(([, rows]) => rows.length > 0);
@@ -79,11 +79,11 @@ for (const { name, table, tamper } of tampers) {
       tenant_epoch: ['{"id":1,"epoch":0}'],
       audit_state: ['{"id":1,"seq":0,"time":0,"dropped":0}'],
     };
-    t.same(Object.fromEntries(kept), seeded, 'all is as before');
+    t.same(Object.fromEntries(kept), seeded, 'everything is as before');
   });
 }
 
-t.test('a copy that is not tampered with is kept', async (t) => {
+t.test('an unaltered copy is committed', async (t) => {
   const { copied, source, target } = await copyWith(t, (sql, values) => [sql, values]);
   t.strictSame(dumpOf(target), dumpOf(source));
   const counts = copied.map(({ table, rows }: { table: string; rows: number }) => [table, rows]);

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { decideRotation, initialRotation, type RotationState } from '../../src/stores/session-rotation.ts';
 
-/** The rule as a whole, lived through: who must be seen, and who must never be taken for a thief. */
+/** The rule as a whole, in simulated lives: who must be detected, and who must never be mistaken for a thief. */
 
 const isLong = process.env.POSTERN_TEST_LONG !== undefined;
 const lives = isLong ? 300 : 60;
@@ -20,7 +20,10 @@ function createRandom(seed: number): () => number {
   };
 }
 
-/** After how long the second of two holders of one cookie is seen, in ms; Infinity: never within the session's life. */
+/**
+ * How long it takes to detect the second of two holders of one cookie, in ms; Infinity: never within the session's
+ * life.
+ */
 function timeUntilSeen(
   firstMs: readonly [owner: number, thief: number],
   intervalsMs: readonly [owner: number, thief: number],
@@ -42,36 +45,36 @@ function timeUntilSeen(
 }
 
 const pairs: [string, ownerMs: number, thiefMs: number, jitter: number, medianMinutes: number][] = [
-  ['each ten minutes, exactly', 600_000, 600_000, 0, 20],
-  ['each ten minutes, give or take 2 %', 600_000, 600_000, 0.02, 20],
+  ['every ten minutes, exactly', 600_000, 600_000, 0, 20],
+  ['every ten minutes, give or take 2 %', 600_000, 600_000, 0.02, 20],
   ['nearly in step', 600_000, 605_000, 0.02, 20],
-  ['the thief each hour', 600_000, 3_600_000, 0.02, 60],
-  ['the thief each five minutes', 600_000, 300_000, 0.02, 20],
+  ['the thief every hour', 600_000, 3_600_000, 0.02, 60],
+  ['the thief every five minutes', 600_000, 300_000, 0.02, 20],
 ];
 
 for (const [name, ownerMs, thiefMs, jitter, medianMinutes] of pairs)
-  t.test(`two holders are seen: ${name}`, async (t) => {
+  t.test(`two holders are detected: ${name}`, async (t) => {
     const random = createRandom(1);
     const seen: number[] = [];
     while (seen.length < lives) {
       const thiefFirstMs = thiefMs * random();
-      // Two who come within one grace of each other for ever are two tabs, for all that can be known.
+      // Two holders who always refresh within one grace period of each other can't be told from two tabs.
       const asTabs = jitter === 0 && Math.min(thiefFirstMs, thiefMs - thiefFirstMs) <= graceMs;
       if (!asTabs) seen.push(timeUntilSeen([ownerMs, thiefFirstMs], [ownerMs, thiefMs], jitter, random));
     }
     seen.sort((a, b) => a - b);
     const median = seen[lives / 2]! / minuteMs;
     t.ok(median <= medianMinutes, `median ${median.toFixed(1)} min`);
-    t.equal(seen.filter((ms) => ms === Number.POSITIVE_INFINITY).length, 0, 'never seen');
+    t.equal(seen.filter((ms) => ms === Number.POSITIVE_INFINITY).length, 0, 'never detected');
   });
 
-/** How a browser's requests fare. */
+/** How a browser's requests turn out. */
 interface Network {
   /** Share of responses that never arrive. */
   readonly lost: number;
-  /** Share of responses that arrive late, by at most the grace. */
+  /** Share of responses that arrive late, by at most the grace period. */
   readonly late: number;
-  /** Share of the pauses at which the store loses the write before. */
+  /** Share of the pauses in which the store loses the previous write. */
   readonly lostWrites: number;
 }
 
@@ -86,7 +89,7 @@ function isSignedOut({ lost, late, lostWrites }: Network, random: () => number):
     const arrived = under.filter(({ at }) => at <= now).sort((a, b) => a.at - b.at);
     under = under.filter(({ at }) => at > now);
     jar = arrived.at(-1)?.generation ?? jar;
-    // What was under way is lost with it.
+    // Requests in flight are lost with it.
     if (random() < lostWrites) [state, under] = [before, []];
     const sent = jar;
     const tabs = 1 + Math.floor(random() * 4);
@@ -114,7 +117,7 @@ function pauseMs(random: () => number): number {
 
 const networks: [string, Network][] = [
   ['when all goes well', { lost: 0, late: 0, lostWrites: 0 }],
-  ['when a third of the responses is lost', { lost: 0.3, late: 0, lostWrites: 0 }],
+  ['when a third of the responses are lost', { lost: 0.3, late: 0, lostWrites: 0 }],
   ['when responses are lost and late', { lost: 0.3, late: 0.1, lostWrites: 0 }],
   ['when the store loses its last write', { lost: 0, late: 0, lostWrites: 0.05 }],
   ['when all of that happens', { lost: 0.3, late: 0.1, lostWrites: 0.02 }],

@@ -7,7 +7,7 @@ import {
 } from '../../src/stores/session-rotation.ts';
 
 const graceMs = 10;
-/** Made from 3, for the response with 4 was lost. */
+/** It replaced 3, as the response with 4 was lost. */
 const confirmed: RotationState = { generation: 5, previous: 3, issued: 100, presented: 103 };
 const unconfirmed: RotationState = { generation: 5, previous: 3, issued: 100, presented: null };
 
@@ -29,19 +29,19 @@ const rows: [string, RotationState, offered: number, now: number, expected: obje
     999,
     current({ ...unconfirmed, presented: 999 }),
   ],
-  ['a second one within the grace changes nothing', confirmed, 5, 112, current(confirmed)],
-  ['one at the end of the grace rotates', confirmed, 5, 113, rotated(5, 113)],
+  ['a second one within the grace period changes nothing', confirmed, 5, 112, current(confirmed)],
+  ['one at the end of the grace period rotates', confirmed, 5, 113, rotated(5, 113)],
   ['a sign-in counts as presented', initialRotation(100), 1, 109, current(initialRotation(100))],
-  ['a sign-in rotates after the grace', initialRotation(100), 1, 110, rotated(1, 110, 2)],
-  ['the previous one is answered while the current is unseen', unconfirmed, 3, 109, current(unconfirmed)],
-  ['after the grace it is given another successor', unconfirmed, 3, 110, rotated(3, 110)],
+  ['a sign-in rotates after the grace period', initialRotation(100), 1, 110, rotated(1, 110, 2)],
+  ['the previous one is accepted while the current one is unseen', unconfirmed, 3, 109, current(unconfirmed)],
+  ['after the grace period it gets another successor', unconfirmed, 3, 110, rotated(3, 110)],
   ['however late', unconfirmed, 3, 9_999, rotated(3, 9_999)],
-  ['the previous one is answered within the grace', confirmed, 3, 112, current(confirmed)],
-  ['the previous one after the grace is reuse', confirmed, 3, 113, reused],
+  ['the previous one is accepted within the grace period', confirmed, 3, 112, current(confirmed)],
+  ['the previous one after the grace period is reuse', confirmed, 3, 113, reused],
   ['the one that never arrived is reuse', unconfirmed, 4, 104, reused],
-  ['it is reuse once the current is seen, too', confirmed, 4, 104, reused],
-  ['an older one is reuse within the grace too', confirmed, 2, 104, reused],
-  ['an older one is reuse before the current is seen', unconfirmed, 2, 104, reused],
+  ['it is reuse once the current one is seen, too', confirmed, 4, 104, reused],
+  ['an older one is reuse within the grace period, too', confirmed, 2, 104, reused],
+  ['an older one is reuse before the current one is seen', unconfirmed, 2, 104, reused],
   [
     'a newer one becomes current, and the one before it the previous',
     confirmed,
@@ -50,10 +50,10 @@ const rows: [string, RotationState, offered: number, now: number, expected: obje
     current({ generation: 9, previous: 8, issued: 104, presented: 104 }),
   ],
   ['a sign-in has no previous one', initialRotation(100), 0, 104, gone],
-  ['a negative generation is none', confirmed, -1, 104, gone],
-  ['a fraction is none', confirmed, 4.5, 104, gone],
-  ['an unsafe integer is none', confirmed, 2 ** 53, 104, gone],
-  ['not a number is none', confirmed, Number.NaN, 104, gone],
+  ['a negative generation is invalid', confirmed, -1, 104, gone],
+  ['a fraction is invalid', confirmed, 4.5, 104, gone],
+  ['an unsafe integer is invalid', confirmed, 2 ** 53, 104, gone],
+  ['not a number is invalid', confirmed, Number.NaN, 104, gone],
 ];
 
 for (const [name, state, offered, now, expected] of rows) {
@@ -62,7 +62,10 @@ for (const [name, state, offered, now, expected] of rows) {
   });
 }
 
-t.test('a clock set back stands still for a session until it has caught up', async (t) => {
-  t.equal(sessionClock(100, 90), 100);
-  t.equal(sessionClock(50, 90), 90);
-});
+t.test(
+  "after its clock was set back, a session's time stands still until the clock has caught up",
+  async (t) => {
+    t.equal(sessionClock(100, 90), 100);
+    t.equal(sessionClock(50, 90), 90);
+  },
+);
