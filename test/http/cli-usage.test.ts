@@ -96,24 +96,6 @@ t.test('the configuration may be named by the environment', async (t) => {
   t.equal((await runPostern(['check'], { env: { POSTERN_CONFIG: configFile } })).code, 0);
 });
 
-t.test('records on a server that is away are one sentence, without the password', async (t) => {
-  const records = 'postgres://:s3cr3t-word@127.0.0.1:1/postern';
-  const { run } = createCommandFolder(t, { stores: { records, sessions: 'sqlite:sessions.db' } });
-  t.equal((await run(['check'])).code, 0);
-  const place = 'postgres://127.0.0.1:1/postern?schema=postern';
-  const reason = 'connect ECONNREFUSED 127.0.0.1:1';
-  const commands = [
-    ['user', 'list'],
-    ['backup', 'copy.db'],
-    ['records', 'copy', '--to', 'sqlite:copy.db'],
-  ];
-  const results = await Promise.all([['serve'], ...commands].map((args) => run(args)));
-  for (const { code, stderr } of results) {
-    t.equal(code, 1);
-    t.equal(stderr, `postern: stores.records ${place}: can't be reached (${reason})\n`);
-  }
-});
-
 t.test('a store that can not be opened is one sentence', async (t) => {
   const { run, folder } = createCommandFolder(t);
   writeFileSync(join(folder, 'records.db'), 'this is no database, and long enough to be told from one');

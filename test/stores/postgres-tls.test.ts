@@ -1,13 +1,13 @@
 import { join } from 'node:path';
 import t from 'tap';
 import { openPostgresRecords } from '../../src/stores/postgres/records.ts';
+import { startOfTime } from '../contract/fixtures.ts';
+import { accessToNewSchema, openPostgresUnderTest, recordsLimits } from '../contract/postgres-stores.ts';
+import { temporaryFolder } from '../contract/sqlite-stores.ts';
 import { makeCertificate } from '../support/certificates.ts';
 import { requirePostgres } from '../support/postgres-programs.ts';
 import { startPostgres } from '../support/postgres-server.ts';
 import { postgresAddress } from '../support/store-addresses.ts';
-import { startOfTime } from './fixtures.ts';
-import { accessToNewSchema, openPostgresUnderTest, recordsLimits } from './postgres-stores.ts';
-import { temporaryFolder } from './sqlite-stores.ts';
 
 const now = () => startOfTime;
 

@@ -1,11 +1,16 @@
 import t from 'tap';
 import { openPostgresRecords } from '../../src/stores/postgres/records.ts';
 import { StoreOpenError } from '../../src/stores/store-open-error.ts';
+import { newUser, startOfTime } from '../contract/fixtures.ts';
+import {
+  accessTo,
+  accessToNewSchema,
+  openPostgresUnderTest,
+  recordsLimits,
+} from '../contract/postgres-stores.ts';
 import { eventually } from '../support/eventually.ts';
 import { requirePostgres } from '../support/postgres-programs.ts';
 import { startPostgres } from '../support/postgres-server.ts';
-import { newUser, startOfTime } from './fixtures.ts';
-import { accessTo, accessToNewSchema, openPostgresUnderTest, recordsLimits } from './postgres-stores.ts';
 
 const now = () => startOfTime;
 

@@ -8,11 +8,11 @@ import {
   listenerName,
   type PostgresRecords,
 } from '../../src/stores/postgres/records.ts';
+import { hashOf, newKey, newUser } from '../contract/fixtures.ts';
+import { accessToNewSchema, openPostgresUnderTest, recordsLimits } from '../contract/postgres-stores.ts';
 import { eventually } from '../support/eventually.ts';
 import { requirePostgres } from '../support/postgres-programs.ts';
 import { type PostgresServer, startPostgres } from '../support/postgres-server.ts';
-import { hashOf, newKey, newUser } from './fixtures.ts';
-import { accessToNewSchema, openPostgresUnderTest, recordsLimits } from './postgres-stores.ts';
 
 interface RecordedFeed {
   readonly feed: ChangeFeed;

@@ -2,17 +2,17 @@ import t, { type Test } from 'tap';
 import { parseHints } from '../../src/stores/postgres/changes.ts';
 import type { PostgresAccess } from '../../src/stores/postgres/client-config.ts';
 import { createPostgresRecords, type PostgresRecords } from '../../src/stores/postgres/records.ts';
-import { requirePostgres } from '../support/postgres-programs.ts';
-import { startPostgres } from '../support/postgres-server.ts';
-import { hashOf, newKey, newUser, startOfTime } from './fixtures.ts';
+import { hashOf, newKey, newUser, startOfTime } from '../contract/fixtures.ts';
 import {
   accessToNewSchema,
   createPostgresRecordsUnderTest,
   openPostgresUnderTest,
   recordNotifications,
   recordsLimits,
-} from './postgres-stores.ts';
-import { runRecordsSuite } from './records-suite.ts';
+} from '../contract/postgres-stores.ts';
+import { runRecordsSuite } from '../contract/records-suite.ts';
+import { requirePostgres } from '../support/postgres-programs.ts';
+import { startPostgres } from '../support/postgres-server.ts';
 
 const everything = { sortBy: 'created', sortOrder: 'asc', filters: {}, size: 100, now: startOfTime } as const;
 
