@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, openSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
@@ -7,7 +7,7 @@ import { formatProblem } from '../../src/config/problems.ts';
 import type { Config } from '../../src/config/schema.ts';
 import type { RunningGateway } from '../../src/gateway/running-gateway.ts';
 import { startGateway } from '../../src/gateway/start.ts';
-import { createLog } from '../../src/log/log.ts';
+import { createLogOn } from '../../src/log/log.ts';
 import { type ApiClient, createApiClient } from './api-client.ts';
 import { type RecordingUpstream, startRecordingUpstream } from './recording-upstream.ts';
 import { createSecretWatch, type SecretWatch } from './secret-watch.ts';
@@ -90,7 +90,10 @@ export async function startTestGateway(
     await upstream.close();
     throw error;
   }
-  const log = createLog({ level: config.log.level, destination: logFile });
+  const logDescriptor = openSync(logFile, 'a');
+  // Each line is in the file once it is logged: with the gateway's own writer, lines that a thread of the pool is just
+  // writing would be missing from what a test reads.
+  const log = createLogOn({ write: (line) => writeSync(logDescriptor, line) }, { level: config.log.level });
   let ahead = 0;
   const gateway: RunningGateway = await startGateway(config, log, () => Date.now() + ahead);
   const secrets = createSecretWatch();
@@ -120,7 +123,6 @@ export async function startTestGateway(
     },
     reload: (overrides) => gateway.reload(load(overrides)),
     logLines() {
-      log.flush();
       return readFileSync(logFile, 'utf8')
         .split('\n')
         .filter((line) => line !== '')
