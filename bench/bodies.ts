@@ -7,7 +7,7 @@ import { median } from './rows.ts';
 import type { Stage } from './stage.ts';
 import { cpuMicroseconds } from './usage.ts';
 
-/** What body-load.ts is told to do. */
+/** The task of body-load.ts. */
 export interface BodyLoad {
   readonly port: number;
   readonly header: string;
@@ -36,7 +36,7 @@ const parallel = 4;
 
 const directions: readonly Direction[] = ['download', 'upload'];
 
-/** The peers that are measured with bodies: the one there is a bound for, and the reference. */
+/** The peers measured with bodies: the one with a bound, and the reference. */
 const bodyPeers: readonly Peer[] = [posternKey, httpProxy3];
 
 interface BodySample {

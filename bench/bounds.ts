@@ -8,7 +8,7 @@ export interface Bound {
   readonly peer: string;
   /** Small requests, or large bodies in one direction. */
   readonly of: 'requests' | Direction;
-  /** The peer it is held against. */
+  /** The peer it is compared with. */
   readonly against: string;
   /** CPU time, as a share of that peer's in the same rounds. */
   readonly cpuRatioAtMost: number;
@@ -16,8 +16,8 @@ export interface Bound {
 
 /**
  * Authentication, scopes, identity and an access line must cost well under what bare forwarding costs elsewhere, and
- * under what a key looked up in a `Set` does; where there is nothing but bytes to pass on, no more. A store in another
- * process costs next to nothing, for what it said is remembered.
+ * under what looking a key up in a `Set` does; passing on the bytes of bodies must cost no more. A store in another
+ * process must cost next to nothing, because its results are cached.
  */
 export const bounds: readonly Bound[] = [
   { peer: 'postern-key', of: 'requests', against: reference, cpuRatioAtMost: 0.5 },
@@ -30,19 +30,19 @@ export const bounds: readonly Bound[] = [
   { peer: 'postern-key', of: 'upload', against: reference, cpuRatioAtMost: 1 },
 ];
 
-/** How a bound came out; `ratio` is undefined when a row it needs was not measured, which is no pass. */
+/** The result of a bound; `ratio` is undefined if a row it needs was not measured, which counts as not held. */
 export interface Verdict extends Bound {
   readonly ratio: number | undefined;
   readonly passed: boolean;
 }
 
-/** All that was measured; undefined: that part was not asked for. */
+/** All measurements; undefined for a part that was not requested. */
 export interface Measured {
   readonly rows: readonly Row[] | undefined;
   readonly bodies: readonly BodyRow[] | undefined;
 }
 
-/** Holds what was measured against its bounds. */
+/** Compares the measurements with the bounds. */
 export function judge({ rows, bodies }: Measured): Verdict[] {
   return bounds.flatMap((bound) => {
     const { of } = bound;
@@ -53,7 +53,7 @@ export function judge({ rows, bodies }: Measured): Verdict[] {
   });
 }
 
-/** The CPU time of a row as a share of another's; undefined when either was not measured. */
+/** The CPU time of a row divided by another's; undefined if either was not measured. */
 export function cpuRatio(
   rows: readonly Pick<Row, 'name' | 'cpu'>[],
   peer: string,

@@ -6,7 +6,7 @@ import { delimiter, join } from 'node:path';
 /** Where daemons are installed, which is not on everybody's PATH. */
 const daemonFolders = ['/usr/local/sbin', '/usr/sbin', '/sbin'];
 
-/** The full path of an installed program, looked for on PATH and where daemons live; undefined when there is none. */
+/** The full path of an installed program, on PATH or where daemons are installed; undefined if there is none. */
 export function findExecutable(name: string): string | undefined {
   const folders = [...(process.env.PATH ?? '').split(delimiter), ...daemonFolders];
   return folders.map((folder) => join(folder, name)).find(isExecutable);

@@ -18,11 +18,11 @@ export interface Sample {
   readonly requestsPerSecond: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
-  /** CPU time of all the peer's processes over the window, per request answered in it. */
+  /** CPU time of all the peer's processes over the window, per request served in it. */
   readonly cpuMicrosecondsPerRequest: number;
 }
 
-/** The path asked for: a small JSON answer of 1 KiB. */
+/** The requested path: its response is 1 KiB of JSON. */
 const target = '/api/store/item';
 
 /** Asks once with a good credential and, where one is checked, once with a bad one: a peer that only seems to work is not measured. */

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 
-/** What the command line asks for. */
+/** The options of the command line. */
 export interface Options {
   /** Names of the peers to run; undefined: all. */
   readonly only: readonly string[] | undefined;
@@ -12,15 +12,15 @@ export interface Options {
   readonly connections: number;
   /** Whether RESULTS.md is written; by default when everything is run. */
   readonly write: boolean;
-  /** Whether a bound that is not held fails the run; by default where every peer runs. */
+  /** Whether a bound that is not held fails the run; by default if every peer runs. */
   readonly check: boolean;
-  /** Large bodies: with small requests by default, true: alone, false: not at all. */
+  /** Large bodies: measured too by default; true: only they; false: not at all. */
   readonly bodies: boolean | undefined;
   /** The one peer to run under the V8 profiler instead of measuring. */
   readonly profile: string | undefined;
 }
 
-/** The one line that tells how it is called. */
+/** The usage line. */
 export const usage =
   'usage: node bench/run.ts [--only a,b] [--rounds 5] [--seconds 6] [--connections 64] [--[no-]write] [--[no-]check] [--[no-]bodies] [--profile PEER]';
 

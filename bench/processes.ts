@@ -9,11 +9,11 @@ export interface Program {
   readonly name: string;
   readonly command: string;
   readonly args: readonly string[];
-  /** The CPU to pin it to, where there is taskset; undefined: none. */
+  /** The CPU to pin it to, if taskset is installed; undefined: none. */
   readonly cpu: number | undefined;
 }
 
-/** A program that runs, as the leader of a process group of its own. */
+/** A running program, the leader of its own process group. */
 export interface Running {
   readonly name: string;
   /** Process and process group. */
@@ -23,14 +23,14 @@ export interface Running {
   readonly errorFile: string;
   /** The exit code, null when ended by a signal. */
   readonly exited: Promise<number | null>;
-  /** SIGTERM to the group, SIGKILL after ten seconds; resolves once the leader is gone. */
+  /** SIGTERM to the group, SIGKILL after ten seconds; resolves once the leader has exited. */
   stop(): Promise<void>;
 }
 
 /** Everything the bench has started. */
 export interface Processes {
   start(program: Program): Running;
-  /** Runs a program to its end and gives its standard output; rejects when it does not exit with 0. */
+  /** Runs a program to its end and returns its standard output; rejects if it doesn't exit with 0. */
   run(program: Program): Promise<string>;
   /** SIGKILL to whatever is left: synchronous, for the end of the process. */
   killAll(): void;
@@ -53,7 +53,7 @@ export function createProcesses(directory: string): Processes {
     const child = spawn(
       pinned ? taskset : command,
       pinned ? ['-c', String(cpu), command, ...args] : [...args],
-      // A group of its own: Ctrl-C reaches the bench alone, and the bench reaches every worker of a peer.
+      // Its own group: Ctrl-C reaches only the bench, and the bench can signal every worker of a peer.
       {
         detached: true,
         cwd: directory,
@@ -120,7 +120,7 @@ function signalGroup(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(-pid, signal);
   } catch (error) {
-    // ESRCH: the group is gone, which is what was wanted.
+    // ESRCH: the group no longer exists.
     if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
   }
 }

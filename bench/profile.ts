@@ -56,7 +56,7 @@ function selfTimes(profile: CpuProfile, { from, to }: ProfileWindow): Map<string
     now += profile.timeDeltas[index] ?? 0;
     if (now < from || now > to) return;
     const name = names.get(id) ?? '(unknown)';
-    // A sample stands for the time until the next one.
+    // A sample represents the time until the next one.
     times.set(name, (times.get(name) ?? 0) + (profile.timeDeltas[index + 1] ?? 0));
   });
   return times;

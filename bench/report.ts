@@ -73,7 +73,7 @@ function align(headings: readonly string[], cells: readonly (readonly string[])[
   return [line(headings), line(rule), ...cells.map(line)].join('\n');
 }
 
-/** One line a bound: held or not. */
+/** One line for each bound: held or not. */
 export function renderVerdicts(verdicts: readonly Verdict[]): string {
   return verdicts
     .map(({ peer, of, against, ratio, cpuRatioAtMost, passed }) => {
@@ -83,7 +83,7 @@ export function renderVerdicts(verdicts: readonly Verdict[]): string {
     .join('\n');
 }
 
-/** The whole of RESULTS.md. */
+/** The text of RESULTS.md. */
 export function renderResults(report: Report): string {
   const { rows, bodies, verdicts, missing } = report;
   return `# Benchmark results

@@ -4,7 +4,7 @@ import { type Row, summarise } from './rows.ts';
 import type { Stage } from './stage.ts';
 import { peakMemoryMiB } from './usage.ts';
 
-/** V8 takes about this long to optimise a proxy; only before the first turn, for it does not forget. */
+/** V8 takes about this long to optimise a proxy; only needed before the first turn. */
 const warmupSeconds = 6;
 
 /** A peer with what was measured of it so far. */
@@ -24,7 +24,7 @@ export interface Outcome {
   readonly failed: readonly string[];
 }
 
-/** How long, how often, and where progress is told. */
+/** How long and how often to measure, and where to report progress. */
 export interface RoundSettings {
   readonly rounds: number;
   readonly seconds: number;
@@ -33,7 +33,7 @@ export interface RoundSettings {
 
 /**
  * Starts every peer, then lets them take turns, so that a slow minute of a shared machine falls on all of them.
- * A peer that fails is told, dropped and listed; the others go on.
+ * A peer that fails is reported and dropped; the others continue.
  */
 export async function runRounds(
   stage: Stage,

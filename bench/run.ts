@@ -42,7 +42,7 @@ async function onStage<T>(setting: Promise<Stage>, play: (stage: Stage) => Promi
   }
 }
 
-/** Measures the peers and reports; 1 when a row failed, or a bound that is checked is not held. */
+/** Measures the peers and reports; returns 1 if a row failed, or a checked bound is not held. */
 async function compare(options: Options): Promise<number> {
   const { rounds, seconds, connections } = options;
   const date = new Date();
@@ -102,7 +102,7 @@ function compareBodies(connections: number): Promise<BodyRow[]> {
   return onStage(setting, (stage) => measureBodies(stage, bodyRounds, say));
 }
 
-/** Runs one peer under V8's profiler and tells where its CPU time goes. */
+/** Runs one peer under V8's profiler and reports where its CPU time goes. */
 async function profile(stage: Stage, name: string, seconds: number): Promise<number> {
   const peer = peers.find((candidate) => candidate.name === name);
   if (peer?.version() === undefined) throw new Error(`${name} is not installed`);

@@ -9,13 +9,13 @@ import { type Peer, programFile, type RunningPeer, type Surroundings } from './p
 import { createStaticKeys } from './peers/static-keys.ts';
 import { createProcesses } from './processes.ts';
 
-/** What all peers share: the upstream, the load generator, the pinning and a folder that goes with the run. */
+/** What all peers share: the upstream, the load generator, the pinning, and a folder that is deleted after the run. */
 export interface Stage {
   readonly pinning: Pinning;
   readonly settings: WindowSettings;
   /** Where a profiler may write. */
   readonly profileDirectory: string;
-  /** Starts a peer and asks it once; rejects when it does not do its work. */
+  /** Starts a peer and sends one request; rejects if the peer doesn't work. */
   start(peer: Peer, nodeArguments?: readonly string[]): Promise<RunningPeer>;
   /** Kills all that was started and removes the folder; synchronous, and any number of times. */
   clear(): void;

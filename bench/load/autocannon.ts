@@ -15,7 +15,7 @@ interface AutocannonResult {
   readonly timeouts: number;
 }
 
-/** autocannon in a process of its own, each connection taking the credentials in turn. */
+/** autocannon in its own process; each connection uses the credentials in turn. */
 export const autocannon: LoadGenerator = {
   name: 'autocannon',
   version: () => packageVersion('autocannon'),

@@ -7,7 +7,7 @@ import { type LoadGenerator, occurred } from './generator.ts';
 
 const script = fileURLToPath(new URL('cycle.lua', import.meta.url));
 
-/** wrk with one thread and a script that takes the credentials in turn. */
+/** wrk with one thread and a script that uses the credentials in turn. */
 export const wrk: LoadGenerator = {
   name: 'wrk',
   version() {

@@ -3,7 +3,7 @@ import { asPeer, startListening } from './launch.ts';
 import { type Peer, packageVersion, programFile } from './peer.ts';
 import { staticCredentials, writeKeys } from './static-keys.ts';
 
-/** The gateway somebody writes in an afternoon: a framework's proxy plugin and a look into a set. */
+/** The gateway one writes in an afternoon: a framework's proxy plugin, and keys in a set. */
 export const fastifyHttpProxy: Peer = {
   name: 'fastify-http-proxy',
   description: '@fastify/http-proxy, pre-handler looks the key up in a Set',

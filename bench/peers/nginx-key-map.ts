@@ -4,7 +4,7 @@ import { nginxVersion, startNginx } from './nginx-server.ts';
 import type { Peer } from './peer.ts';
 import { staticCredentials, writeKeys } from './static-keys.ts';
 
-/** nginx with the keys in its configuration: fast, and reloaded for each key that comes or goes. */
+/** nginx with the keys in its configuration: fast, but reloaded for every key that is added or removed. */
 export const nginxKeyMap: Peer = {
   name: 'nginx-key-map',
   description: 'nginx, one worker, static `map` of the keys',

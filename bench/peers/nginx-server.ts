@@ -28,7 +28,7 @@ export function nginxVersion(): string | undefined {
   return /nginx\/(\S+)/.exec(text)?.[1];
 }
 
-/** Starts nginx with one worker, no access log and 128 kept connections to the upstream. */
+/** Starts nginx with one worker, no access log and up to 128 idle connections to the upstream. */
 export async function startNginx(surroundings: Surroundings, setup: NginxSetup): Promise<Running> {
   const { directory, upstreamPort } = surroundings;
   const file = join(directory, `${setup.name}.conf`);

@@ -12,7 +12,7 @@ export interface Credentials {
   readonly values: readonly string[];
 }
 
-/** What a peer is given to start with. */
+/** What a peer needs to start. */
 export interface Surroundings {
   readonly processes: Processes;
   /** A folder for the peer's files, removed at the end. */
@@ -26,13 +26,13 @@ export interface Surroundings {
   readonly nodeArguments: readonly string[];
 }
 
-/** A peer that is listening on loopback and has been asked once. */
+/** A peer that is listening on loopback and has served one request. */
 export interface RunningPeer {
   readonly port: number;
   readonly credentials: Credentials;
   /** Every process whose CPU and memory is the peer's. */
   pids(): number[];
-  /** Called after each window with the requests it answered; throws when the peer did less than it is measured for. */
+  /** Called after each window with the number of requests served; throws if the peer did less than it is measured for. */
   inspect?(requests: number): void;
   stop(): Promise<void>;
 }
@@ -42,11 +42,11 @@ export interface Peer {
   readonly name: string;
   /** What it does for each request, for the results. */
   readonly description: string;
-  /** The HTTP status for a credential it does not know; undefined: it checks none. */
+  /** The HTTP status for an unknown credential; undefined: it checks none. */
   readonly refusal: number | undefined;
   /** Its version; undefined where it is not installed. */
   version(): string | undefined;
-  /** Starts it in front of the upstream; rejects when it does not come up. */
+  /** Starts it in front of the upstream; rejects if it fails to start. */
   start(surroundings: Surroundings): Promise<RunningPeer>;
 }
 

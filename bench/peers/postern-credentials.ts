@@ -5,7 +5,7 @@ export const bootstrapToken = 'bench-bootstrap-token-000000';
 
 const administrator = { username: 'bench', password: 'correct horse battery staple' };
 
-/** Below the hashing queue, and below what the throttle counts before it gives back. */
+/** Within the limits of the hashing queue and of the throttle. */
 const parallelCalls = 8;
 
 /** Activates a fresh Postern and mints its keys. */
@@ -22,7 +22,7 @@ export async function createKeys(baseUrl: string): Promise<Credentials> {
   return { header: 'X-API-Key', values };
 }
 
-/** Activates a fresh Postern and signs in again and again: each access token is one of its own session. */
+/** Activates a fresh Postern and signs in repeatedly: each access token belongs to its own session. */
 export async function createBearerTokens(baseUrl: string): Promise<Credentials> {
   await activate(baseUrl);
   const values = await repeat(async () => `Bearer ${await signIn(baseUrl)}`);

@@ -12,14 +12,14 @@ import type { StoreServer } from './store-server.ts';
 const mainFile = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 const packageFile = new URL('../../package.json', import.meta.url);
 
-/** Postern, asked with 1,000 API keys. */
+/** Postern with 1,000 API keys. */
 export const posternKey = createPosternPeer({
   name: 'postern-key',
   description: 'Postern with API keys: scopes, identity headers, SQLite stores, access log to a file',
   createCredentials: createKeys,
 });
 
-/** Postern, asked with the access tokens of 1,000 sessions. */
+/** Postern with the access tokens of 1,000 sessions. */
 export const posternBearer = createPosternPeer({
   name: 'postern-bearer',
   description: 'Postern with bearer tokens: the same',
@@ -86,7 +86,7 @@ function createPosternPeer({ name, description, createCredentials, storeServer }
   };
 }
 
-/** Sees that each request had its line, then empties the log so that a long run does not fill the disk. */
+/** Checks that each request was logged, then empties the log so that a long run doesn't fill the disk. */
 function inspectAccessLog(file: string, requests: number): void {
   let lines = 0;
   for (const byte of readFileSync(file)) if (byte === 0x0a) lines += 1;

@@ -3,7 +3,7 @@ import { packageVersion } from './peer.ts';
 import type { StoreServer } from './store-server.ts';
 
 /**
- * A PostgreSQL for records. It has some five statements a second to answer, however many requests there are, so it is on
+ * A PostgreSQL for records. It runs some five statements a second, however many requests there are, so it is on
  * no particular CPU and not counted.
  */
 export const postgres: StoreServer = {

@@ -13,7 +13,7 @@ export function staticCredentials({ keys }: Surroundings): Credentials {
   return { header: 'X-API-Key', values: keys };
 }
 
-/** Writes `name` into the peer's folder with one line a key; gives its path. */
+/** Writes `name` into the peer's folder, one line for each key; returns its path. */
 export function writeKeys(
   { directory, keys }: Surroundings,
   name: string,

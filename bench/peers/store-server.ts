@@ -1,7 +1,7 @@
 import type { Running } from '../processes.ts';
 import type { Surroundings } from './peer.ts';
 
-/** A server that Postern keeps something in, for a row of its own. */
+/** A store server of Postern, for a row of its own. */
 export interface StoreServer {
   /** Its name and version; undefined where it is not installed. */
   version(): string | undefined;

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 
 const piece = Buffer.alloc(256 * 1024, 'x');
 
-/** Writes so many bytes as fast as the socket takes them. */
+/** Writes that many bytes as fast as the socket accepts them. */
 export function sendBody(socket: Socket, bytes: number): void {
   let left = bytes;
   const more = () => {

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { type Expected, type FaultRow, judgeFaults } from '../support/fault-table.ts';
 
-/** Says the pieces one after the other, each in a packet of its own, and leaves the connection open. */
+/** Sends the pieces one after the other, each in its own packet, and leaves the connection open. */
 const saying = (pieces: readonly string[], expected: Expected, methods?: readonly string[]): FaultRow => ({
   expected,
   methods,
@@ -27,24 +27,24 @@ t.test('the upstream’s chunks are no chunks', (t) =>
     'a size is beyond all numbers': chunks(`${'f'.repeat(20)}\r\nhello\r\n`),
     'a chunk is longer than its size': chunks('4\r\nhello\r\n0\r\n\r\n'),
     'a chunk is shorter than its size': chunks('6\r\nhello\r\n0\r\n\r\n'),
-    'a size ends with LF alone': chunks('5\nhello\r\n0\r\n\r\n'),
-    'a chunk ends with LF alone': chunks('5\r\nhello\n0\r\n\r\n'),
+    'a size ends with a bare LF': chunks('5\nhello\r\n0\r\n\r\n'),
+    'a chunk ends with a bare LF': chunks('5\r\nhello\n0\r\n\r\n'),
     'an extension has no end': chunks(`5;${'x'.repeat(4096)}`),
     'a trailer has no colon': chunks('5\r\nhello\r\n0\r\nevil\r\n\r\n'),
     'the trailers have no end': chunks(`5\r\nhello\r\n0\r\n${'X-Many: a\r\n'.repeat(8000)}`),
-    'the first chunk is bad and comes with the head': saying([`${chunkedHead}xyz\r\nhello`], 'reset'),
+    'the first chunk is malformed and arrives with the head': saying([`${chunkedHead}xyz\r\nhello`], 'reset'),
   }),
 );
 
-t.test('bytes come after the end: they are nobody’s answer', (t) =>
+t.test('bytes after the end of a response are not taken for another response', (t) =>
   judgeFaults(t, {
     'in the packet of a body with a length': saying([`${hello}more`], { whole: 'hello' }),
     'after a body with a length': saying([hello, 'more'], { whole: 'hello' }),
-    'as a whole second response in the same packet': saying([hello + evil], { whole: 'hello' }),
-    'as a whole second response in the next packet': saying([hello, evil], { whole: 'hello' }),
+    'a complete second response in the same packet': saying([hello + evil], { whole: 'hello' }),
+    'a complete second response in the next packet': saying([hello, evil], { whole: 'hello' }),
     'after the last chunk': saying([`${chunkedHead}5\r\nhello\r\n0\r\n\r\n${evil}`], { whole: 'hello' }),
     'after 204': saying([`HTTP/1.1 204 No Content\r\n\r\n${evil}`], { whole: '' }),
-    'after 204, which says that it has a body': saying(
+    'after a 204 that announces a body': saying(
       [`HTTP/1.1 204 No Content\r\nContent-Length: ${evil.length}\r\n\r\n${evil}`],
       { whole: '' },
     ),
@@ -53,12 +53,12 @@ t.test('bytes come after the end: they are nobody’s answer', (t) =>
       { whole: '' },
     ),
     'after 304': saying([`HTTP/1.1 304 Not Modified\r\nContent-Length: 4\r\n\r\nevil`], { whole: '' }),
-    'after the answer to HEAD': saying(
+    'after the response to HEAD': saying(
       [`HTTP/1.1 200 OK\r\nContent-Length: ${evil.length}\r\n\r\n${evil}`],
       { whole: '' },
       ['HEAD'],
     ),
-    'after the answer to HEAD, in the next packet': saying(
+    'after the response to HEAD, in the next packet': saying(
       ['HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n', 'evil'],
       { whole: '' },
       ['HEAD'],

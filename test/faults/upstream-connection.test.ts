@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import t from 'tap';
 import { type FaultRow, judgeFaults } from '../support/fault-table.ts';
 
-/** Ends the connection with FIN or with RST once it has said so much. */
+/** Ends the connection with FIN or RST after sending those bytes. */
 const ending = (how: 'FIN' | 'RST', said: string) => (socket: Socket, when: string) => {
   if (when === 'accepted') return;
   if (how === 'FIN') {
@@ -18,7 +18,7 @@ const stages: readonly (readonly [string, string, FaultRow['expected']])[] = [
   ['within the status line', 'HTTP/1.1 20', 502],
   ['within a header', 'HTTP/1.1 200 OK\r\nContent-Len', 502],
   ['before the empty line', 'HTTP/1.1 200 OK\r\nContent-Length: 5\r\n', 502],
-  ['after an interim answer', 'HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n', 502],
+  ['after an interim response', 'HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n', 502],
   ['after a head with a length', `${head}Content-Length: 10\r\n\r\n`, 'reset'],
   ['a byte before the length is full', `${head}Content-Length: 10\r\n\r\n123456789`, 'reset'],
   ['after a head with chunks', `${head}Transfer-Encoding: chunked\r\n\r\n`, 'reset'],
@@ -48,7 +48,7 @@ const rows: Record<string, FaultRow> = {
     expected: 502,
     isRetried: true,
   },
-  'the connection is reset amid a body that would end with it': {
+  'the connection is reset during a body that would end with it': {
     fault: ending('RST', `${head}Connection: close\r\n\r\nhel`),
     expected: 'reset',
   },

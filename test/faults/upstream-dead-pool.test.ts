@@ -4,7 +4,7 @@ import { eventually, startForwarding } from '../support/forwarding.ts';
 import { connectRaw } from '../support/raw-client.ts';
 import { plainResponse, startRawUpstream } from '../support/raw-upstream.ts';
 
-t.test('all free connections die as requests come: each read is answered all the same', async (t) => {
+t.test('all free connections die as requests arrive: each GET still gets its response', async (t) => {
   const connections = 8;
   const held = new Set<Socket>();
   const upstream = await startRawUpstream(t, ({ socket, text }) => {

@@ -10,7 +10,7 @@ const bytes = 4 * 2 ** 20;
 
 // A reset may overtake the response before it: then nobody can tell what it was.
 t.test(
-  'the upstream answers amid an upload and resets: the client gets that response, or a refusal',
+  'the upstream responds during an upload and resets: the client gets that response, or a refusal',
   async (t) => {
     const text = 'too much for me';
     const upstream = await startRawUpstream(t, ({ socket }) => {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import t from 'tap';
 import { type Expected, type FaultRow, judgeFaults } from '../support/fault-table.ts';
 
-/** Says those bytes and leaves the connection open. */
+/** Sends those bytes and leaves the connection open. */
 const saying = (bytes: string, expected: Expected = 502): FaultRow => ({
   expected,
   fault(socket, when) {
@@ -19,7 +19,7 @@ const framed = (fields: string, body: string, expected?: Expected) =>
 const interim = (count: number) => 'HTTP/1.1 102 Processing\r\n\r\n'.repeat(count);
 const good = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';
 
-t.test('the upstream says something that is no good head', (t) =>
+t.test('the upstream sends a malformed head', (t) =>
   judgeFaults(t, {
     'it speaks another protocol': saying('220 mail.example ESMTP\r\n\r\n'),
     'it sends random bytes': {
@@ -27,13 +27,13 @@ t.test('the upstream says something that is no good head', (t) =>
       fault: (socket, when) =>
         when === 'asked' && socket.write(Buffer.concat([randomBytes(1000), Buffer.from('\r\n\r\n')])),
     },
-    'it answers in HTTP/0.9': saying('<html>hello</html>\r\n\r\n'),
-    'it answers in HTTP/2': saying('\0\0\x12\x04\0\0\0\0\0\0\x03\0\0\0\x64\r\n\r\n'),
+    'it responds in HTTP/0.9': saying('<html>hello</html>\r\n\r\n'),
+    'it responds in HTTP/2': saying('\0\0\x12\x04\0\0\0\0\0\0\x03\0\0\0\x64\r\n\r\n'),
     'its version is unknown': saying('HTTP/1.2 200 OK\r\nContent-Length: 0\r\n\r\n'),
     'its status has two digits': saying('HTTP/1.1 20 OK\r\nContent-Length: 0\r\n\r\n'),
     'its status has four digits': saying('HTTP/1.1 2000 OK\r\nContent-Length: 0\r\n\r\n'),
     'its status is below 100': saying('HTTP/1.1 099 Odd\r\nContent-Length: 0\r\n\r\n'),
-    'an empty line stands before its status line': saying(`\r\n${good}`),
+    'an empty line precedes its status line': saying(`\r\n${good}`),
     'a name is followed by a blank': withField('X-Odd : a'),
     'a line is folded': withField('X-Odd: a\r\n b'),
     'a line has no colon': withField('X-Odd'),
@@ -44,7 +44,7 @@ t.test('the upstream says something that is no good head', (t) =>
     'a bare LF would end the head and begin another response': withField(
       'X-Odd: a\n\nHTTP/1.1 200 OK\nContent-Length: 0',
     ),
-    'its lines end with LF alone': saying('HTTP/1.1 200 OK\nContent-Length: 2\n\nok\r\n\r\n'),
+    'its lines end with a bare LF': saying('HTTP/1.1 200 OK\nContent-Length: 2\n\nok\r\n\r\n'),
     'its head is over 64 KiB': withField(`X-Large: ${'x'.repeat(65 * 1024)}`),
     'its head never ends': saying(`HTTP/1.1 200 OK\r\n${'X-Many: a\r\n'.repeat(8000)}`),
     'it switches protocols unasked': saying(
@@ -54,7 +54,7 @@ t.test('the upstream says something that is no good head', (t) =>
   }),
 );
 
-t.test('the upstream says in two ways how long its body is', (t) =>
+t.test('the upstream states two lengths of its body', (t) =>
   judgeFaults(t, {
     'a length and chunks': framed(
       'Content-Length: 5\r\nTransfer-Encoding: chunked',

@@ -6,7 +6,7 @@ import { startForwarding } from '../support/forwarding.ts';
 import { poolBecomes } from '../support/pool-gauges.ts';
 import { connectRaw } from '../support/raw-client.ts';
 
-/** Says those bytes and leaves the connection open. */
+/** Sends those bytes and leaves the connection open. */
 const saying = (bytes: string, expected: Expected): FaultRow => ({
   expected,
   fault(socket, when) {
@@ -14,7 +14,7 @@ const saying = (bytes: string, expected: Expected): FaultRow => ({
   },
 });
 
-/** Says a byte now and then, for ever. */
+/** Sends a byte every 20 ms, forever. */
 function drip(text: string) {
   return (socket: Socket, when: string) => {
     if (when === 'accepted') return;
@@ -27,33 +27,36 @@ function drip(text: string) {
   };
 }
 
-t.test('the upstream is late', (t) =>
+t.test('the upstream is too slow', (t) =>
   judgeFaults(t, {
-    'it accepts and says nothing': { fault: () => {}, expected: 504 },
-    'its head comes a byte at a time and never ends': {
+    'it accepts and sends nothing': { fault: () => {}, expected: 504 },
+    'its head arrives byte by byte and never ends': {
       fault: drip('HTTP/1.1 200 OK\r\nX-Slow: '),
       expected: 504,
     },
-    'it sends interim answers and nothing else': saying('HTTP/1.1 102 Processing\r\n\r\n'.repeat(8), 504),
+    'it sends only interim responses': saying('HTTP/1.1 102 Processing\r\n\r\n'.repeat(8), 504),
     'it stops within its head': saying('HTTP/1.1 200 OK\r\nContent-Le', 504),
     'it stops after its head': saying('HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n', 'reset'),
-    'it stops amid a length': saying('HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhel', 'reset'),
-    'it stops amid chunks': saying(
+    'it stops within a body with a length': saying(
+      'HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhel',
+      'reset',
+    ),
+    'it stops between chunks': saying(
       'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n',
       'reset',
     ),
-    'it stops amid a body that would end with the connection': saying(
+    'it stops within a body that would end with the connection': saying(
       'HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nhel',
       'reset',
     ),
   }),
 );
 
-/** A gateway whose only connection leads there. */
+/** A gateway with a single connection to that upstream. */
 const inFrontOf = (t: Parameters<typeof startForwarding>[0], url: string) =>
   startForwarding(t, { upstreams: { app: { url, max_connections: 1, max_waiting: 1, ...shortTimeouts } } });
 
-t.test('nobody listens: 502, and all is well once somebody does', async (t) => {
+t.test('502 while nothing listens, and service resumes once something does', async (t) => {
   const upstream = await startFaultyUpstream(t);
   const gateway = await inFrontOf(t, upstream.url);
   await upstream.close();
@@ -71,7 +74,7 @@ t.test('nobody listens: 502, and all is well once somebody does', async (t) => {
   t.ok(await gateway.stillServes());
 });
 
-t.test('the upstream takes no more of an upload: 504, and a place that is free', async (t) => {
+t.test('the upstream stops reading an upload: 504, and its slot in the pool is free', async (t) => {
   const upstream = await startFaultyUpstream(t);
   upstream.fault = (socket, when) => when === 'accepted' && socket.pause();
   const gateway = await inFrontOf(t, upstream.url);
@@ -80,7 +83,7 @@ t.test('the upstream takes no more of an upload: 504, and a place that is free',
   connection.write(Buffer.alloc(64 * 2 ** 20));
   const response = await connection.response();
   t.equal(response.status, 504);
-  t.same(response.values('connection'), ['close'], 'what is left of the body is nobody’s');
+  t.same(response.values('connection'), ['close'], 'the rest of the body is never read as a request');
   upstream.fault = null;
   t.ok(await gateway.stillServes());
   await poolBecomes(gateway.managementPort, ({ open, waiting }) => open === 1 && waiting === 0);

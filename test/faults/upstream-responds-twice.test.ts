@@ -8,7 +8,7 @@ const response = (text: string) => `HTTP/1.1 200 OK\r\nContent-Length: ${text.le
 
 // The second response leaves the upstream two turns of the loop behind the first: when that has been read, and whoever
 // waits for the connection would have it at once.
-t.test('a response that nobody asked for is not that of whoever waits for the connection', async (t) => {
+t.test('an unsolicited response is not given to the next request on the connection', async (t) => {
   const upstream = await startRawUpstream(t, ({ socket, text }) => {
     const [, path = ''] = text.split(' ', 2);
     socket.write(response(path));
@@ -22,15 +22,15 @@ t.test('a response that nobody asked for is not that of whoever waits for the co
     for (const [index, client] of clients.entries())
       client.write(gateway.raw(`GET /api/store/${round}-${index} HTTP/1.1`));
     const responses = await Promise.all(clients.map((client) => client.response()));
-    // Its connection may have ended under it; another's answer it must not be.
+    // Its connection may have been closed, but it must not get another request's response.
     for (const [index, { status, text }] of responses.entries())
       if (status === 200) t.equal(text, `/api/store/${round}-${index}`);
     for (const client of clients) client.reset();
   }
-  t.ok(upstream.accepted > rounds, 'connections that say more are given up');
+  t.ok(upstream.accepted > rounds, 'connections with extra bytes are closed');
 });
 
-t.test('a place is not lost to a connection that rests', async (t) => {
+t.test('a resting connection does not cost a slot in the pool', async (t) => {
   const upstream = await startRawUpstream(t, ({ socket }) => socket.write(response('ok')));
   const gateway = await startForwarding(t, {
     upstreams: { app: { url: upstream.url, max_connections: 1, max_waiting: 0 } },

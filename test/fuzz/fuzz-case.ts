@@ -3,10 +3,10 @@ import { fuzzedResponse } from '../support/fuzzed-responses.ts';
 import { mutated } from '../support/mutations.ts';
 import { createRandom, type Random } from '../support/random.ts';
 
-/** Bytes for parsers, and how they come. */
+/** Bytes for parsers, and how they arrive. */
 export interface FuzzCase {
   readonly kind: 'request' | 'response';
-  /** Of the request that a response answers. */
+  /** Method of the request that a response is for. */
   readonly method: string;
   /** Latin1. */
   readonly text: string;
@@ -78,7 +78,7 @@ const fieldLines = [
   "!#$%&'*+-.^_`|~: odd",
 ] as const;
 
-/** A head of lines that stand for themselves, few enough for a change to matter. */
+/** A head of independent lines, few enough for a change to matter. */
 function fuzzedHead(random: Random, kind: FuzzCase['kind']): string {
   const lines = kind === 'request' ? [random.pick(requestLines), 'Host: a'] : [random.pick(statusLines)];
   for (let count = random.below(4); count > 0; count--) lines.push(random.pick(fieldLines));

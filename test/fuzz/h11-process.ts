@@ -5,16 +5,16 @@ import { python } from '../upstreams/program-paths.ts';
 import type { FuzzCase } from './fuzz-case.ts';
 import { comparableFields, type Reading } from './reading.ts';
 
-/** h11 in a Python of its own, for as long as it is wanted. */
+/** A Python process running h11. */
 export interface H11 {
   readings(cases: readonly FuzzCase[]): Promise<Reading[]>;
   stop(): Promise<void>;
 }
 
-/** The last is where a distribution puts its packages, whichever Python comes first on the `PATH`. */
+/** The last is the distribution's own, which has its packages whichever Python is first on the `PATH`. */
 const pythons = [python, 'python3', '/usr/bin/python3'];
 
-/** Starts it with the first Python that has h11; null: none has. */
+/** Starts the first Python that has h11; null if none has. */
 export function startH11(): H11 | null {
   const program = pythons.find(
     (each) => spawnSync(each, ['-c', 'import h11'], { stdio: 'ignore' }).status === 0,

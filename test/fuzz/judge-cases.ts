@@ -6,17 +6,17 @@ import { nodeReadings } from './node-reading.ts';
 import { ourReading } from './our-reading.ts';
 import { type Contradiction, contradiction, escaped, type Reading } from './reading.ts';
 
-/** What each parser made of one case. */
+/** How each parser read one case. */
 export interface Readings {
   readonly whole: Reading;
-  /** Ours again, of the bytes in two pieces. */
+  /** Our parser's reading of the bytes in two pieces. */
   readonly cut: Reading;
   readonly llhttp: Reading;
-  /** Null where it is not installed. */
+  /** Null if it isn't installed. */
   readonly h11: Reading | null;
 }
 
-/** Has every parser read every case. */
+/** Lets every parser read every case. */
 export async function readCases(cases: readonly FuzzCase[], h11: H11 | null): Promise<Readings[]> {
   const [llhttp, python] = await Promise.all([nodeReadings(cases), h11?.readings(cases)]);
   return cases.map((each, index) => {
@@ -30,7 +30,7 @@ export async function readCases(cases: readonly FuzzCase[], h11: H11 | null): Pr
   });
 }
 
-/** In what the readings of one case contradict each other, known or not. */
+/** The differences between the readings of one case, known or not. */
 export function alarmsOf(fuzzed: FuzzCase, { whole, cut, llhttp, h11 }: Readings): Alarm[] {
   const alarms: Alarm[] = [];
   const add = (who: string, found: Contradiction | null) => {
@@ -50,7 +50,7 @@ function refusalOfOne(whole: Reading, cut: Reading): Contradiction | null {
     : { kind: 'is refused or not', detail: `${whole.refusal} and ${cut.refusal}` };
 }
 
-/** Alarms that nothing explains, of all these cases; `seen` counts what was read. */
+/** The unexplained alarms of all these cases; `seen` counts what was read. */
 export async function judgeCases(
   cases: readonly FuzzCase[],
   h11: H11 | null,
@@ -70,13 +70,13 @@ export async function judgeCases(
   });
 }
 
-/** How many cases were read, and how: a fuzzer that is refused everything finds nothing. */
+/** How many cases were read, and how: a fuzzer whose every case is refused finds nothing. */
 export interface Tally {
   cases: number;
-  /** A head at least was taken. */
+  /** At least a head was accepted. */
   accepted: number;
   /** Something in it was refused. */
   refused: number;
-  /** Differences with a reason. */
+  /** Differences for a known reason. */
   known: number;
 }

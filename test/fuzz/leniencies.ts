@@ -3,7 +3,7 @@ import type { KnownAlarm } from '../support/alarms.ts';
 const tabBehindCoding =
   'A tab behind the value of Transfer-Encoding: blanks around a value are no part of it (RFC 9110 §5.5), tabs too; llhttp takes spaces alone there, and reads another coding. The header is sent on anew, without any.';
 
-/** What we take and another parser doesn't, or reads otherwise, and why that harms nobody. */
+/** What we accept and another parser refuses or reads differently, and why that is harmless. */
 export const leniencies: readonly KnownAlarm[] = [
   {
     kind: 'llhttp refuses the body',

@@ -6,10 +6,10 @@ import { comparableFields, emptyReading, escaped, type Reading, type ReadMessage
 /** `bytesParsed`: where llhttp stopped. */
 type ParserError = Error & { readonly code?: string; readonly bytesParsed?: number };
 
-/** A connection that swallows what is written to it; the bytes come by `emit`. */
+/** A connection that ignores what is written to it; bytes are received by `emit`. */
 class SwallowingDuplex extends Duplex {
   readonly reading: Reading = emptyReading();
-  /** Latin1: all that comes. */
+  /** The bytes, as latin1. */
   readonly text: string;
   constructor(text: string) {
     super();
@@ -55,7 +55,7 @@ const onRequest = (message: IncomingMessage) => {
   const { method, url, httpVersion, headers } = message;
   const { reading } = message.socket as unknown as SwallowingDuplex;
   startReading(reading, `${method} ${url} ${httpVersion}`, message);
-  // llhttp stops there, also where nobody takes the offer.
+  // llhttp stops there, even if the upgrade is declined.
   if (headers.upgrade !== undefined && /upgrade/i.test(headers.connection ?? '')) reading.isOver = true;
 };
 server.on('request', onRequest).on('checkContinue', onRequest).on('checkExpectation', onRequest);
@@ -68,7 +68,7 @@ server.on('clientError', (error: ParserError, socket: Duplex) => {
   reading.refusal ??= refusalOf(error, text);
 });
 
-/** What llhttp says, and how far it had come: the same code has several causes. */
+/** llhttp's error code and where it stopped: the same code has several causes. */
 function refusalOf({ code, message, bytesParsed }: ParserError, text: string): string {
   const reason = code ?? message;
   return bytesParsed === undefined
@@ -89,7 +89,7 @@ export async function nodeReadings(cases: readonly FuzzCase[]): Promise<Reading[
     } else opened.push(askOver(socket, fuzzed));
     return socket.reading;
   });
-  // Bodies come in the turns after their bytes.
+  // Bodies arrive in later turns than their bytes.
   for (let count = 0; count < 4; count++) await turn();
   // Taken before the connections end: that is news to a parser.
   const settled = readings.map((reading) => structuredClone(reading));

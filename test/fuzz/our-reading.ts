@@ -80,7 +80,7 @@ function requestsOf(pieces: readonly Buffer[]): Reading {
   return reading;
 }
 
-/** What is split rightly may still be refused, before anybody acts on it. */
+/** A correctly split request may still be refused before it is acted on. */
 function refusalOf(head: RequestHeadText, framing: RequestFraming): string | null {
   const { method, target, minor, fields } = head;
   try {

@@ -9,7 +9,7 @@ import { leniencies } from './leniencies.ts';
 import { emptyReading } from './reading.ts';
 
 const cases = Number(process.env.POSTERN_TEST_FUZZ_CASES ?? 25_000);
-/** Another seed, another run; what one finds is kept in finds.jsonl. */
+/** Set another seed for another run; what is found is kept in finds.jsonl. */
 const seed = Number(process.env.POSTERN_TEST_FUZZ_SEED ?? 1);
 const batch = 200;
 
@@ -31,7 +31,7 @@ t.test(`${cases} messages: what Postern accepts, other parsers accept and read a
     alarms.push(...(await judgeCases(some, h11, seen)).map(({ alarm }) => alarm));
   }
   t.comment(JSON.stringify({ seed, ...seen }));
-  t.ok(seen.accepted > cases / 4 && seen.refused > cases / 10, 'both ways were gone');
+  t.ok(seen.accepted > cases / 4 && seen.refused > cases / 10, 'cases were accepted and refused');
   assertNoNewAlarm(t, alarms, []);
 });
 
@@ -63,7 +63,7 @@ t.test('an alarm is raised for what another parser refuses or reads otherwise', 
     return alarmsOf(fuzzed, readings!).map(({ kind }) => kind);
   };
   const text = 'POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabc';
-  t.same(await kindsOf(text, () => {}), [], 'none where they agree');
+  t.same(await kindsOf(text, () => {}), [], 'no alarm if they agree');
   const rows: [string, (reading: ReturnType<typeof emptyReading>) => void][] = [
     ['llhttp waits', (reading) => reading.messages.pop()],
     ['llhttp reads another body', ({ messages }) => Object.assign(messages[0]!, { body: 'ab' })],
@@ -80,6 +80,6 @@ t.test('an alarm is raised for what another parser refuses or reads otherwise', 
   t.same(
     await kindsOf(shorter, ({ messages }) => Object.assign(messages[0]!, { isWhole: true })),
     ['llhttp ends the message earlier'],
-    'where ours waits for more',
+    'if ours waits for more',
   );
 });

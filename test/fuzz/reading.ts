@@ -2,7 +2,7 @@
 export interface ReadMessage {
   /** Of a request: method, target and the minor version; of a response: its status. */
   readonly start: string;
-  /** Names and values in turn, as {@link comparableFields} gives them. */
+  /** Names and values in turn, as {@link comparableFields} returns them. */
   readonly fields: readonly string[];
   /** Latin1. */
   body: string;
@@ -13,9 +13,9 @@ export interface ReadMessage {
 /** What one parser made of all the bytes. */
 export interface Reading {
   readonly messages: ReadMessage[];
-  /** Why it read no further; null: it took every byte, or was not asked to go on. */
+  /** Why it stopped; null if it read every byte, or wasn't asked to continue. */
   refusal: string | null;
-  /** It looks for no message after the last: another protocol follows, or nothing. */
+  /** It expects no further message: another protocol follows, or nothing. */
   isOver: boolean;
 }
 
@@ -24,7 +24,7 @@ export function emptyReading(): Reading {
   return { messages: [], refusal: null, isOver: false };
 }
 
-/** Names in lower case, and so the value of Transfer-Encoding (RFC 9112 §7), which h11 gives no other way. */
+/** Names in lower case, and the value of Transfer-Encoding too (RFC 9112 §7), as h11 returns it. */
 export function comparableFields(fields: readonly string[]): string[] {
   const all = fields.map((text, index) => (index % 2 === 0 ? text.toLowerCase() : text));
   for (let i = 0; i < all.length; i += 2)
@@ -46,7 +46,7 @@ export function contradiction(ours: Reading, other: Reading): Contradiction | nu
   for (const [index, message] of ours.messages.entries()) {
     const seen = other.messages[index];
     if (seen === undefined) {
-      // Whether a connection goes on is its owner's choice, and no question of parsing.
+      // Whether a connection stays open is its owner's choice, not a matter of parsing.
       if (other.isOver) return null;
       return { kind: other.refusal === null ? 'waits' : 'refuses', detail: other.refusal ?? '' };
     }

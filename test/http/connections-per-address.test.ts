@@ -4,7 +4,7 @@ import { connectRaw } from '../support/raw-client.ts';
 
 const request = 'GET /zz HTTP/1.1\r\nHost: a\r\n\r\n';
 
-t.test('beyond connections_per_address a connection is closed, until another one goes', async (t) => {
+t.test('connections beyond connections_per_address are closed, until another one closes', async (t) => {
   const { port } = await startForwarding(t, { limits: { connections_per_address: 2 } });
   const first = await connectRaw(port);
   const second = await connectRaw(port);
@@ -29,11 +29,11 @@ t.test('beyond connections_per_address a connection is closed, until another one
   const trying = setInterval(() => tryAgain().catch(() => {}), 20);
   await eventually(() => admitted).finally(() => clearInterval(trying));
   second.write(request);
-  t.equal((await second.response()).status, 404, 'who was there first stays');
+  t.equal((await second.response()).status, 404, 'the first connections stay open');
   second.reset();
 });
 
-t.test('no bound is the default', async (t) => {
+t.test('there is no limit by default', async (t) => {
   const { port } = await startForwarding(t);
   const all = await Promise.all(Array.from({ length: 50 }, () => connectRaw(port)));
   for (const connection of all) {

@@ -9,7 +9,7 @@ import { bootstrapToken } from '../support/gateway.ts';
 const escaped = (text: string) => [...text].map((c) => `%${c.charCodeAt(0).toString(16)}`).join('');
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 
-/** The text with another letter or digit at that place. */
+/** The text with another letter or digit at that position. */
 function changedAt(text: string, at: number): string {
   return text.slice(0, at) + (text[at] === 'a' ? 'b' : 'a') + text.slice(at + 1);
 }

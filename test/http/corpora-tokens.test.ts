@@ -5,7 +5,7 @@ import { startCorpusBench } from '../support/corpus-bench.ts';
 import { judge } from '../support/corpus-judge.ts';
 import { createTokenForge, type TokenRow } from '../support/corpus-tokens.ts';
 
-t.test('access tokens that somebody made', async (t) => {
+t.test('forged access tokens', async (t) => {
   const bench = await startCorpusBench(t);
   const [own] = await withRecords(bench.gateway.folder, (records) => Promise.resolve(records.signingKeys()));
   const forge = createTokenForge(bench.values.bearer!, own!, 'https://acme.example.com');

@@ -6,7 +6,7 @@ import { plainResponse, startRawUpstream } from '../support/raw-upstream.ts';
 const outcomes = (lines: Record<string, unknown>[], path: string) =>
   lines.filter((line) => line.path === path).map((line) => line.outcome);
 
-t.test('a client that goes away takes its upstream request with it', async (t) => {
+t.test('a client that disconnects cancels its upstream request', async (t) => {
   const upstream = await startRawUpstream(t, ({ socket, text }) => {
     if (text.includes('/started')) socket.write('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nsome');
     else if (text.includes('/good')) socket.write(plainResponse());
@@ -39,14 +39,14 @@ t.test('a client that goes away takes its upstream request with it', async (t) =
       await eventually(() => upstream.received.includes(path));
       connection[leave]();
       await eventually(() => upstream.open === 0);
-      t.ok(await isAnswered(), 'its place in the pool is free');
+      t.ok(await isAnswered(), 'its slot in the pool is free');
       await eventually(() => outcomes(gateway.logLines(), path).length > 0);
       t.same(outcomes(gateway.logLines(), path), ['client_aborted']);
     });
   t.equal(gateway.logLines().filter((line) => line.level === 'error').length, 0);
 });
 
-t.test('a client that goes away while it waits for a connection frees its place', async (t) => {
+t.test('a client that disconnects while waiting for a connection leaves the queue', async (t) => {
   const upstream = await startRawUpstream(t, ({ socket, text }) => {
     if (!text.includes('/held')) socket.write(plainResponse());
   });
@@ -67,11 +67,11 @@ t.test('a client that goes away while it waits for a connection frees its place'
   await new Promise((resolve) => setTimeout(resolve, 20));
   held.reset();
   t.equal((await last.response()).status, 200);
-  t.notMatch(upstream.received, /waiting/, 'nobody is asked on behalf of the gone');
+  t.notMatch(upstream.received, /waiting/, 'no request is sent for a client that has disconnected');
   last.reset();
 });
 
-t.test('a client that goes away while its token is looked at leaves nothing open', async (t) => {
+t.test('a client that disconnects while its token is checked leaves nothing open', async (t) => {
   const upstream = await startRawUpstream(t, ({ socket }) => {
     socket.write('HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n');
     const timer = setInterval(() => socket.write('data: x\n\n'), 20);

@@ -51,7 +51,7 @@ t.test('what is presented and wrong is refused, never ignored', async (t) => {
     ['a token without its scheme', [`Authorization: ${bearer}`], 401, 'not_authenticated', challenge],
     ['a longer scheme', [`Authorization: Bearers ${bearer}`], 401, 'not_authenticated', challenge],
     ['Bearer without a token', ['Authorization: Bearer'], 401, 'invalid_token', invalid],
-    ['a token behind several blanks', [`Authorization: Bearer   ${bearer}`], 401, 'invalid_token', invalid],
+    ['a token after several spaces', [`Authorization: Bearer   ${bearer}`], 401, 'invalid_token', invalid],
     ['a garbled token', ['Authorization: Bearer a.b.c'], 401, 'invalid_token', invalid],
     ['a token and more', [`Authorization: Bearer ${bearer} x`], 401, 'invalid_token', invalid],
     [
@@ -61,11 +61,11 @@ t.test('what is presented and wrong is refused, never ignored', async (t) => {
       'invalid_token',
       invalid,
     ],
-    ['a key in the place of a token', [`Authorization: Bearer ${key}`], 401, 'invalid_token', invalid],
+    ['a key instead of a token', [`Authorization: Bearer ${key}`], 401, 'invalid_token', invalid],
     ['an empty key', ['X-API-Key:'], 401, 'invalid_api_key', invalid],
     ['a garbled key', [`X-API-Key: ${key}x`], 401, 'invalid_api_key', invalid],
     ['two keys in one field', [`X-API-Key: ${key}, ${key}`], 401, 'invalid_api_key', invalid],
-    ['a token in the place of a key', [`X-API-Key: ${bearer}`], 401, 'invalid_api_key', invalid],
+    ['a token instead of a key', [`X-API-Key: ${bearer}`], 401, 'invalid_api_key', invalid],
   ];
   for (const [name, lines, status, code, wanted] of rows) {
     const response = await call(gateway, lines);
@@ -73,7 +73,7 @@ t.test('what is presented and wrong is refused, never ignored', async (t) => {
   }
 });
 
-t.test('two credentials are ambiguous, and so is one given twice', async (t) => {
+t.test('two credentials are ambiguous, and so is the same one twice', async (t) => {
   const gateway = await startForwarding(t);
   const token = `Authorization: Bearer ${gateway.bearer}`;
   const key = `X-API-Key: ${gateway.key}`;
@@ -84,7 +84,7 @@ t.test('two credentials are ambiguous, and so is one given twice', async (t) => 
     'a key twice': [key, key],
     'a key and an empty one': [key, 'X-API-Key:'],
     'a token and another scheme': [token, 'Authorization: Basic YTpi'],
-    'a key beside an empty token': [key, 'Authorization: Bearer'],
+    'a key and an empty token': [key, 'Authorization: Bearer'],
   };
   for (const [name, lines] of Object.entries(rows))
     for (const path of ['/api/store/x', '/api/open/x'])
@@ -101,13 +101,13 @@ t.test('two credentials are ambiguous, and so is one given twice', async (t) => 
   t.match(await call(gateway, [key, 'Authorization: Basic YTpi']), { status: 400, seen: [] });
 });
 
-t.test('on a public route credentials of ours are judged and other schemes pass', async (t) => {
+t.test('on a public route Postern’s credentials are checked and other schemes pass', async (t) => {
   const gateway = await startForwarding(t);
   const path = '/api/open/x';
   const nobody = await call(gateway, [], path);
   t.equal(nobody.status, 200);
   const identity = nobody.seen[0]!.rawHeaders.filter((name) => name.toLowerCase().startsWith('x-auth-'));
-  t.same(identity, [], 'nobody is called somebody');
+  t.same(identity, [], 'no identity without a credential');
   const other = await call(gateway, ['Authorization: Basic YTpi'], path);
   t.equal(other.status, 200);
   t.same(other.seen[0]!.values('authorization'), [], 'even so it is not for the upstream');

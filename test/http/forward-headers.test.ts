@@ -52,11 +52,10 @@ t.test('no identity header of a client’s passes, in any spelling', async (t) =
     t.equal(seen.values('x-auth-subject').length, 1);
   }
   const seen = await passedOn(gateway, ['X-Authority: a', 'X-Author: b', 'XAuth-Subject: c']);
-  for (const value of ['a', 'b', 'c'])
-    t.ok(seen.rawHeaders.includes(value), 'what only looks like it passes');
+  for (const value of ['a', 'b', 'c']) t.ok(seen.rawHeaders.includes(value), 'similar names pass');
 });
 
-t.test('nothing passes that is Postern’s to say or meant for one hop', async (t) => {
+t.test('headers that only Postern may set, and hop-by-hop headers, do not pass', async (t) => {
   const gateway = await startForwarding(t);
   const names = [
     'Proxy',
@@ -89,7 +88,7 @@ t.test('nothing passes that is Postern’s to say or meant for one hop', async (
   }
 });
 
-t.test('what Connection names goes, and nothing that Postern says', async (t) => {
+t.test('headers that Connection names are removed, but none of Postern’s', async (t) => {
   const gateway = await startForwarding(t);
   const connection = 'Connection: X-One,\tx_two , X-Auth-Subject, X-Forwarded-For, X-Request-Id, traceparent';
   const seen = await passedOn(gateway, [connection, 'X-One: a', 'X-Two: b', 'X_TWO: c', 'X-Three: d']);
@@ -103,14 +102,14 @@ t.test('own cookies go, other cookies stay byte for byte', async (t) => {
   const gateway = await startForwarding(t);
   const own = gateway.cookie;
   const rows: [string, string[], string[]][] = [
-    ['no cookie of ours', ['a="x y";b= \xe9;;c'], ['a="x y";b= \xe9;;c']],
-    ['ours among others', [`a=1; ${own}; b=2`], ['a=1; b=2']],
-    ['ours alone', [own], []],
+    ['none of our cookies', ['a="x y";b= \xe9;;c'], ['a="x y";b= \xe9;;c']],
+    ['our cookie among others', [`a=1; ${own}; b=2`], ['a=1; b=2']],
+    ['only our cookie', [own], []],
     ['sign-in cookies', ['a=1;service_refresh_cookie_login_abc-_9=x;b=2'], ['a=1;b=2']],
-    ['a sign-in cookie alone', ['service_refresh_cookie_login_abcdef=x'], []],
-    ['ours under another case', ['Service_Refresh_Cookie=x'], ['Service_Refresh_Cookie=x']],
-    ['ours in several fields', ['a=1', own, 'b=2'], ['a=1', 'b=2']],
-    ['ours where a name is missing', [`=${own}; a=1`], ['a=1']],
+    ['only a sign-in cookie', ['service_refresh_cookie_login_abcdef=x'], []],
+    ['our cookie in another letter case', ['Service_Refresh_Cookie=x'], ['Service_Refresh_Cookie=x']],
+    ['our cookie in one of several fields', ['a=1', own, 'b=2'], ['a=1', 'b=2']],
+    ['our cookie after a missing name', [`=${own}; a=1`], ['a=1']],
   ];
   for (const [name, sent, kept] of rows) {
     const seen = await passedOn(
@@ -125,7 +124,7 @@ t.test('own cookies go, other cookies stay byte for byte', async (t) => {
   }
 });
 
-t.test('everything else passes as it stands, bytes above 0x7e too', async (t) => {
+t.test('everything else passes unchanged, even bytes above 0x7e', async (t) => {
   const gateway = await startForwarding(t);
   const lines = [
     'accept: */*',
@@ -167,7 +166,7 @@ t.test('one Host, one framing header', async (t) => {
   t.equal(none.body.length, 0);
 });
 
-t.test('who is calling', async (t) => {
+t.test('the identity of the caller', async (t) => {
   const gateway = await startForwarding(t);
   const byKey = await passedOn(gateway, []);
   t.same(byKey.values('x-auth-username'), ['ada']);
@@ -187,19 +186,19 @@ t.test('who is calling', async (t) => {
   t.same(gateway.upstream.seen.at(-1)!.values('x-auth-scopes'), [''], 'present and empty');
 });
 
-t.test('where the request came from', async (t) => {
+t.test('the origin of the request', async (t) => {
   const lies = [
     'X-Forwarded-For: 198.51.100.7',
     'X-Forwarded-Proto: https',
     'X-Forwarded-Host: front.example',
   ];
-  await t.test('is the peer, while nobody is trusted', async (t) => {
+  await t.test('is the peer if no proxy is trusted', async (t) => {
     const seen = await passedOn(await startForwarding(t), [...lies, 'X-Forwarded-Port: 1']);
     t.same(seen.values('x-forwarded-for'), ['127.0.0.1']);
     t.same(seen.values('x-forwarded-proto'), ['http']);
     t.same(seen.values('x-forwarded-host'), ['gateway.example']);
   });
-  await t.test('is what a trusted proxy says, and the proxy', async (t) => {
+  await t.test('is what a trusted proxy reports, followed by the proxy', async (t) => {
     const gateway = await startForwarding(t, { trusted_proxies: ['127.0.0.0/8', '10.0.0.0/8'] });
     const seen = await passedOn(gateway, [...lies, 'X-Forwarded-For: 10.0.0.9', 'X-Forwarded-Port: 1']);
     t.same(seen.values('x-forwarded-for'), ['198.51.100.7, 10.0.0.9, 127.0.0.1']);
@@ -213,7 +212,7 @@ t.test('where the request came from', async (t) => {
   });
 });
 
-t.test('a trace goes on when it is well-formed', async (t) => {
+t.test('a well-formed trace is continued', async (t) => {
   const gateway = await startForwarding(t);
   const good = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
   const kept = await passedOn(gateway, [`traceparent: ${good}`, 'tracestate: a=b']);

@@ -32,7 +32,7 @@ t.test('Host is one well-formed authority', async (t) => {
     await t.test(name, (t) => assertRefused(t, gateway, bytes, 400));
 
   for (const host of ['a.example', 'a.example:8080', '127.0.0.1', '[::1]:80', 'xn--bcher-kva.example'])
-    await t.test(`${host} passes as it stands`, async (t) => {
+    await t.test(`${host} passes unchanged`, async (t) => {
       const { responses } = await exchangeRaw(
         gateway.port,
         withHosts(host).replace(/\r\n$/, 'Connection: close\r\n\r\n'),

@@ -3,7 +3,7 @@ import { startForwarding } from '../support/forwarding.ts';
 import { administrator } from '../support/gateway.ts';
 import { startRecordingUpstream } from '../support/recording-upstream.ts';
 
-/** A gateway before two upstreams, one of which reads names of its own; every name that a client might say. */
+/** A gateway in front of two upstreams, one with identity headers of its own, and every name a client might send. */
 async function scene(t: Parameters<typeof startForwarding>[0]) {
   const grafana = await startRecordingUpstream();
   t.teardown(() => grafana.close());
@@ -33,7 +33,7 @@ async function scene(t: Parameters<typeof startForwarding>[0]) {
   return { gateway, grafana, other, spoofed };
 }
 
-t.test('an upstream is told of the caller in the names it reads', async (t) => {
+t.test('an upstream gets the caller’s identity in the headers it configured', async (t) => {
   const { gateway, grafana, spoofed } = await scene(t);
   await gateway.api.send({ path: '/api/app/x', bearer: gateway.bearer, headers: spoofed });
   await gateway.api.send({ path: '/api/app/x', headers: { ...spoofed, 'x-api-key': gateway.key } });
@@ -43,12 +43,12 @@ t.test('an upstream is told of the caller in the names it reads', async (t) => {
     t.same(seen.values('x-webauth-user'), [administrator.username]);
     t.same(seen.values('x-webauth-role'), [seen.values('x-auth-scopes')[0]!.replaceAll(' ', ',')]);
     t.same(seen.values('x-forwarded-user'), seen.values('x-auth-subject'));
-    t.same(seen.values('x-webauth-email'), [], 'there is none');
+    t.same(seen.values('x-webauth-email'), [], 'the caller has none');
     t.notMatch(JSON.stringify(seen), /evil/);
   }
 });
 
-t.test('nobody is told of where nobody signed in, and no client says it on any route', async (t) => {
+t.test('anonymous requests carry no identity, and clients can’t set one on any route', async (t) => {
   const { gateway, grafana, other, spoofed } = await scene(t);
   await gateway.api.send({ path: '/api/app/open', headers: spoofed });
   await gateway.api.send({

@@ -51,7 +51,7 @@ t.test('a head over header_bytes or header_count is 431', async (t) => {
   t.ok(await gateway.stillServes());
 });
 
-t.test('a head that comes too slowly is 408', async (t) => {
+t.test('a head that arrives too slowly is 408', async (t) => {
   const gateway = await startForwarding(t, { limits: { header_timeout: '300ms' } });
   for (const bytes of ['G', gateway.raw(get).slice(0, -2), `${get}\r\nHost: a\r\n`]) {
     const { responses, closed } = await exchangeRaw(gateway.port, bytes);
@@ -64,11 +64,11 @@ t.test('a head that comes too slowly is 408', async (t) => {
   t.equal((await dripping.response()).status, 408, 'drop by drop is no faster');
   clearInterval(timer);
   const silent = await connectRaw(gateway.port);
-  t.equal(await silent.closed, 'ended', 'who says nothing at all is not kept');
+  t.equal(await silent.closed, 'ended', 'a silent connection is closed');
   t.ok(await gateway.stillServes());
 });
 
-t.test('a body that stands still is 408', async (t) => {
+t.test('a body that stalls is 408', async (t) => {
   const gateway = await startForwarding(t, { limits: { body_idle_timeout: '300ms' } });
   const rows: Record<string, string> = {
     'of a forwarded request': gateway.raw('PUT /api/store/x HTTP/1.1', ['Content-Length: 9'], 'some'),
@@ -91,7 +91,7 @@ t.test('a body that stands still is 408', async (t) => {
   steady.reset();
 });
 
-t.test('a connection is kept for the next request, and not for ever', async (t) => {
+t.test('a connection is kept for the next request, but not forever', async (t) => {
   const gateway = await startForwarding(t, { limits: { keep_alive_timeout: '400ms' } });
   const connection = await connectRaw(gateway.port);
   for (let i = 0; i < 3; i++) {
@@ -103,7 +103,7 @@ t.test('a connection is kept for the next request, and not for ever', async (t) 
   }
   t.equal(await connection.closed, 'ended');
   const old = await exchangeRaw(gateway.port, gateway.raw('GET /api/store/x HTTP/1.0'));
-  t.same(old.responses[0]?.values('connection'), ['close'], 'HTTP/1.0 asks to be kept');
+  t.same(old.responses[0]?.values('connection'), ['close'], 'although HTTP/1.0 asked for keep-alive');
   gateway.upstream.response = (_request, response) => response.setHeader('Content-Length', 2).end('ok');
   const kept = await connectRaw(gateway.port);
   for (let i = 0; i < 2; i++) {

@@ -4,7 +4,7 @@ import { startTestGateway } from '../support/gateway.ts';
 import { connectRaw, type RawConnection } from '../support/raw-client.ts';
 import { type RawUpstream, startRawUpstream } from '../support/raw-upstream.ts';
 
-/** An upstream of event streams that never end, and of uploads that are never answered. */
+/** An upstream with endless event streams, which never responds to uploads. */
 const startStreams = (t: Parameters<typeof startForwarding>[0]): Promise<RawUpstream> =>
   startRawUpstream(t, ({ socket, text }) => {
     if (text.startsWith('GET'))
@@ -55,7 +55,7 @@ t.test('a stream ends within a second when its key is deleted, on every gateway'
     spared.closed,
     new Promise((resolve) => setTimeout(resolve, 600, 'open')),
   ]);
-  t.equal(after, 'open', 'another key’s stream goes on');
+  t.equal(after, 'open', 'another key’s stream stays open');
   spared.reset();
   await eventually(
     () => gateway.logLines().filter((line) => line.outcome === 'credential_ended').length === 2,
@@ -97,7 +97,7 @@ t.test('a key’s own expiry ends its streams, an access token’s does not', as
   bySession.reset();
 });
 
-t.test('what was asked for without a credential ends with none', async (t) => {
+t.test('a stream opened without a credential is not ended by a revocation', async (t) => {
   const { gateway } = await scene(t);
   const connection = await connectRaw(gateway.port);
   connection.write('GET /api/open/events HTTP/1.1\r\nHost: a\r\n\r\n');

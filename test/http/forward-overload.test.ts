@@ -26,7 +26,7 @@ t.test('beyond max_connections and max_waiting it is 503 at once', async (t) => 
 
   held.shift()!();
   await eventually(() => held.length === 2);
-  t.equal(upstream.accepted, 2, 'who waited takes the connection that became free');
+  t.equal(upstream.accepted, 2, 'the waiting request takes the connection that became free');
   for (const response of held) response();
   for (const response of await Promise.all(admitted)) t.equal(response.status, 200);
   const later = ask();
@@ -35,7 +35,7 @@ t.test('beyond max_connections and max_waiting it is 503 at once', async (t) => 
   t.equal((await later).status, 200);
 });
 
-t.test('who waits longer than response_timeout is told 504', async (t) => {
+t.test('a request that waits longer than response_timeout gets 504', async (t) => {
   const upstream = await startRawUpstream(t, ({ socket, text }) => {
     if (text.includes('/short')) socket.write(plainResponse());
   });

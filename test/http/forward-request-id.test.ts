@@ -10,7 +10,7 @@ async function idOf(gateway: Forwarding, lines: readonly string[], path = '/api/
   return { answered: responses[0]!.values('x-request-id'), json: responses[0]!.json };
 }
 
-t.test('the caller’s id goes up, back and into the log', async (t) => {
+t.test('the caller’s request id reaches the upstream, the response and the log', async (t) => {
   const gateway = await startForwarding(t);
   for (const id of ['a', 'A-z.0_9', 'x'.repeat(128)]) {
     t.same((await idOf(gateway, [`X-Request-Id: ${id}`])).answered, [id]);
@@ -43,7 +43,7 @@ t.test('any other id is replaced', async (t) => {
   }
 });
 
-t.test('an upstream’s own id does not come back', async (t) => {
+t.test('an upstream’s own request id is not passed on', async (t) => {
   const gateway = await startForwarding(t);
   gateway.upstream.response = (_request, response) =>
     response.writeHead(200, { 'X-Request-ID': 'of the upstream' }).end();

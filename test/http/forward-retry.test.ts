@@ -27,7 +27,7 @@ async function onUsedConnection(
 const reset = (socket: Socket) => socket.resetAndDestroy();
 const end = (socket: Socket) => socket.end();
 
-t.test('a read on a used connection that died before its first byte is sent once more', async (t) => {
+t.test('a GET on a used connection that died before the first byte of its response is retried', async (t) => {
   for (const method of ['GET', 'HEAD', 'OPTIONS'])
     for (const die of [reset, end]) {
       const line = `${method} /api/store/x HTTP/1.1`;
@@ -56,7 +56,7 @@ t.test('nothing else is', async (t) => {
     t.match(response, { status: 502 });
     t.equal(accepted, 1);
   });
-  await t.test('a read of which a byte was answered', async (t) => {
+  await t.test('a GET whose response had begun', async (t) => {
     const { response, accepted } = await onUsedConnection(t, get, (socket) => socket.end('H'));
     t.match(response, { status: 502 });
     t.equal(accepted, 1);
@@ -94,7 +94,7 @@ t.test('connections are used again, and one that speaks unasked is dropped', asy
   for (const path of ['/api/store/more', '/api/store/later']) {
     t.equal((await get(path)).text, 'fine');
     await new Promise((resolve) => setTimeout(resolve, 50));
-    t.equal((await get('/api/store/x')).text, 'fine', 'no response is given to another request');
+    t.equal((await get('/api/store/x')).text, 'fine', 'no response goes to another request');
     connections++;
     t.equal(upstream.accepted, connections);
   }

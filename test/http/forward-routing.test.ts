@@ -2,7 +2,7 @@ import t from 'tap';
 import { startForwarding } from '../support/forwarding.ts';
 import { plainResponse, startRawUpstream } from '../support/raw-upstream.ts';
 
-t.test('the path alone decides where a request goes', async (t) => {
+t.test('only the path decides where a request goes', async (t) => {
   const named = (name: string) => startRawUpstream(t, ({ socket }) => socket.write(plainResponse(name)));
   const [one, two, three] = [await named('one'), await named('two'), await named('three')];
   const { api, key } = await startForwarding(t, {

@@ -3,7 +3,7 @@ import { startForwarding } from '../support/forwarding.ts';
 
 const upstream = { app: { url: 'builtin:echo' } };
 
-t.test('who may, by kind of credential and by scope', async (t) => {
+t.test('access by kind of credential and by scope', async (t) => {
   const { api, bearer, key } = await startForwarding(t, {
     upstreams: upstream,
     routes: [
@@ -32,12 +32,12 @@ t.test('who may, by kind of credential and by scope', async (t) => {
     ['write writes', 'PUT', '/map', writer.key, 200],
     ['a method’s own entry replaces the other', 'GET', '/own', other.key, 200],
     ['GET’s own entry covers HEAD', 'HEAD', '/own', other.key, 200],
-    ['the other methods of its kind keep theirs', 'OPTIONS', '/own', other.key, 403],
+    ['other methods keep the scopes of their kind', 'OPTIONS', '/own', other.key, 403],
     ['an own entry of a writing method', 'DELETE', '/own', key, 403],
-    ['no scopes: a credential is enough', 'DELETE', '/none', other.key, 200],
-    ['sessions alone refuse a key', 'GET', '/sessions', key, 403],
-    ['keys alone take a key', 'GET', '/keys', key, 200],
-    ['public asks for nothing', 'DELETE', '/public', other.key, 200],
+    ['without scopes any credential is enough', 'DELETE', '/none', other.key, 200],
+    ['a route only for sessions refuses a key', 'GET', '/sessions', key, 403],
+    ['a route only for keys accepts a key', 'GET', '/keys', key, 200],
+    ['a public route needs nothing', 'DELETE', '/public', other.key, 200],
   ];
   for (const [name, method, path, apiKey, status] of rows)
     t.equal((await api.send({ method, path, apiKey })).status, status, name);

@@ -9,7 +9,7 @@ const bytes = 64 * 1024 * 1024;
 /** What sockets and streams on the way may hold at the most. */
 const onTheWay = 24 * 1024 * 1024;
 
-t.test('64 MiB come down as they went out, no faster than the client reads', async (t) => {
+t.test('64 MiB are downloaded unchanged, no faster than the client reads', async (t) => {
   for (const framing of ['length', 'chunked'] as const)
     await t.test(`with ${framing} framing`, async (t) => {
       const data = generateData(bytes);
@@ -25,14 +25,14 @@ t.test('64 MiB come down as they went out, no faster than the client reads', asy
       });
       await new Promise((resolve) => setTimeout(resolve, 300));
       const before = data.taken();
-      t.ok(before < onTheWay, `${before} bytes were taken for a client that reads nothing`);
+      t.ok(before < onTheWay, `${before} bytes were read for a client that reads nothing`);
       const got = await digestOf(response);
       t.equal(got.bytes, bytes);
       t.equal(got.digest, data.digest());
     });
 });
 
-t.test('64 MiB go up as they came, no faster than the upstream reads', async (t) => {
+t.test('64 MiB are uploaded unchanged, no faster than the upstream reads', async (t) => {
   for (const framing of ['length', 'chunked'] as const)
     await t.test(`with ${framing} framing`, async (t) => {
       let release = () => {};
@@ -52,7 +52,7 @@ t.test('64 MiB go up as they came, no faster than the upstream reads', async (t)
         data.stream.pipe(sent.on('error', reject));
       });
       await new Promise((resolve) => setTimeout(resolve, 300));
-      t.ok(data.taken() < onTheWay, `${data.taken()} bytes were taken for an upstream that reads nothing`);
+      t.ok(data.taken() < onTheWay, `${data.taken()} bytes were read for an upstream that reads nothing`);
       release();
       const chunks: Buffer[] = [];
       for await (const chunk of await answered) chunks.push(chunk);
@@ -99,7 +99,7 @@ t.test('both directions stream at once', async (t) => {
   const response = await connection.response();
   t.equal(response.text, '<one><two><three>.');
   connection.write(raw('GET /api/store/x HTTP/1.1'));
-  t.equal((await connection.response()).text, '.', 'the connection goes on');
+  t.equal((await connection.response()).text, '.', 'the connection stays open');
   connection.reset();
 });
 

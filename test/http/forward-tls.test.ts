@@ -20,7 +20,7 @@ async function startTls(t: TestScope, config: object = {}) {
   return { ...gateway, raw: plain.raw, options, connect: () => connectRaw(gateway.port, options) };
 }
 
-t.test('the listener speaks TLS, and says so to the upstream', async (t) => {
+t.test('the listener speaks TLS, and the upstream learns of it', async (t) => {
   if (!requireProgram(t, 'openssl')) return;
   const { connect: open, raw, upstream } = await startTls(t);
   const connection = await open();
@@ -61,7 +61,7 @@ t.test('a handshake that never ends is cut off', async (t) => {
   t.ok(Date.now() - started < 5_000);
 });
 
-t.test('a body that is cut does not look whole', async (t) => {
+t.test('a truncated body does not look complete', async (t) => {
   if (!requireProgram(t, 'openssl')) return;
   const upstream = await startRawUpstream(t, ({ socket }) => {
     socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n');

@@ -18,12 +18,12 @@ t.test('a client that pipelines and never reads is made to wait, and costs no me
       break;
     else taken++;
   }
-  t.ok(taken < 1_000, `the gateway took ${taken} of 2,000 writes of 70 kB before it stopped reading`);
+  t.ok(taken < 1_000, `the gateway read ${taken} of 2,000 writes of 70 kB before it stopped`);
   t.ok(await gateway.stillServes());
   socket.destroy();
 });
 
-t.test('a preflight that asks for another protocol is no preflight, and needs a credential', async (t) => {
+t.test('an OPTIONS request with an Upgrade is not a preflight, and needs a credential', async (t) => {
   const gateway = await startForwarding(t, {
     routes: [{ prefix: '/api', upstream: 'app', upgrades: ['foo'] }],
   });
@@ -54,7 +54,7 @@ t.test('a preflight that is passed on to a public route carries no cookie', asyn
   t.same(gateway.upstream.seen[0]!.values('cookie'), []);
 });
 
-t.test('a body that an upstream sends after the head of a HEAD is nobody else’s answer', async (t) => {
+t.test('a body that an upstream sends after the response to HEAD goes to no other request', async (t) => {
   const upstream = await startRawUpstream(t, ({ socket, text }) => {
     if (!text.startsWith('HEAD'))
       return void socket.write('HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ngood');
@@ -99,7 +99,7 @@ t.test('chunks of a byte each reach the upstream as what they are together', asy
   t.equal(gateway.upstream.seen[0]!.body.length, 5_000);
 });
 
-t.test('user names that differ in case alone are one, also where a case has two letters', async (t) => {
+t.test('user names that differ only in case are the same, even if one case has two letters', async (t) => {
   const { canonicalAccountName } = await import('../../src/credentials/account-name.ts');
   t.equal(canonicalAccountName('ΟΔΥΣΣΕΥΣ'), canonicalAccountName('οδυσσευσ'));
   t.equal(canonicalAccountName('STRASSE'), canonicalAccountName('straße'));

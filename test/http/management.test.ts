@@ -11,7 +11,7 @@ async function startManaged(t: TestScope, config: object = {}) {
   const gateway = await startTestGateway(t, { config });
   const manage = (path: string, method = 'GET') =>
     fetch(`http://127.0.0.1:${gateway.managementPort}${path}`, { method, headers: { connection: 'close' } });
-  /** Takes a table away from under the running gateway, and gives it back. */
+  /** Renames a table of the running gateway away, and back. */
   const takeAway = (file: string, table: string) => {
     const db = new Database(join(gateway.folder, file));
     db.pragma('legacy_alter_table = ON');
@@ -21,7 +21,7 @@ async function startManaged(t: TestScope, config: object = {}) {
   return { ...gateway, manage, takeAway };
 }
 
-t.test('it tells that it lives, and nobody need sign in for it', async (t) => {
+t.test('/healthz responds without a credential', async (t) => {
   const { manage } = await startManaged(t);
   const response = await manage('/healthz');
   t.equal(response.status, 200);
@@ -29,7 +29,7 @@ t.test('it tells that it lives, and nobody need sign in for it', async (t) => {
   t.equal((await manage('/healthz', 'HEAD')).status, 200);
 });
 
-t.test('it is ready while the records store answers', async (t) => {
+t.test('it is ready while the records store responds', async (t) => {
   const { takeAway, manage } = await startManaged(t, {
     sessions: { stale_if_error: '0s' },
     stores: { records: 'sqlite:records.db', sessions: 'sqlite:sessions.db', sessions_liveness_age: '0s' },
@@ -52,7 +52,7 @@ t.test('it is ready while the records store answers', async (t) => {
   t.equal((await manage('/readyz')).status, 200);
 });
 
-t.test('it stays ready without the records store for stale_if_error, and says so', async (t) => {
+t.test('it stays ready without the records store for stale_if_error, and reports it', async (t) => {
   const { takeAway, manage } = await startManaged(t);
   const giveBack = takeAway('records.db', 'bootstrap');
   for (let probe = 0; probe < 2; probe++) {
@@ -66,7 +66,7 @@ t.test('it stays ready without the records store for stale_if_error, and says so
   giveBack();
 });
 
-t.test('it stays ready without the session store, for API keys still pass', async (t) => {
+t.test('it stays ready without the session store, because API keys still pass', async (t) => {
   const { api, manage, takeAway } = await startManaged(t);
   await api.activate(administrator.username, administrator.password, bootstrapToken);
   const { accessToken } = await api.signIn(administrator.username, administrator.password);
@@ -82,7 +82,7 @@ t.test('it stays ready without the session store, for API keys still pass', asyn
   giveBack();
 });
 
-t.test('metrics are in the text format of Prometheus, and name postern alone', async (t) => {
+t.test('metrics are in the text format of Prometheus, all prefixed postern', async (t) => {
   const { api, manage } = await startManaged(t);
   await api.send({ path: '/api/store/secret-asset?token=query-secret', bearer: 'not-a-token-at-all' });
   const response = await manage('/metrics');
@@ -96,7 +96,7 @@ t.test('metrics are in the text format of Prometheus, and name postern alone', a
     [],
   );
   t.match(text, /route="\/api\/store"/, 'the configured path');
-  t.notMatch(text, /secret/, 'never the path or the query that came');
+  t.notMatch(text, /secret/, 'never a request’s path or query');
 });
 
 t.test('another path is 404 and another method 405', async (t) => {
@@ -129,6 +129,6 @@ t.test('connections that ask for nothing leave room for a probe, and are closed'
   for (let i = 0; i < 90; i++) await once(begin('GET /healthz HTTP/1.1\r\nHost: a\r\n'), 'connect');
   t.equal((await manage('/readyz')).status, 200);
   await eventually('no more than 100 are held', () => open <= 100, 1_000);
-  t.notOk(scraper.closed, 'those go first that asked longest ago, or never');
+  t.notOk(scraper.closed, 'the least recently active are closed first');
   await eventually('all closed', () => open === 0, 10_000);
 });

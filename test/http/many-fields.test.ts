@@ -41,7 +41,7 @@ t.test('more fields than any endpoint knows are one problem', async (t) => {
   t.match(await ask({ label: 'many', scopes: names(5_000) }), { status: 422, json: tooMany('body', 1_024) });
 });
 
-t.test('no more than 256 problems are told of', async (t) => {
+t.test('at most 256 problems are reported', async (t) => {
   const { ask } = await startKeyAdministration(t);
   const { status, json } = await ask(Object.fromEntries(names(900).map((name) => [`x${name}`, 0])));
   t.equal(status, 422);

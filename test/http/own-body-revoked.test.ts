@@ -20,7 +20,7 @@ async function start(t: Test, config: object = {}): Promise<Setting> {
   return { ...gateway, beaId: id, beaBearer: accessToken, beaCookie: cookie };
 }
 
-/** Sends a head and the first byte of the body; the rest when told. */
+/** Sends a head and the first byte of the body; the rest when asked to. */
 async function begin(port: number, requestLine: string, credential: string, body: string) {
   const client = await connectRaw(port);
   const lines = [
@@ -32,7 +32,7 @@ async function begin(port: number, requestLine: string, credential: string, body
     `Content-Length: ${body.length}`,
   ];
   client.write(`${lines.join('\r\n')}\r\n\r\n`);
-  // The gateway has judged the head and reads the body.
+  // The gateway has checked the head and is reading the body.
   await client.response();
   client.write(body.slice(0, 1));
   return {
@@ -46,7 +46,7 @@ async function begin(port: number, requestLine: string, credential: string, body
 
 const mint = JSON.stringify({ label: 'late', scopes: ['store:read'] });
 
-/** What ends what Bea's session may do, and what is said of it then. */
+/** Ways to end what Bea's session may do, and the refusal that follows. */
 const sessionEnds: Record<string, readonly [(setting: Setting) => unknown, object]> = {
   'its sign-out': [
     ({ api, beaBearer }) => api.send({ path: '/api/logout', bearer: beaBearer }),
@@ -67,7 +67,7 @@ const sessionEnds: Record<string, readonly [(setting: Setting) => unknown, objec
 };
 
 for (const [name, [end, refusal]] of Object.entries(sessionEnds)) {
-  t.test(`what was begun before ${name} is not done after it`, async (t) => {
+  t.test(`a request that began before ${name} is not carried out after it`, async (t) => {
     const setting = await start(t);
     const { port, beaBearer, call, mint: mintKey } = setting;
     const victim = await mintKey();
@@ -84,7 +84,7 @@ for (const [name, [end, refusal]] of Object.entries(sessionEnds)) {
       t.same(
         json.items.map((key: { id: string }) => key.id),
         [victim.id],
-        'no key was made, none deleted',
+        'no key was created or deleted',
       );
     }
   });
@@ -103,7 +103,7 @@ for (const [name, [end, refusal]] of Object.entries(sessionEnds)) {
   });
 }
 
-t.test('what was begun with a key is not done once the key is deleted', async (t) => {
+t.test('a request with a key is not carried out once the key is deleted', async (t) => {
   const { port, mint: mintKey, call } = await start(t);
   const key = await mintKey({ scopes: ['apikeys:read', 'apikeys:write', 'store:read'] });
   const credential = `X-API-Key: ${key.key}`;
@@ -115,7 +115,7 @@ t.test('what was begun with a key is not done once the key is deleted', async (t
   t.equal((await call('GET')).json.total, 0);
 });
 
-t.test('what was begun with a token of fewer scopes is done while they are still held', async (t) => {
+t.test('a request with a token of fewer scopes is carried out while they are still held', async (t) => {
   const { port, api, folder, beaId } = await start(t);
   const { accessToken } = await api.signIn(bea.username, bea.password, { scope: 'apikeys:write store:read' });
   const request = await begin(
@@ -128,7 +128,7 @@ t.test('what was begun with a token of fewer scopes is done while they are still
   t.equal((await request.finish()).status, 201);
 });
 
-t.test('a key for what was lost while its body was on its way is refused', async (t) => {
+t.test('a key with scopes that were lost while the body arrived is refused', async (t) => {
   const { port, folder, beaId, beaBearer, call } = await start(t);
   const request = await begin(port, `POST ${keysPath} HTTP/1.1`, `Authorization: Bearer ${beaBearer}`, mint);
   await changeUser(folder, beaId, { scopes: ['apikeys:write'] });
@@ -136,7 +136,7 @@ t.test('a key for what was lost while its body was on its way is refused', async
   t.equal((await call('GET')).json.total, 0);
 });
 
-t.test('a request whose client goes away leaves nothing in flight', async (t) => {
+t.test('a request whose client disconnects leaves nothing in flight', async (t) => {
   const { port, beaBearer, managementPort } = await start(t);
   const client = await connectRaw(port);
   client.write(

@@ -12,7 +12,7 @@ const refused: Record<string, [bytes: string, status: number]> = {
     400,
   ],
   'an ambiguous path': ['GET /api/store/geheim//x HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n', 400],
-  'a method that nobody serves': [
+  'a method that is never served': [
     'TRACE http://user:geheim@h/x HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n',
     405,
   ],
@@ -36,7 +36,7 @@ const refused: Record<string, [bytes: string, status: number]> = {
   ],
 };
 
-t.test('the target of a request that was refused as malformed is in no line of the log', async (t) => {
+t.test('the target of a request that was refused as malformed is never logged', async (t) => {
   const gateway = await startForwarding(t);
   for (const [name, [bytes, status]] of Object.entries(refused)) {
     const { responses } = await exchangeRaw(gateway.port, bytes);

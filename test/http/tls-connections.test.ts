@@ -11,7 +11,7 @@ import { startTestGateway } from '../support/gateway.ts';
 import { requireProgram } from '../support/programs.ts';
 import { closeCodeOf } from '../support/web-sockets.ts';
 
-/** A WebSocket upstream behind TLS; sends back what comes. */
+/** A WebSocket upstream behind TLS that echoes messages. */
 async function startUpstream(t: Test, { cert, key }: Certificate): Promise<string> {
   const https = createServer({ cert, key });
   const server = new WebSocketServer({ server: https });
@@ -71,7 +71,7 @@ t.test('only HTTP/1.1 is agreed on', async (t) => {
   await t.rejects(once(offering('h2'), 'secureConnect'));
 });
 
-t.test('who half-closes amid the handshake is let go at once', async (t) => {
+t.test('a client that half-closes during the handshake is closed at once', async (t) => {
   if (!requireProgram(t, 'openssl')) return;
   const { certFile: cert, keyFile: key } = makeCertificate(t.testdir(), 'half', ['IP:127.0.0.1']);
   const listen = { host: '127.0.0.1', port: 0, tls: { cert, key } };

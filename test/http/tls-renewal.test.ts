@@ -10,13 +10,13 @@ import { startTestGateway } from '../support/gateway.ts';
 import { requireProgram } from '../support/programs.ts';
 import { scrape } from '../support/scrape.ts';
 
-/** A gateway whose certificate files stand in a folder of the test. */
+/** A gateway whose certificate files are in a folder of the test. */
 async function start(t: Test, files: { readonly cert: string; readonly key: string }) {
   const listen = { host: '127.0.0.1', port: 0, tls: files };
   return startTestGateway(t, { config: { listen, shutdown: { timeout: '50ms' } } });
 }
 
-/** A connection on which a request has been answered, and the fingerprint of the certificate that was shown. */
+/** A connection that has served a request, and the fingerprint of the certificate it was given. */
 async function call(port: number): Promise<{ readonly socket: TLSSocket; readonly shown: string }> {
   const socket = connect({ port, host: '127.0.0.1', rejectUnauthorized: false });
   await request(socket);

@@ -9,7 +9,7 @@ const total = 96 * 1024 * 1024;
 /** What four socket buffers on the way may hold, and a little of the gateway's own. */
 const mostOnTheWay = 48 * 1024 * 1024;
 
-/** Writes all of it as fast as it is taken. */
+/** Writes all of it as fast as it is accepted. */
 async function pour(socket: Socket): Promise<void> {
   const piece = Buffer.alloc(256 * 1024, 'x');
   for (let sent = 0; sent < total; sent += piece.length)
@@ -34,7 +34,7 @@ async function pourUnread(t: Test, from: Socket, to: Socket): Promise<void> {
   await Promise.all([poured, all]);
 }
 
-t.test('whoever reads slowly makes the other side wait', async (t) => {
+t.test('a slow reader makes the other side wait', async (t) => {
   const gateway = await startTunnelGateway(t);
   const client = connect(gateway.port, '127.0.0.1');
   t.teardown(() => client.destroy());

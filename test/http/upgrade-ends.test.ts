@@ -6,7 +6,7 @@ import { accessLineOfUpgrade, startTunnelGateway, type Tunnel } from '../support
 
 const foo = ['Connection: Upgrade', 'Upgrade: foo'];
 
-/** How an end may come, and what the other side is to see of it. */
+/** Ways to end a connection, and what the other side must see. */
 const sessionEnds: Record<string, (tunnel: Tunnel) => void> = {
   'the client ends': ({ client }) => client.end(),
   'the client is reset': ({ client }) => client.reset(),
@@ -37,7 +37,7 @@ for (const [name, end] of Object.entries(sessionEnds))
     t.equal(gateway.logLines().filter(({ status }) => status === 101).length, 1);
   });
 
-t.test('after the end of one direction the other one goes on', async (t) => {
+t.test('after one direction ends the other continues', async (t) => {
   const { openTunnel, bytes } = await startTunnelGateway(t);
   await t.test('the client has ended', async (t) => {
     const { client, upstream } = await openTunnel({ lines: foo, halfOpen: true });
@@ -85,7 +85,7 @@ t.test('a tunnel in which nothing passes is cut, and not before', async (t) => {
   t.match(await accessLineOfUpgrade(gateway), { outcome: 'idle_timeout' });
 });
 
-t.test('a gateway that stops gives tunnels shutdown.timeout and no longer', async (t) => {
+t.test('a gateway that stops gives tunnels shutdown.timeout, and then cuts them', async (t) => {
   const gateway = await startTunnelGateway(t, { config: { shutdown: { timeout: '400ms' } } });
   const { client, upstream } = await gateway.openTunnel();
   const upstreamClosed = once(upstream, 'close');

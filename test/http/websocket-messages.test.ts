@@ -14,7 +14,7 @@ import {
 const isLong = process.env.POSTERN_TEST_LONG !== undefined;
 const live = '/api/store/live';
 
-/** Sends it and gives what comes back. */
+/** Sends a message and returns the reply. */
 async function roundTrip(socket: WebSocket, message: Buffer): Promise<Buffer> {
   socket.send(message);
   const [response] = await once(socket, 'message');
@@ -55,13 +55,13 @@ t.test('close codes and reasons pass both ways', async (t) => {
   const { port, key, sockets } = await startWebSocketGateway(t);
   for (const code of [1000, 1001, 1003, 1011, 3000, 4999]) {
     const socket = await openWebSocket(port, live, { headers: { 'X-API-Key': key } });
-    socket.close(code, 'the client says so');
+    socket.close(code, 'closed by the client');
     t.equal(await sockets.accepted.at(-1)!.closed, code);
     const other = await openWebSocket(port, live, { headers: { 'X-API-Key': key } });
-    sockets.accepted.at(-1)!.socket.close(code, 'the upstream says so');
+    sockets.accepted.at(-1)!.socket.close(code, 'closed by the upstream');
     const [received, reason] = await once(other, 'close');
     t.equal(received, code);
-    t.equal(String(reason), 'the upstream says so');
+    t.equal(String(reason), 'closed by the upstream');
   }
 });
 
@@ -93,8 +93,12 @@ t.test('many sockets at once end within a second of their key', { timeout: 110_0
       const codes = await Promise.all(opened.map(({ closed }) => closed));
       const upstreamCodes = await Promise.all(sockets.accepted.slice(before).map(({ closed }) => closed));
       t.ok(performance.now() - sinceMs < 1_000, `${Math.round(performance.now() - sinceMs)} ms`);
-      t.same(new Set([...codes, ...upstreamCodes]), new Set([1008]), 'both sides were told');
+      t.same(new Set([...codes, ...upstreamCodes]), new Set([1008]), 'both sides got the code');
     });
-  t.same(await roundTrip(spared.socket, Buffer.from('y')), Buffer.from('y'), 'another key keeps its socket');
+  t.same(
+    await roundTrip(spared.socket, Buffer.from('y')),
+    Buffer.from('y'),
+    'another key’s socket stays open',
+  );
   spared.socket.terminate();
 });

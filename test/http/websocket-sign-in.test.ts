@@ -22,7 +22,7 @@ t.test('a WebSocket is signed in as any request is, before the upstream hears of
     'a bad key': [{ 'X-API-Key': `${key.slice(0, -1)}!` }, 401],
     'a bad token': [{ Authorization: `Bearer ${bearer}x` }, 401],
     'key and token': [{ 'X-API-Key': key, Authorization: `Bearer ${bearer}` }, 400],
-    'a token in the query alone': [{ Cookie: 'a=b' }, 401],
+    'a token only in the query': [{ Cookie: 'a=b' }, 401],
   };
   for (const [name, [headers, status]] of Object.entries(rows))
     t.match(await tryWebSocket(port, `${live}?access_token=${bearer}`, { headers }), { status }, name);
@@ -52,20 +52,20 @@ t.test('a browser offers its token as a subprotocol, from an origin that may', a
     'a foreign origin': [offering('https://evil.example', token), 403, 'cross_site'],
     'the origin null': [offering('null', token), 403, 'cross_site'],
     'the own host over http': [offering('http://acme.example.com', token), 403, 'cross_site'],
-    'an origin that begins like a good one': [offering(`${front}.evil.example`, token), 403, 'cross_site'],
+    'an origin that begins like a known one': [offering(`${front}.evil.example`, token), 403, 'cross_site'],
     'a bad token': [offering(front, `${token}x`), 401, 'invalid_token'],
-    'a key in place of the token': [offering(front, `postern.bearer.${key}`), 401, 'invalid_token'],
+    'a key instead of the token': [offering(front, `postern.bearer.${key}`), 401, 'invalid_token'],
     'the spelling of another protocol': [
       offering(front, `Postern.bearer.${bearer}`),
       401,
       'not_authenticated',
     ],
-    'a header beside it': [
+    'an Authorization header as well': [
       { ...offering(front, token), headers: { Authorization: `Bearer ${bearer}` } },
       400,
       'ambiguous_credentials',
     ],
-    'a key beside it': [
+    'an API key as well': [
       { ...offering(front, token), headers: { 'X-API-Key': key } },
       400,
       'ambiguous_credentials',
@@ -80,7 +80,7 @@ t.test('a browser offers its token as a subprotocol, from an origin that may', a
   t.equal(sockets.accepted.length, 0);
   for (const origin of [front, self]) {
     const socket = await openWebSocket(port, live, offering(origin, 'postern', token));
-    t.equal(socket.protocol, 'postern', 'browsers want one of theirs chosen');
+    t.equal(socket.protocol, 'postern', 'browsers require one of their offers to be chosen');
     socket.close();
     t.match(sockets.accepted.at(-1)!.request.headers, { 'x-auth-method': 'session', origin });
   }
@@ -120,7 +120,7 @@ t.test('nothing is chosen that was not offered', async (t) => {
   t.equal(offered.protocol, 'postern');
 });
 
-t.test('on a public route nobody need be signed in, but whoever is has to be', async (t) => {
+t.test('a public route needs no credential, but a given one must be valid', async (t) => {
   const { port, bearer, sockets } = await start(t);
   const token = `postern.bearer.${bearer}`;
   (await openWebSocket(port, '/api/open/live')).close();

@@ -10,12 +10,12 @@ import { mebibytes, openDescriptors, residentBytes } from '../support/process-us
 const aborts = isLong ? 10_000 : 300;
 const warmUps = isLong ? 2_000 : 200;
 const parallel = 50;
-/** The heap of a process that has worked for a while goes up and down by this much without a leak. */
+/** The heap of a busy process varies by this much without a leak. */
 const heapPlayBytes = 24 * 2 ** 20;
 
 t.setTimeout(isLong ? 600_000 : 60_000);
 
-t.test(`${aborts} clients go away in mid-response and leave nothing behind`, async (t) => {
+t.test(`${aborts} clients that disconnect during a response leave nothing behind`, async (t) => {
   const piece = Buffer.alloc(64 * 1024, 'x');
   const upstream = await startHttpUpstream(t, (_request, response) => {
     const more = () => {
@@ -28,7 +28,7 @@ t.test(`${aborts} clients go away in mid-response and leave nothing behind`, asy
     upstreams: { app: { url: upstream.url, max_connections: parallel } },
   });
   const request = gateway.raw('GET /api/store/endless HTTP/1.1');
-  /** Reads a while, then goes: by FIN and by RST, with more on its way and without reading. */
+  /** Reads for a while, then disconnects: by FIN or RST, with more to read or without having read. */
   const abort = async (index: number) => {
     const client = connect(gateway.port, '127.0.0.1').on('error', () => {});
     const closed = new Promise((resolve) => client.on('close', resolve));
@@ -57,6 +57,6 @@ t.test(`${aborts} clients go away in mid-response and leave nothing behind`, asy
     after.descriptors <= before.descriptors + 2,
     `${before.descriptors} descriptors, ${after.descriptors}`,
   );
-  // A few hundred say nothing yet: the heap of a young process still grows.
+  // A few hundred prove nothing: the heap of a young process is still growing.
   if (isLong) t.ok(after.resident - before.resident < heapPlayBytes, 'memory is where it was');
 });

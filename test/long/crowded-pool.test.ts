@@ -21,7 +21,7 @@ interface Counts {
   readonly wrong: string[];
 }
 
-/** Sends a body and wants it back; every third goes away at some moment of it. */
+/** Sends a body and expects it back; every third client disconnects at some point. */
 async function ask(gateway: GatewayUnderLoad, agent: Agent, index: number, counts: Counts): Promise<void> {
   const body = `${index}-`.repeat(2_000 + (index % 50) * 500);
   const sent = requestHttp({
@@ -50,7 +50,7 @@ async function ask(gateway: GatewayUnderLoad, agent: Agent, index: number, count
 
 t.setTimeout(isLong ? 300_000 : 60_000);
 
-t.test(`${clients} clients on ${pool} connections, a third of them going away`, async (t) => {
+t.test(`${clients} clients on ${pool} connections, a third of which disconnect`, async (t) => {
   const upstream = await startHttpUpstream(t, async (request, response) => {
     const chunks: Buffer[] = [];
     request.on('error', () => {});
@@ -74,12 +74,12 @@ t.test(`${clients} clients on ${pool} connections, a third of them going away`, 
     ask(gateway, agents[index % clients]!, index, counts),
   );
   clearInterval(watch);
-  t.same(counts.wrong, [], 'every other request is answered, and with its own body');
+  t.same(counts.wrong, [], 'every other request gets a response with its own body');
   t.equal(counts.answered + counts.aborted, clients * requestsOfEach);
   t.ok(counts.aborted >= Math.floor((clients * requestsOfEach) / 3));
   t.ok(mostOpen > 1 && mostOpen <= pool, `${mostOpen} connections at most`);
   await poolBecomes(gateway.managementPort, ({ open, waiting }) => open <= pool && waiting === 0);
   await repeat(pool * 4, pool * 2, (index) => ask(gateway, agents[index]!, 3 * index + 1, counts));
-  t.same(counts.wrong, [], 'no place in the pool is lost');
+  t.same(counts.wrong, [], 'no slot in the pool is lost');
   for (const agent of agents) agent.destroy();
 });

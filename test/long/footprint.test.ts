@@ -48,7 +48,7 @@ if (isLong) {
   t.pass('start and idleness cost little', { skip: 'bounds in time and memory: set POSTERN_TEST_LONG' });
 }
 
-/** Starts it, and looks when it is ready and after a while without a request. */
+/** Starts it, and measures when it is ready and again after a while without requests. */
 async function measure(t: Test, config: object): Promise<void> {
   const gateway = await startGatewayProcess(t, { config, program: shipped });
   const { status } = await fetch(`http://127.0.0.1:${gateway.managementPort}/readyz`);

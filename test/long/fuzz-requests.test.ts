@@ -18,21 +18,21 @@ const cases = Number(process.env.POSTERN_TEST_FUZZ_CASES ?? (isLong ? 50_000 : 4
 /** Another seed, another run: what it finds is found again by it. */
 const seed = Number(process.env.POSTERN_TEST_FUZZ_SEED ?? 1);
 const parallel = 24;
-/** A framing that was changed may make the server wait for more: nothing comes any longer then. */
+/** Changed framing may make the server wait for more: then nothing more is received. */
 const silenceMs = 500;
 
 t.setTimeout(isLong ? 3_600_000 : 120_000);
 
-/** An address of its own for every case: the upstream is told it, and so knows whose request it reads. */
+/** Every case has its own client address, by which the upstream knows whose request it reads. */
 const addressOf = (index: number) => `127.${1 + (index >> 16)}.${(index >> 8) & 255}.${index & 255}`;
 
-/** Sends the bytes in two pieces and gives all that comes back, as latin1. */
+/** Sends the bytes in two pieces and returns everything received, as latin1. */
 function converse(port: number, localAddress: string, { bytes, cut }: FuzzedPipeline): Promise<string> {
   return new Promise((resolve) => {
     let received = '';
     const socket = connect({ port, host: '127.0.0.1', localAddress });
     let isSilent = true;
-    // What has come while this process was busy is read first.
+    // What arrived while this process was busy is read first.
     const giveUp = () => {
       isSilent = true;
       setImmediate(() => setImmediate(() => (isSilent ? socket.destroy() : silence.refresh())));
@@ -105,7 +105,7 @@ t.test(`${cases} changed pipelines: what is forwarded is what a strict reader re
     const found = judge(index, address);
     if (newAlarms(found, knownRequestAlarms).length === 0) alarms.push(...found);
     else {
-      // Alone, where nothing is late.
+      // Again on its own, without other load.
       const again = addressOf(cases + tally.again++);
       await run(index, again);
       alarms.push(...judge(index, again));
@@ -116,11 +116,11 @@ t.test(`${cases} changed pipelines: what is forwarded is what a strict reader re
     if (!received.has(sender) && sender !== '127.0.0.1')
       alarms.push({ kind: 'a sender that is none', detail: sender });
   t.comment(JSON.stringify({ seed, ...tally }));
-  t.ok(tally.forwarded > cases / 4 && tally.refused > cases / 10, 'both ways were gone');
+  t.ok(tally.forwarded > cases / 4 && tally.refused > cases / 10, 'cases were forwarded and refused');
   assertNoNewAlarm(t, alarms, knownRequestAlarms);
 });
 
-/** What the upstream is told of the key's holder. */
+/** The identity headers of the key's owner. */
 async function identityOf(
   gateway: Awaited<ReturnType<typeof startGatewayUnderLoad>>,
   upstream: Awaited<ReturnType<typeof startReadingServer>>,

@@ -17,7 +17,7 @@ const waitLimitMs = 400;
 
 t.setTimeout(isLong ? 3_600_000 : 120_000);
 
-/** A response as somebody read it, whole. */
+/** A complete response, as read. */
 interface Read {
   readonly status: number;
   readonly mark: string;
@@ -27,7 +27,7 @@ interface Read {
 const methodOf = (id: number) =>
   createRandom(seed, id, 1).pick(['GET', 'GET', 'GET', 'HEAD', 'DELETE', 'OPTIONS']);
 
-/** What Node's own client, as strict as it is, reads of the same bytes; the code of its error when that is no whole response. */
+/** What Node's own client reads from the same bytes; the code of its error if that isn't a complete response. */
 function readStrictly(port: number, id: number): Promise<Read | string> {
   return new Promise((resolve) => {
     const options = {
@@ -54,11 +54,11 @@ function readStrictly(port: number, id: number): Promise<Read | string> {
         asked.destroy();
       });
     });
-    // What follows a whole response is nobody's, and that it is no response says nothing of the one before it.
+    // What follows a complete response belongs to no request; errors in it say nothing about that response.
     asked.on('error', (error: NodeJS.ErrnoException) => {
       if (!isWhole()) fail(error);
     });
-    // Of a response to no upgrade it is not asked.
+    // Only for responses to upgrades.
     asked.on('upgrade', (_response, socket) => {
       socket.destroy();
       resolve('upgrade');
@@ -89,7 +89,7 @@ function inOneForm(values: string): string {
 const ownCookie = /^\s*=?\s*service_refresh_cookie\s*(?:[=;]|$)/;
 const markOf = (response: RawResponse) => inOneForm(response.values('x-mark').join());
 
-t.test(`${cases} changed responses: what a client gets whole is what a strict reader reads`, async (t) => {
+t.test(`${cases} changed responses: what a client gets in full is what a strict reader reads`, async (t) => {
   const upstream = await startEvilUpstream(t, (id) => fuzzedResponse(createRandom(seed, id), `evil-${id}`));
   const gateway = await startGatewayUnderLoad(t, {
     upstreams: {
@@ -135,7 +135,7 @@ t.test(`${cases} changed responses: what a client gets whole is what a strict re
         alarm('an own cookie', response.rawHeaders);
       const ids = response.values('x-request-id');
       if (ids.length !== 1 || /planted/.test(ids[0]!)) alarm('another’s id', response.rawHeaders);
-      // What comes next on the connection is the next request's own, whatever came before.
+      // The next response on the connection must be the next request's own, whatever preceded it.
       ask('GET', 'good');
       const next = await finalResponse(connection, false);
       if (next?.isWhole === true && !isGateways(next)) {
@@ -161,7 +161,10 @@ t.test(`${cases} changed responses: what a client gets whole is what a strict re
     alarms.push(...(await run(id)));
   }
   t.comment(JSON.stringify({ seed, ...tally }));
-  t.ok(tally.whole > cases / 6 && tally.refused > cases / 10 && tally.good > cases / 4, 'every way was gone');
+  t.ok(
+    tally.whole > cases / 6 && tally.refused > cases / 10 && tally.good > cases / 4,
+    'responses were passed on and refused',
+  );
   assertNoNewAlarm(t, alarms, knownResponseAlarms);
 });
 

@@ -8,11 +8,11 @@ import { isLong, repeat, startGatewayUnderLoad } from '../support/gateway-under-
 import { descriptorLimit, mebibytes, openDescriptors, residentBytes } from '../support/process-usage.ts';
 
 const connections = isLong ? 10_000 : 1_000;
-/** Of memory that either process takes for other reasons, which weighs more the fewer connections there are. */
+/** Memory that either process takes for other reasons; it weighs more the fewer connections there are. */
 const slackBytes = isLong ? 0 : 8 * 2 ** 20;
 const spareDescriptors = 1_000;
 
-/** A server that is all a Node process needs to answer, for comparison. */
+/** A minimal Node server, for comparison. */
 const bareServer = `
   const server = require('node:http').createServer((request, response) => response.end('{"ok":true}'));
   server.keepAliveTimeout = 600_000;
@@ -26,7 +26,7 @@ async function startBareServer(t: TestScope) {
   return { port, pid: child.pid! };
 }
 
-/** Asks once on a connection; gives how long the response took, in milliseconds. */
+/** Sends one request on a connection; returns how long the response took, in milliseconds. */
 async function askOn(socket: Socket, request: string): Promise<number> {
   const start = performance.now();
   socket.write(request);
@@ -41,7 +41,7 @@ async function open(port: number): Promise<Socket> {
   return socket;
 }
 
-/** What so many connections, each of which asked once and stays, add to a warm server's memory. */
+/** How much memory idle connections, each after one request, add to a warm server. */
 async function growthWithConnections(server: { port: number; pid: number }, request: string) {
   const warm = await open(server.port);
   for (let i = 0; i < 2_000; i++) await askOn(warm, request);
@@ -83,13 +83,13 @@ t.test(`${connections} idle connections cost little, and others are served`, asy
     `${mebibytes(growth)} MiB, a bare server ${mebibytes(reference.growth)} MiB: ${ratio.toFixed(2)}`,
   );
   if (isLong)
-    t.ok(growth <= 1.25 * reference.growth + slackBytes, 'at most 1.25 times what a bare server takes');
-  t.ok(openDescriptors(gateway.pid) >= connections, 'all of them are open still');
+    t.ok(growth <= 1.25 * reference.growth + slackBytes, 'at most 1.25 times as much as a bare server');
+  t.ok(openDescriptors(gateway.pid) >= connections, 'all of them are still open');
 
   const latencies: number[] = [];
   for (let i = 0; i < 2_000; i++) latencies.push(await askOn(warm, request));
   const p99 = latencies.toSorted((a, b) => a - b)[Math.floor(latencies.length * 0.99)]!;
   t.comment(`p99 ${p99.toFixed(2)} ms`);
-  if (isLong) t.ok(p99 < 50, 'a good request is answered within 50 ms meanwhile');
+  if (isLong) t.ok(p99 < 50, 'a valid request is served within 50 ms meanwhile');
   await closeAll([...idle, warm]);
 });

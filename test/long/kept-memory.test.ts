@@ -6,15 +6,15 @@ import { administrator } from '../support/gateway.ts';
 import { isLong, startGatewayUnderLoad } from '../support/gateway-under-load.ts';
 import { mebibytes, residentBytes } from '../support/process-usage.ts';
 
-/** What the gateway's memory may have grown by once it is idle again. */
+/** How much the gateway's memory may have grown once it is idle again. */
 const boundBytes = 40 * 2 ** 20;
 const heads = isLong ? 5_000 : 1_000;
 const tokens = isLong ? 2_500 : 100;
 const bodies = 12;
-/** Each with four bytes of a body and a thousand times as much beside it. */
+/** Each with four bytes of a body, and a thousand times as much besides. */
 const segments = isLong ? 7_800 : 500;
 
-/** Provider endpoints take targets of up to 64 KiB; its issuer is never asked for what is tried here. */
+/** Provider endpoints accept targets of up to 64 KiB; this issuer is never contacted. */
 const identityProviders = {
   idp: {
     issuer: 'https://login.example.com',
@@ -32,7 +32,7 @@ async function open(port: number): Promise<Socket> {
   return socket;
 }
 
-/** Sends each request once the one before it was answered, on one connection. */
+/** Sends the requests on one connection, each after the response to the one before. */
 async function askAll(port: number, count: number, request: (index: number) => string): Promise<void> {
   const socket = await open(port);
   for (let index = 0; index < count; index++) {
@@ -53,11 +53,11 @@ const longHead = (name: string) =>
   `GET /api/login/idp/exchange?assertion=${'b'.repeat(62_000)} HTTP/1.1\r\nHost: a\r\n${name}: 1\r\ny: ${'a'.repeat(15_500)}\r\n\r\n`;
 const newName = (index: number) => `x-${String(index).padStart(18, '0')}`;
 
-t.test('what a gateway remembers keeps no head, token or body alive', async (t) => {
+t.test('what a gateway caches retains no head, token or body', async (t) => {
   const gateway = await startGatewayUnderLoad(t, { identity_providers: identityProviders });
   const { port, pid, api } = gateway;
 
-  /** How much more memory there is once the gateway had the time to collect what nobody holds. */
+  /** How much memory has grown, after the gateway had time to collect garbage. */
   async function growthSince(before: number): Promise<number> {
     await askAll(port, 2_000, () => `GET /zz HTTP/1.1\r\nHost: a\r\nz: ${'q'.repeat(8_000)}\r\n\r\n`);
     await eventually(() => residentBytes(pid) - before <= boundBytes, 30_000).catch(() => {});
@@ -88,7 +88,7 @@ t.test('what a gateway remembers keeps no head, token or body alive', async (t) 
     t.ok(growth <= boundBytes, `${mebibytes(growth)} MiB`);
   });
 
-  await t.test(`${bodies} half-sent bodies of an own endpoint`, async (t) => {
+  await t.test(`${bodies} half-sent bodies to a built-in endpoint`, async (t) => {
     const before = residentBytes(pid);
     const head =
       'POST /api/login/access-token HTTP/1.1\r\nHost: a\r\nContent-Type: application/x-www-form-urlencoded\r\nTransfer-Encoding: chunked\r\n\r\n';

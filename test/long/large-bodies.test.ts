@@ -11,7 +11,7 @@ const transfers = isLong ? 20 : 4;
 const bytes = isLong ? 2 ** 30 : 24 * 2 ** 20;
 const maxGrowthBytes = 200 * 2 ** 20;
 
-/** Every other body says its length, the rest come in chunks. */
+/** Every other body has a length, the rest are chunked. */
 const framing = (index: number) => (index % 2 === 0 ? { 'content-length': bytes } : {});
 
 function ask(gateway: GatewayUnderLoad, method: string, index: number) {
@@ -19,7 +19,7 @@ function ask(gateway: GatewayUnderLoad, method: string, index: number) {
   return requestHttp({ port: gateway.port, method, path: `/api/store/${index}`, headers, agent: false });
 }
 
-/** Sends a body; gives whether the upstream got it as it was sent. */
+/** Sends a body; returns whether the upstream received it unchanged. */
 async function upload(gateway: GatewayUnderLoad, index: number): Promise<boolean> {
   const data = generateData(bytes);
   const sent = ask(gateway, 'PUT', index);
@@ -31,7 +31,7 @@ async function upload(gateway: GatewayUnderLoad, index: number): Promise<boolean
   return response.statusCode === 200 && text === data.digest();
 }
 
-/** Gets a body; gives whether it came as the upstream sent it. */
+/** Downloads a body; returns whether it is as the upstream sent it. */
 async function download(gateway: GatewayUnderLoad, index: number, sent: Map<string, () => string>) {
   const asked = ask(gateway, 'GET', index);
   asked.end();

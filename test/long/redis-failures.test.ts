@@ -16,7 +16,7 @@ t.test('one Redis', { timeout }, async (t) => {
   if (!requireRedis(t)) return;
   const redis = await startRedis(t, { config: ['appendonly yes', 'appendfsync always'] });
   const gateways = await startReplicas(t, [redis.url, redis.url], outageConfig);
-  await t.test(`it stands still for ${outageMs} ms`, (t) => {
+  await t.test(`it stalls for ${outageMs} ms`, (t) => {
     const standStill = async () => {
       redis.pause();
       await sleep(outageMs);

@@ -26,7 +26,7 @@ function startService(t: Test) {
   });
 }
 
-/** Every request sent, and how it came out. */
+/** Every request sent, and its outcome. */
 class Load {
   readonly outcomes = new Map<string, number>();
   sent = 0;
@@ -64,7 +64,7 @@ class Load {
       port,
       path,
       headers: { 'x-api-key': key },
-      // A download shall hold no place in the queue of the others.
+      // A download must not hold up the other requests.
       agent: isDownload ? false : this.#agent,
     }).end();
     const [response] = (await once(sent, 'response')) as [IncomingMessage];
@@ -99,7 +99,7 @@ t.test('SIGTERM loses no request that was admitted', async (t) => {
   const running = load.run();
   await sleep(2 * downloadMs);
   const stopped = gateway.stop();
-  // As in a pod: traffic goes on until the endpoint is taken out, and ends within the delay.
+  // As in a pod: traffic continues until the endpoint is removed, and ends within the delay.
   await sleep(500);
   load.stop();
   await running;

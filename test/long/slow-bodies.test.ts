@@ -49,6 +49,10 @@ if (isLong)
       `after ${Math.round(slow[0]!.afterMs)} ms`,
     );
     t.match(own, { status: 408 }, 'an own body too');
-    t.same([streamed.status, steady.status], [0, 0], 'who may stream, and who is fast enough, go on');
+    t.same(
+      [streamed.status, steady.status],
+      [0, 0],
+      'streams that are allowed, and bodies that are fast enough, continue',
+    );
   });
 else t.pass('bodies that trickle are given up', { skip: 'it takes a minute: set POSTERN_TEST_LONG' });

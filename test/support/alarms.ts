@@ -8,7 +8,7 @@ export interface Alarm {
   readonly detail: string;
 }
 
-/** An alarm that somebody looked into, and that says nothing against the gateway. */
+/** An alarm that was investigated and isn't a fault of the gateway. */
 export interface KnownAlarm {
   readonly kind: string;
   /** What its detail holds, and that of no other. */

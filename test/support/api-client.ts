@@ -8,7 +8,7 @@ export interface ApiResponse {
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly setCookies: readonly string[];
   readonly text: string;
-  /** The body parsed as JSON; undefined when it is none. */
+  /** The body parsed as JSON; undefined if it isn't JSON. */
   readonly json: any;
 }
 

@@ -8,7 +8,7 @@ const listener = `
   server.on('listening', () => process.stdout.write(String(server.address().port)));
 `;
 
-/** An address where connections are neither made nor refused: a listener that stands still, its backlog full. */
+/** An address where connections are neither accepted nor refused: a stalled listener with a full backlog. */
 export async function startBlackHole(t: TestScope): Promise<string> {
   const child = spawn(process.execPath, ['-e', listener], { stdio: ['ignore', 'pipe', 'inherit'] });
   const port = Number((await once(child.stdout, 'data'))[0]);

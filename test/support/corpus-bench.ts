@@ -8,7 +8,7 @@ export interface CorpusBench {
   readonly upstream: RecordingUpstream;
   /** The process id at the start: it must stay the same. */
   readonly pid: number;
-  /** What placeholders stand for. */
+  /** The values of placeholders. */
   readonly values: Readonly<Record<string, string>>;
   /** The `X-Auth-*` headers that the upstream must see of each kind of caller, by name as Postern writes it. */
   readonly identities: Readonly<Record<'key' | 'session' | 'nobody', Readonly<Record<string, string>>>>;
@@ -23,7 +23,7 @@ export async function startCorpusBench(t: TestScope, config: object = {}): Promi
   const gateway = await startGatewayProcess(t, {
     config: {
       upstreams: { app: { url: upstream.url } },
-      // An incomplete message is refused while the test still looks.
+      // An incomplete message is refused within the time of the test.
       limits: { header_timeout: '1s', body_idle_timeout: '1s' },
       ...config,
     },

@@ -3,7 +3,7 @@ import type { SigningKey } from '../../src/stores/records.ts';
 import { type CorpusRow, expand } from './corpus.ts';
 import { encode, foreign, privateKeyOf, publicKeyOf, withSpareBits } from './forged-tokens.ts';
 
-/** A row of the corpus of tokens: how the token differs from a good one. README.md of the corpora says how. */
+/** A row of the token corpus: how the token differs from a valid one, as README.md there describes. */
 export interface TokenRow extends CorpusRow {
   readonly header?: object | string;
   readonly claims?: object | string;
@@ -55,7 +55,7 @@ export function createTokenForge(good: string, own: SigningKey, issuer: string):
     '{{foreign-jwk}}': publicKeyOf(foreign).export({ format: 'jwk' }),
   };
 
-  /** Values in place of placeholders: times as numbers, keys as objects. */
+  /** Replaces placeholders: times become numbers, keys objects. */
   function resolved(value: unknown): unknown {
     if (Array.isArray(value)) return value.map(resolved);
     if (typeof value !== 'string') return value;
@@ -64,7 +64,7 @@ export function createTokenForge(good: string, own: SigningKey, issuer: string):
     return offset === undefined ? expand(value, texts) : Math.floor(Date.now() / 1000) + Number(offset);
   }
 
-  /** The good one with changes; null takes a member away. A text stands for itself. */
+  /** The valid JSON with changes; null removes a member. A string replaces all of it. */
   function jsonOf(base: object, changes: object | string): string {
     if (typeof changes === 'string') return expand(changes, texts);
     const merged: Record<string, unknown> = { ...base };

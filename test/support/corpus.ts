@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** One line of a corpus; README.md there says what its members mean. */
+/** One row of a corpus; README.md there describes its members. */
 export interface CorpusRow {
   readonly name: string;
   readonly send: string | readonly string[];
@@ -39,7 +39,7 @@ export function readCorpus<Row = CorpusRow>(name: string): Row[] {
 const placeholder = /\{\{([^{}]+)\}\}/g;
 const repetition = /^(.+)\*(\d+)$/s;
 
-/** Puts values in place of `{{name}}`, also within values, and repeats: `{{ab*2}}` is `abab`. */
+/** Replaces `{{name}}`, also within values, and expands repetitions: `{{ab*2}}` is `abab`. */
 export function expand(text: string, values: Readonly<Record<string, string>>): string {
   return text.replace(placeholder, (_, inside: string) => {
     const value = values[inside];
@@ -59,9 +59,9 @@ export function piecesOf(row: CorpusRow, values: Readonly<Record<string, string>
 /** A row in full, its short forms written out. */
 export interface Expectation {
   readonly responses: readonly number[];
-  /** The connection goes on to serve. */
+  /** The connection stays open. */
   readonly open: boolean;
-  /** `METHOD target` of every request that reaches the upstream whole. */
+  /** `METHOD target` of every request that reaches the upstream in full. */
   readonly seen: readonly string[];
 }
 

@@ -3,8 +3,8 @@ import type { FuzzedResponse } from './fuzzed-responses.ts';
 import type { TestScope } from './gateway.ts';
 
 /**
- * An upstream that answers `…/evil/ID` with given bytes, and `…/good/ID` well. Below `/calm` it resets no connection:
- * what came before a reset may be lost with it.
+ * An upstream that responds to `…/evil/ID` with given bytes, and to `…/good/ID` correctly. Below `/calm` it resets no
+ * connection, because a reset may discard what was sent before it.
  */
 export interface EvilUpstream {
   readonly port: number;
@@ -46,7 +46,7 @@ export async function startEvilUpstream(
   return { port: (server.address() as AddressInfo).port };
 }
 
-/** In two pieces, so that a parser is met in the midst of whatever the cut parts. */
+/** In two pieces, so that a parser is interrupted at any point. */
 function say(socket: Socket, { bytes, cut, after }: FuzzedResponse, isCalm: boolean): void {
   socket.write(bytes.subarray(0, cut), () => {
     if (socket.destroyed) return;

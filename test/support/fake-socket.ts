@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 
-/** A socket without a network: what is written is kept as latin1 text, what comes is said by the test, at once. */
+/** A socket without a network: records what is written as latin1 text, and receives what the test says, synchronously. */
 export class FakeSocket extends Duplex {
   sent = '';
 
@@ -16,7 +16,7 @@ export class FakeSocket extends Duplex {
     done();
   }
 
-  /** Nothing is held back: tests look at once. */
+  /** Held writes are sent at once, so that tests see them. */
   override cork(): void {}
 
   override uncork(): void {}
@@ -25,7 +25,7 @@ export class FakeSocket extends Duplex {
     return this;
   }
 
-  /** Bytes came: latin1 text. */
+  /** Receives bytes, given as latin1 text. */
   receive(text: string): void {
     this.emit('data', Buffer.from(text, 'latin1'));
   }

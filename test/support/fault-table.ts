@@ -4,32 +4,32 @@ import { type Forwarding, startForwarding } from './forwarding.ts';
 import { poolBecomes } from './pool-gauges.ts';
 import { connectRaw, exchangeRaw, type RawResponse } from './raw-client.ts';
 
-/** What a client is to see: that refusal, a response that breaks off, or that text, whole. */
+/** What the client must see: a refusal, a truncated response, or the complete text. */
 export type Expected = 502 | 504 | 'reset' | { readonly whole: string };
 
 /** One fault of an upstream. */
 export interface FaultRow {
-  /** What the upstream does once it has read the request, or was connected to: see {@link FaultyUpstream.fault}. */
+  /** What the upstream does when it is connected to, or has read the request: see {@link FaultyUpstream.fault}. */
   readonly fault: FaultyUpstream['fault'];
   readonly expected: Expected;
   /** Default GET and POST. */
   readonly methods?: readonly string[];
-  /** A used connection dies of it before the first byte of a response: what may be asked again is. */
+  /** A used connection dies before the first byte of a response: requests that may be retried are. */
   readonly isRetried?: boolean;
-  /** It says more than it was asked for: the connection is not to be used again. */
+  /** It sends more than the response: the connection must not be reused. */
   readonly isTainted?: boolean;
 }
 
 type Tap = Test;
 
-/** Short enough to wait for, long enough for a machine that has other work. */
+/** Short enough to wait for, long enough for a busy machine. */
 export const shortTimeouts = { connect_timeout: '300ms', response_timeout: '300ms', idle_timeout: '300ms' };
 
 const codes = { 502: 'upstream_unavailable', 504: 'upstream_timeout' } as const;
 
 /**
- * Judges every row over one connection to the upstream, new and used before, so that a connection or a place that is
- * lost in one row fails it.
+ * Checks every row over a single connection to the upstream, new and used, so that a connection or a slot in the pool
+ * that is lost in one row fails the next.
  */
 export async function judgeFaults(t: Tap, rows: Readonly<Record<string, FaultRow>>): Promise<void> {
   const upstream = await startFaultyUpstream(t);
@@ -41,7 +41,7 @@ export async function judgeFaults(t: Tap, rows: Readonly<Record<string, FaultRow
         for (const before of ['last', 'good']) await judge(t, { gateway, upstream }, row, method, before);
       if (row.expected === 'reset') {
         const { closed } = await ask({ gateway, upstream }, row, 'GET', '1.0');
-        t.equal(closed, 'reset', 'where the end of the connection would end the body, it is no end');
+        t.equal(closed, 'reset', 'a reset is not taken for the end of a body that ends with its connection');
         await judgeAfter(t, { gateway, upstream });
       }
     });
@@ -62,7 +62,7 @@ async function judge(t: Tap, stage: Stage, row: FaultRow, method: string, before
   t.ok(asked <= (again ? 2 : 1), `${what} was sent ${asked} times`);
   const said = responses.map(({ rawHeaders, text }) => rawHeaders.join('\n') + text).join('\n');
   for (const secret of [String(upstream.port), '127.0.0.1', 'ECONN'])
-    t.notOk(said.includes(secret), 'what the upstream is stays inside');
+    t.notOk(said.includes(secret), 'nothing about the upstream is revealed');
   if (row.isTainted === true) await poolBecomes(gateway.managementPort, ({ open }) => open === 0);
   await judgeAfter(t, stage);
 }
@@ -92,7 +92,7 @@ function judgeResponse(
 ): void {
   if (expected === 'reset') {
     t.equal(closed, 'reset', what);
-    t.notOk(response?.isWhole, `${what}: the answer does not look whole`);
+    t.notOk(response?.isWhole, `${what}: the response does not look complete`);
   } else if (typeof expected === 'number') {
     t.equal(response?.status, expected, what);
     t.equal(response?.json?.code, codes[expected], what);
@@ -103,8 +103,8 @@ function judgeResponse(
   }
 }
 
-/** A good request is answered and the pool is as it was. */
+/** A valid request is served, and the pool is as it was. */
 async function judgeAfter(t: Tap, { gateway, upstream }: Stage): Promise<void> {
-  t.ok(await gateway.stillServes(), 'a good request is answered afterwards');
+  t.ok(await gateway.stillServes(), 'a valid request is served afterwards');
   await poolBecomes(gateway.managementPort, ({ open, waiting }) => open === upstream.open && waiting === 0);
 }

@@ -5,13 +5,13 @@ import { plainResponse } from './raw-upstream.ts';
 /** What an upstream does to a request instead of answering it; also `accepted`: as soon as it is connected to. */
 export type Fault = (socket: Socket, when: 'accepted' | 'asked') => void;
 
-/** An upstream that answers well but for requests to `…/fault`. */
+/** An upstream that responds correctly except to `…/fault`. */
 export interface FaultyUpstream {
   readonly port: number;
   readonly url: string;
   /** What it does to new connections and to requests to `…/fault`; null: nothing, and a good response. */
   fault: Fault | null;
-  /** Requests to `…/fault` that came whole so far. */
+  /** Complete requests to `…/fault` so far. */
   readonly faults: number;
   /** Connections open now. */
   readonly open: number;
@@ -21,7 +21,7 @@ export interface FaultyUpstream {
   reopen(): Promise<void>;
 }
 
-/** Starts it. Requests to `…/last` are answered well with `Connection: close`. */
+/** Starts it. Responses to `…/last` are correct, with `Connection: close`. */
 export async function startFaultyUpstream(t: TestScope): Promise<FaultyUpstream> {
   const sockets = new Set<Socket>();
   let faults = 0;

@@ -7,7 +7,7 @@ import {
 } from './gateway.ts';
 import { connectRaw } from './raw-client.ts';
 
-/** A gateway with somebody signed in who holds everything, and a key of theirs. */
+/** A gateway with a signed-in administrator and an API key of theirs. */
 export interface Forwarding extends TestGateway {
   readonly bearer: string;
   /** `name=value` of the refresh cookie. */
@@ -16,7 +16,7 @@ export interface Forwarding extends TestGateway {
   readonly keyId: string;
   /** The bytes of a request with `Host` and the key, then those lines, then the body. */
   raw(requestLine: string, lines?: readonly string[], body?: string): string;
-  /** Whether a good request on a new connection is answered and reaches the upstream. */
+  /** Whether a valid request on a new connection is forwarded and gets 200. */
   stillServes(): Promise<boolean>;
 }
 

@@ -8,25 +8,25 @@ export interface ReadRequest {
   readonly target: string;
   readonly rawHeaders: readonly string[];
   body: string;
-  /** Its body came to its end. */
+  /** Its body was complete. */
   whole: boolean;
-  /** By which the answer to it is known. */
+  /** Identifies the response to it. */
   readonly mark: string;
 }
 
-/** A server that notes what it reads, by who sent it. */
+/** A server that records what it reads, by sender. */
 export interface ReadingServer {
   readonly port: number;
   /** What it could not read, with its bytes, by the address of the peer. */
   readonly errors: ReadonlyMap<string, string>;
-  /** In the order in which they came. */
+  /** In order of arrival. */
   requestsOf(sender: string): ReadRequest[];
   readonly senders: ReadonlyMap<string, ReadRequest[]>;
 }
 
 /**
- * Starts it on a free loopback port; `lenient`: with llhttp's forgiving mode, in which it takes whatever some upstream
- * may. `senderOf` says who sent a request.
+ * Starts it on a free loopback port; `lenient`: with llhttp's lenient mode, which accepts whatever some upstream may.
+ * `senderOf` returns the sender of a request.
  */
 export async function startReadingServer(
   t: TestScope,
@@ -64,7 +64,7 @@ export async function startReadingServer(
   );
   server.on('clientError', (error: Error & { code?: string; rawPacket?: Buffer }, socket) => {
     const peer = (socket as Socket).remoteAddress ?? '';
-    // Whoever was cut off in the middle said nothing wrong.
+    // A request that was cut off isn't malformed.
     if (error.code !== 'ECONNRESET' && error.code !== 'HPE_INVALID_EOF_STATE')
       errors.set(peer, `${error.code} ${JSON.stringify(error.rawPacket?.toString('latin1').slice(0, 600))}`);
     if (socket.writable) socket.end('HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n');

@@ -51,7 +51,7 @@ const lines = [
   ...['Access-Control-Request-Method: PUT', 'Sec-WebSocket-Protocol: chat', 'HTTP2-Settings: AAMAAABkAAQ'],
 ] as const;
 
-/** What a request inside the body of another looks like. */
+/** A request inside the body of another. */
 const smuggled = 'GET /api/open/smuggled HTTP/1.1\r\nHost: a\r\nX-Auth-Subject: evil\r\n\r\n';
 const bodies = ['', 'a', 'hello', '0\r\n\r\n', smuggled, `0\r\n\r\n${smuggled}`] as const;
 const extensions = ['', '', '', ';a', ';a=b', ';a="b;c"', ';a=b;c="\\""'] as const;

@@ -1,7 +1,7 @@
 import { mutated } from './mutations.ts';
 import type { Random } from './random.ts';
 
-/** What an upstream says to one request, and how its connection goes on. */
+/** An upstream's response to one request, and what happens to its connection. */
 export interface FuzzedResponse {
   readonly bytes: Buffer;
   /** Where the bytes are cut in two. */
@@ -9,7 +9,7 @@ export interface FuzzedResponse {
   readonly after: 'end' | 'reset' | 'keep';
 }
 
-/** A response that nobody asked for, where another may be expected. */
+/** An unsolicited response, where another may be expected. */
 const planted = 'HTTP/1.1 200 OK\r\nX-Mark: planted\r\nContent-Length: 7\r\n\r\nplanted';
 
 const statuses = [

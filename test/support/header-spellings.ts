@@ -1,7 +1,7 @@
 /** Marks other than the hyphen that a name may hold (RFC 9110 §5.6.2), and more than a mark. */
 const marks = [..."_.!#$%&'*+^`|~", '--', '-_'];
 
-/** Spellings of a name: `{{Name}}`, `{{name/_}}` with underscores for hyphens, `{{NAME/./first}}` for the first alone. */
+/** Spellings of a name: `{{Name}}`, `{{name/_}}` with underscores for hyphens, `{{NAME/./first}}` for only the first one. */
 export function spellingsOf(header: string): Record<string, string> {
   const cases = {
     Name: header,

@@ -3,7 +3,7 @@ export interface BrowserResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** The body parsed as JSON; undefined when it is none. */
+  /** The body parsed as JSON; undefined if it isn't JSON. */
   readonly json: any;
 }
 

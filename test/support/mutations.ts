@@ -60,7 +60,7 @@ const bits = [
   ...[' HTTP/1.1', 'HTTP/1.0', 'chunked', 'close', '0\r\n\r\n', '1\r\na\r\n'],
 ] as const;
 
-/** What a header line may be turned into, by how it begins. */
+/** What a header line may be changed to, by its beginning. */
 const twists: readonly (readonly [RegExp, readonly string[]])[] = [
   [
     /Content-Length: \d+/,
@@ -117,7 +117,7 @@ const twists: readonly (readonly [RegExp, readonly string[]])[] = [
   ],
 ];
 
-/** The text with one to four changes, none of which knows what HTTP is, but for some that do. */
+/** The text with one to four changes: most ignore what HTTP is, some are typical of it. */
 export function mutated(random: Random, text: string): string {
   let all = text;
   for (let count = 1 + random.below(4); count > 0; count--) all = changed(random, all);

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { scrape } from './scrape.ts';
 
-/** What `/metrics` says of the connections to an upstream. */
+/** The gauges of the connections to an upstream, from `/metrics`. */
 export interface PoolGauges {
   readonly busy: number;
   readonly free: number;
@@ -22,7 +22,7 @@ export async function readPoolGauges(managementPort: number, upstream = 'app'): 
   };
 }
 
-/** Resolves once the gauges are as said; rejects with the last ones seen after `milliseconds`. */
+/** Resolves once the condition holds; rejects after `milliseconds` with the last gauges seen. */
 export async function poolBecomes(
   managementPort: number,
   isRight: (gauges: PoolGauges) => boolean,

@@ -1,19 +1,19 @@
 import { connect, type Socket } from 'node:net';
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
 
-/** A response as it came over the wire. */
+/** A response as received. */
 export interface RawResponse {
   readonly status: number;
-  /** Names and values in turn, as they came. */
+  /** Names and values in turn, as received. */
   readonly rawHeaders: readonly string[];
   /** All values of a header, by its name in lower case. */
   values(name: string): string[];
   readonly body: Buffer;
   /** The body as text. */
   readonly text: string;
-  /** The body parsed as JSON; undefined when it is none. */
+  /** The body parsed as JSON; undefined if it isn't JSON. */
   readonly json: any;
-  /** Whether the body came to the end that its framing promises. */
+  /** Whether the body is as long as its framing announces. */
   readonly isWhole: boolean;
 }
 
@@ -22,14 +22,14 @@ export interface RawConnection {
   write(bytes: string | Buffer): void;
   /** Says that nothing more will be sent. */
   end(): void;
-  /** Goes away without a word. */
+  /** Resets the connection. */
   reset(): void;
   /**
-   * The next answer, informational ones included; `toHead`: it has no body whatever it says. Rejects when the connection
+   * The next response, interim ones included; `toHead`: it has no body, whatever it announces. Rejects when the connection
    * closes before a head.
    */
   response(options?: { readonly toHead?: boolean }): Promise<RawResponse>;
-  /** Resolves once what came contains the text. */
+  /** Resolves once the received bytes contain the text. */
   received(text: string): Promise<void>;
   /** Stops and starts reading. */
   pause(): void;
@@ -38,11 +38,11 @@ export interface RawConnection {
   readonly closed: Promise<'ended' | 'reset'>;
 }
 
-/** Bytes in latin1, so that a test can name any byte. */
+/** Bytes are latin1 text, so that a test can write any byte. */
 const bytesOf = (bytes: string | Buffer) =>
   typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes;
 
-/** Connects to a port of 127.0.0.1; `tls`: with TLS; `allowHalfOpen`: an end is not answered with one. */
+/** Connects to a port of 127.0.0.1; `tls`: with TLS; `allowHalfOpen`: our side stays open when the server ends its own. */
 export function connectRaw(
   port: number,
   tls?: ConnectionOptions,
@@ -192,7 +192,7 @@ function readChunks(all: Buffer, start: number): ReadBody {
     if (lineEnd < 0) return cut();
     const size = Number.parseInt(all.toString('latin1', at, lineEnd), 16);
     if (size === 0) {
-      // Trailers, perhaps none, and the empty line.
+      // Trailers, if any, and the empty line.
       const end = all.indexOf('\r\n\r\n', lineEnd);
       return end < 0 ? cut() : { bytes: Buffer.concat(chunks), end: end + 4, isWhole: true };
     }

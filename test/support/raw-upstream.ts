@@ -1,23 +1,23 @@
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import type { TestScope } from './gateway.ts';
 
-/** One request that came over a connection of the raw upstream. */
+/** One request received by the raw upstream. */
 export interface RawUpstreamRequest {
   readonly socket: Socket;
-  /** The head with its blank line, and whatever came with it. */
+  /** The head with its empty line, and whatever arrived with it. */
   readonly text: string;
-  /** How many requests came before it on this connection. */
+  /** How many requests preceded it on this connection. */
   readonly index: number;
 }
 
-/** An upstream that answers with whatever bytes a test wants. */
+/** An upstream that responds with any bytes that a test wants. */
 export interface RawUpstream {
   readonly url: string;
   /** Connections accepted so far. */
   readonly accepted: number;
   /** Connections open now. */
   readonly open: number;
-  /** Every byte that came, in latin1, all connections together. */
+  /** Every byte received on any connection, as latin1 text. */
   readonly received: string;
 }
 
@@ -71,7 +71,7 @@ export async function startRawUpstream(
   };
 }
 
-/** A whole response with a body of that text. */
+/** A complete response whose body is the text. */
 export function plainResponse(text = 'fine', ...headers: string[]): string {
   const lines = ['HTTP/1.1 200 OK', `Content-Length: ${Buffer.byteLength(text)}`, ...headers];
   return `${lines.join('\r\n')}\r\n\r\n${text}`;

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 export interface SeenRequest {
   readonly method: string;
   readonly target: string;
-  /** Names and values in turn, as they came. */
+  /** Names and values in turn, as received. */
   readonly rawHeaders: readonly string[];
   readonly body: Buffer;
   /** All values of a header, by its name in lower case. */
@@ -16,7 +16,7 @@ export interface SeenRequest {
 export interface RecordingUpstream {
   readonly url: string;
   readonly seen: SeenRequest[];
-  /** Replaces what it answers; the default is 200 `{"ok":true}`. */
+  /** Replaces its response, by default 200 `{"ok":true}`. */
   response: (request: IncomingMessage, response: ServerResponse, body: Buffer) => void;
   close(): Promise<void>;
 }

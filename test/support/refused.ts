@@ -2,7 +2,7 @@ import type { Test } from 'tap';
 import type { Forwarding } from './forwarding.ts';
 import { exchangeRaw } from './raw-client.ts';
 
-/** Sends it all, expects one refusal and the end of the connection, and that the upstream saw none of it. */
+/** Sends the bytes; expects one refusal, then the end of the connection, and that the upstream saw nothing. */
 export async function assertRefused(
   t: Test,
   gateway: Forwarding,

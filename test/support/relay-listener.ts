@@ -3,7 +3,7 @@ import { createServer, type ServerOpts, type Socket } from 'node:net';
 import { onFreePort } from './free-port.ts';
 import type { TestScope } from './gateway.ts';
 
-/** Where a relay takes clients in. */
+/** Where a relay accepts clients. */
 export interface RelayListener<Connection> {
   readonly port: number;
   /** Connections accepted so far. */

@@ -2,7 +2,7 @@ import type { Alarm } from './alarms.ts';
 import type { ReadRequest } from './fuzz-servers.ts';
 import { folded, isProtected } from './our-headers.ts';
 
-/** Who may have signed a request: what the upstream must be told of them. */
+/** A caller, and the identity headers that the upstream must get. */
 export type ExpectedIdentity = Readonly<Record<string, string>>;
 
 /** The refresh cookie as servers read it, also as the value of a cookie without a name. */
@@ -41,7 +41,7 @@ export function alarmsOfHead(request: ReadRequest, client: string, identity: Exp
   return alarms;
 }
 
-/** The first request of which the upstream read otherwise than the strict reader, in order; undefined: there is none. */
+/** The first request that the upstream read differently from the strict reader; undefined if there is none. */
 export function firstUnread(
   upstream: readonly ReadRequest[],
   reference: readonly ReadRequest[],
@@ -62,13 +62,13 @@ export function firstUnread(
 
 function isSame(seen: ReadRequest, read: ReadRequest): boolean {
   if (seen.method !== read.method || seen.target !== read.target) return false;
-  // A body that broke off may have come further in one place than in the other.
+  // A truncated body may be longer in one place than in the other.
   return seen.whole
     ? read.whole && seen.body === read.body
     : read.body.startsWith(seen.body) || seen.body.startsWith(read.body);
 }
 
-/** What the client was told, against what the upstream said. */
+/** Compares what the client received with what the upstream sent. */
 export function alarmsOfResponses(received: string, upstream: readonly ReadRequest[]): string[] {
   const alarms: string[] = [];
   if (received !== '' && !received.startsWith('HTTP/1.1 ')) alarms.push('bytes that are no response');

@@ -1,13 +1,13 @@
 import type { Test } from 'tap';
 import { leeway } from './replicas.ts';
 
-/** What came of a piece of work, and when. */
+/** The result of a piece of work, and when it ended. */
 export interface Timed<T> {
   readonly came: T;
   readonly tookMs: number;
 }
 
-/** Waits for work that has just begun. */
+/** Awaits work that has just begun. */
 export async function timed<T>(work: Promise<T>): Promise<Timed<T>> {
   const sinceMs = performance.now();
   const came = await work;

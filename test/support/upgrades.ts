@@ -5,7 +5,7 @@ import { connectRaw, type RawConnection } from './raw-client.ts';
 import { type RawUpstream, startRawUpstream } from './raw-upstream.ts';
 import { webSocketLines } from './web-sockets.ts';
 
-/** What an upstream answers to agree to a protocol. */
+/** The response by which an upstream agrees to a protocol. */
 export function switchingResponse(protocol = 'websocket', ...lines: string[]): string {
   const head = ['HTTP/1.1 101 Switching Protocols', 'Connection: Upgrade', `Upgrade: ${protocol}`];
   return [...head, ...lines, '', ''].join('\r\n');
@@ -20,9 +20,9 @@ export interface Tunnel {
 export interface TunnelOptions {
   /** The lines that ask for it; those of a WebSocket by default. */
   readonly lines?: readonly string[];
-  /** What the client sends behind its request, before it is answered. */
+  /** What the client sends after its request, before the response. */
   readonly early?: string;
-  /** An end is not answered with one, on either side. */
+  /** Neither side ends its half when the other does. */
   readonly halfOpen?: boolean;
 }
 

@@ -21,9 +21,9 @@ export interface WebSocketUpstream {
 }
 
 export interface WebSocketUpstreamOptions {
-  /** The subprotocol it chooses of those offered; none by default. */
+  /** The offered subprotocol that it chooses; none by default. */
   readonly choose?: (offered: Set<string>) => string | false;
-  /** What it does with a new socket in place of sending back what comes. */
+  /** What it does with a new socket, instead of echoing messages. */
   readonly onSocket?: (socket: WebSocket) => void;
 }
 
@@ -62,7 +62,7 @@ export interface WebSocketGateway extends Forwarding {
   readonly sockets: WebSocketUpstream;
 }
 
-/** An origin beside the own one from which browsers may sign in. */
+/** Another origin from which browsers may sign in. */
 export const frontOrigin = 'https://front.example';
 
 /** Starts both; `config` replaces whole sections. A test that leaves sockets open need not wait for their end. */
@@ -92,10 +92,10 @@ export interface RefusedHandshake {
   readonly text: string;
 }
 
-/** What a client says in its handshake. */
+/** The options of a client's handshake. */
 export type Handshake = ClientOptions & { readonly protocols?: string[] };
 
-/** Opens a WebSocket to a path of a gateway; gives the refusal when there is one. */
+/** Opens a WebSocket to a path of a gateway; returns the refusal if there is one. */
 export async function tryWebSocket(
   port: number,
   path: string,
@@ -121,7 +121,7 @@ export async function openWebSocket(port: number, path: string, handshake?: Hand
   return socket;
 }
 
-/** The lines beside `Host` and a credential that ask for a WebSocket. */
+/** The header lines, besides `Host` and a credential, that request a WebSocket. */
 export const webSocketLines = [
   'Connection: Upgrade',
   'Upgrade: websocket',

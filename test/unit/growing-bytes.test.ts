@@ -1,7 +1,7 @@
 import t from 'tap';
 import { GrowingBytes, withoutSurroundings } from '../../src/http1/growing-bytes.ts';
 
-t.test('bytes that come one by one are moved to larger memory a few times', async (t) => {
+t.test('bytes that arrive one by one are moved to a larger buffer only a few times', async (t) => {
   const growing = new GrowingBytes();
   const memories = new Set<ArrayBufferLike>();
   const text = 'abcdefghij'.repeat(6_554);

@@ -5,7 +5,7 @@ import { cuts } from '../support/fake-socket.ts';
 
 const maxTrailerBytes = 64;
 
-/** What the pieces come to; `beyond`: how many of the bytes belong to what follows. */
+/** What the pieces decode to; `beyond`: how many of the bytes follow the body. */
 function decode(pieces: readonly string[]) {
   const decoder = new ChunkedDecoder(maxTrailerBytes);
   const body: Buffer[] = [];
@@ -31,12 +31,12 @@ const whole: readonly [string, string, string, string[]?, number?][] = [
   ['with a token', '5;a=b;c=d\r\nhello\r\n0;e\r\n\r\n', 'hello'],
   ['with a quoted string', '5;a="b;\\"\t\xe9"\r\nhello\r\n0\r\n\r\n', 'hello'],
   ['trailers', '0\r\nX-A: 1\r\nX-B:\t2 \r\n\r\n', '', ['X-A', '1', 'X-B', '2']],
-  ['bytes behind it', '1\r\na\r\n0\r\n\r\nGET /', 'a', [], 5],
-  ['bytes behind its trailers', '0\r\nX-A: 1\r\n\r\n\r\n', '', ['X-A', '1'], 2],
+  ['bytes after it', '1\r\na\r\n0\r\n\r\nGET /', 'a', [], 5],
+  ['bytes after its trailers', '0\r\nX-A: 1\r\n\r\n\r\n', '', ['X-A', '1'], 2],
 ];
 for (const [name, wire, body, trailers = [], beyond = 0] of whole)
   for (const [how, pieces] of cuts(wire))
-    t.test(`taken: ${name}, ${how}`, async (t) => {
+    t.test(`accepted: ${name}, ${how}`, async (t) => {
       t.strictSame(decode(pieces), { body, done: true, beyond, trailers });
     });
 
@@ -53,14 +53,14 @@ const malformed: readonly [string, string][] = [
   ['a plus', '+5\r\n'],
   ['a prefix', '0x5\r\n'],
   ['a blank before the size', ' 5\r\n'],
-  ['a blank behind it', '5 \r\n'],
+  ['a space after it', '5 \r\n'],
   ['no hexadecimal digit', 'g\r\n'],
-  ['a size that ends with LF alone', '5\nhello'],
-  ['or with CR alone', '5\rh'],
+  ['a size that ends with a bare LF', '5\nhello'],
+  ['or with a bare CR', '5\rh'],
   ['a size of 13 digits', '0000000000005\r\n'],
-  ['data that goes on', '5\r\nhello!'],
-  ['data that ends with LF alone', '5\r\nhello\n'],
-  ['or with CR alone', '5\r\nhello\r0'],
+  ['data longer than its size', '5\r\nhello!'],
+  ['data that ends with a bare LF', '5\r\nhello\n'],
+  ['or with a bare CR', '5\r\nhello\r0'],
   ['an extension without a name', '5;\r\n'],
   ['a name that is no token', '5;a(\r\n'],
   ['a blank before a name', '5; a\r\n'],
@@ -75,7 +75,7 @@ const malformed: readonly [string, string][] = [
   ['a trailer without a name', '0\r\n: 1\r\n\r\n'],
   ['a blank before the colon', '0\r\nX-A : 1\r\n\r\n'],
   ['a folded trailer', '0\r\nX-A: 1\r\n 2\r\n\r\n'],
-  ['a trailer that ends with LF alone', '0\r\nX-A: 1\nX-B: 2\r\n\r\n'],
+  ['a trailer that ends with a bare LF', '0\r\nX-A: 1\nX-B: 2\r\n\r\n'],
   ['a control character in a trailer', '0\r\nX-A: \x00'],
   ['trailers without end', `0\r\nX-A: ${'a'.repeat(maxTrailerBytes)}`],
 ];

@@ -5,7 +5,7 @@ import type { UpstreamRequest } from '../../src/http1/client-request.ts';
 import { headText } from '../../src/http1/head-text.ts';
 import type { TestScope } from '../support/gateway.ts';
 
-/** A connection to a server that answers every request with those bytes, and how often it was free. */
+/** A connection to a server that responds to every request with those bytes, and how often it became free. */
 async function connectTo(t: TestScope, response: (socket: Socket) => void) {
   const server = createServer((socket) => socket.on('data', () => response(socket)).on('error', () => {}));
   await new Promise<void>((resolve) => {
@@ -20,7 +20,7 @@ async function connectTo(t: TestScope, response: (socket: Socket) => void) {
   });
   return { connection, owner };
 }
-/** Sends a request and gives its body; `onData` sees every piece. */
+/** Sends a request and returns the body of the response; `onData` sees every piece. */
 function ask(connection: UpstreamConnection, onData: (chunk: Buffer) => void = () => {}): Promise<string> {
   return new Promise((resolve, reject) => {
     let body = '';

@@ -4,7 +4,7 @@ import type { UpstreamRequest } from '../../src/http1/client-request.ts';
 import { headText } from '../../src/http1/head-text.ts';
 import { cuts, FakeSocket } from '../support/fake-socket.ts';
 
-/** A request that notes what it is told, its body in one piece. */
+/** A request that records its events, the body in one piece. */
 class NotedRequest implements UpstreamRequest {
   connection: UpstreamRequest['connection'] = null;
   waitingSince = 0;
@@ -63,7 +63,7 @@ interface Row {
   readonly name: string;
   readonly wire: string;
   readonly asked?: ConstructorParameters<typeof NotedRequest>[0];
-  /** The upstream ends its side behind it. */
+  /** The upstream ends its side after it. */
   readonly ends?: boolean;
   readonly told: readonly string[];
   readonly after: 'free' | 'gone' | 'busy';
@@ -112,7 +112,7 @@ const rows: readonly Row[] = [
     after: 'gone',
   },
   {
-    name: 'bytes behind it',
+    name: 'bytes after it',
     wire: `${ok}Content-Length: 0\r\n\r\nHTTP/1.1 200 OK`,
     told: ['200 Content-Length 0 (0)', 'end '],
     after: 'gone',
@@ -133,7 +133,7 @@ const rows: readonly Row[] = [
     after: 'gone',
   },
   {
-    name: 'the protocol asked for',
+    name: 'the requested protocol',
     asked: { upgrade: 'x' },
     wire: 'HTTP/1.1 101 x\r\nUpgrade: X\r\n\r\n',
     told: ['switch Upgrade X '],
@@ -147,7 +147,7 @@ const rows: readonly Row[] = [
     after: 'gone',
   },
   {
-    name: 'a protocol not asked for',
+    name: 'a protocol that was not requested',
     wire: 'HTTP/1.1 101 x\r\nUpgrade: x\r\n\r\n',
     told: ['malformed'],
     after: 'gone',
@@ -172,7 +172,7 @@ const rows: readonly Row[] = [
     after: 'gone',
   },
 ];
-/** Cut amid what ends a head. */
+/** Cut within the end of a head. */
 function inTwo(wire: string): ReturnType<typeof cuts> {
   return [
     ['at once', [wire]],
@@ -228,14 +228,14 @@ for (const { name, wire, asked, ends = false, told, after } of [...rows, ...long
       );
     });
 
-t.test('bytes that come before a request end the connection', async (t) => {
+t.test('bytes that arrive before a request close the connection', async (t) => {
   const { socket, owner } = open();
   socket.emit('connect');
   socket.receive('H');
   t.equal(owner.gone, 1);
 });
 
-t.test('a connection that had carried a response and dies before the next is told apart', async (t) => {
+t.test('a connection that dies between two responses is reported as diedIdle', async (t) => {
   const { socket, connection } = open();
   socket.emit('connect');
   connection.send(new NotedRequest());
@@ -246,29 +246,32 @@ t.test('a connection that had carried a response and dies before the next is tol
   t.strictSame(lost.told, ['reset, idle']);
 });
 
-t.test('a body goes out in the framing of its head, and is owed until it has ended', async (t) => {
-  for (const [body, sent] of [
-    ['chunked', '2\r\nok\r\n0\r\n\r\n'],
-    ['plain', 'ok'],
-  ] as const) {
+t.test(
+  'a body is sent in the framing of its head, and the connection is busy until it has ended',
+  async (t) => {
+    for (const [body, sent] of [
+      ['chunked', '2\r\nok\r\n0\r\n\r\n'],
+      ['plain', 'ok'],
+    ] as const) {
+      const { socket, owner, connection } = open();
+      socket.emit('connect');
+      const request = new NotedRequest({ body });
+      connection.send(request);
+      await new Promise(setImmediate);
+      const head = socket.sent.length;
+      connection.write(Buffer.from('ok'));
+      connection.endBody();
+      t.equal(socket.sent.slice(head), sent);
+      socket.receive(`${ok}Content-Length: 0\r\n\r\n`);
+      t.equal(owner.free, 1);
+    }
     const { socket, owner, connection } = open();
     socket.emit('connect');
-    const request = new NotedRequest({ body });
-    connection.send(request);
-    await new Promise(setImmediate);
-    const head = socket.sent.length;
-    connection.write(Buffer.from('ok'));
-    connection.endBody();
-    t.equal(socket.sent.slice(head), sent);
+    connection.send(new NotedRequest({ body: 'plain' }));
     socket.receive(`${ok}Content-Length: 0\r\n\r\n`);
-    t.equal(owner.free, 1);
-  }
-  const { socket, owner, connection } = open();
-  socket.emit('connect');
-  connection.send(new NotedRequest({ body: 'plain' }));
-  socket.receive(`${ok}Content-Length: 0\r\n\r\n`);
-  t.strictSame([owner.free, owner.gone], [0, 1], 'a response before the end of the body');
-});
+    t.strictSame([owner.free, owner.gone], [0, 1], 'a response before the end of the body');
+  },
+);
 
 t.test('each part of a response has its own timeout', async (t) => {
   const late = (ms: number) => performance.now() + ms;

@@ -7,9 +7,9 @@ import { headText } from '../../src/http1/head-text.ts';
 import { UpstreamError } from '../../src/http1/upstream-error.ts';
 import { eventually } from '../support/eventually.ts';
 
-/** An upstream that responds when it is told to, and a pool of connections to it. */
+/** An upstream that responds on demand, and a pool of connections to it. */
 async function listen(t: Test, bounds: { readonly maxConnections: number; readonly maxWaiting: number }) {
-  /** The targets that have come, and where, in their order. */
+  /** The targets received, with their connections, in order. */
   const asked: { readonly target: string; readonly socket: Socket }[] = [];
   const server = createServer((socket) => {
     socket.on('error', () => {});
@@ -72,7 +72,7 @@ function send(upstream: Upstream, target: string, isUploading = false) {
     onError: over.reject,
   };
   upstream.send(request);
-  // Those that are still open at the end of a test may end as they like.
+  // Requests that are still open at the end of a test may end in any way.
   over.promise.catch(() => {});
   return { request, ended: over.promise };
 }
@@ -104,7 +104,7 @@ t.test('a connection whose response is complete carries the next request', async
   t.equal(new Set(asked.map(({ socket }) => socket)).size, 1);
 });
 
-t.test('requests whose body is on its way get half of the connections', async (t) => {
+t.test('requests whose body is still arriving get half of the connections', async (t) => {
   const { upstream, targets, come } = await listen(t, { maxConnections: 4, maxWaiting: 9 });
   const uploads = ['/u1', '/u2', '/u3', '/u4'].map((target) => send(upstream, target, true));
   await come(2);
@@ -114,7 +114,7 @@ t.test('requests whose body is on its way get half of the connections', async (t
   t.equal(targets()[2], '/1', 'another request need not wait for them');
   upstream.bodyReceived(uploads[0]!.request);
   await come(4);
-  t.equal(targets()[3], '/u3', 'one body has come: the next may start');
+  t.equal(targets()[3], '/u3', 'one body is complete: the next may start');
   t.strictSame(upstream.load(), { busy: 4, free: 0, waiting: 1 });
 });
 

@@ -24,12 +24,12 @@ t.test('a head is its start line, its fields in their order, and a blank line', 
   t.equal(lastChunk(['X', 'y']), '0\r\nX: y\r\n\r\n');
 });
 
-t.test('HTAB, printable characters and obs-text may stand everywhere', async (t) => {
+t.test('HTAB, printable characters and obs-text are allowed everywhere', async (t) => {
   const text = good.join('');
   t.equal(headText(text, [text, text]), `${text}\r\n${text}: ${text}\r\n\r\n`);
 });
 
-t.test('no other byte leaves, wherever it stands, nor a line end', async (t) => {
+t.test('no other byte is sent, wherever it is, nor a line end', async (t) => {
   for (const each of bad) {
     for (const text of [each, `a${each}`, `${each}a`, `a${each}a`]) {
       const name = JSON.stringify(text);
@@ -50,7 +50,7 @@ t.test('a head of very many lines is held to the same', async (t) => {
   t.throws(() => headText('A', ['b', '\r\n', ...many]), UnwritableHead);
 });
 
-t.test('two wrongs do not make a head: a line end in one place and a half of one in another', async (t) => {
+t.test('a line end in one field and half of one in another are refused', async (t) => {
   t.throws(() => headText('A', ['B', 'c\r', 'D', '\ne']), UnwritableHead);
   t.throws(() => headText('A\r', ['\nB', 'c']), UnwritableHead);
 });

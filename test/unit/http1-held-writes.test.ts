@@ -16,7 +16,7 @@ function createSocket(): { socket: Socket; sent: string[] } {
   return { socket: duplex as Socket, sent };
 }
 
-t.test('what is held goes out when the turn ends, in the order it was written', async (t) => {
+t.test('held writes are sent when the turn ends, in order', async (t) => {
   const one = createSocket();
   const two = createSocket();
   holdWrites(one.socket);
@@ -45,7 +45,7 @@ t.test('the end of the socket sends what is held', async (t) => {
   t.same(sent, ['a', 'b']);
 });
 
-t.test('a socket that is destroyed meanwhile disturbs no other', async (t) => {
+t.test('a socket destroyed in the meantime does not affect the others', async (t) => {
   const gone = createSocket();
   const kept = createSocket();
   for (const { socket } of [gone, kept]) {

@@ -52,7 +52,7 @@ const connections: readonly [string, number, string[], boolean][] = [
   ['HTTP/1.1 with close', 1, ['close'], true],
   ['in another case, among others', 1, ['x-a , Close'], true],
   ['in a second field', 1, ['keep-alive', 'close'], true],
-  ['a name that only begins so', 1, ['closed'], false],
+  ['an option that only begins like it', 1, ['closed'], false],
   ['HTTP/1.0 with keep-alive', 0, ['Keep-Alive'], false],
   ['HTTP/1.0 with both', 0, ['keep-alive, close'], true],
   ['HTTP/1.0 with something else', 0, ['x'], true],

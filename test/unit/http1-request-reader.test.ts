@@ -14,7 +14,7 @@ const limits = {
   writeIdleTimeoutMs: hour,
 };
 
-/** What a reader tells of the pieces: each request, its body, and what ends it all. */
+/** The events of a reader of those pieces: each request, its body, and the end. */
 function read(pieces: readonly string[]): readonly string[] {
   const told: string[] = [];
   const { asSocket: socket } = new FakeSocket();
@@ -67,7 +67,7 @@ const taken: readonly [string, string, string[]][] = [
   ['a request', `GET / HTTP/1.1\r\n${host}`, ['GET / 1 Host a']],
   ['of HTTP/1.0, without a field', 'GET / HTTP/1.0\r\n\r\n', ['GET / 0']],
   ['another method', `M-SEARCH * HTTP/1.1\r\n${host}`, ['M-SEARCH * 1 Host a']],
-  ['a target as it stands', `GET /a%2F../?b HTTP/1.1\r\n${host}`, ['GET /a%2F../?b 1 Host a']],
+  ['a target, unchanged', `GET /a%2F../?b HTTP/1.1\r\n${host}`, ['GET /a%2F../?b 1 Host a']],
   ['an empty line before it', `\r\nGET / HTTP/1.1\r\n${host}`, ['GET / 1 Host a']],
   ['blanks around a value', 'GET / HTTP/1.1\r\nA:\t b c \t\r\nB:\r\n\r\n', ['GET / 1 A b c B ']],
   ['a colon in a value', 'GET / HTTP/1.1\r\nA::b:\r\n\r\n', ['GET / 1 A :b:']],
@@ -97,13 +97,13 @@ const taken: readonly [string, string, string[]][] = [
 ];
 for (const [name, wire, expected] of taken)
   for (const [how, pieces] of cuts(wire))
-    t.test(`taken: ${name}, ${how}`, async (t) => {
+    t.test(`accepted: ${name}, ${how}`, async (t) => {
       t.strictSame(read(pieces), expected);
     });
 
 const refused: readonly [string, string, string][] = [
   ['two spaces before the target', `GET  / HTTP/1.1\r\n${host}`, 'bad_request'],
-  ['two spaces behind it', `GET /  HTTP/1.1\r\n${host}`, 'bad_request'],
+  ['two spaces after it', `GET /  HTTP/1.1\r\n${host}`, 'bad_request'],
   ['a space at the end of the line', `GET / HTTP/1.1 \r\n${host}`, 'bad_request'],
   ['a space before the method', ` GET / HTTP/1.1\r\n${host}`, 'bad_request'],
   ['HTAB for a space', `GET\t/ HTTP/1.1\r\n${host}`, 'bad_request'],
@@ -118,7 +118,7 @@ const refused: readonly [string, string, string][] = [
   ['a method in lower case', `get / HTTP/1.1\r\n${host}`, 'not_implemented'],
   ['a method that is no token', `G(T / HTTP/1.1\r\n${host}`, 'bad_request'],
   ['two empty lines before it', `\r\n\r\nGET / HTTP/1.1\r\n${host}`, 'bad_request'],
-  ['lines that end with LF alone', 'GET / HTTP/1.1\nHost: a\n\n', 'bad_request'],
+  ['lines that end with a bare LF', 'GET / HTTP/1.1\nHost: a\n\n', 'bad_request'],
   ['one line that does', 'GET / HTTP/1.1\r\nA: b\nHost: a\r\n\r\n', 'bad_request'],
   ['CR alone in a value', `GET / HTTP/1.1\r\nA: b\rc\r\n${host}`, 'bad_request'],
   ['NUL in a value', `GET / HTTP/1.1\r\nA: \x00\r\n${host}`, 'bad_request'],
@@ -144,6 +144,6 @@ for (const [name, wire, code] of refused)
 for (const [how, pieces] of cuts(
   `POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nx\r\nGET / HTTP/1.1\r\n${host}`,
 ))
-  t.test(`nothing is read behind a body whose framing broke, ${how}`, async (t) => {
+  t.test(`nothing is read after a body with malformed framing, ${how}`, async (t) => {
     t.strictSame(read(pieces), ['POST / 1 Transfer-Encoding chunked', 'broken: bad_request']);
   });

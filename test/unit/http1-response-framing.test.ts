@@ -5,17 +5,17 @@ import { assertNoInterimBody, framingOf, type ResponseFraming } from '../../src/
 const reusable = (fields: string[], minor = 1) =>
   framingOf('GET', 200, minor, ['Content-Length', '0', ...fields]).reusable;
 
-t.test('a connection is used again unless the upstream says that it ends', async (t) => {
+t.test('a connection is reused unless the upstream closes it', async (t) => {
   const close = ['Connection', 'close'];
   const keep = ['Connection', 'keep-alive'];
   const rows: [string, string[], number, boolean][] = [
     ['HTTP/1.1 by itself', [], 1, true],
     ['HTTP/1.1 with close', close, 1, false],
     ['close in another case, among others', ['connection', 'x-a , Close'], 1, false],
-    ['keep-alive behind close', [...close, ...keep], 1, false],
+    ['keep-alive after close', [...close, ...keep], 1, false],
     ['keep-alive before close', [...keep, ...close], 1, false],
     ['both in one', ['Connection', 'keep-alive, close'], 1, false],
-    ['a name that only begins so', ['Connection', 'closed'], 1, true],
+    ['an option that only begins like it', ['Connection', 'closed'], 1, true],
     ['HTTP/1.0 by itself', [], 0, false],
     ['HTTP/1.0 with keep-alive', keep, 0, true],
     ['HTTP/1.0 with both', [...close, ...keep], 0, false],
@@ -41,7 +41,7 @@ for (const [name, method, status, fields, expected] of bodies)
   t.test(`where a body ends: ${name}`, async (t) => {
     t.match(framingOf(method, status, 1, fields), expected);
   });
-t.test('nobody uses a connection again after a response to HEAD', async (t) => {
+t.test('a connection is not reused after a response to HEAD', async (t) => {
   t.equal(framingOf('HEAD', 200, 1, length('0')).reusable, false);
 });
 
@@ -71,7 +71,7 @@ for (const [name, fields, minor = 1] of malformed)
 t.test('an interim response that announces a body is refused', async (t) => {
   t.throws(() => assertNoInterimBody(length('1')), MalformedMessage);
   t.throws(() => assertNoInterimBody(chunked), MalformedMessage);
-  t.throws(() => assertNoInterimBody([...length('0'), ...length('0')]), MalformedMessage, 'said twice');
+  t.throws(() => assertNoInterimBody([...length('0'), ...length('0')]), MalformedMessage, 'twice');
   t.doesNotThrow(() => assertNoInterimBody(length('0')));
   t.doesNotThrow(() => assertNoInterimBody(['Link', '</a>']));
 });

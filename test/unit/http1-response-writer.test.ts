@@ -33,7 +33,7 @@ const rows: readonly Row[] = [
     sent: `Transfer-Encoding: chunked\r\n${kept}\r\n5\r\nhello\r\n3\r\nyou\r\n0\r\n\r\n`,
   },
   {
-    name: 'an unknown length, and then none',
+    name: 'an unknown length, then no body',
     length: -1,
     sent: `Transfer-Encoding: chunked\r\n${kept}\r\n0\r\n\r\n`,
   },
@@ -45,7 +45,7 @@ const rows: readonly Row[] = [
     sent: `Transfer-Encoding: chunked\r\n${kept}\r\n1\r\na\r\n0\r\nX: y\r\n\r\n`,
   },
   {
-    name: 'trailers that have no place',
+    name: 'trailers that the framing does not allow',
     length: 1,
     body: ['a'],
     trailers: ['X', 'y'],
@@ -100,7 +100,7 @@ function writerTo(socket: FakeSocket, minor = 1): SocketResponseWriter {
   return new SocketResponseWriter(socket.asSocket, minor, false, false, keep);
 }
 
-t.test('a response says the date once', async (t) => {
+t.test('a response has one Date', async (t) => {
   const socket = new FakeSocket();
   const writer = writerTo(socket);
   writer.begin(200, [], 0);
@@ -118,7 +118,7 @@ t.test('a long body and its framing leave in one order', async (t) => {
   t.equal(socket.sent.split('\r\n\r\n')[1], `9c40\r\n${long}\r\n0`);
 });
 
-t.test('interim responses go to HTTP/1.1 alone, and before the final one', async (t) => {
+t.test('interim responses are sent only to HTTP/1.1, before the final one', async (t) => {
   const socket = new FakeSocket();
   const writer = writerTo(socket);
   writer.sendInterim(103, ['Link', '</a>']);
@@ -140,7 +140,7 @@ t.test('a switch of protocols ends it', async (t) => {
   t.match(writer, { status: 101, ended: true });
 });
 
-t.test('a head that can’t be written leaves the response unbegun, and another takes its place', async (t) => {
+t.test('after a head that can’t be written another response can be sent', async (t) => {
   const socket = new FakeSocket();
   const writer = writerTo(socket);
   t.throws(() => writer.sendInterim(103, ['A', '\n']), UnwritableHead);

@@ -22,8 +22,8 @@ exec php-cgi
 }
 
 /**
- * Apache that serves the handlers as files by its aliases and records by its log; `cgi`: one script behind an alias of
- * the whole tree instead, whose `PATH_INFO` is what Apache made of the path; `withOwnLimits`: as large as they come.
+ * Apache that serves the handlers as files by aliases and records with its access log; `cgi`: one script for the whole
+ * tree instead, whose `PATH_INFO` is the path as Apache read it; `withOwnLimits`: with Apache's default limits.
  */
 export function apacheConfig(
   place: ServerPlace,

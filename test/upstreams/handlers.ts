@@ -53,13 +53,13 @@ export const handlers: readonly Handler[] = [
   },
 ];
 
-/** The handlers that nobody without `admin:all` may reach, by any method. */
+/** The handlers that only callers with `admin:all` may reach, by any method. */
 export const strictHandlers = handlers.filter(({ demands }) => demands === 'admin');
 
 /** The gateway's route to a handler. */
 export const routeOf = ({ route, path }: Handler): string => route ?? path;
 
-/** The handler registered under that path. Throws when there is none. */
+/** The handler registered under that path. Throws if there is none. */
 export function handlerOf(path: string): Handler {
   const found = handlers.find((handler) => handler.path === path);
   if (found === undefined) throw new Error(`no handler ${path}`);

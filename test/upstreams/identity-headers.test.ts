@@ -23,7 +23,7 @@ interface Stage {
   readonly key: string;
 }
 
-/** A service that believes a header, behind the gateway, which says the username in it; ada and bob are signed in. */
+/** A service that trusts a header, behind the gateway, which puts the username in it; ada and bob are signed in. */
 async function startStage(t: Test, kind: ServerKind, header: string): Promise<Stage | undefined> {
   const reason = isLong ? kind.missing() : 'runs with POSTERN_TEST_LONG alone';
   if (reason !== undefined) {
@@ -36,7 +36,7 @@ async function startStage(t: Test, kind: ServerKind, header: string): Promise<St
       upstreams: {
         app: { url: `http://127.0.0.1:${server.port}`, identity_headers: { [header]: 'username' } },
       },
-      // Whatever is no spelling of a name that counts.
+      // Names that aren't a spelling of any identity header.
       headers: { odd_names: 'pass' },
       routes: [
         { prefix: '/', upstream: 'app' },
@@ -52,7 +52,7 @@ async function startStage(t: Test, kind: ServerKind, header: string): Promise<St
   return { api, server, ada, bob: accessToken, key };
 }
 
-/** Requests that say they come from somebody else, in every spelling of those names. */
+/** Requests that claim to come from another user, in every spelling of those names. */
 function spoofed(names: readonly string[], user: string): Record<string, string>[] {
   return names.flatMap((name) =>
     [...new Set(Object.values(spellingsOf(name)))].map((spelling) => ({ [spelling]: user })),
@@ -62,7 +62,7 @@ function spoofed(names: readonly string[], user: string): Record<string, string>
 const userNames = ['Remote-User', 'X-Remote-User', 'X-WEBAUTH-USER', 'X-Forwarded-User', 'Auth-User'];
 
 /**
- * Django keeps its users in a database, where a header that is believed makes one. Over WSGI a subclass of its
+ * Django keeps its users in a database, and creates one for a trusted header. Over WSGI a subclass of its
  * middleware has to name the header; over ASGI the middleware puts `HTTP_` before the name itself.
  */
 function django(name: ServerName, header: string): ServerKind {
@@ -95,11 +95,11 @@ for (const [name, header] of [
       return status === 200 ? server.seen()[before]?.user : `${status} ${text}`;
     };
     t.equal(await userOf({ bearer: stage.ada }), 'ada', 'a session');
-    t.equal(await userOf({ bearer: stage.bob }), 'bob', 'somebody else’s');
+    t.equal(await userOf({ bearer: stage.bob }), 'bob', 'another user’s');
     t.equal(await userOf({ apiKey: stage.key }), 'ada', 'a key is its owner’s');
-    t.equal(await userOf({ path: '/public' }), '', 'nobody on a public route');
+    t.equal(await userOf({ path: '/public' }), '', 'anonymous on a public route');
     const named = { connection: 'Remote-User, X-Auth-Subject' };
-    t.equal(await userOf({ bearer: stage.bob, headers: named }), 'bob', 'Connection takes nothing away');
+    t.equal(await userOf({ bearer: stage.bob, headers: named }), 'bob', 'Connection removes nothing');
     const believed: string[] = [];
     for (const headers of spoofed(userNames, 'eve')) {
       const nobody = await userOf({ path: '/public', headers });
@@ -107,10 +107,10 @@ for (const [name, header] of [
       if (nobody !== '' || somebody !== 'bob')
         believed.push(`${JSON.stringify(headers)}: ${nobody}, ${somebody}`);
     }
-    t.strictSame(believed, [], 'what a client says of itself is not heard');
+    t.strictSame(believed, [], 'the client’s own claims are ignored');
   });
 
-t.test('Radicale gives calendars to whom X-Remote-User names', async (t) => {
+t.test('Radicale serves the calendars of the user in X-Remote-User', async (t) => {
   const stage = await startStage(t, radicale, 'X-Remote-User');
   if (stage === undefined) return;
   const { api } = stage;
@@ -128,7 +128,7 @@ t.test('Radicale gives calendars to whom X-Remote-User names', async (t) => {
   const status = async (response: Promise<ApiResponse>) => (await response).status;
 
   t.equal(await principal({ bearer: stage.ada }), '/ada/', 'a session');
-  t.equal(await principal({ bearer: stage.bob }), '/bob/', 'somebody else’s');
+  t.equal(await principal({ bearer: stage.bob }), '/bob/', 'another user’s');
   t.equal(await principal({ apiKey: stage.key }), '/ada/', 'a key is its owner’s');
   const calendar = '/ada/work/';
   t.equal(await status(api.send({ method: 'MKCALENDAR', path: calendar, bearer: stage.ada })), 201);
@@ -140,5 +140,5 @@ t.test('Radicale gives calendars to whom X-Remote-User names', async (t) => {
     const told = await principal({ bearer: stage.bob, headers });
     if (read !== 403 || told !== '/bob/') believed.push(`${JSON.stringify(headers)}: ${read}, ${told}`);
   }
-  t.strictSame(believed, [], 'what a client says of itself is not heard');
+  t.strictSame(believed, [], 'the client’s own claims are ignored');
 });

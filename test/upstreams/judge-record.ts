@@ -4,7 +4,7 @@ import { type Handler, handlers, routeOf } from './handlers.ts';
 import type { SeenByHandler } from './real-server.ts';
 import type { AccessLine, UpstreamBench } from './upstream-bench.ts';
 
-/** What servers take for mount point, target, method or user. */
+/** Headers that servers take for mount point, target, method or user. */
 export const misleadingHeaders: readonly string[] = [
   ...['Script-Name', 'Path-Info', 'Daphne-Root-Path', 'X-Script-Name', 'X-Original-URL', 'X-Original-URI'],
   ...['X-Original-Method', 'X-Rewrite-URL', 'Remote-User', 'X-Remote-User', 'Remote-Addr', 'X-HTTP-Method'],
@@ -17,22 +17,22 @@ export const misleadingHeaders: readonly string[] = [
   ],
 ];
 
-/** However a client spells them. */
+/** In any spelling. */
 const misleadingNames: ReadonlySet<string> = new Set(misleadingHeaders.map((name) => name.toLowerCase()));
 
-/** Names of the gateway's own that a handler need not show. */
+/** The gateway's own headers that a handler need not report. */
 const unheard =
   /^(?:host|content-length|transfer-encoding|connection|expect|te|trailer|traceparent|keep-alive)$/;
 
-/** Strict handlers, and the methods for which others are. */
+/** Strict handlers, and the methods for which others are strict. */
 export function needsAdmin({ demands, adminMethods }: Handler, method: string): boolean {
   return demands === 'admin' || (adminMethods?.(method) ?? false);
 }
 
 /**
- * Judges by what the handlers recorded and the gateway logged: no strict handler saw a request that the gateway did not
- * admit to that handler's route, `controls` ones were admitted, and nobody was told who is calling but by the gateway.
- * Gives the number of requests that reached a handler.
+ * Checks what the handlers recorded against the gateway's log: no strict handler saw a request that the gateway did not
+ * admit to that handler's route, `controls` requests were admitted, and all identity headers are the gateway's own.
+ * Returns the number of requests that reached a handler.
  */
 export async function judgeRecord(t: Test, bench: UpstreamBench, controls: number): Promise<number> {
   const { seen, lines: all } = await bench.settled();
@@ -65,7 +65,7 @@ export async function judgeRecord(t: Test, bench: UpstreamBench, controls: numbe
     if (!lines.some((line) => isToldBy(told, line, bench, ids))) fail('not what the gateway says');
   }
   t.strictSame(failures.slice(0, 10), [], `${failures.length} of ${seen.length} requests are wrong`);
-  t.equal(admitted, controls, 'what was admitted to the strict handlers reached them');
+  t.equal(admitted, controls, 'all requests admitted to the strict handlers reached them');
   return seen.length;
 }
 
@@ -79,12 +79,12 @@ function linesById(lines: readonly AccessLine[]): Map<string, AccessLine[]> {
   return byId;
 }
 
-/** Values by name as a server that folds names would see them; absent ones of a log are left out. */
+/** Values by name, as a server that folds names would see them, without those that a log marks as absent. */
 function headersOf({ headers }: SeenByHandler): Map<string, string[]> {
   const byName = new Map<string, string[]>();
   for (const [name, value] of headers) {
     if (value === '' && !/scopes/i.test(name)) continue;
-    // What Apache's log writes of an absent header.
+    // Apache logs an absent header like this.
     if (value === '-' && !/request.id/i.test(name)) continue;
     const folded = name.toLowerCase().replace(/[^a-z0-9]/g, '-');
     byName.set(folded, [...(byName.get(folded) ?? []), value]);
@@ -92,7 +92,7 @@ function headersOf({ headers }: SeenByHandler): Map<string, string[]> {
   return byName;
 }
 
-/** Whether exactly that was said, once each, of the caller in that line of the log. */
+/** Whether the identity headers are exactly those of the caller in that log line, once each. */
 function isToldBy(
   told: Readonly<Record<string, readonly string[]>>,
   line: AccessLine,
@@ -107,7 +107,7 @@ function isToldBy(
     'x-forwarded-proto': 'http',
   };
   const { 'x-forwarded-host': hosts, 'x-auth-scopes': scopes, ...rest } = told;
-  // A request of HTTP/1.0 without `Host` has none; what a log writes of an absent header may be an empty text.
+  // An HTTP/1.0 request may have no `Host`; a log may write an absent header as an empty string.
   if ((hosts?.length ?? 0) > 1) return false;
   if ((scopes?.join() ?? '') !== (wanted['x-auth-scopes'] ?? '')) return false;
   delete wanted['x-auth-scopes'];

@@ -12,12 +12,12 @@ import { pathTricks } from './path-tricks.ts';
 import type { ServerKind } from './real-server.ts';
 import { startUpstreamBench, type UpstreamBench } from './upstream-bench.ts';
 
-/** So many rows are under way at once. */
+/** How many rows are in flight at once. */
 const parallel = 12;
-/** A connection that is still open then is given up. */
+/** A connection that is still open after this is abandoned. */
 const waitLimitMs = 6_000;
 
-/** Whether the server can be started; otherwise the test is skipped, visibly. */
+/** Whether the server is installed; if not, the test is reported as skipped. */
 export function requireServer(t: Test, name: ServerName): boolean {
   const reason = isLong ? kindsOfServer[name].missing() : 'runs with POSTERN_TEST_LONG alone';
   if (reason === undefined) return true;
@@ -25,12 +25,12 @@ export function requireServer(t: Test, name: ServerName): boolean {
   return false;
 }
 
-/** A good request between rows, which closes the connection. */
+/** A valid request after a row, which closes the connection. */
 const after = 'GET /api/open/after HTTP/1.1\r\n{{nobody}}Connection: close\r\n\r\n';
 
 /**
- * Sends a row, then a good request on the same connection: whatever the server makes of the row, the connection ends with
- * that, or by the gateway's time-outs when the message never did.
+ * Sends a row, then a valid request on the same connection: however the server reads the row, the connection ends with
+ * that request, or by the gateway's timeouts if the row's message never ended.
  */
 async function sendRow(bench: UpstreamBench, row: CorpusRow, more: Record<string, string>): Promise<void> {
   const values = { ...bench.values, ...more };
@@ -53,7 +53,7 @@ async function sendRows(
   await repeat(rows.length, parallel, (i) => sendRow(bench, rows[i]!, { row: `${i}`, ...more }));
 }
 
-/** Each handler is reached by who may, so that what does not reach it was kept from it. */
+/** Authorised callers reach every handler, so that a request which doesn't reach one was kept from it. */
 async function sendControls(bench: UpstreamBench, unreached?: string): Promise<number> {
   let admitted = 0;
   for (const handler of handlers)
@@ -65,7 +65,7 @@ async function sendControls(bench: UpstreamBench, unreached?: string): Promise<n
   return admitted;
 }
 
-/** Runs everything against one server. */
+/** Runs all checks against one server. */
 export async function judgeUpstream(t: Test, name: ServerName): Promise<void> {
   if (!requireServer(t, name)) return;
   const kind: ServerKind = kindsOfServer[name];
@@ -79,7 +79,7 @@ export async function judgeUpstream(t: Test, name: ServerName): Promise<void> {
   });
 
   for (const paths of ['refuse', 'pass'])
-    await t.test(`paths that read like a strict one; paths: ${paths}`, async (t) => {
+    await t.test(`paths that a server may read as a strict one; paths: ${paths}`, async (t) => {
       const bench = await startUpstreamBench(t, kind, {
         paths: { semicolons: paths, encoded_slashes: paths },
       });
@@ -104,7 +104,7 @@ export async function judgeUpstream(t: Test, name: ServerName): Promise<void> {
       t.comment(`${bytes.length} requests, ${reached} reached a handler`);
     });
 
-  await t.test('the corpus of paths, whose closer route is a strict one', async (t) => {
+  await t.test('the path corpus, where the more specific route is strict', async (t) => {
     const bench = await startUpstreamBench(t, kind);
     await sendRows(bench, retargeted(readCorpus('paths'), /\bstore\b/g, 'strict'));
     await sendRows(bench, retargeted(readCorpus('paths'), /\/api\/store\b/g, '/api/open/strict'));
@@ -112,7 +112,7 @@ export async function judgeUpstream(t: Test, name: ServerName): Promise<void> {
   });
 
   for (const oddNames of ['drop', 'pass']) {
-    await t.test(`the corpus of spoofs; odd names: ${oddNames}`, async (t) => {
+    await t.test(`the spoof corpus; odd names: ${oddNames}`, async (t) => {
       const bench = await startUpstreamBench(t, kind, { headers: { odd_names: oddNames } });
       const rows = readCorpus('spoofs');
       const callers = {
@@ -137,27 +137,27 @@ export async function judgeUpstream(t: Test, name: ServerName): Promise<void> {
     });
   }
 
-  await t.test('the corpus of framing, with a strict request in what is no request', async (t) => {
+  await t.test('the framing corpus, smuggling requests to a strict handler', async (t) => {
     const bench = await startUpstreamBench(t, kind);
     await sendRows(bench, readCorpus('framing'));
     await sendRows(bench, retargeted(readCorpus('framing'), /\/api\/store\b/g, '/api/open'));
     await judgeRecord(t, bench, 0);
   });
 
-  await t.test('a strict request in bodies that nobody reads', async (t) => {
+  await t.test('requests to a strict handler in unread bodies', async (t) => {
     const bench = await startUpstreamBench(t, kind);
     await sendRows(bench, unreadBodies(expand('{{smuggled}}', bench.values)));
     await judgeRecord(t, bench, 0);
   });
 
-  await t.test('the corpus of what real servers read differently', async (t) => {
+  await t.test('the corpus of known differences between servers', async (t) => {
     const bench = await startUpstreamBench(t, kind);
     await sendRows(bench, readCorpus('upstreams'));
     await judgeRecord(t, bench, 0);
   });
 }
 
-/** The rows with another text in their request lines. */
+/** The rows, with text in their request lines replaced. */
 function retargeted(rows: readonly CorpusRow[], from: RegExp, to: string): CorpusRow[] {
   return rows.map((row) => {
     const pieces = typeof row.send === 'string' ? [row.send] : row.send;
@@ -168,7 +168,7 @@ function retargeted(rows: readonly CorpusRow[], from: RegExp, to: string): Corpu
   });
 }
 
-/** Every method with every kind of body, which is a request as it stands. */
+/** Every method with every kind of body, which is itself a complete request. */
 function unreadBodies(inner: string): CorpusRow[] {
   const methods = ['GET', 'POST', 'PUT', 'DELETE', 'HEAD', 'OPTIONS', 'QUERY', 'PATCH', 'PROPFIND'];
   return methods.flatMap((method) => {

@@ -96,7 +96,7 @@ const phpFpm = (name: string, isLax: boolean): ServerKind => ({
   ],
 });
 
-/** The servers, each as it is unless its name says otherwise. */
+/** The servers, each with its defaults unless its name says otherwise. */
 export const kindsOfServer = {
   'node:http': node('node:http', 'node-http.ts'),
   // It leaves escapes of reserved characters as they are: %3A is no colon.

@@ -31,7 +31,7 @@ http {
 
 const variable = (name: string) => `$http_${name.toLowerCase().replaceAll('-', '_')}`;
 
-/** nginx that serves the handlers as locations and records by its access log; `withOwnLimits`: as large as they come. */
+/** nginx that serves the handlers as locations and records with its access log; `withOwnLimits`: with default limits. */
 export function nginxConfig(place: ServerPlace, withOwnLimits = false): string {
   const headers = watchedNames.map((name) => `["${name}","${variable(name)}"]`).join(',');
   const line = `{"handler":"$handler","method":"$request_method","path":"$uri","headers":[${headers}],"root":"","user":"$remote_user","address":"$remote_addr","scheme":"$scheme","body":""}`;

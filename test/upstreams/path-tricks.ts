@@ -44,7 +44,7 @@ const sessionEnds: readonly string[] = [
   ],
 ];
 
-/** Texts that are put in place of a slash. */
+/** Replacements for a slash. */
 const slashes: readonly string[] = [
   ...['//', '///', '/./', '/x/../', '/;/', '/;x/', ';/', ';x=y/', '\\', '\\/', '/\\', '%2f', '%2F', '/%2f'],
   ...['%5c', '%5C', '%252f', '%252F', '%255c', '/%2e/', '/%2E/', '/x/%2e%2e/', '/x/.%2e/', '/x%2f..%2f'],
@@ -115,7 +115,7 @@ export function pathTricks(path: string): PathTrick[] {
   add(`http://gateway.example${path}`, 'an absolute target');
   add(`//gateway.example${path}`, 'an authority without a scheme');
   add(path.replace(/[^/]/g, escaped), 'all escaped');
-  // The mark of a reserved character alone.
+  // Only the percent sign.
   add(path.replace(/[:@+()!]/g, escaped), 'its marks escaped');
   add(decodeURIComponent(path), 'its escapes decoded');
   return [...found].map(([target, name]) => ({ name, target }));

@@ -183,7 +183,7 @@ export const framingReadings: readonly Reading[] = [
   },
 ];
 
-/** A connection that is still open then is given up. */
+/** A connection that is still open after this is abandoned. */
 const waitLimitMs = 2_000;
 
 async function exchange(port: number, bytes: string): Promise<RawResponse[]> {
