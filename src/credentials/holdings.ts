@@ -15,6 +15,8 @@ export interface Held {
 export interface Holdings {
   /** What a user was given here, and what providers granted, as far as they are configured to grant it now. */
   ofUser(found: UserWithSets): Held;
+  /** The part of it that providers grant: scopes as such, sets as sets. */
+  fromProviders(found: UserWithSets): Held;
   /** A key's own scopes and sets, as far as its owner holds them now; all of them if the owner was removed. */
   ofKey(found: ApiKeyWithOwner): Held;
 }
@@ -58,7 +60,15 @@ export function createHoldings(
     return { scopes: heldScopes(all, counted, catalogue), scopeSets: [...ids].sort() };
   }
 
+  function fromProviders({ grants, sets }: UserWithSets): Held {
+    const none = { scopes: [], scopeSets: [] };
+    const { scopeSets } = heldBy({ ...none, grants, sets });
+    const scopes = grants.flatMap((identity) => stillGranted(identity, sets).scopes);
+    return { scopes: heldScopes(scopes, [], catalogue), scopeSets };
+  }
+
   return {
+    fromProviders,
     ofUser: ({ user: { scopes, scopeSets }, grants, sets }) => heldBy({ scopes, scopeSets, grants, sets }),
     ofKey({ key, owner, sets }) {
       const scopes = heldScopes(key.scopes, sets, catalogue);

@@ -1,16 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import type { Config } from '../config/schema.ts';
 import { type Cursors, createCursors } from '../credentials/cursor.ts';
-import type { Holdings } from '../credentials/holdings.ts';
 import { createApiKeyCreate } from '../endpoints/api-keys/create.ts';
 import { createApiKeyDelete } from '../endpoints/api-keys/delete.ts';
 import { createApiKeyFilters, createApiKeyScopes } from '../endpoints/api-keys/describe.ts';
 import { createApiKeyList } from '../endpoints/api-keys/list.ts';
 import { createApiKeyRead } from '../endpoints/api-keys/read.ts';
-import type { Audit } from '../endpoints/audit.ts';
 import { createAuditFilters, createAuditList } from '../endpoints/audit-events/list.ts';
 import { createAuditRead } from '../endpoints/audit-events/read.ts';
-import type { ChangeAudit } from '../endpoints/change-audit.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
 import {
   createScopeSetCreate,
@@ -22,19 +19,8 @@ import {
   createScopeSetList,
   createScopeSetRead,
 } from '../endpoints/scope-sets/read.ts';
-import type { Stores } from './stores.ts';
-
-/** What the endpoints of administration are built from. */
-export interface AdministrationParts {
-  readonly stores: Stores;
-  readonly catalogue: ReadonlySet<string>;
-  readonly holdings: Holdings;
-  readonly audit: Audit;
-  readonly changeAudit: ChangeAudit;
-  readonly now: () => number;
-  /** Ends everything that a session or key has in flight. */
-  readonly onCredentialEnded: (credentialId: string) => void;
-}
+import type { AdministrationParts } from './administration-parts.ts';
+import { userEndpoints } from './user-endpoints.ts';
 
 const secretBytes = 32;
 
@@ -50,6 +36,7 @@ export async function composeAdministration(
     createApiKeyList({ records, cursors, catalogue, now }),
     ...apiKeyEndpoints(config, parts),
     ...(config.endpoints.scope_sets === 'own' ? scopeSetEndpoints(parts, cursors) : []),
+    ...(config.endpoints.users === 'own' ? userEndpoints(config, parts, cursors) : []),
     ...(config.endpoints.audit === 'own'
       ? [createAuditList(records, cursors), createAuditFilters(), createAuditRead(records)]
       : []),

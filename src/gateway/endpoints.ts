@@ -95,7 +95,7 @@ export async function composeEndpoints(config: Config, parts: EndpointParts): Pr
       onSessionEnded: onCredentialEnded,
     }),
     createLogout({ sessions, cookies, cookie, audit, onSessionEnded: onCredentialEnded }),
-    ...(await composeAdministration(config, { ...parts, audit, changeAudit })),
+    ...(await composeAdministration(config, { ...parts, passwords, audit, changeAudit })),
     createJwks(parts.tokens),
   ];
   if (config.endpoints.bootstrap === 'own')

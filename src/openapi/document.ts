@@ -16,11 +16,13 @@ import { providerOperations } from './providers.ts';
 import { commonResponses } from './refusals.ts';
 import { type Json, schemaComponents } from './schemas.ts';
 import { scopeSetOperations } from './scope-sets.ts';
+import { userOperations } from './users.ts';
 
 const operations: readonly Operation[] = [
   ...authenticationOperations,
   ...providerOperations,
   ...apiKeyOperations,
+  ...userOperations,
   ...scopeSetOperations,
   ...auditOperations,
 ];
@@ -32,6 +34,7 @@ const tags: Readonly<Record<string, string>> = {
   Authentication: 'Signing in, staying signed in, signing out.',
   Bootstrap: 'The first administrator.',
   ApiKeys: 'Keys for programs.',
+  Users: 'People and services.',
   ScopeSets: 'Scopes under a name.',
   Audit: 'Who did what.',
 };

@@ -37,6 +37,9 @@ type InvalidatingWrites = Pick<
   | 'createApiKey'
   | 'deleteApiKey'
   | 'changeScopeSet'
+  | 'createUserRecord'
+  | 'changeUserRecord'
+  | 'removeUserRecord'
 >;
 
 /**
@@ -173,6 +176,20 @@ function createInvalidatingWrites(
     activate: (user, ...rest) => changingUser(user.id, () => remote.activate(user, ...rest)),
     updateUser: (id, ...rest) => changingUser(id, () => remote.updateUser(id, ...rest)),
     removeUser: (id, ...rest) => changingUser(id, () => remote.removeUser(id, ...rest)),
+    createUserRecord: (change) =>
+      changing(
+        (result) => ({ keys: [], users: result === undefined ? [] : [result.user.id] }),
+        () => remote.createUserRecord(change),
+      ),
+    changeUserRecord: (id, change) => changingUser(id, () => remote.changeUserRecord(id, change)),
+    removeUserRecord: (id, keys, change) =>
+      changing(
+        (removed) => ({
+          keys: [...(removed?.deletedKeys ?? []), ...(removed?.transferredKeys ?? [])],
+          users: [id],
+        }),
+        () => remote.removeUserRecord(id, keys, change),
+      ),
     acceptIdentity: (...args) =>
       changing(
         // Without a result the user is unknown, and left to the feed: other users must stay cached during an outage.

@@ -6,6 +6,7 @@ import type { Identity, IdentityClaims, NewIdentityUser, UserIdentity } from './
 import type { ScopeSet } from './scope-set.ts';
 import type { ScopeSetRecords } from './scope-set-records.ts';
 import type { NewUser, User, UserChanges, UserWithSets } from './user.ts';
+import type { UserRecords } from './user-records.ts';
 
 /** A signing key as JWK text (RFC 7517), private part included. */
 export interface SigningKey {
@@ -28,7 +29,7 @@ export interface BootstrapState {
  * acknowledged is durable; the audit events of a change are part of its step. Methods reject with
  * {@link ../errors.ts Refusal} `store_unavailable` when the store is unavailable; other refusals are named below.
  */
-export interface Records extends AuditRecords, ScopeSetRecords {
+export interface Records extends AuditRecords, ScopeSetRecords, UserRecords {
   /**
    * A number that changes whenever anything that a cached identity depends on (users, keys, sets) may have been
    * changed, by this process or any other on the store. Cheap: called on every request. Throws `store_unavailable` once

@@ -61,7 +61,8 @@ export interface UserChanges {
   readonly username?: string;
   readonly displayName?: string | null;
   readonly email?: string | null;
-  readonly passwordHash?: string;
+  /** Null: there is none any more. */
+  readonly passwordHash?: string | null;
   /**
    * Changes only a user with this hash; any other is returned unchanged. The password stays the same, hashed again: no
    * session ends.

@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import { mintApiKey } from '../../credentials/api-key.ts';
 import type { Principal } from '../../credentials/principal.ts';
 import { heldScopes, missingScopes } from '../../credentials/scopes.ts';
-import { Refusal, ValidationError } from '../../errors.ts';
+import { Refusal } from '../../errors.ts';
 import { everyProblem } from '../../input/every-problem.ts';
 import { readJson } from '../../input/json-body.ts';
 import { readQuery } from '../../input/query.ts';
@@ -13,6 +13,7 @@ import { administratorSetId, type ScopeSet } from '../../stores/scope-set.ts';
 import { type Audit, actorOf } from '../audit.ts';
 import type { ChangeAudit, ChangeEntry } from '../change-audit.ts';
 import type { Call, Endpoint } from '../endpoint.ts';
+import { requireScopeSets } from '../scope-set-ids.ts';
 import { apiKeyWriteCreate, hydrateQuery } from './api-key-schemas.ts';
 import { presentApiKey } from './present-api-key.ts';
 
@@ -45,7 +46,7 @@ export function createApiKeyCreate(options: ApiKeyCreateOptions): Endpoint {
         () => readQuery(exchange.query, hydrateQuery),
         () => readJson(body, exchange.head.contentType, schema),
       );
-      const sets = await requireSets(records, form.scope_sets);
+      const sets = await requireScopeSets(records, form.scope_sets);
       const { userId, username } = principal;
       const about = { actor: actorOf(principal), subject: userId };
       const { key, raw } = await new Minting(form, sets, options).mint(call).catch((error) => {
@@ -133,26 +134,6 @@ class Minting {
         neededScopes: [...new Set([...this.#granted, neededScope])].sort(),
       });
   }
-}
-
-/** The sets by id, as the key is read back; throws {@link ValidationError} for ids that are unknown. */
-async function requireSets(
-  records: Pick<Records, 'findScopeSets'>,
-  ids: readonly string[],
-): Promise<readonly ScopeSet[]> {
-  const sets = await records.findScopeSets(ids);
-  const unknown = ids.flatMap((id, index) => (sets.some((set) => set.id === id) ? [] : [{ id, index }]));
-  if (unknown.length > 0)
-    throw new ValidationError(
-      unknown.map(({ id, index }) => ({
-        type: 'value_error',
-        loc: ['body', 'scope_sets', index],
-        msg: 'Value error, no such scope set',
-        input: id,
-        ctx: { error: {} },
-      })),
-    );
-  return sets.toSorted((a, b) => (a.id < b.id ? -1 : 1));
 }
 
 function entryOf(event: string, { id, scopes, scopeSets }: ApiKey, caller: Principal): ChangeEntry {

@@ -1,4 +1,5 @@
 import type { AuditRecords } from '../audit.ts';
+import type { UserRecords } from '../user-records.ts';
 import { type ApiKeys, createApiKeys } from './api-keys.ts';
 import { createAudit } from './audit.ts';
 import { type CommandEvents, createCommandEvents } from './command-events.ts';
@@ -6,15 +7,24 @@ import type { SqlDatabase } from './database.ts';
 import { createIdentities, type Identities } from './identities.ts';
 import { createScopeSets, type ScopeSets } from './scope-sets.ts';
 import { createSecrets, type Secrets } from './secrets.ts';
+import { createUserRecords } from './user-records.ts';
 import { createUsers, type Users } from './users.ts';
 
 /** The part of the records store that is the same in every SQL database. */
-export type SqlRecords = AuditRecords & Users & Identities & ScopeSets & ApiKeys & Secrets & CommandEvents;
+export type SqlRecords = AuditRecords &
+  Users &
+  UserRecords &
+  Identities &
+  ScopeSets &
+  ApiKeys &
+  Secrets &
+  CommandEvents;
 
 /** Creates it on a database; `now` is the clock, in epoch milliseconds. */
 export function createSqlRecords(database: SqlDatabase, now: () => number): SqlRecords {
   return {
     ...createUsers(database, now),
+    ...createUserRecords(database, now),
     ...createIdentities(database, now),
     ...createScopeSets(database, now),
     ...createApiKeys(database, now),

@@ -54,12 +54,12 @@ function toGrants([issuer, grants, scopes, scopeSets]: GrantsTuple): IdentityGra
   return { issuer, grants, scopes, scopeSets };
 }
 
-/** Selects users with everything they hold; a WHERE clause may follow. */
-export function selectUser(dialect: Dialect): string {
+/** Selects users with everything they hold, and `more` columns; a WHERE clause may follow. */
+export function selectUser(dialect: Dialect, more = ''): string {
   return `SELECT u.id, u.username, u.display_name AS "displayName", u.email,
     u.password_hash AS "passwordHash", u.disabled, u.created, u.last_login AS "lastLogin",
     u.kind, u.managed, u.updated, u.epoch, u.version,
-    ${selectHoldings(dialect)}
+    ${selectHoldings(dialect)}${more}
   FROM users u`;
 }
 

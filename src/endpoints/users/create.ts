@@ -1,0 +1,75 @@
+import { uuidv7 } from 'uuidv7';
+import type { z } from 'zod';
+import { canonicalAccountName, parseUsername } from '../../credentials/account-name.ts';
+import { entityTagOf } from '../../http/if-match.ts';
+import { readJson } from '../../input/json-body.ts';
+import type { NewUserRecord, UserRecord } from '../../stores/user-records.ts';
+import { callerRefOf } from '../caller-ref.ts';
+import type { Endpoint } from '../endpoint.ts';
+import { requireScopeSets } from '../scope-set-ids.ts';
+import { presentUser } from './present-user.ts';
+import {
+  assertMayChange,
+  fieldProblem,
+  hashPassword,
+  needed,
+  type UserChangeOptions,
+  userChanges,
+  userEntry,
+} from './user-changes.ts';
+import { secretFields, userCreate } from './user-schemas.ts';
+
+/** `POST /api/admin/users/`: a user who holds no more than the calling credential. */
+export function createUserCreate(options: UserChangeOptions): Endpoint {
+  const { records, catalogue, minPasswordLength, changeAudit } = options;
+  const schema = userCreate({ catalogue: [...catalogue].sort(), minPasswordLength });
+  return {
+    method: 'POST',
+    path: '/api/admin/users',
+    guard: { scopes: needed },
+    async handle({ exchange, principal, body }) {
+      const form = readJson(body, exchange.head.contentType, schema, { secret: secretFields });
+      if (form.kind === 'service' && typeof form.password === 'string')
+        throw fieldProblem('password', 'a service has none', null);
+      await requireScopeSets(records, form.scope_sets);
+      const record = newRecord(form, await hashPassword(options, form.password ?? null), options.now());
+      const created = await records.createUserRecord({
+        caller: callerRefOf(principal),
+        decide(_, caller) {
+          assertMayChange(options, caller, null, record.user);
+          return record;
+        },
+        audit: changeAudit(exchange, (made: UserRecord) => [
+          { ...userEntry('user_created', principal, made), changes: userChanges(null, made) },
+        ]),
+      });
+      return {
+        status: 201,
+        headers: ['ETag', entityTagOf(created.user)],
+        body: presentUser(created, options),
+      };
+    },
+  };
+}
+
+function newRecord(
+  form: z.output<ReturnType<typeof userCreate>>,
+  passwordHash: string | null,
+  created: number,
+): NewUserRecord {
+  const username = parseUsername(form.username) as string;
+  const user = {
+    id: uuidv7(),
+    username,
+    displayName: form.display_name ?? null,
+    email: form.email ?? null,
+    passwordHash,
+    kind: form.kind,
+    scopes: form.scopes.toSorted(),
+    scopeSets: form.scope_sets.toSorted(),
+    disabled: form.disabled,
+    created,
+    lastLogin: null,
+  };
+  return { user, canonicalName: canonicalAccountName(username) };
+}

@@ -1,0 +1,102 @@
+import type { z } from 'zod';
+import { canonicalAccountName, parseUsername } from '../../credentials/account-name.ts';
+import { Refusal } from '../../errors.ts';
+import { assertIfMatch, entityTagOf } from '../../http/if-match.ts';
+import { readJson } from '../../input/json-body.ts';
+import type { Changed } from '../../stores/scope-set-records.ts';
+import type { UserRecord, UserRecordChanges } from '../../stores/user-records.ts';
+import { callerRefOf } from '../caller-ref.ts';
+import type { Call, Endpoint } from '../endpoint.ts';
+import { requireScopeSets } from '../scope-set-ids.ts';
+import { presentUser } from './present-user.ts';
+import {
+  assertMayChange,
+  assertUnmanaged,
+  endSessions,
+  fieldProblem,
+  hashPassword,
+  needed,
+  type UserChangeOptions,
+  userChanges,
+  userEntry,
+} from './user-changes.ts';
+import { secretFields, userPatch } from './user-schemas.ts';
+
+type UserPatch = z.output<ReturnType<typeof userPatch>>;
+
+/** `PATCH /api/admin/users/{id}`: nobody changes a user who effectively holds more, or gives what they don't hold. */
+export function createUserPatch(options: UserChangeOptions): Endpoint {
+  const { records, catalogue, minPasswordLength, changeAudit } = options;
+  const schema = userPatch({ catalogue: [...catalogue].sort(), minPasswordLength });
+  return {
+    method: 'PATCH',
+    path: '/api/admin/users/{id}',
+    guard: { scopes: needed },
+    async handle({ exchange, principal, id, body }) {
+      const patch = readJson(body, exchange.head.contentType, schema, { secret: secretFields });
+      await requireScopeSets(records, patch.scope_sets ?? []);
+      const changes = changesOf(patch, await hashPassword(options, patch.password));
+      const changed = await records.changeUserRecord(id, {
+        caller: callerRefOf(principal),
+        decide(found, caller) {
+          assertFitsKind(found, patch);
+          assertIfMatch(exchange.head, found.user);
+          assertMayChange(options, caller, found, {
+            scopes: addedTo(found.user.scopes, patch.scopes),
+            scopeSets: addedTo(found.user.scopeSets, patch.scope_sets),
+          });
+          assertUnmanaged(found);
+          return changes;
+        },
+        audit: changeAudit(exchange, (made: Changed<UserRecord>) => entriesOf(principal, made)),
+      });
+      if (changed === undefined) throw new Refusal('not_found');
+      const { before, after } = changed;
+      if (after.user.epoch !== before.user.epoch) await endSessions(options, exchange, principal, id);
+      return { status: 200, headers: ['ETag', entityTagOf(after.user)], body: presentUser(after, options) };
+    },
+  };
+}
+
+function changesOf(patch: UserPatch, passwordHash: string | null | undefined): UserRecordChanges {
+  const username = patch.username === undefined ? undefined : (parseUsername(patch.username) as string);
+  return {
+    ...(username !== undefined && { name: { username, canonicalName: canonicalAccountName(username) } }),
+    displayName: patch.display_name,
+    email: patch.email,
+    passwordHash,
+    scopes: patch.scopes?.toSorted(),
+    scopeSets: patch.scope_sets?.toSorted(),
+    disabled: patch.disabled,
+  };
+}
+
+function assertFitsKind({ user }: UserRecord, { kind, password }: UserPatch): void {
+  if (kind !== undefined && kind !== user.kind)
+    throw fieldProblem('kind', 'the kind of a user never changes', kind);
+  if (user.kind === 'service' && typeof password === 'string')
+    throw fieldProblem('password', 'a service has none', null);
+}
+
+function addedTo(own: readonly string[], wanted: readonly string[] = []): readonly string[] {
+  return wanted.filter((name) => !own.includes(name));
+}
+
+/** Disabling and enabling have an event of their own, and so has a password; all else is a change. */
+function entriesOf(principal: Call['principal'], { before, after }: Changed<UserRecord>) {
+  if (before === after) return [];
+  const entry = (event: string) => userEntry(event, principal, after);
+  const changes = userChanges(before, after);
+  const others = changes?.fields?.filter((name) => name !== 'disabled' && name !== 'password') ?? [];
+  const isChanged = others.length > 0 || changes?.scopes !== undefined || changes?.scope_sets !== undefined;
+  const { fields: _, ...held } = changes ?? {};
+  return [
+    ...(isChanged
+      ? [{ ...entry('user_changed'), changes: { ...(others.length > 0 && { fields: others }), ...held } }]
+      : []),
+    ...(before.user.passwordHash === after.user.passwordHash ? [] : [entry('password_changed')]),
+    ...(before.user.disabled === after.user.disabled
+      ? []
+      : [entry(after.user.disabled ? 'user_disabled' : 'user_enabled')]),
+  ];
+}

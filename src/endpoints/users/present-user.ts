@@ -1,0 +1,40 @@
+import type { z } from 'zod';
+import type { Holdings } from '../../credentials/holdings.ts';
+import type { UserRecord } from '../../stores/user-records.ts';
+import { toTimestamp } from '../timestamp.ts';
+import type { userRead } from './user-schemas.ts';
+
+/** What users are presented with. */
+export interface PresentUserOptions {
+  readonly holdings: Holdings;
+  /** The name of the provider with that issuer; null: none is configured. */
+  readonly providerOf: (issuer: string) => string | null;
+}
+
+/** A user as `UserRead`: never the password's hash. */
+export function presentUser(
+  record: UserRecord,
+  { holdings, providerOf }: PresentUserOptions,
+): z.input<typeof userRead> {
+  const { user, identities } = record;
+  const granted = holdings.fromProviders(record);
+  return {
+    id: user.id,
+    username: user.username,
+    display_name: user.displayName,
+    email: user.email,
+    kind: user.kind,
+    scopes: [...user.scopes],
+    scope_sets: [...user.scopeSets],
+    disabled: user.disabled,
+    created: toTimestamp(user.created),
+    updated: toTimestamp(user.updated),
+    last_login: user.lastLogin === null ? null : toTimestamp(user.lastLogin),
+    managed: user.managed,
+    has_password: user.passwordHash !== null,
+    provider_scopes: [...granted.scopes],
+    provider_scope_sets: [...granted.scopeSets],
+    identities: identities.map(({ issuer, subject }) => ({ provider: providerOf(issuer), subject })),
+    effective_scopes: [...holdings.ofUser(record).scopes],
+  };
+}

@@ -1,0 +1,113 @@
+import { rightsOf } from '../../administration/caller-rights.ts';
+import { assertHolds } from '../../administration/no-way-up.ts';
+import type { Held } from '../../credentials/holdings.ts';
+import { heldScopes } from '../../credentials/scopes.ts';
+import { Refusal, ValidationError } from '../../errors.ts';
+import { assertIfMatch } from '../../http/if-match.ts';
+import { readQuery } from '../../input/query.ts';
+import type { ListedApiKey } from '../../stores/api-key.ts';
+import type { CallerFound } from '../../stores/caller.ts';
+import { administratorSetId } from '../../stores/scope-set.ts';
+import type { KeysOfRemoved, RemovalFound, RemovedUser } from '../../stores/user-records.ts';
+import { callerRefOf } from '../caller-ref.ts';
+import type { ChangeEntry } from '../change-audit.ts';
+import type { Call, Endpoint } from '../endpoint.ts';
+import {
+  assertMayChange,
+  assertUnmanaged,
+  endSessions,
+  needed,
+  type UserChangeOptions,
+  userChanges,
+  userEntry,
+} from './user-changes.ts';
+import { removalQuery } from './user-schemas.ts';
+
+const nothing: Held = { scopes: [], scopeSets: [] };
+const transfer = 'transfer:';
+
+/** `DELETE /api/admin/users/{id}`: the user, the sessions and, as `keys` says, the keys. */
+export function createUserRemove(options: UserChangeOptions): Endpoint {
+  const { records, changeAudit, onCredentialEnded } = options;
+  return {
+    method: 'DELETE',
+    path: '/api/admin/users/{id}',
+    guard: { scopes: needed },
+    async handle({ exchange, principal, id }) {
+      const { keys: asked } = readQuery(exchange.query, removalQuery);
+      const keys = keysOf(asked);
+      const removed = await records.removeUserRecord(id, keys, {
+        caller: callerRefOf(principal),
+        decide(removal, caller) {
+          if (typeof keys === 'object') assertNewOwner(removal, asked);
+          assertIfMatch(exchange.head, removal.found.user);
+          assertMayChange(options, caller, removal.found, nothing);
+          assertKeysMayStay(options, caller, removal);
+          assertUnmanaged(removal.found);
+        },
+        audit: changeAudit(exchange, (made: RemovedUser) => entriesOf(principal, made)),
+      });
+      if (removed === undefined) throw new Refusal('not_found');
+      for (const key of removed.deletedKeys) onCredentialEnded(key);
+      await endSessions(options, exchange, principal, id);
+      return { status: 204 };
+    },
+  };
+}
+
+function keysOf(asked: string): KeysOfRemoved {
+  if (asked.startsWith(transfer)) return { transferTo: asked.slice(transfer.length) };
+  return asked === 'keep' ? 'keep' : 'delete';
+}
+
+function assertNewOwner({ found, newOwner }: RemovalFound, asked: string): void {
+  if (newOwner !== undefined && !newOwner.user.disabled && newOwner.user.id !== found.user.id) return;
+  const msg = 'Value error, no other enabled user';
+  throw new ValidationError([
+    { type: 'value_error', loc: ['query', 'keys'], msg, input: asked, ctx: { error: {} } },
+  ]);
+}
+
+/**
+ * A key that is kept, or given to another user, is bounded by its owner no longer: it regains what the owner had lost. So
+ * it is judged as one that is minted now, by the caller and for the new owner.
+ */
+function assertKeysMayStay(
+  { holdings, catalogue, now }: UserChangeOptions,
+  caller: CallerFound,
+  { keys, newOwner }: RemovalFound,
+): void {
+  const rights = rightsOf(caller, holdings, now());
+  if (newOwner !== undefined) assertHolds(rights, holdings.ofUser(newOwner), needed);
+  const written = keys.map((key) => writtenIn(key, catalogue));
+  for (const held of written) assertHolds(rights, held, needed);
+  if (newOwner === undefined) return;
+  const { scopes, scopeSets } = holdings.ofUser(newOwner);
+  const ownerRights = {
+    scopes: new Set(scopes),
+    scopeSets: new Set(scopeSets),
+    holdsEverything: scopeSets.includes(administratorSetId),
+  };
+  for (const held of written) assertHolds(ownerRights, held, []);
+}
+
+function writtenIn({ key, sets }: ListedApiKey, catalogue: ReadonlySet<string>): Held {
+  return { scopes: heldScopes(key.scopes, sets, catalogue), scopeSets: key.scopeSets };
+}
+
+function entriesOf(principal: Call['principal'], { found, deletedKeys, transferredKeys }: RemovedUser) {
+  const removed = { ...userEntry('user_removed', principal, found), changes: userChanges(found, null) };
+  const keyEntry = (event: string, id: string): ChangeEntry => ({
+    ...userEntry(event, principal, found),
+    key: id,
+    target: { type: 'api_key', id },
+  });
+  return [
+    removed,
+    ...deletedKeys.map((id) => keyEntry('api_key_deleted', id)),
+    ...transferredKeys.map((id) => ({
+      ...keyEntry('api_key_transferred', id),
+      changes: { fields: ['created_by'] },
+    })),
+  ];
+}

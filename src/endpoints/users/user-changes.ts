@@ -1,0 +1,121 @@
+import { rightsOf } from '../../administration/caller-rights.ts';
+import { assertHolds } from '../../administration/no-way-up.ts';
+import { type PasswordHasher, parsePassword } from '../../credentials/passwords.ts';
+import { Refusal, ValidationError } from '../../errors.ts';
+import type { Exchange } from '../../http/exchange.ts';
+import type { CallerFound } from '../../stores/caller.ts';
+import type { Records } from '../../stores/records.ts';
+import type { Sessions } from '../../stores/sessions.ts';
+import type { UserRecord } from '../../stores/user-records.ts';
+import { type Audit, actorOf } from '../audit.ts';
+import type { ChangeAudit, ChangeEntry } from '../change-audit.ts';
+import { changesBetween } from '../changes-between.ts';
+import type { Call } from '../endpoint.ts';
+import type { PresentUserOptions } from './present-user.ts';
+
+/** What the call itself needs. */
+export const needed = ['users:write'] as const;
+
+/** What changes of users need. */
+export interface UserChangeOptions extends PresentUserOptions {
+  readonly records: Pick<
+    Records,
+    'createUserRecord' | 'changeUserRecord' | 'removeUserRecord' | 'findScopeSets'
+  >;
+  readonly sessions: Pick<Sessions, 'revokeAllOf'>;
+  readonly catalogue: ReadonlySet<string>;
+  readonly passwords: Pick<PasswordHasher, 'hash'>;
+  readonly minPasswordLength: number;
+  readonly audit: Audit;
+  readonly changeAudit: ChangeAudit;
+  /** Ends everything that a session or key has in flight. */
+  readonly onCredentialEnded: (credentialId: string) => void;
+  /** Epoch ms. */
+  readonly now: () => number;
+}
+
+/** Refuses `insufficient_scope` unless the caller holds what the user effectively holds, and then what is added. */
+export function assertMayChange(
+  { holdings, now }: UserChangeOptions,
+  caller: CallerFound,
+  target: UserRecord | null,
+  added: { readonly scopes: readonly string[]; readonly scopeSets: readonly string[] },
+): void {
+  const rights = rightsOf(caller, holdings, now());
+  if (target !== null) assertHolds(rights, holdings.ofUser(target), needed);
+  assertHolds(rights, added, needed);
+}
+
+/** Refuses `managed` for a user that the configuration keeps. */
+export function assertUnmanaged({ user }: UserRecord): void {
+  if (user.managed) throw new Refusal('managed');
+}
+
+/** The problem of one field of a body. */
+export function fieldProblem(field: string, message: string, input: unknown): ValidationError {
+  return new ValidationError([
+    { type: 'value_error', loc: ['body', field], msg: `Value error, ${message}`, input, ctx: { error: {} } },
+  ]);
+}
+
+/** The hash of a password of a body; null and undefined stay. */
+export async function hashPassword<None extends null | undefined>(
+  { passwords, minPasswordLength }: UserChangeOptions,
+  raw: string | None,
+): Promise<string | None> {
+  return typeof raw === 'string' ? passwords.hash(parsePassword(raw, minPasswordLength) as string) : raw;
+}
+
+/** An entry about a user. */
+export function userEntry(event: string, principal: Call['principal'], { user }: UserRecord): ChangeEntry {
+  return {
+    event,
+    outcome: 'success',
+    actor: actorOf(principal),
+    subject: user.id,
+    target: { type: 'user', id: user.id },
+  };
+}
+
+/** What is audited of a change: never a value but scopes and sets. */
+export function userChanges(before: UserRecord | null, after: UserRecord | null) {
+  return changesBetween(auditedFields(before), auditedFields(after));
+}
+
+function auditedFields(record: UserRecord | null) {
+  if (record === null) return {};
+  const { username, displayName, email, kind, scopes, scopeSets, disabled, passwordHash } = record.user;
+  return {
+    username,
+    display_name: displayName ?? undefined,
+    email: email ?? undefined,
+    kind,
+    disabled: disabled || undefined,
+    password: passwordHash ?? undefined,
+    scopes,
+    scope_sets: scopeSets,
+  };
+}
+
+/**
+ * Ends the sessions of a user at once; the epoch in the record ends them, too. So a session store that is unavailable fails
+ * nothing here.
+ */
+export async function endSessions(
+  { sessions, audit, onCredentialEnded }: UserChangeOptions,
+  exchange: Exchange,
+  principal: Call['principal'],
+  userId: string,
+): Promise<void> {
+  const ended = await sessions.revokeAllOf(userId).catch(ignoreUnavailable);
+  for (const session of ended) {
+    onCredentialEnded(session);
+    const entry = { event: 'session_revoked', outcome: 'success', actor: actorOf(principal) } as const;
+    audit(exchange, { ...entry, subject: userId, session });
+  }
+}
+
+function ignoreUnavailable(error: unknown): readonly string[] {
+  if (error instanceof Refusal && error.code === 'store_unavailable') return [];
+  throw error;
+}

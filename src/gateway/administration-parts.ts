@@ -1,0 +1,18 @@
+import type { Holdings } from '../credentials/holdings.ts';
+import type { PasswordHasher } from '../credentials/passwords.ts';
+import type { Audit } from '../endpoints/audit.ts';
+import type { ChangeAudit } from '../endpoints/change-audit.ts';
+import type { Stores } from './stores.ts';
+
+/** What the endpoints of administration are built from. */
+export interface AdministrationParts {
+  readonly stores: Stores;
+  readonly catalogue: ReadonlySet<string>;
+  readonly holdings: Holdings;
+  readonly passwords: PasswordHasher;
+  readonly audit: Audit;
+  readonly changeAudit: ChangeAudit;
+  readonly now: () => number;
+  /** Ends everything that a session or key has in flight. */
+  readonly onCredentialEnded: (credentialId: string) => void;
+}

@@ -1,0 +1,34 @@
+import type { Config } from '../config/schema.ts';
+import type { Cursors } from '../credentials/cursor.ts';
+import type { Endpoint } from '../endpoints/endpoint.ts';
+import { createUserCreate } from '../endpoints/users/create.ts';
+import { createUserPatch } from '../endpoints/users/patch.ts';
+import { createUserFilters, createUserList, createUserRead } from '../endpoints/users/read.ts';
+import { createUserRemove } from '../endpoints/users/remove.ts';
+import type { UserChangeOptions } from '../endpoints/users/user-changes.ts';
+import type { AdministrationParts } from './administration-parts.ts';
+
+/** The endpoints by which users are administered. */
+export function userEndpoints(config: Config, parts: AdministrationParts, cursors: Cursors): Endpoint[] {
+  const { records, sessions } = parts.stores;
+  const options: UserChangeOptions = {
+    ...parts,
+    records,
+    sessions,
+    minPasswordLength: config.passwords.min_length,
+    providerOf: (issuer) => providerOf(config, issuer),
+  };
+  return [
+    createUserList({ ...options, records, cursors }),
+    createUserFilters(),
+    createUserRead({ ...options, records }),
+    createUserCreate(options),
+    createUserPatch(options),
+    createUserRemove(options),
+  ];
+}
+
+function providerOf({ identity_providers: providers }: Config, issuer: string): string | null {
+  const found = Object.entries(providers).find(([, provider]) => provider.issuer === issuer);
+  return found?.[0] ?? null;
+}

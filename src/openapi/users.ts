@@ -1,0 +1,86 @@
+import { listDescription, listQuerySchema } from '../endpoints/lists/list-spec.ts';
+import {
+  removalQuery,
+  userCreate,
+  userListSpec,
+  userPage,
+  userPatch,
+  userRead,
+} from '../endpoints/users/user-schemas.ts';
+import type { Operation } from './operation.ts';
+
+const list = '/api/admin/users/';
+const read = { scopes: ['users:read'] } as const;
+const write = { scopes: ['users:write'] } as const;
+const bounds = { catalogue: [], minPasswordLength: 12 };
+
+/** The operations on users. */
+export const userOperations: readonly Operation[] = [
+  {
+    id: 'Users-List',
+    summary: 'Lists users',
+    description: 'One page; filters all hold together.',
+    method: 'GET',
+    path: list,
+    guard: read,
+    query: listQuerySchema(userListSpec),
+    success: { status: 200, description: 'A page of users.', schema: userPage },
+    refusals: ['invalid_cursor'],
+  },
+  {
+    id: 'Users-Create',
+    summary: 'Creates a user',
+    description: 'Who holds no more than the calling credential.',
+    method: 'POST',
+    path: list,
+    guard: write,
+    body: { mediaType: 'application/json', schema: userCreate(bounds) },
+    success: { status: 201, description: 'The user.', schema: userRead, headers: ['ETag'] },
+    refusals: ['conflict', 'overloaded'],
+  },
+  {
+    id: 'Users-Filters',
+    summary: 'Tells what the list can be filtered and sorted by',
+    description: 'For a front end that builds its filters from it: fields, operators and values.',
+    method: 'GET',
+    path: `${list}filters`,
+    guard: read,
+    success: { status: 200, description: 'Filters, sort fields and page sizes.', schema: listDescription },
+    refusals: [],
+  },
+  {
+    id: 'Users-Read',
+    summary: 'Shows a user',
+    description: 'Its `ETag` is for `If-Match`.',
+    method: 'GET',
+    path: `${list}{id}`,
+    guard: read,
+    success: { status: 200, description: 'The user.', schema: userRead, headers: ['ETag'] },
+    refusals: ['not_found'],
+  },
+  {
+    id: 'Users-Change',
+    summary: 'Changes a user',
+    description:
+      'At once for every token and key. Refused for a user who effectively holds more than the calling credential.',
+    method: 'PATCH',
+    path: `${list}{id}`,
+    guard: write,
+    takesIfMatch: true,
+    body: { mediaType: 'application/json', schema: userPatch(bounds) },
+    success: { status: 200, description: 'The user as changed.', schema: userRead, headers: ['ETag'] },
+    refusals: ['not_found', 'precondition_failed', 'conflict', 'last_administrator', 'managed', 'overloaded'],
+  },
+  {
+    id: 'Users-Delete',
+    summary: 'Removes a user',
+    description: 'Ends the sessions; the keys are deleted, kept without an owner, or given to another user.',
+    method: 'DELETE',
+    path: `${list}{id}`,
+    guard: write,
+    takesIfMatch: true,
+    query: removalQuery,
+    success: { status: 204, description: 'Gone.' },
+    refusals: ['not_found', 'precondition_failed', 'last_administrator', 'managed'],
+  },
+];

@@ -1,0 +1,81 @@
+import type { ListedApiKey } from './api-key.ts';
+import type { Awaitable } from './awaitable.ts';
+import type { JudgedChange } from './caller.ts';
+import type { Identity } from './identity.ts';
+import type { FieldFilter, ListPage, ListQuery } from './list-query.ts';
+import type { Changed } from './scope-set-records.ts';
+import type { NewUser, UserChanges, UserWithSets } from './user.ts';
+
+/** A user as administered, read in one consistent step. */
+export interface UserRecord extends UserWithSets {
+  /** In the order they were linked. */
+  readonly identities: readonly Identity[];
+}
+
+/** What users are listed by. */
+export type UserQuery = ListQuery<UserSortField, readonly FieldFilter<UserFilterField>[]>;
+export type UserSortField = 'created' | 'username' | 'last_login';
+/** `username`: `eq` takes a canonical name; `scope_sets`: ids of sets that are held, however that came about. */
+export type UserFilterField =
+  | 'username'
+  | 'email'
+  | 'kind'
+  | 'scope_sets'
+  | 'disabled'
+  | 'managed'
+  | 'created'
+  | 'last_login';
+
+/** A user to be created. */
+export interface NewUserRecord {
+  readonly user: NewUser;
+  /** As by credentials/account-name.ts. */
+  readonly canonicalName: string;
+}
+
+/** What changes of a user; a new name comes with its canonical form. */
+export interface UserRecordChanges extends Omit<UserChanges, 'ifPasswordHash' | 'username'> {
+  readonly name?: { readonly username: string; readonly canonicalName: string };
+}
+
+/** What happens to the keys of a user who is removed: all deleted, all kept without an owner, or given to another user. */
+export type KeysOfRemoved = 'delete' | 'keep' | { readonly transferTo: string };
+
+/** What the removal of a user is judged on. */
+export interface RemovalFound {
+  readonly found: UserRecord;
+  /** Those that will remain. */
+  readonly keys: readonly ListedApiKey[];
+  /** Who gets the keys; undefined when there is no such user, or no transfer. */
+  readonly newOwner: UserRecord | undefined;
+}
+
+/** What became of a user who was removed. */
+export interface RemovedUser {
+  readonly found: UserRecord;
+  /** Ids of keys. */
+  readonly deletedKeys: readonly string[];
+  readonly transferredKeys: readonly string[];
+}
+
+/** The part of the records store by which users are administered. */
+export interface UserRecords {
+  listUserRecords(query: UserQuery): Awaitable<ListPage<UserRecord>>;
+  findUserRecord(id: string): Awaitable<UserRecord | undefined>;
+  /** Closes the bootstrap for good. Refuses `conflict` when the name is taken or a set is gone. */
+  createUserRecord(change: JudgedChange<null, NewUserRecord, UserRecord>): Promise<UserRecord>;
+  /**
+   * The user before and after; undefined when there is none. Refuses `conflict` when the name is taken or a set is gone,
+   * `last_administrator`.
+   */
+  changeUserRecord(
+    id: string,
+    change: JudgedChange<UserRecord, UserRecordChanges, Changed<UserRecord>>,
+  ): Promise<Changed<UserRecord> | undefined>;
+  /** Undefined when there is none. Refuses `last_administrator`. */
+  removeUserRecord(
+    id: string,
+    keys: KeysOfRemoved,
+    change: JudgedChange<RemovalFound, void, RemovedUser>,
+  ): Promise<RemovedUser | undefined>;
+}
