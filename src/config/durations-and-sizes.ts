@@ -55,7 +55,7 @@ export function duration({ min = '1ms', max }: DurationBounds = {}) {
  * A duration that a timer runs for: at most 24 days, because a Node timer of 2^31 ms or more fires at once, which would
  * turn the longest timeout into the shortest.
  */
-export function timeOut({ min = '1ms' }: Pick<DurationBounds, 'min'> = {}) {
+export function timeout({ min = '1ms' }: Pick<DurationBounds, 'min'> = {}) {
   return duration({ min, max: '24d' });
 }
 

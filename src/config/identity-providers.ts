@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { issuerRule, webUrlRule } from './addresses.ts';
-import { duration, timeOut } from './durations-and-sizes.ts';
+import { duration, timeout } from './durations-and-sizes.ts';
 import { mapByName, secret, text } from './scalars.ts';
 import { scopeList } from './scope-names.ts';
 
@@ -94,7 +94,7 @@ const provider = z.strictObject({
     .min(1, 'must not be empty')
     .prefault(['RS256', 'PS256', 'ES256', 'EdDSA'])
     .describe('Signature algorithms of assertions; asymmetric ones only.'),
-  start_lifetime: timeOut({ min: '1s' }).prefault('10m').describe('Maximum time from start to exchange.'),
+  start_lifetime: timeout({ min: '1s' }).prefault('10m').describe('Maximum time from start to exchange.'),
   parameters: mapByName(anyName, 'must be a parameter’s name', z.string(), { reserved: reservedParameters })
     .prefault({})
     .describe('Additional parameters of the authorization URL.'),

@@ -50,7 +50,7 @@ function findingsOfIssue(schema: z.ZodType, issue: Issue, value: unknown): Findi
     return issue.keys.map((key) => unknownKey([...path, key], known, lookUp(value, path)));
   }
   if (issue.code === 'invalid_union') {
-    const meant = issue.errors.find((branch) => !branch.some(isOfAnotherType));
+    const meant = issue.errors.find((branch) => !branch.some(isOfOtherType));
     if (meant)
       return meant.flatMap((inner) =>
         findingsOfIssue(schema, { ...inner, path: [...path, ...inner.path] }, value),
@@ -72,7 +72,7 @@ function unknownKey(path: Path, known: readonly string[], map: unknown): Finding
 }
 
 /** Whether a branch of a union failed at its root: then another branch was meant. */
-function isOfAnotherType(issue: Issue): boolean {
+function isOfOtherType(issue: Issue): boolean {
   return issue.path.length === 0 && ['invalid_type', 'invalid_value', 'invalid_union'].includes(issue.code);
 }
 

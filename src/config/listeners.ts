@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { listenHostRule } from './addresses.ts';
-import { duration, size, timeOut } from './durations-and-sizes.ts';
+import { duration, size, timeout } from './durations-and-sizes.ts';
 import { filePath, text, whole } from './scalars.ts';
 
 function listener(defaults: { host: string; port: number }) {
@@ -51,10 +51,10 @@ export const limits = z
     header_count: whole()
       .prefault(100)
       .describe('Maximum number of header fields in a request; beyond it 431.'),
-    header_timeout: timeOut()
+    header_timeout: timeout()
       .prefault('10s')
       .describe('Time for a whole request head to arrive; beyond it 408.'),
-    body_idle_timeout: timeOut()
+    body_idle_timeout: timeout()
       .prefault('30s')
       .describe('Time between two reads of a request body; beyond it 408.'),
     body_rate: size({ min: 0 })
@@ -62,10 +62,10 @@ export const limits = z
       .describe(
         'Minimum rate of a forwarded request body, in bytes per second, averaged, checked after 30 s; slower is 408; 0: no limit.',
       ),
-    write_idle_timeout: timeOut()
+    write_idle_timeout: timeout()
       .prefault('60s')
       .describe('Time a client may leave a response unread before its connection is closed.'),
-    keep_alive_timeout: timeOut()
+    keep_alive_timeout: timeout()
       .prefault('65s')
       .describe('Time a client connection may stay idle between two requests.'),
     requests_per_connection: whole({ min: 0 })
@@ -81,10 +81,10 @@ export const limits = z
 /** `shutdown`: what happens between SIGTERM and exit. */
 export const shutdown = z
   .strictObject({
-    delay: timeOut({ min: '0s' })
+    delay: timeout({ min: '0s' })
       .prefault('0s')
       .describe('How long connections are still accepted after SIGTERM while /readyz says draining.'),
-    timeout: timeOut({ min: '0s' })
+    timeout: timeout({ min: '0s' })
       .prefault('25s')
       .describe('How long requests in flight may take to finish after the delay; then they are reset.'),
   })

@@ -1,7 +1,7 @@
 import type { LineCounter } from 'yaml';
 import { lookUp } from './issues.ts';
 import { type ConfigProblem, type Finding, keyOf, type Path } from './problems.ts';
-import { type Location, placeKey, type Tree } from './tree.ts';
+import { type Location, locationKey, type Tree } from './tree.ts';
 
 /** Turns findings into problems with line and column, in file order, without duplicates. */
 export function positionsIn(lines: LineCounter, tree?: Tree) {
@@ -29,7 +29,7 @@ export function positionsIn(lines: LineCounter, tree?: Tree) {
 
   /** The location of the path or, if it was not written, of its nearest written parent. */
   function nearestLocation(path: Path): Location {
-    const location = tree?.places.get(placeKey(path));
+    const location = tree?.locations.get(locationKey(path));
     if (location) return location;
     return path.length === 0 ? { value: 0, hidden: true } : nearestLocation(path.slice(0, -1));
   }

@@ -54,8 +54,8 @@ function format(file: string, problem: ConfigProblem, kind: string): string {
   );
 }
 
-const longestValue = 100;
+const maxValueLength = 100;
 
 function cut(value: string): string {
-  return value.length > longestValue ? `${value.slice(0, longestValue)}…` : value;
+  return value.length > maxValueLength ? `${value.slice(0, maxValueLength)}…` : value;
 }

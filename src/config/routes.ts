@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { size, timeOut } from './durations-and-sizes.ts';
+import { size, timeout } from './durations-and-sizes.ts';
 import { withoutTrailingSlash } from './route-path.ts';
 import { matching, text } from './scalars.ts';
 import { scopeList } from './scope-names.ts';
@@ -106,9 +106,9 @@ const route = z.strictObject({
     .array(upgrade)
     .prefault([])
     .describe('Protocols that a request may upgrade to in addition to websocket; never h2c or TLS.'),
-  connect_timeout: timeOut().optional().describe('Overrides the upstream’s connect_timeout.'),
-  response_timeout: timeOut().optional().describe('Overrides the upstream’s response_timeout.'),
-  idle_timeout: timeOut().optional().describe('Overrides the upstream’s idle_timeout.'),
+  connect_timeout: timeout().optional().describe('Overrides the upstream’s connect_timeout.'),
+  response_timeout: timeout().optional().describe('Overrides the upstream’s response_timeout.'),
+  idle_timeout: timeout().optional().describe('Overrides the upstream’s idle_timeout.'),
 });
 
 /** `routes`: which path goes to which upstream, and who may use it. Parsed paths have no trailing slash, except `/`. */

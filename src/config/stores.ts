@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { clientTls } from './client-tls.ts';
-import { duration, timeOut } from './durations-and-sizes.ts';
+import { duration, timeout } from './durations-and-sizes.ts';
 import { parsedBy, secret, text, whole } from './scalars.ts';
 import { parseRecordsAddress, parseSessionsAddress } from './store-addresses.ts';
 
@@ -21,7 +21,7 @@ export const stores = z
       .describe(
         'Maximum number of connections to a postgres:// records store, besides the one that listens.',
       ),
-    records_statement_timeout: timeOut()
+    records_statement_timeout: timeout()
       .prefault('1500ms')
       .describe(
         'Timeout of one statement to a postgres:// records store; beyond it the store counts as unavailable.',
@@ -45,7 +45,7 @@ export const stores = z
     sessions_sentinel_password: secret()
       .optional()
       .describe('Password for the Sentinels themselves, if they have one.'),
-    sessions_command_timeout: timeOut()
+    sessions_command_timeout: timeout()
       .prefault('500ms')
       .describe('Timeout of one command to the session store; beyond it the store counts as unavailable.'),
     sessions_liveness_age: duration({ min: '0s' })

@@ -18,27 +18,27 @@ export interface Location {
 export interface Tree {
   /** Undefined if there was too much to read. */
   readonly value: unknown;
-  /** By {@link placeKey}. */
-  readonly places: ReadonlyMap<string, Location>;
+  /** By {@link locationKey}. */
+  readonly locations: ReadonlyMap<string, Location>;
   /** What is wrong so far; the values at these paths are omitted or undefined. */
   readonly findings: readonly Finding[];
 }
 
-/** The key of a path in {@link Tree.places}. */
-export function placeKey(path: Path): string {
+/** The key of a path in {@link Tree.locations}. */
+export function locationKey(path: Path): string {
   return JSON.stringify(path);
 }
 
 interface Reading {
   readonly document: Document;
   readonly surroundings: Surroundings;
-  readonly places: Map<string, Location>;
+  readonly locations: Map<string, Location>;
   readonly findings: Finding[];
   nodes: number;
 }
 
 // Aliases may repeat long lists again and again; no real configuration comes close.
-const mostNodes = 100_000;
+const maxNodes = 100_000;
 const tooLarge = new RangeError('too many nodes');
 const absent = Symbol('absent');
 
@@ -47,23 +47,23 @@ const absent = Symbol('absent');
  * neither aliases of aliases nor deep nesting are followed deeper than the schema goes.
  */
 export function readTree(document: Document, schema: z.ZodType, surroundings: Surroundings): Tree {
-  const reading: Reading = { document, surroundings, places: new Map(), findings: [], nodes: 0 };
+  const reading: Reading = { document, surroundings, locations: new Map(), findings: [], nodes: 0 };
   const root = document.contents;
-  reading.places.set(placeKey([]), { value: root?.range?.[0] ?? 0, hidden: false });
+  reading.locations.set(locationKey([]), { value: root?.range?.[0] ?? 0, hidden: false });
   const isEmpty = root === null || (isScalar(root) && root.value === null);
   try {
     const value = isEmpty ? {} : readNode(schema, root, [], reading);
-    return { value, places: reading.places, findings: reading.findings };
+    return { value, locations: reading.locations, findings: reading.findings };
   } catch (error) {
     if (error !== tooLarge) throw error;
-    return { value: undefined, places: reading.places, findings: [{ path: [], rule: 'is too large' }] };
+    return { value: undefined, locations: reading.locations, findings: [{ path: [], rule: 'is too large' }] };
   }
 }
 
 function readNode(schema: z.ZodType, written: unknown, path: Path, reading: Reading): unknown {
   const node = isAlias(written) ? written.resolve(reading.document) : written;
   reading.nodes += 1;
-  if (reading.nodes > mostNodes) throw tooLarge;
+  if (reading.nodes > maxNodes) throw tooLarge;
   if (isAlias(written) && !node) return fail(reading, path, 'must refer to an anchor above it');
   const shape = shapeOf(schema);
   if (shape.secret) hide(reading, path);
@@ -90,9 +90,9 @@ function readList(shape: Shape, items: readonly unknown[], path: Path, reading: 
   const read: unknown[] = [];
   if (!shape.items) return read;
   for (const item of items) {
-    const location = [...path, read.length];
-    reading.places.set(placeKey(location), { value: offsetOf(item) ?? 0, hidden: false });
-    const value = readNode(shape.items, item, location, reading);
+    const itemPath = [...path, read.length];
+    reading.locations.set(locationKey(itemPath), { value: offsetOf(item) ?? 0, hidden: false });
+    const value = readNode(shape.items, item, itemPath, reading);
     if (value !== absent) read.push(value);
   }
   return read;
@@ -126,7 +126,7 @@ function namedEntries(map: YAMLMap, path: Path, reading: Reading): { name: strin
     const offset = offsetOf(key);
     const rule = problemOfName(name, seen);
     if (rule === undefined) {
-      reading.places.set(placeKey([...path, name!]), {
+      reading.locations.set(locationKey([...path, name!]), {
         key: offset,
         value: offsetOf(value) ?? offset ?? 0,
         hidden: false,
@@ -156,8 +156,8 @@ function offsetOf(node: unknown): number | undefined {
 }
 
 function hide(reading: Reading, path: Path, origin?: string): void {
-  const location = reading.places.get(placeKey(path));
-  if (location) reading.places.set(placeKey(path), { ...location, hidden: true, origin });
+  const location = reading.locations.get(locationKey(path));
+  if (location) reading.locations.set(locationKey(path), { ...location, hidden: true, origin });
 }
 
 function fail(reading: Reading, path: Path, rule: string): undefined {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { hostHeaderRule } from './addresses.ts';
 import { clientTlsKeys } from './client-tls.ts';
-import { timeOut } from './durations-and-sizes.ts';
+import { timeout } from './durations-and-sizes.ts';
 import { mapByName, parsedBy, text, whole } from './scalars.ts';
 import { parseUpstreamAddress } from './upstream-address.ts';
 
@@ -22,9 +22,9 @@ const upstream = z.strictObject({
   url: text()
     .transform(parsedBy(parseUpstreamAddress))
     .describe('http(s)://HOST:PORT, unix:PATH or builtin:echo.'),
-  connect_timeout: timeOut().prefault('2s').describe('Time to connect; beyond it 504.'),
-  response_timeout: timeOut().prefault('60s').describe('Time until the head of the response; beyond it 504.'),
-  idle_timeout: timeOut()
+  connect_timeout: timeout().prefault('2s').describe('Time to connect; beyond it 504.'),
+  response_timeout: timeout().prefault('60s').describe('Time until the head of the response; beyond it 504.'),
+  idle_timeout: timeout()
     .prefault('5m')
     .describe('Time between two reads of a response body; beyond it the client’s connection is reset.'),
   max_connections: whole().prefault(256).describe('Connections open at the same time.'),

@@ -149,7 +149,7 @@ function addRevocations(registry: MetricsRegistry): GatewayMetrics['revocationSe
     type: 'histogram',
     collect: (name) => durations.samples(name, {}),
   });
-  return (afterMs) => durations.note(afterMs);
+  return (afterMs) => durations.record(afterMs);
 }
 
 function addReloads(registry: MetricsRegistry): Pick<GatewayMetrics, 'reloaded' | 'restartNeeded'> {

@@ -178,7 +178,7 @@ function measuredOperation(run: Call, waits: Durations, onError: () => void): Ca
   /** Observes the promise without wrapping it. */
   function noteWait(result: Promise<unknown>): void {
     const startedMs = performance.now();
-    const over = () => waits.note(performance.now() - startedMs);
+    const over = () => waits.record(performance.now() - startedMs);
     result.then(over, (error) => {
       over();
       if (isFailure(error)) onError();

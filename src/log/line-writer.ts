@@ -12,15 +12,15 @@ export interface LineWriter {
 }
 
 /** What may be pending for a stalled reader; beyond it, new lines are lost rather than the gateway. */
-const maxWaitingBytes = 32 * 1024 * 1024;
+const maxPendingBytes = 32 * 1024 * 1024;
 /** The size of a batch; smaller if the oldest line has waited long enough. */
-const enoughBytes = 64 * 1024;
-const longestWaitMs = 100;
+const batchBytes = 64 * 1024;
+const maxDelayMs = 100;
 /** The pause after a failed write (the reader is behind, or the disk full), doubled after each further one. */
-const firstPauseMs = 1;
-const longestPauseMs = 100;
-const longestPieceLength = 64 * 1024;
-const longestFlushMs = 1_000;
+const initialPauseMs = 1;
+const maxPauseMs = 100;
+const maxPieceLength = 64 * 1024;
+const maxFlushMs = 1_000;
 const flushPauseMs = 10;
 const nothing = Buffer.alloc(0);
 
@@ -52,11 +52,11 @@ function openWithoutBlocking(descriptor: number): Outlet {
   try {
     return { descriptor: openSync(`/proc/self/fd/${descriptor}`, O_WRONLY | O_NONBLOCK | O_NOCTTY) };
   } catch {
-    return switchedOver(descriptor);
+    return withoutBlocking(descriptor);
   }
 }
 
-function switchedOver(descriptor: number): Outlet {
+function withoutBlocking(descriptor: number): Outlet {
   try {
     return { descriptor, owner: new Socket({ fd: descriptor, readable: false }) };
   } catch {
@@ -71,11 +71,11 @@ class QueuedLines implements LineWriter {
   #pieces: string[] = [];
   /** The rest of the piece that is being written. */
   #rest = nothing;
-  #waitingBytes = 0;
+  #pendingBytes = 0;
   #isWriting = false;
   /** A thread of the pool is writing the rest; false while waiting for the next attempt. */
-  #isUnderWay = false;
-  #pauseMs = firstPauseMs;
+  #isInThread = false;
+  #pauseMs = initialPauseMs;
   #timer: NodeJS.Timeout | null = null;
   #onSettled: (() => void)[] = [];
 
@@ -85,71 +85,71 @@ class QueuedLines implements LineWriter {
 
   write(line: string): void {
     const bytes = Buffer.byteLength(line);
-    if (this.#waitingBytes + bytes > maxWaitingBytes) return;
-    this.#waitingBytes += bytes;
+    if (this.#pendingBytes + bytes > maxPendingBytes) return;
+    this.#pendingBytes += bytes;
     const last = this.#pieces.length - 1;
-    if (last >= 0 && this.#pieces[last]!.length + line.length <= longestPieceLength) {
+    if (last >= 0 && this.#pieces[last]!.length + line.length <= maxPieceLength) {
       this.#pieces[last] += line;
     } else this.#pieces.push(line);
-    if (!this.#isWriting) this.#writeWhenEnough();
+    if (!this.#isWriting) this.#writeFullBatch();
   }
 
   flush(): void {
     // The thread that is writing that piece will finish it.
-    if (this.#isUnderWay) this.#take(this.#rest.length);
-    this.#isUnderWay = false;
-    const giveUpAt = performance.now() + longestFlushMs;
-    while (this.#waitingBytes > 0) {
+    if (this.#isInThread) this.#take(this.#rest.length);
+    this.#isInThread = false;
+    const giveUpAt = performance.now() + maxFlushMs;
+    while (this.#pendingBytes > 0) {
       try {
         this.#take(writeSync(this.#outlet.descriptor, this.#nextBytes()));
       } catch (error) {
-        if (!isStandingStill(error) || performance.now() > giveUpAt) return;
+        if (!isReaderStalled(error) || performance.now() > giveUpAt) return;
         Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, flushPauseMs);
       }
     }
   }
 
   written(): Promise<void> {
-    if (this.#waitingBytes === 0) return Promise.resolve();
+    if (this.#pendingBytes === 0) return Promise.resolve();
     if (!this.#isWriting) this.#writeNext();
     return new Promise((resolve) => this.#onSettled.push(resolve));
   }
 
-  #writeWhenEnough(): void {
-    if (this.#waitingBytes >= enoughBytes) this.#writeNext();
-    else if (this.#waitingBytes > 0) this.#timer ??= setTimeout(this.#writeSoon, longestWaitMs).unref();
+  #writeFullBatch(): void {
+    if (this.#pendingBytes >= batchBytes) this.#writeNext();
+    else if (this.#pendingBytes > 0) this.#timer ??= setTimeout(this.#onDelayOver, maxDelayMs).unref();
   }
 
-  readonly #writeSoon = (): void => {
+  readonly #onDelayOver = (): void => {
     this.#timer = null;
     if (!this.#isWriting) this.#writeNext();
   };
 
   readonly #writeNext = (): void => {
-    this.#isWriting = this.#waitingBytes > 0;
-    this.#isUnderWay = this.#isWriting;
-    if (this.#isWriting) write(this.#outlet.descriptor, this.#nextBytes(), this.#wrote);
+    this.#isWriting = this.#pendingBytes > 0;
+    this.#isInThread = this.#isWriting;
+    if (this.#isWriting) write(this.#outlet.descriptor, this.#nextBytes(), this.#onWritten);
     else this.#settle();
   };
 
-  readonly #wrote = (error: NodeJS.ErrnoException | null, bytes: number): void => {
+  readonly #onWritten = (error: NodeJS.ErrnoException | null, bytes: number): void => {
     // Otherwise it was flushed in the meantime.
-    if (error === null && this.#isUnderWay) this.#take(bytes);
-    this.#isUnderWay = false;
+    if (error === null && this.#isInThread) this.#take(bytes);
+    this.#isInThread = false;
     if (error === null) {
-      this.#pauseMs = firstPauseMs;
-      this.#goOn();
+      this.#pauseMs = initialPauseMs;
+      this.#continue();
     } else {
-      if (!isStandingStill(error)) this.#settle();
+      if (!isReaderStalled(error)) this.#settle();
       setTimeout(this.#writeNext, this.#pauseMs).unref();
-      this.#pauseMs = Math.min(2 * this.#pauseMs, longestPauseMs);
+      this.#pauseMs = Math.min(2 * this.#pauseMs, maxPauseMs);
     }
   };
 
-  #goOn(): void {
+  #continue(): void {
     this.#isWriting = false;
     if (this.#rest.length > 0 || this.#onSettled.length > 0) this.#writeNext();
-    else this.#writeWhenEnough();
+    else this.#writeFullBatch();
   }
 
   #nextBytes(): Buffer {
@@ -159,7 +159,7 @@ class QueuedLines implements LineWriter {
 
   #take(bytes: number): void {
     this.#rest = this.#rest.subarray(bytes);
-    this.#waitingBytes -= bytes;
+    this.#pendingBytes -= bytes;
   }
 
   #settle(): void {
@@ -167,6 +167,6 @@ class QueuedLines implements LineWriter {
   }
 }
 
-function isStandingStill(error: unknown): boolean {
+function isReaderStalled(error: unknown): boolean {
   return (error as NodeJS.ErrnoException).code === 'EAGAIN';
 }

@@ -107,7 +107,7 @@ const secretFields = [
   'secret',
 ];
 
-const longestCloseMs = 1_000;
+const maxCloseMs = 1_000;
 
 /**
  * Opens the log on a file descriptor or a file; default: standard output. A line is written at most 100 ms later, under
@@ -174,7 +174,7 @@ export function createLogOn(
     },
     close: () =>
       new Promise((resolve) => {
-        const timer = setTimeout(resolve, longestCloseMs);
+        const timer = setTimeout(resolve, maxCloseMs);
         void written().then(() => {
           clearTimeout(timer);
           resolve();

@@ -14,7 +14,7 @@ export class Durations {
   }
 
   /** Records a duration in milliseconds. */
-  note(durationMs: number): void {
+  record(durationMs: number): void {
     const seconds = durationMs / 1000;
     const bounds = this.#boundsSeconds;
     let at = 0;

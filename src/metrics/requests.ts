@@ -103,8 +103,8 @@ export function createRequestCounts(
   return {
     done(route, method, status, outcome, durationMs, ownMs) {
       const counts = count(route, 2 * status + (readMethods.has(method) ? 1 : 0), outcome);
-      counts.whole.note(durationMs);
-      counts.own.note(ownMs);
+      counts.whole.record(durationMs);
+      counts.own.record(ownMs);
     },
     unreadable: (status, outcome) => void count('', 2 * status, outcome),
     forget(gone) {

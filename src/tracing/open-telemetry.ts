@@ -36,7 +36,7 @@ export interface ExportEvents {
 const kinds = { server: SpanKind.SERVER, client: SpanKind.CLIENT, internal: SpanKind.INTERNAL } as const;
 const failureAttribute = 'error.type';
 /** How long the end of the process waits for an unresponsive collector, ms. */
-const longestCloseMs = 2_000;
+const maxCloseMs = 2_000;
 
 /**
  * Spans of the OpenTelemetry SDK, exported by OTLP over HTTP as the environment says. The only file that imports the
@@ -60,7 +60,7 @@ export function createOpenTelemetry(
   return {
     begin: (start, traceparent) => beginSpan(tracer, start, parentOf(traceparent)),
     async close() {
-      const late = new Promise((resolve) => setTimeout(resolve, longestCloseMs).unref());
+      const late = new Promise((resolve) => setTimeout(resolve, maxCloseMs).unref());
       await Promise.race([provider.shutdown().catch(() => {}), late]);
     },
   };

@@ -23,13 +23,13 @@ async function exitCode({ child }: ServeProcess): Promise<number | null | 'late'
   return Promise.race([exited, sleep(soonMs, 'late' as const)]);
 }
 
-t.test('a signal ends serve whoever reads its log', async (t) => {
+t.test('a signal ends serve, whatever reads its log', async (t) => {
   const gateway = await serveUnread(t);
   gateway.child.kill('SIGTERM');
   t.equal(await exitCode(gateway), 0);
 });
 
-t.test('a second signal ends serve at once whoever reads its log', async (t) => {
+t.test('a second signal ends serve at once, whatever reads its log', async (t) => {
   const gateway = await serveUnread(t);
   const begun = performance.now();
   gateway.child.kill('SIGTERM');
@@ -39,13 +39,13 @@ t.test('a second signal ends serve at once whoever reads its log', async (t) => 
   t.ok(performance.now() - begun < 1_000);
 });
 
-t.test('an unexpected error ends serve whoever reads its log', async (t) => {
+t.test('an unexpected error ends serve, whatever reads its log', async (t) => {
   const gateway = await serveUnread(t, ['--import', trap]);
   gateway.child.kill('SIGUSR2');
   t.equal(await exitCode(gateway), 1);
 });
 
-t.test('an unexpected error ends serve when nobody reads its log any more', async (t) => {
+t.test('an unexpected error ends serve after its log’s reader is gone', async (t) => {
   const gateway = await createCommandFolder(t, { shutdown }).serve([], ['--import', trap]);
   gateway.child.stdout!.destroy();
   await gateway.api.send({ path: '/api/open/x' });

@@ -10,27 +10,30 @@ import { scrape } from '../support/scrape.ts';
 
 const { username, password } = administrator;
 
-t.test("Postern's own share is what comes before the upstream, and all of its own answers", async (t) => {
-  const upstream = await startHttpUpstream(t, async (_request, response) => {
-    await sleep(150);
-    response.end('late');
-  });
-  const { api, managementPort } = await startTestGateway(t, {
-    config: { upstreams: { app: { url: upstream.url } } },
-  });
-  t.equal((await api.send({ path: '/api/open/slow' })).text, 'late');
-  await api.activate(username, password, bootstrapToken);
-  const { value } = await scrape(managementPort);
-  const [whole, own] = ['request_duration_seconds_sum', 'request_own_seconds_sum'];
-  const forwarded = { route: '/api/open' };
-  t.ok(value(whole, forwarded) >= 0.145, 'the whole has the wait in it');
-  t.ok(value(own, forwarded) < 0.1, `its own share has not: ${value(own, forwarded)}`);
-  t.ok(value(own, forwarded) > 0);
-  const answered = { route: '/api/bootstrap/activate' };
-  t.equal(value(own, answered), value(whole, answered));
-});
+t.test(
+  "Postern's own share is the time before the upstream, and all of the time of its own responses",
+  async (t) => {
+    const upstream = await startHttpUpstream(t, async (_request, response) => {
+      await sleep(150);
+      response.end('late');
+    });
+    const { api, managementPort } = await startTestGateway(t, {
+      config: { upstreams: { app: { url: upstream.url } } },
+    });
+    t.equal((await api.send({ path: '/api/open/slow' })).text, 'late');
+    await api.activate(username, password, bootstrapToken);
+    const { value } = await scrape(managementPort);
+    const [whole, own] = ['request_duration_seconds_sum', 'request_own_seconds_sum'];
+    const forwarded = { route: '/api/open' };
+    t.ok(value(whole, forwarded) >= 0.145, 'the whole has the wait in it');
+    t.ok(value(own, forwarded) < 0.1, `its own share has not: ${value(own, forwarded)}`);
+    t.ok(value(own, forwarded) > 0);
+    const answered = { route: '/api/bootstrap/activate' };
+    t.equal(value(own, answered), value(whole, answered));
+  },
+);
 
-t.test('connections to an upstream are busy or free, and nobody waits while one is to be had', async (t) => {
+t.test('connections to an upstream are busy or free, and nothing waits while one is available', async (t) => {
   const { promise: mayEnd, resolve: end } = Promise.withResolvers<void>();
   const upstream = await startHttpUpstream(t, async (_request, response) => {
     await mayEnd;

@@ -7,7 +7,7 @@ import { startProviderGateway } from '../support/provider-gateway.ts';
 /** A call of an operation; `id` and `query` complete its path. */
 type Call = Omit<ApiRequest, 'path'> & { readonly id?: string; readonly query?: string };
 
-t.test('real answers are as the document has them', async (t) => {
+t.test('real responses match the document', async (t) => {
   const { api, assertion } = await startProviderGateway(
     t,
     { idp: { require: { hd: 'example.com' } } },

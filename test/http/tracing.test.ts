@@ -17,7 +17,7 @@ const sampled = `00-${traceId}-${callerId}-01`;
 const notSampled = `00-${traceId}-${callerId}-00`;
 const path = '/api/store/asset/1?token=in-the-query';
 
-/** A gateway that traces, with somebody signed in; whatever it exports is searched for secrets. */
+/** A gateway that traces, with a signed-in user; everything it exports is searched for secrets. */
 async function startTraced(t: Test, env: Record<string, string> = {}, config: object = {}) {
   const collector = await startOtlpCollector(t, env);
   const gateway = await startTestGateway(t, { config });
@@ -116,7 +116,7 @@ t.test(
   },
 );
 
-t.test('what Postern answers itself has spans of its stores, and no secret', async (t) => {
+t.test('what Postern serves itself has spans of its stores, and no secret', async (t) => {
   const { api, accessToken, collector } = await startTraced(t);
   await collector.traceOf('POST /api/admin/api-keys');
   const login = await collector.traceOf('POST /api/login/access-token');
@@ -131,7 +131,7 @@ t.test('what Postern answers itself has spans of its stores, and no secret', asy
   childOf(spans, authentication, 'sessions.findLive');
 });
 
-t.test('failures are told by their code', async (t) => {
+t.test('failures are recorded by their code', async (t) => {
   const upstreams = { app: { url: 'http://127.0.0.1:1' } };
   const { api, apiKey, collector } = await startTraced(t, {}, { upstreams });
   t.equal((await api.send({ path, apiKey })).status, 502);
@@ -181,7 +181,7 @@ t.test('what is asked of an identity provider is a span', async (t) => {
   t.ok(exchanged.some(({ name }) => name === 'records.acceptIdentity'));
 });
 
-t.test('a collector that is away holds nothing up, and is told of once', async (t) => {
+t.test('an unavailable collector blocks nothing, and is reported once', async (t) => {
   const { api, apiKey, collector, logLines, stop } = await startTraced(t);
   await collector.traceOf('POST /api/admin/api-keys');
   const told = (message: string) => logLines().filter(({ msg }) => msg === message).length;

@@ -10,7 +10,7 @@ import { startPostgres } from '../support/postgres-server.ts';
 import type { MetricFamily } from '../support/prometheus-text.ts';
 import { type Scrape, scrape } from '../support/scrape.ts';
 
-/** An expression, and where it stands. */
+/** An expression and its location. */
 interface Expression {
   readonly where: string;
   readonly text: string;
@@ -26,7 +26,7 @@ setFlagsFromString('--expose-gc');
 /** The gateway is in this process: what is collected here, it shows. */
 const collectGarbage: () => void = runInNewContext('gc');
 
-/** What a gateway with everything that has metrics shows after somebody came by on every kind of way. */
+/** The metrics of a gateway with every feature that has some, after every kind of request. */
 async function metricsAfterWalk(t: Test): Promise<Scrape> {
   const { url } = await startPostgres(t);
   const { api, managementPort } = await startTestGateway(t, {

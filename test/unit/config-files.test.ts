@@ -93,7 +93,7 @@ for (const [sentence, yaml, ...lines] of rows)
     t.strictSame(load(yaml).lines, lines);
   });
 
-t.test('a file that is not usable is a source, because it may be put right', async (t) => {
+t.test('an unusable file is a source, because it may be repaired', async (t) => {
   const broken = load(listen('first.crt', 'second.key'));
   t.strictSame(
     broken.sources,

@@ -111,7 +111,7 @@ const providersAndUpstreams: Row[] = [
     ],
   ),
   [
-    'unsolicited that is none of its values',
+    'unsolicited with an unknown value',
     providerOf('unsolicited: »start'),
     'identity_providers.idp.unsolicited: must be true, false or started (start)',
   ],

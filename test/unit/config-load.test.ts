@@ -59,7 +59,7 @@ for (const [sentence, content, expected] of [
     t.strictSame(sources, [`${folder}/postern.yaml`, `${folder}/secrets/token`]);
   });
 
-t.test('an optional file that is not there counts as absent, and is a source all the same', async (t) => {
+t.test('an optional file that is missing counts as absent, and is a source nevertheless', async (t) => {
   const { config, sources, folder } = loadGood(t, 'bootstrap: { token: { file: later, optional: true } }');
   t.strictSame(config.bootstrap, {});
   t.ok(sources.includes(`${folder}/later`));
@@ -169,7 +169,7 @@ t.test('a byte order mark and lines of DOS change neither meaning nor place', as
 });
 
 for (const [sentence, name, rule] of [
-  ['a configuration file that is not there', 'none.yaml', "can't be read: no such file (ENOENT)"],
+  ['a missing configuration file', 'none.yaml', "can't be read: no such file (ENOENT)"],
   ['a folder in place of the configuration file', '.', "can't be read: it is a folder (EISDIR)"],
   ['a configuration file that is not UTF-8', 'latin1.yaml', 'must be UTF-8'],
 ] as const)

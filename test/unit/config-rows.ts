@@ -6,7 +6,7 @@ import { loadConfig } from '../../src/config/load.ts';
 import { formatProblem } from '../../src/config/problems.ts';
 
 /**
- * A sentence, a file in which `»` stands before each place that is reported, and what is reported there, in order; what
+ * A sentence, a file with `»` before each location that is reported, and what is reported there, in order; what
  * exceeds the marks is at the last. The required keys are added below unless the file has a tenant.
  */
 export type Row = [sentence: string, yaml: string, ...problems: string[]];

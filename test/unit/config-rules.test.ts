@@ -32,7 +32,7 @@ const upstreamsAndScopes: Row[] = [
     'upstreams: must be a map (5)',
   ],
   [
-    'scopes outside the catalogue, beside built-in ones',
+    'scopes outside the catalogue, next to built-in ones',
     `scopes: { a: A }\n${routes('{ prefix: /, upstream: app, scopes: [a, »b, audit:read, »audit:write] }')}`,
     'routes[0].scopes[1]: must be a scope in the catalogue (b)',
     'routes[0].scopes[3]: must be a scope in the catalogue (audit:write)',
@@ -48,7 +48,7 @@ const upstreamsAndScopes: Row[] = [
     'scopes: must be a map',
   ],
   [
-    'a scope that is no scope token is said once',
+    'an invalid scope token is reported once',
     routes('{ prefix: /, upstream: app, scopes: [»"a b"] }'),
     'routes[0].scopes[0]: must be a scope token (RFC 6749): visible ASCII without " and \\ (a b)',
   ],
@@ -119,22 +119,22 @@ const routesByThemselves: Row[] = [
     'routes[1].exact: duplicates routes[0].exact (/a)',
   ],
   [
-    'preflights that both Postern and an upstream would answer',
+    'preflights that both Postern and an upstream would handle',
     `cors: { origins: [https://a.example] }\n${routes('{ prefix: /, upstream: app, »preflight: upstream }')}`,
     "routes[0].preflight: can't be combined with cors.origins",
   ],
   [
-    'preflights that an upstream answers, without origins',
+    'preflights that an upstream handles, without origins',
     `cors: { origins: [] }\n${routes('{ prefix: /, upstream: app, preflight: upstream }')}`,
   ],
   [
-    'preflights that somebody else answers',
+    'preflights handled by neither',
     routes('{ prefix: /, upstream: app, preflight: »own }'),
     'routes[0].preflight: must be upstream (own)',
   ],
   ['no route at all', 'routes: »[]', 'routes: must have at least one route'],
   [
-    'headers for the caller that Postern judges, sets or frames with',
+    'identity headers that Postern checks, sets or frames with',
     `upstreams:
   app:
     url: builtin:echo
@@ -165,7 +165,7 @@ ${[
     ].map((name) => `upstreams.app.identity_headers.${name}: is a name that Postern checks, sets or drops`),
   ],
   [
-    'headers for the caller with odd names, names given twice and values that nobody knows',
+    'identity headers with odd names, duplicate names and unknown values',
     `upstreams:
   app:
     url: builtin:echo
@@ -176,7 +176,7 @@ routes: [{ prefix: /, upstream: app }]`,
     'upstreams.app.identity_headers.X-B: must be one of subject, username, display_name, email, method, scopes, scopes_csv, credential_id, tenant (name)',
   ],
   [
-    'headers that can not be dropped',
+    'headers that can’t be dropped',
     'headers: { drop: [X-Custom, »Host, »content_length, »"a b", X_Y] }',
     "headers.drop[1]: is set on every request and can't be dropped (Host)",
     "headers.drop[2]: is set on every request and can't be dropped (content_length)",
@@ -223,7 +223,7 @@ const ambiguousPaths: Row[] = (
     ['with an escaped backslash', '/a%5Cb', 'must not contain %5C'],
     ['with an escaped NUL', '/a%00', 'must not contain %00'],
     ['that is escaped twice', '/a%2520', 'must be percent-encoded once'],
-    ['with escapes that are no UTF-8', '/a%ff', 'must be percent-encoded UTF-8'],
+    ['with escapes that aren’t UTF-8', '/a%ff', 'must be percent-encoded UTF-8'],
   ] as const
 ).map(([sentence, path, rule]) => [
   `a route’s path ${sentence}`,
@@ -235,7 +235,7 @@ const own = (area: string) => `is in ${area}, which Postern serves itself`;
 
 const ownPaths: Row[] = [
   [
-    'routes that no request reaches, for Postern answers there',
+    'routes that no request reaches, because Postern serves them',
     routes(
       '{ prefix: »/api/login, upstream: app }',
       '{ exact: »/api/logout/, upstream: app }',
@@ -253,7 +253,7 @@ const ownPaths: Row[] = [
     `routes[4].exact: ${own('/.well-known/jwks.json')} (/.well-known/jwks.json)`,
   ],
   [
-    'routes in an area that is the upstream’s, and in one that is not',
+    'routes in an area of the upstream, and in one that isn’t',
     `endpoints: { self_sessions: upstream, users: own }\n${routes(
       '{ prefix: /api/self/sessions, upstream: app }',
       '{ prefix: »/api/admin/users, upstream: app }',
@@ -261,7 +261,7 @@ const ownPaths: Row[] = [
     `routes[1].prefix: ${own('/api/admin/users')} (/api/admin/users)`,
   ],
   [
-    'routes that servers read as a path of Postern’s',
+    'routes that servers read as one of Postern’s paths',
     `paths: { semicolons: pass, encoded_slashes: pass }\n${routes(
       '{ prefix: »/API/Login, upstream: app }',
       '{ prefix: »"/api/login;v", upstream: app }',
@@ -272,7 +272,7 @@ const ownPaths: Row[] = [
     `routes[2].prefix: ${own('/api/logout')} (/api%2flogout)`,
   ],
   [
-    'a route in an area of which nobody knows whose it is',
+    'a route in an area whose owner is unknown',
     `endpoints: { audit: »me }\n${routes('{ prefix: /api/admin/audit, upstream: app }')}`,
     'endpoints.audit: must be one of own, upstream (me)',
   ],
@@ -284,7 +284,7 @@ const goodPaths: Row[] = [
     `paths: { semicolons: pass, encoded_slashes: pass }\n${routes('{ prefix: "/a;b%2Fc%3bd", upstream: app }')}`,
   ],
   [
-    'escaped UTF-8, a trailing slash and marks of all kinds',
+    'escaped UTF-8, a trailing slash and all kinds of punctuation',
     routes('{ prefix: "/%C3%A4/a:b@c,$&+=!~/", upstream: app }'),
   ],
 ];
@@ -342,20 +342,20 @@ const cookies: Row[] = [
 
 const stores: Row[] = [
   [
-    'TLS towards files',
+    'TLS for files',
     'stores: { »records_tls: { ca: a }, »sessions_tls: { ca: a } }',
     'stores.records_tls: requires a postgres:// records store',
     'stores.sessions_tls: requires a rediss://, redis+sentinel:// or redis+cluster:// session store',
   ],
   [
-    'a password, connections and a time-out towards a file',
+    'a password, connections and a timeout for a file',
     'stores: { »records_password: a, »records_connections: 1, »records_statement_timeout: 1s }',
     'stores.records_password: requires a postgres:// records store',
     'stores.records_connections: requires a postgres:// records store',
     'stores.records_statement_timeout: requires a postgres:// records store',
   ],
   [
-    'a user and passwords towards files',
+    'a user and passwords for files',
     'stores: { »sessions_username: a, »sessions_password: b, »sessions_sentinel_password: c }',
     'stores.sessions_username: requires a session store in Redis',
     'stores.sessions_password: requires a session store in Redis',
@@ -367,22 +367,22 @@ const stores: Row[] = [
     'stores.sessions: must have a percent-encoded user and password',
   ],
   [
-    'a password of Sentinels where there are none',
+    'a password for Sentinels where there are none',
     'stores: { sessions: "redis://a", sessions_password: b, »sessions_sentinel_password: c }',
     'stores.sessions_sentinel_password: requires a redis+sentinel:// session store',
   ],
   [
-    'TLS towards plain redis',
+    'TLS for plain redis',
     'stores: { sessions: "redis://a", »sessions_tls: {} }',
     'stores.sessions_tls: requires a rediss://, redis+sentinel:// or redis+cluster:// session store',
   ],
   [
-    'TLS towards a store that is broken itself',
+    'TLS for a store with a broken address',
     'stores: { sessions: »redis, sessions_tls: {} }',
     'stores.sessions: must be sqlite:PATH, redis://HOST, rediss://HOST, redis+sentinel://HOST,HOST/NAME, redis+cluster://HOST,HOST or redis+unix:PATH',
   ],
   [
-    'TLS and a password towards a store whose address is not known',
+    'TLS and a password for a store with an unknown address',
     'stores: { records: »{ env: MISSING }, records_tls: {}, records_password: a }',
     'stores.records: environment variable MISSING is not set',
   ],
@@ -392,7 +392,7 @@ const stores: Row[] = [
     'stores.sessions_tls.cert: requires key (a)',
   ],
   [
-    'a key without its client certificate, towards an upstream without TLS',
+    'a key without its client certificate, for an upstream without TLS',
     'upstreams: { app: { url: unix:a, »tls: { key: »a } } }',
     'upstreams.app.tls: requires an https:// url',
     'upstreams.app.tls.key: requires cert (a)',
@@ -403,17 +403,17 @@ const stores: Row[] = [
     'passwords.memory: memory must be at least 8KiB per lane (parallelism) (31KiB)',
   ],
   [
-    'a time without a store below the age of a look',
+    'stale_if_error below sessions_liveness_age',
     'sessions: { stale_if_error: »4999ms }',
     'sessions.stale_if_error: must be at least stores.sessions_liveness_age, 5s (4999ms)',
   ],
   [
-    'an age of a look beyond the time without a store',
+    'sessions_liveness_age above stale_if_error',
     'stores: { sessions_liveness_age: »31s }',
     'stores.sessions_liveness_age: must be at most sessions.stale_if_error, 30s (31s)',
   ],
   [
-    'a time without a store that is the age of a look',
+    'stale_if_error equal to sessions_liveness_age',
     'sessions: { stale_if_error: 1m }\nstores: { sessions_liveness_age: 60s }',
   ],
   ['enough memory for the lanes', 'passwords: { memory: 32KiB, parallelism: 4 }'],
@@ -428,7 +428,7 @@ const stores: Row[] = [
     'listen.port: is the port of the other listener (9090)',
   ],
   [
-    'both listeners on one port while one address is not known',
+    'both listeners on one port while one address is unknown',
     'listen: { port: 9090, host: »{ env: MISSING } }',
     'listen.host: environment variable MISSING is not set',
   ],

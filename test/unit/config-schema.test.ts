@@ -28,7 +28,7 @@ const env = {
   POSTERN_SENTINEL_PASSWORD: 'secret',
 };
 
-t.test('docs/config.schema.json is in step; UPDATE=1 writes it anew', async (t) => {
+t.test('docs/config.schema.json is up to date; UPDATE=1 rewrites it', async (t) => {
   const file = 'docs/config.schema.json';
   const text = `${JSON.stringify(root, null, 2)}\n`;
   if (process.env.UPDATE) writeFileSync(file, text);

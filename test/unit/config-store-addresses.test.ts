@@ -109,8 +109,8 @@ const refusedRecords = {
   'that prefers TLS': 'postgres://u:secret@db/d?sslmode=prefer',
   'that verifies no host name': 'postgres://u:secret@db/d?sslmode=verify-ca',
   'with a parameter that would be ignored': 'postgres://u:secret@db/d?sslrootcert=secret',
-  'with a password that is not percent-encoded well': 'postgres://u:secret%@db/d',
-  'with a database that is not percent-encoded well': 'postgres://u:secret@db/%ff',
+  'with a password of malformed percent-encoding': 'postgres://u:secret%@db/d',
+  'with a database of malformed percent-encoding': 'postgres://u:secret@db/%ff',
   'with a fragment': 'postgres://u:secret@db/d#secret',
 };
 
@@ -124,12 +124,12 @@ const refusedSessions = {
   'of another kind': 'memcached://u:secret@a',
   'without a host': 'redis://u:secret@',
   'with an empty database': 'redis://u:secret@a/',
-  'with a database that is no number': 'redis://u:secret@a/x',
+  'with a database that isn’t a number': 'redis://u:secret@a/x',
   'with a query': 'redis://u:secret@a/0?x',
   'of several hosts, where one is expected': 'redis://u:secret@a,b',
   'with a port out of range': 'redis+cluster://u:secret@a,b:65536',
   'of Sentinels without a name': 'redis+sentinel://u:secret@a,b',
-  'with a password that is not percent-encoded well': 'rediss://u:secret%@a',
+  'with a password of malformed percent-encoding': 'rediss://u:secret%@a',
 };
 
 for (const [sentence, address] of Object.entries(refusedSessions))

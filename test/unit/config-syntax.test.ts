@@ -73,7 +73,7 @@ const outside: Row[] = [
     'bootstrap.token: environment variable MISSING is not set',
   ],
   [
-    'a required variable that is not set is said once',
+    'a required variable that is not set is reported once',
     'tenant: »{ env: MISSING }\nbase_url: https://a.example',
     'tenant: environment variable MISSING is not set',
   ],
@@ -94,7 +94,7 @@ const outside: Row[] = [
     'bootstrap.token: environment variable toString is not set',
   ],
   [
-    'a file that is not there',
+    'a missing file',
     'bootstrap: { token: »{ file: missing } }',
     "bootstrap.token: file missing can't be read: no such file (ENOENT)",
   ],
@@ -119,7 +119,7 @@ const outside: Row[] = [
     'bootstrap.token.optinal: unknown key: did you mean "optional"?',
   ],
   [
-    'an option that is no boolean',
+    'an option that isn’t a boolean',
     'bootstrap: { token: »{ env: LONG, optional: yes } }',
     'bootstrap.token: optional must be true or false',
   ],

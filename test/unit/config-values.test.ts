@@ -37,7 +37,7 @@ const values: Row[] = [
     'base_url: must be an http:// or https:// URL (ftp://a.example)',
   ],
   [
-    'a base_url that is not how browsers write it',
+    'a base_url not in the form browsers send',
     'tenant: a\nbase_url: »https://A.example:443',
     'base_url: must be in the form browsers send: lower case, no default port (https://A.example:443)',
   ],
@@ -84,12 +84,12 @@ const values: Row[] = [
     'tokens.access_lifetime: must be at least 1s (0s)',
   ],
   [
-    'a time-out of zero, which Node would read as none',
+    'a timeout of zero, which Node would take for none',
     'limits: { keep_alive_timeout: »0s }',
     'limits.keep_alive_timeout: must be at least 1ms (0s)',
   ],
   [
-    'a time-out that would overflow a timer',
+    'a timeout that would overflow a timer',
     'limits: { header_timeout: »25d }',
     'limits.header_timeout: must be at most 24d (25d)',
   ],
@@ -148,7 +148,7 @@ const values: Row[] = [
     'bootstrap.token: must be at least 20 characters',
   ],
   [
-    'a memory that is no multiple of a kibibyte',
+    'a memory that isn’t a multiple of a kibibyte',
     'passwords: { memory: »20000 }',
     'passwords.memory: must be a multiple of 1KiB (20000)',
   ],
@@ -163,7 +163,7 @@ const values: Row[] = [
     'stores.records: must be sqlite:PATH or postgres://HOST/DATABASE, optionally with ?schema=NAME or ?sslmode=require',
   ],
   [
-    'a records store whose database is not percent-encoded well',
+    'a records store with malformed percent-encoding in its database',
     'stores: { records: »postgres://postern@db/%ff }',
     'stores.records: must have a percent-encoded database name',
   ],
@@ -183,7 +183,7 @@ const values: Row[] = [
     'scopes.a"b: must be a scope token (RFC 6749): visible ASCII without " and \\',
   ],
   [
-    'an endpoint nobody answers',
+    'an endpoint served by neither',
     'endpoints: { users: »off }',
     'endpoints.users: must be one of own, upstream (off)',
   ],

@@ -86,8 +86,11 @@ const refused = {
     'username=a&%75sername=a&password=b',
     [repeated('username', ['a', 'a'])],
   ],
-  'bytes that are no UTF-8 are no string': ['username=a%FF&password=b', [notUnicode('username', 'a\udcff')]],
-  'a secret that is no UTF-8 is not shown': ['username=a&password=%C0%AF', [notUnicode('password', null)]],
+  'bytes that aren’t UTF-8 aren’t a string': [
+    'username=a%FF&password=b',
+    [notUnicode('username', 'a\udcff')],
+  ],
+  'a secret that isn’t UTF-8 is not shown': ['username=a&password=%C0%AF', [notUnicode('password', null)]],
 } as const;
 
 for (const [name, [body, problems]] of Object.entries(refused)) {
@@ -95,12 +98,12 @@ for (const [name, [body, problems]] of Object.entries(refused)) {
 }
 
 for (const type of ['application/json', 'multipart/form-data; boundary=x', '', `${form}; charset=latin1`]) {
-  t.test(`as "${type}" the body is no form`, async (t) => {
+  t.test(`as "${type}" the body is not a form`, async (t) => {
     t.strictSame(problemsOf('username=a&password=b', type), [missing('username'), missing('password')]);
   });
 }
 
-t.test('without a content type the body is no form', async (t) => {
+t.test('without a content type the body is not a form', async (t) => {
   t.throws(() => readForm(Buffer.from('username=a&password=b'), undefined, schema), ValidationError);
 });
 
@@ -108,7 +111,7 @@ t.test('a form may name its charset, when it is UTF-8', async (t) => {
   t.equal(read('username=a&password=b', `${form}; charset=UTF-8`).username, 'a');
 });
 
-t.test('a repeated field is no string, also where one of a few words is wanted', async (t) => {
+t.test('a repeated field isn’t a string, even where one of a few words is expected', async (t) => {
   const words = z.object({ kind: z.enum(['a', 'b']) });
   const thrown = t.throws(() => readForm(Buffer.from('kind=a&kind=a'), form, words)) as ValidationError;
   t.strictSame(thrown.problems, [repeated('kind', ['a', 'a'])]);

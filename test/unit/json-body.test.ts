@@ -50,7 +50,7 @@ for (const type of [
   });
 }
 
-t.test('a body of the wrong type is not shown by an endpoint that takes secrets', async (t) => {
+t.test('a body of the wrong type is not shown by an endpoint that accepts secrets', async (t) => {
   t.strictSame(problemsOf('{"name":"a"}', 'text/plain', ['name']), [notAnObject(null)]);
   t.strictSame(problemsOf('["hunter2"]', 'application/json', ['name']), [notAnObject(null)]);
 });

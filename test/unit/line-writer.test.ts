@@ -40,14 +40,14 @@ t.test('lines come out whole and in their order, however slowly they are read', 
   await writer.written();
 });
 
-t.test('one line is written soon, and nobody need ask for it', async (t) => {
+t.test('a single line is written soon, without a flush', async (t) => {
   const { descriptor, read, text } = openPipe(t);
   createLineWriter(descriptor).write('alone\n');
   await eventually('it', () => read() > 0);
   t.equal(text(), 'alone\n');
 });
 
-t.test('a reader that stands still loses what is beyond 32 MiB, and nothing before it', async (t) => {
+t.test('a stalled reader loses what is beyond 32 MiB, and nothing before it', async (t) => {
   const { descriptor, read, text } = openPipe(t);
   const writer = createLineWriter(descriptor);
   const line = `${'x'.repeat(1024 * 1024 - 1)}\n`;
@@ -72,7 +72,7 @@ t.test('what is flushed is written when it returns, once', async (t) => {
   t.same(sorted(readFileSync(path, 'utf8')), sorted(`${lines.join('')}last\n`));
 });
 
-t.test('a flush gives up on a reader that stands still or is gone', async (t) => {
+t.test('a flush gives up on a reader that has stalled or gone', async (t) => {
   const { descriptor } = openPipe(t);
   const writer = createLineWriter(descriptor);
   for (const line of lines) writer.write(line);

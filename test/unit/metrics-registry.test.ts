@@ -39,7 +39,7 @@ t.test('our metrics are written as those of prom-client are', async (t) => {
     registers,
   });
   for (const milliseconds of [50, 100, 250, 4_000]) {
-    durations.note(milliseconds);
+    durations.record(milliseconds);
     histogram.observe({ route: label }, milliseconds / 1_000);
   }
 

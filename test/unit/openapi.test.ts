@@ -42,7 +42,7 @@ const operations = Object.entries(document.paths).flatMap(([path, item]) =>
 const operationOf = (id: string) =>
   operations.find(({ operation }) => operation.operationId === id)!.operation;
 
-t.test('docs/openapi.json is in step; UPDATE=1 writes it anew', async (t) => {
+t.test('docs/openapi.json is up to date; UPDATE=1 rewrites it', async (t) => {
   const file = 'docs/openapi.json';
   if (process.env.UPDATE) writeFileSync(file, text);
   t.equal(readFileSync(file, 'utf8'), text);
@@ -107,7 +107,7 @@ t.test('every endpoint in the sources is described, and nothing else', async (t)
   t.strictSame(described.sort(), declared.sort());
 });
 
-t.test('what a scope guards names it beside both credentials', async (t) => {
+t.test('an operation guarded by a scope names it for both credentials', async (t) => {
   const { security, responses } = operationOf('ApiKeys-Create');
   t.strictSame(security, [{ access_token: ['apikeys:write'] }, { api_key: ['apikeys:write'] }]);
   t.match(responses[403]!.content!['application/json'].examples, {
@@ -182,7 +182,7 @@ t.test('the list has every filter as a parameter, with its default', async (t) =
   t.notOk(parameters!.some(({ required }) => required));
 });
 
-t.test('answers may grow, requests may not', async (t) => {
+t.test('responses may get new members, requests may not', async (t) => {
   const { ApiKeyRead, ApiKeyWriteCreate } = document.components.schemas!;
   t.equal(ApiKeyRead!.additionalProperties, undefined);
   t.equal(ApiKeyWriteCreate!.additionalProperties, false);

@@ -27,7 +27,7 @@ const refused: Record<string, string> = {
   'a comma at the end': counter('a{x="1",} 1'),
   'empty braces': counter('a{} 1'),
   'no value': counter('a'),
-  'a value that is none': counter('a 0x1'),
+  'an invalid value': counter('a 0x1'),
   'a negative count': counter('a -1'),
   'buckets that fall': histogram('a_bucket{le="1"} 2', 'a_bucket{le="+Inf"} 1', 'a_sum 1', 'a_count 1'),
   'bounds that fall': histogram('a_bucket{le="2"} 1', 'a_bucket{le="1"} 1', 'a_sum 1', 'a_count 1'),

@@ -3,7 +3,7 @@ import { readTracingSettings, type TracingSettings } from '../../src/tracing/env
 
 const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318' };
 
-/** What is read, and what of it is told of. */
+/** The settings read, and the problems reported. */
 function read(env: NodeJS.ProcessEnv): { settings: TracingSettings | null; problems: string[] } {
   const problems: string[] = [];
   const settings = readTracingSettings(env, (problem) => problems.push(problem));
@@ -24,7 +24,7 @@ for (const { name, env } of off)
 
 const unusable = ['not a url', 'http://h:99999', 'otel:4318', '::::', 'grpc://collector:4317', 'http://c '];
 
-t.test('an endpoint that can not be used is told of by its name, and nothing is traced', async (t) => {
+t.test('an unusable endpoint is reported by name, and nothing is traced', async (t) => {
   for (const name of ['OTEL_EXPORTER_OTLP_ENDPOINT', 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'])
     for (const value of unusable) {
       const { settings, problems } = read({ ...endpoint, [name]: value });
@@ -54,7 +54,7 @@ t.test('the sampler is the one that is named', async (t) => {
   t.ok(read({ ...endpoint, OTEL_TRACES_EXPORTER: 'console, otlp', OTEL_SDK_DISABLED: 'no' }).settings);
 });
 
-t.test('what can not be used is told of, and as if it were not there', async (t) => {
+t.test('what can’t be used is reported and otherwise ignored', async (t) => {
   const found = read({
     ...endpoint,
     OTEL_TRACES_SAMPLER: 'jaeger_remote',

@@ -40,11 +40,15 @@ const unicode = 'Input should be a valid string, unable to parse raw data as a u
 const extra = ['extra_forbidden', 'Extra inputs are not permitted'] as const;
 const refused: readonly (readonly [name: string, fields: object, rows: readonly Row[]])[] = [
   [
-    'null is no string',
+    'null isn’t a string',
     { label: null },
     [['string_type', 'Input should be a valid string', ['label'], null]],
   ],
-  ['a number is no string', { label: 1 }, [['string_type', 'Input should be a valid string', ['label'], 1]]],
+  [
+    'a number isn’t a string',
+    { label: 1 },
+    [['string_type', 'Input should be a valid string', ['label'], 1]],
+  ],
   [
     'a string of spaces is empty once trimmed, and shown raw',
     { label: ' ' },
@@ -94,19 +98,23 @@ const refused: readonly (readonly [name: string, fields: object, rows: readonly 
       ],
     ],
   ],
-  ['a lone surrogate is no Unicode', { label: '\ud800' }, [['string_unicode', unicode, ['label'], '\ud800']]],
+  ['a lone surrogate isn’t Unicode', { label: '\ud800' }, [['string_unicode', unicode, ['label'], '\ud800']]],
   [
     'a lone surrogate in a list is found',
     { scopes: ['a', '\udfff'] },
     [['string_unicode', unicode, ['scopes', 1], '\udfff']],
   ],
   [
-    'a string that is no Unicode is not measured',
+    'the length of a string that isn’t Unicode is not checked',
     { note: '\ud800' },
     [['string_unicode', unicode, ['note'], '\ud800']],
   ],
-  ['a string is no list', { scopes: 'a' }, [['list_type', 'Input should be a valid list', ['scopes'], 'a']]],
-  ['null is no list', { scopes: null }, [['list_type', 'Input should be a valid list', ['scopes'], null]]],
+  [
+    'a string isn’t a list',
+    { scopes: 'a' },
+    [['list_type', 'Input should be a valid list', ['scopes'], 'a']],
+  ],
+  ['null isn’t a list', { scopes: null }, [['list_type', 'Input should be a valid list', ['scopes'], null]]],
   [
     'items are judged one by one',
     { scopes: ['a', 1] },
@@ -144,7 +152,7 @@ const refused: readonly (readonly [name: string, fields: object, rows: readonly 
     ],
   ],
   [
-    'two empty lists are reported beside other problems',
+    'two empty lists are reported along with other problems',
     { label: 1, scopes: [], flag: 'x' },
     [
       ['string_type', 'Input should be a valid string', ['label'], 1],
@@ -158,7 +166,11 @@ const refused: readonly (readonly [name: string, fields: object, rows: readonly 
       ['bool_type', 'Input should be a valid boolean', ['flag'], 'x'],
     ],
   ],
-  ['null is no boolean', { flag: null }, [['bool_type', 'Input should be a valid boolean', ['flag'], null]]],
+  [
+    'null isn’t a boolean',
+    { flag: null },
+    [['bool_type', 'Input should be a valid boolean', ['flag'], null]],
+  ],
   [
     'another word than the two',
     { kind: 'c' },
@@ -226,7 +238,7 @@ t.test('good fields come back trimmed and with defaults', async (t) => {
   t.strictSame(validate(schema, good, { loc: 'body' }), { ...good, scope_sets: [] });
 });
 
-t.test('thirty thousand bad fields or items take linear time, and the first 256 are told', async (t) => {
+t.test('thirty thousand bad fields or items take linear time, and the first 256 are reported', async (t) => {
   const many = Object.fromEntries(Array.from({ length: 30_000 }, (_, index) => [`f${index}`, 1]));
   t.equal(problemsOf({ ...good, ...many }).length, 256);
   const open = z.object({ list: z.array(z.string()) });
