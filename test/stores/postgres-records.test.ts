@@ -11,6 +11,7 @@ import { startTcpRelay } from '../support/tcp-relay.ts';
 const refusal = { code: 'store_unavailable' };
 /** The promise, plus a margin for a busy machine. */
 const longestMs = 2_000 + 300;
+const limits = { ...recordsLimits, timeoutMs: 1_800 };
 
 const use = { logins: new Map([['a', 1]]), keys: new Map() };
 const connections = `SELECT pid FROM pg_stat_activity WHERE application_name = 'postern'`;
@@ -30,7 +31,7 @@ async function refusesAll(t: Test, calls: readonly unknown[]) {
 if (requirePostgres(t)) {
   t.test('a killed server is unavailable within two seconds, and available after its restart', async (t) => {
     const server = await startPostgres(t);
-    const store = await openPostgresUnderTest(t, accessToNewSchema(server));
+    const store = await openPostgresUnderTest(t, accessToNewSchema(server), limits);
     await store.createUser(newUser('a'), 'a');
     // All connections of the pool.
     await Promise.all(Array.from({ length: 20 }, () => store.findUser('a')));
@@ -50,7 +51,7 @@ if (requirePostgres(t)) {
 
   t.test('a paused server blocks no caller, and no queue grows without bound', async (t) => {
     const server = await startPostgres(t);
-    const store = await openPostgresUnderTest(t, accessToNewSchema(server));
+    const store = await openPostgresUnderTest(t, accessToNewSchema(server), limits);
     await store.createUser(newUser('a'), 'a');
     await Promise.all(Array.from({ length: 20 }, () => store.findUser('a')));
     server.pause();
@@ -79,7 +80,7 @@ if (requirePostgres(t)) {
     'a server that accepts no writes is unavailable for writes, and is left for one that does',
     async (t) => {
       const server = await startPostgres(t);
-      const store = await openPostgresUnderTest(t, accessToNewSchema(server));
+      const store = await openPostgresUnderTest(t, accessToNewSchema(server), limits);
       await store.createUser(newUser('a'), 'a');
       await server.makeReadOnly();
       await refusesAll(t, [store.createUser(newUser('b'), 'b'), store.ping(), store.noteUse(use)]);
@@ -105,7 +106,7 @@ if (requirePostgres(t)) {
   t.test('a stalled writer blocks the others for no longer than its timeout', async (t) => {
     const server = await startPostgres(t);
     const access = accessToNewSchema(server);
-    const store = await openPostgresUnderTest(t, access);
+    const store = await openPostgresUnderTest(t, access, limits);
     const holder = createPostgresClient(access, 1_000);
     holder.on('error', () => {});
     t.teardown(() => holder.end());
@@ -119,8 +120,8 @@ if (requirePostgres(t)) {
   t.test('reads continue while writers wait for each other', async (t) => {
     const server = await startPostgres(t);
     const access = accessToNewSchema(server);
-    const store = await openPostgresUnderTest(t, access);
-    const holder = createPostgresClient(access, recordsLimits.timeoutMs);
+    const store = await openPostgresUnderTest(t, access, limits);
+    const holder = createPostgresClient(access, limits.timeoutMs);
     t.teardown(() => holder.end());
     await holder.connect();
     await holder.query('BEGIN');
@@ -138,7 +139,7 @@ if (requirePostgres(t)) {
 
   t.test('a read whose connection is lost is repeated, a write is not', async (t) => {
     const relay = await startTcpRelay(t, await startPostgres(t));
-    const store = await openPostgresUnderTest(t, accessToNewSchema(relay));
+    const store = await openPostgresUnderTest(t, accessToNewSchema(relay), limits);
     await store.createUser(newUser('a'), 'a');
     for (let round = 0; round < 20; round += 1) {
       const reads = Array.from({ length: 20 }, () => store.findUser('a'));
@@ -156,7 +157,7 @@ if (requirePostgres(t)) {
 
   t.test('a store that is unavailable from the start is just unavailable', async (t) => {
     const access = accessToNewSchema({ url: 'postgres://postern:secret@127.0.0.1:1/postern' });
-    const store = createPostgresRecords({ access, now: () => startOfTime, ...recordsLimits });
+    const store = createPostgresRecords({ access, now: () => startOfTime, ...limits });
     await refusesAll(t, [store.findUser('a'), store.ping(), store.activate(newUser('a'), 'a')]);
     await store.close();
     await refusesAll(t, [store.findUser('a'), store.createUser(newUser('a'), 'a')]);
