@@ -10,10 +10,10 @@ import { openBootstrap } from './bootstrap.ts';
 import { composeGateway, type LastingParts } from './compose.ts';
 import { CurrentGateway } from './current-gateway.ts';
 import { loadEngine } from './engine.ts';
-import { createGatewayMetrics } from './metrics.ts';
+import { createGatewayMetrics, type GatewayMetrics } from './metrics.ts';
 import { PublicListener } from './public-listener.ts';
 import { rememberStart } from './restart-only.ts';
-import { RunningGateway } from './running-gateway.ts';
+import { RunningGateway, type RunningParts } from './running-gateway.ts';
 import { traceStores } from './spans.ts';
 import { StoreHealth } from './store-health.ts';
 import { measureStores } from './store-metrics.ts';
@@ -34,17 +34,10 @@ export async function startGateway(
   const tracing = await startTracing(config, log);
   const health = new StoreHealth(log);
 
-  // The management listener opens first: probes see that the process lives, and what it waits for.
-  let isDraining = false;
-  const management = createManagementServer({
-    metrics: metrics.registry,
-    dependencies: health.dependencies(config),
-    isDraining: () => isDraining,
-  });
-  const managementAddress = await management.listen(config.management.host, config.management.port);
-
+  // The first listener to open: probes see that the process lives, and what it waits for.
+  const managed = await openManagement(config, metrics, health);
   const opened = await openStores(config, now, health.events, recordsTimeoutMs).catch(async (error) => {
-    await management.close();
+    await managed.management.close();
     throw error;
   });
   const stores = traceStores(measureStores(opened, metrics.registry), tracing, config);
@@ -81,22 +74,40 @@ export async function startGateway(
     auditSettings: () => current.auditSettings(),
     now,
   });
-  const startDraining = () => {
-    isDraining = true;
-  };
   return new RunningGateway({
+    ...managed,
     config,
     restartOnly,
     lasting,
     current,
-    management,
-    managementAddress,
     listener,
     address,
     background,
     bootstrapToken,
-    startDraining,
   });
+}
+
+type Managed = Pick<RunningParts, 'management' | 'managementAddress' | 'startDraining'>;
+
+async function openManagement(
+  config: Config,
+  metrics: GatewayMetrics,
+  health: StoreHealth,
+): Promise<Managed> {
+  let isDraining = false;
+  const management = createManagementServer({
+    metrics: metrics.registry,
+    dependencies: health.dependencies(config),
+    isDraining: () => isDraining,
+  });
+  const { host, port } = config.management;
+  return {
+    management,
+    managementAddress: await management.listen(host, port),
+    startDraining() {
+      isDraining = true;
+    },
+  };
 }
 
 function startTracing({ tenant }: Config, log: Log): Promise<Tracing | null> {
