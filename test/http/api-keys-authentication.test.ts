@@ -29,7 +29,7 @@ function misspellings(key: string): [string, string][] {
   ];
 }
 
-t.test('what is no key is refused without touching the store', async (t) => {
+t.test('a malformed key is refused without asking the store', async (t) => {
   const asked = new Error('the store was asked');
   const touch = () => {
     throw asked;
@@ -43,12 +43,12 @@ t.test('what is no key is refused without touching the store', async (t) => {
     now: touch,
   });
   const { raw } = mintApiKey('pst', random);
-  t.throws(() => authenticate(raw), asked, 'the checksum is right: only the store can tell');
+  t.throws(() => authenticate(raw), asked, 'with a correct checksum: only the store can know');
   for (const [name, text] of misspellings(raw))
     t.throws(() => authenticate(text), { code: 'invalid_api_key' }, name);
 });
 
-t.test('a key is taken from X-API-Key alone, once, and judged wherever it stands', async (t) => {
+t.test('a key is read from X-API-Key only, at most once, and validated on every route', async (t) => {
   const { api, mint, upstream, asAdministrator } = await startKeyAdministration(t);
   const { key } = await mint();
   const unknown = mintApiKey('pst', random).raw;
@@ -70,7 +70,7 @@ t.test('a key is taken from X-API-Key alone, once, and judged wherever it stands
     ['in the query', { path: `${path}?api_key=${key}&x-api-key=${key}` }, absent],
     ['in a cookie', { path, cookie: `x-api-key=${key}` }, absent],
     ['in a body', { path, method: 'POST', form: { 'x-api-key': key } }, absent],
-    ['in a header that only looks alike', { path, headers: { x_api_key: key } }, absent],
+    ['in a header with a similar name', { path, headers: { x_api_key: key } }, absent],
     ['wrong on a public route', { path: '/api/open/x', apiKey: unknown }, wrong],
     ...misspellings(key).map(([name, text]): (typeof rows)[number] => [name, ofKeys(text), wrong]),
   ];
@@ -82,13 +82,13 @@ t.test('a key is taken from X-API-Key alone, once, and judged wherever it stands
 
   t.equal((await api.send(ofKeys(`  ${key}\t`))).status, 200, 'outer blanks are no part of a value');
   t.equal((await api.send({ path: '/api/open/x', apiKey: key })).status, 200);
-  t.strictSame(upstream.seen.at(-1)!.values('x-auth-method'), ['api_key'], 'a good one on a public route');
+  t.strictSame(upstream.seen.at(-1)!.values('x-auth-method'), ['api_key'], 'a valid key on a public route');
   const other = { authorization: 'Basic eDp5' };
   t.equal((await api.send({ path: '/api/open/x', apiKey: key, headers: other })).status, 200);
   t.strictSame(upstream.seen.at(-1)!.values('x-auth-method'), ['api_key']);
 });
 
-t.test('with api_keys.bearer a key is taken as a bearer, too, and stays a key', async (t) => {
+t.test('with api_keys.bearer a key is also accepted as a bearer token, and is still a key', async (t) => {
   const { api, mint, upstream, asAdministrator } = await startKeyAdministration(t, {
     config: { api_keys: { bearer: true } },
   });
@@ -132,7 +132,7 @@ t.test('with api_keys.bearer a key is taken as a bearer, too, and stays a key', 
   t.equal((await api.send({ path, apiKey: key, bearer: key })).status, 400);
 });
 
-t.test('a route takes the kinds of credential it accepts', async (t) => {
+t.test('a route admits the kinds of credential it accepts', async (t) => {
   const routes = [
     { prefix: '/api/people', upstream: 'app', accept: ['session'] },
     { prefix: '/api/machines', upstream: 'app', accept: ['api_key'] },

@@ -8,7 +8,7 @@ const bea = { username: 'bea', password: 'another horse battery' };
 const hourMs = 3_600_000;
 const inHours = (hours: number) => new Date(Date.now() + hours * hourMs).toISOString();
 
-t.test('nobody mints beyond what the calling credential holds now', async (t) => {
+t.test('no key exceeds what the calling credential holds now', async (t) => {
   const { api, folder, ask, mint } = await startKeyAdministration(t);
   await addScopeSet(folder, { id: 'readers', name: 'readers', scopes: ['store:read'] });
   await addScopeSet(folder, { id: 'editors', name: 'editors', scopes: ['store:read', 'store:write'] });
@@ -59,7 +59,7 @@ t.test('nobody mints beyond what the calling credential holds now', async (t) =>
   }
 });
 
-t.test('what is taken away can be minted no more, and what a set gains can', async (t) => {
+t.test('lost scopes can no longer be minted, and scopes added to a set can', async (t) => {
   const { api, folder, ask } = await startKeyAdministration(t);
   await addScopeSet(folder, { id: 'team', name: 'team', scopes: ['apikeys:write', 'store:read'] });
   const { id } = await addUser(folder, { ...bea, scopeSets: ['team'] });
@@ -86,7 +86,7 @@ t.test('what is taken away can be minted no more, and what a set gains can', asy
   t.equal(
     (await ask({ ...body, scopes: ['store:write'] }, session)).status,
     403,
-    'a token no more than it was given',
+    'a token no more than it was restricted to',
   );
 
   await changeUser(folder, id, { scopeSets: [] });

@@ -4,7 +4,7 @@ import { missing, noBoolean, problemsOf } from '../support/problems.ts';
 
 const good = { label: 'a', scopes: ['store:read'] };
 
-t.test('a body that is no JSON object', async (t) => {
+t.test('a body that is not a JSON object', async (t) => {
   const { api, asAdministrator } = await startKeyAdministration(t);
   const json = 'application/json';
   const notAnObject = (input: unknown) => ({
@@ -30,7 +30,7 @@ t.test('a body that is no JSON object', async (t) => {
     ['null', json, 'null', notAnObject(null)],
     ['an empty body', json, '', missing('body')],
     ['half an object', json, '{"label":"ä"', invalid(12, "Expecting ',' delimiter")],
-    ['a member twice', json, '{"label":"a","label":"b"}', invalid(13, 'Duplicate property name')],
+    ['a duplicate member', json, '{"label":"a","label":"b"}', invalid(13, 'Duplicate property name')],
     [
       'bytes that are no UTF-8',
       json,

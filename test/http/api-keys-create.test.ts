@@ -12,7 +12,7 @@ import { addScopeSet } from '../support/scope-sets.ts';
 const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const uuidv7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
-t.test('a key is answered whole, its raw key this once', async (t) => {
+t.test('the response shows the whole key, its raw form this once', async (t) => {
   const { ask, call, administratorId } = await startKeyAdministration(t);
   const before = Date.now();
   const { status, headers, json } = await ask({
@@ -42,11 +42,11 @@ t.test('a key is answered whole, its raw key this once', async (t) => {
   t.match(json.created, instant);
   t.ok(Date.parse(json.created) >= before && Date.parse(json.created) <= Date.now());
 
-  t.strictSame((await call('GET', json.id)).json, read, 'reading it gives the same without the key');
+  t.strictSame((await call('GET', json.id)).json, read, 'reading it returns the same without the raw key');
   t.strictSame((await call('GET')).json.items, [read], 'and so does the list');
 });
 
-t.test('what it points to is shown as objects or, unhydrated, as bare ids', async (t) => {
+t.test('references are shown as objects or, unhydrated, as bare ids', async (t) => {
   const { ask, call, api, folder, asAdministrator, administratorId } = await startKeyAdministration(t);
   await addScopeSet(folder, { id: '0-set', name: 'readers', scopes: ['store:read', 'gone:by'] });
   const body = { label: 'a', scopes: [], scope_sets: ['administrator', '0-set'] };
@@ -108,16 +108,16 @@ t.test('keys of an earlier prefix keep working', async (t) => {
   t.equal((await second.call('GET', earlier.id)).json.hint, earlier.hint);
 });
 
-t.test('at rest there is the SHA-256 with its version, nowhere the key', async (t) => {
+t.test('at rest there is the SHA-256 with its version, and the key nowhere', async (t) => {
   const { mint, folder, statusOfUse, logLines } = await startKeyAdministration(t);
-  const { key } = await mint({ label: 'to be looked for' });
+  const { key } = await mint({ label: 'to be searched for' });
   t.equal(await statusOfUse(key), 200);
   logLines();
 
   const files = readdirSync(folder).map((name) => readFileSync(join(folder, name)));
   const holding = (bytes: Buffer) => files.filter((file) => file.includes(bytes)).length;
   const digest = hash('sha256', key, 'buffer');
-  t.ok(holding(Buffer.from('to be looked for')) > 0, 'what is there is found');
+  t.ok(holding(Buffer.from('to be searched for')) > 0, 'what is there is found');
   t.ok(holding(digest) > 0, 'the digest is there');
   t.equal(holding(Buffer.from(key)), 0);
   t.equal(holding(Buffer.from(partsOf(key).random)), 0);
@@ -143,7 +143,7 @@ t.test('minting is audited, without the key', async (t) => {
   );
 });
 
-t.test('a user who is no administrator mints what the own scopes allow', async (t) => {
+t.test("a user without the administrator set mints within the user's own scopes", async (t) => {
   const { api, folder, ask } = await startKeyAdministration(t);
   const account = {
     username: 'Bea',

@@ -36,7 +36,7 @@ function addKeys({ folder, administratorId }: KeyAdministration, ids: string): v
   storeKeys(folder, keys);
 }
 
-t.test('cursors lead from page to page and give each again, from either end', async (t) => {
+t.test('cursors lead from page to page and return each again, from either end', async (t) => {
   const { page, at } = await withKeys(t, '12345678');
   const first = await page('size=3');
   const second = await at(first.next);
@@ -56,7 +56,7 @@ t.test('cursors lead from page to page and give each again, from either end', as
     }
 });
 
-t.test('a short page at the start is given again as it was', async (t) => {
+t.test('a short first page is returned again unchanged', async (t) => {
   const { page, at } = await withKeys(t, '45678');
   const second = await at((await page('size=3')).next);
   const first = await at(second.previous, 'size=5');
@@ -68,7 +68,7 @@ t.test('a short page at the start is given again as it was', async (t) => {
   }
 });
 
-t.test('size and hydrate may change on the way', async (t) => {
+t.test('size and hydrate may change between pages', async (t) => {
   const { page, at, call } = await withKeys(t, '12345678');
   const { next } = await page('size=3&hydrate=true');
   t.equal((await at(next, 'size=4&hydrate=false')).ids, '4567');
@@ -98,7 +98,7 @@ t.test('keys that come and go around a page', async (t) => {
   t.equal((await at(first.currentBackwards)).ids, '123');
 });
 
-t.test('a page whose keys all went still leads to what is left', async (t) => {
+t.test('a page whose keys are all gone still leads to the remaining ones', async (t) => {
   const { page, at, call } = await withKeys(t, '123456');
   const first = await page('size=3');
   const second = await at(first.next);
@@ -117,7 +117,7 @@ t.test('a page whose keys all went still leads to what is left', async (t) => {
   t.strictSame([none.ids, none.total, none.previous, none.next], ['', 0, null, null]);
 });
 
-t.test('a list emptied from the start leads on to what is left', async (t) => {
+t.test('a list whose first pages are gone leads on to the remaining ones', async (t) => {
   const { page, at, call } = await withKeys(t, '123456');
   const second = await at((await page('size=3')).next);
   for (const gone of '123') await call('DELETE', gone);
@@ -133,7 +133,7 @@ t.test('an empty list has a page', async (t) => {
   for (const cursor of [empty.current, empty.currentBackwards]) t.equal((await at(cursor)).ids, '');
 });
 
-t.test('a cursor is good for its list alone', async (t) => {
+t.test('a cursor is valid for its own list only', async (t) => {
   const { page, call } = await withKeys(t, '1234');
   const stranger = await withKeys(t, '1234');
   const shared = 'sort_by=expires&sort_order=desc&label__contains=key&scopes__contains=store:read&size=2';
@@ -182,7 +182,7 @@ t.test('a cursor is good for its list alone', async (t) => {
   t.strictSame([abroad.status, abroad.json.code], [400, 'invalid_cursor'], "another gateway's secret");
 });
 
-t.test('a cursor is good on every gateway of its records, also after a restart', async (t) => {
+t.test('a cursor is valid on every gateway with the same records, also after a restart', async (t) => {
   const first = await withKeys(t, '1234');
   const { next } = await first.page('size=2');
   const second = await startKeyAdministration(t, { folder: first.folder });

@@ -21,7 +21,7 @@ t.test('a deleted key is gone', async (t) => {
   );
 });
 
-t.test('keys minted with it stay, or go with it', async (t) => {
+t.test('keys minted with it stay, or are deleted with it', async (t) => {
   const { call, mint, statusOfUse, logLines } = await startKeyAdministration(t);
   const scopes = ['apikeys:write', 'store:read'];
   const child = (parent: { key: string }) => mint({ scopes }, { apiKey: parent.key });
@@ -52,7 +52,7 @@ t.test('keys minted with it stay, or go with it', async (t) => {
   );
 });
 
-t.test('a key that deletes the one it was minted with hides nothing behind it', async (t) => {
+t.test('a key that deletes its parent does not hide its own children', async (t) => {
   const { call, mint, statusOfUse } = await startKeyAdministration(t);
   const scopes = ['apikeys:write', 'store:read'];
   const leaked = await mint({ scopes });

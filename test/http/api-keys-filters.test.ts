@@ -61,7 +61,7 @@ t.test('each field sorts in both orders, ties by id', async (t) => {
   for (const [query, ids] of rows) t.strictSame(await list(query), [ids, 6], query);
 });
 
-t.test('each filter takes what it says, and all must hold', async (t) => {
+t.test('each filter selects what it says, and all must match', async (t) => {
   const { list, administratorId, disabledId } = await withSixKeys(t);
   const rows = [
     ['label__contains=BETA', '32'],
@@ -115,7 +115,7 @@ t.test('each filter takes what it says, and all must hold', async (t) => {
   }
 });
 
-t.test('a bad query is told every problem at once', async (t) => {
+t.test('an invalid query gets every problem at once', async (t) => {
   const { call } = await startKeyAdministration(t);
   const q = (name: string) => ['query', name];
   const statuses = "'active', 'expired' or 'suspended'";

@@ -5,19 +5,19 @@ const day = 24 * 60 * 60 * 1000;
 const longestLife = { config: { api_keys: { max_lifetime: '30d' } } };
 const inDays = (count: number) => new Date(Date.now() + count * day).toISOString();
 
-t.test('a key for which no end is asked lives as long as keys may', async (t) => {
+t.test('a key without a requested expiry gets the maximum lifetime', async (t) => {
   const { mint } = await startKeyAdministration(t, longestLife);
   const { created, expires } = await mint();
   t.equal(Date.parse(expires) - Date.parse(created), 30 * day);
 });
 
-t.test('an end within the longest life is taken', async (t) => {
+t.test('an expiry within the maximum lifetime is accepted', async (t) => {
   const { mint } = await startKeyAdministration(t, longestLife);
   const expires = inDays(29);
   t.equal((await mint({ expires })).expires, expires);
 });
 
-t.test('a later end is malformed, and told with what else is', async (t) => {
+t.test('a later expiry is malformed, and reported with every other problem', async (t) => {
   const { ask } = await startKeyAdministration(t, longestLife);
   const expires = `${inDays(31).slice(0, 19)}+00:00`;
   const { status, json } = await ask({ scopes: [], expires, nope: 1 });
@@ -37,7 +37,7 @@ t.test('a later end is malformed, and told with what else is', async (t) => {
   t.ok(Math.abs(Date.parse(ctx.le) - Date.parse(inDays(30))) < 60_000);
 });
 
-t.test('a key for ever is malformed', async (t) => {
+t.test('a key without expiry is malformed', async (t) => {
   const { ask } = await startKeyAdministration(t, longestLife);
   const { status, json } = await ask({ label: '', scopes: ['store:read'], expires: null });
   t.equal(status, 422);
@@ -52,7 +52,7 @@ t.test('a key for ever is malformed', async (t) => {
   ]);
 });
 
-t.test('without a longest life a key may live for ever', async (t) => {
+t.test('without a maximum lifetime a key may have no expiry', async (t) => {
   const { mint } = await startKeyAdministration(t);
   t.equal((await mint({ expires: null })).expires, null);
   t.equal((await mint()).expires, null);

@@ -28,7 +28,7 @@ function refused(response: ApiResponse, { status, code, headers = {}, detail }: 
   };
 }
 
-t.test('the earlier of two reasons to refuse is the one that is told', async (t) => {
+t.test('of two reasons to refuse the earlier one is reported', async (t) => {
   const { api, mint, asAdministrator } = await startKeyAdministration(t);
   const { key: reader } = await mint({ scopes: ['apikeys:read'] });
   const expires = new Date(Date.now() + 3_600_000).toISOString();
@@ -130,14 +130,14 @@ t.test('the earlier of two reasons to refuse is the one that is told', async (t)
       code: 'validation_error',
     },
     {
-      name: 'an id that is none',
+      name: 'an id that is invalid',
       request: { path: keysPath + unknownId, ...asAdministrator },
       status: 404,
       code: 'not_found',
       detail: 'Not found',
     },
     {
-      name: 'scopes that are not held, all of them, beside all that are needed',
+      name: 'all scopes that are missing, and all that are needed',
       request: post({ label: 'a', scopes: ['users:read', 'store:write', 'store:read'] }, { apiKey: writer }),
       status: 403,
       code: 'insufficient_scope',
@@ -154,7 +154,7 @@ t.test('the earlier of two reasons to refuse is the one that is told', async (t)
   }
 });
 
-t.test('each call asks for its one scope', async (t) => {
+t.test('each call requires its one scope', async (t) => {
   const { call, ask, mint } = await startKeyAdministration(t);
   const { id } = await mint();
   const reader = { apiKey: (await mint({ scopes: ['apikeys:read'] })).key };

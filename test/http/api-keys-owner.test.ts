@@ -41,7 +41,7 @@ t.test('a disabled user suspends the keys, an enabled one revives them', async (
   t.strictSame(await listed('status__eq=expired'), [soon.id]);
 });
 
-t.test('expired says more than suspended', async (t) => {
+t.test('expired takes precedence over suspended', async (t) => {
   const { call, api, folder, mint, ownerId, advance } = await withBeasKey(t);
   const { accessToken: bearer } = await api.signIn(bea.username, bea.password);
   const soon = await mint({ expires: new Date(Date.now() + 60_000).toISOString() }, { bearer });
@@ -58,7 +58,7 @@ t.test('removing a user removes the keys', async (t) => {
   t.equal((await call('GET', key.id)).status, 404);
 });
 
-t.test('a key has nothing that its owner has lost, and has it again with the owner', async (t) => {
+t.test('a key loses scopes with its owner, and regains them with its owner', async (t) => {
   const { api, folder, upstream, statusOfUse, mint, ask, call } = await startKeyAdministration(t);
   const scopes = ['apikeys:write', 'store:read', 'store:write'];
   await addScopeSet(folder, { id: 'readers', name: 'readers', scopes: ['store:read'] });
@@ -94,7 +94,7 @@ t.test('a key has nothing that its owner has lost, and has it again with the own
   t.equal((await ask(handOn, { apiKey: ofScopes.key })).status, 403, 'it never held the set');
 });
 
-t.test('a kept key of a removed user goes on minting, and its children go with it', async (t) => {
+t.test('a kept key of a removed user still mints keys, and its children are deleted with it', async (t) => {
   const { api, call, folder, mint, statusOfUse } = await startKeyAdministration(t);
   const { id } = await addUser(folder, { ...bea, scopes: ['apikeys:write', 'store:read'] });
   const session = { bearer: (await api.signIn(bea.username, bea.password)).accessToken };
@@ -107,7 +107,7 @@ t.test('a kept key of a removed user goes on minting, and its children go with i
   t.equal(await statusOfUse(child.key), 401);
 });
 
-t.test('a kept key of a removed user goes on without a name', async (t) => {
+t.test('a kept key of a removed user keeps working without a name', async (t) => {
   const { call, folder, statusOfUse, ownerId, key, upstream } = await withBeasKey(t);
   t.equal(await statusOfUse(key.key), 200);
   t.strictSame(upstream.seen[0]!.values('x-auth-username'), ['Bea%20%C4%8C%25']);

@@ -19,7 +19,7 @@ t.test('64 creations and deletions at a time stay exact, with lists in between',
   await judgeExactKeys(t, await startKeyCalls(t), rounds);
 });
 
-t.test('of 64 who delete the same key one does', async (t) => {
+t.test('of 64 parallel deletions of the same key one succeeds', async (t) => {
   await judgeOneDeletion(t, await startKeyCalls(t));
 });
 

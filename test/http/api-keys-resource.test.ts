@@ -1,7 +1,7 @@
 import t from 'tap';
 import { keysPath, startKeyAdministration } from '../support/key-administration.ts';
 
-t.test('what the list can be filtered and sorted by is described, and true', async (t) => {
+t.test('the description of filters and sorting is true', async (t) => {
   const { call } = await startKeyAdministration(t);
   const { status, json } = await call('GET', 'filters');
   t.equal(status, 200);
@@ -60,7 +60,7 @@ t.test('the scopes that can be granted are the whole catalogue, sorted', async (
   t.strictSame((await mint({ scopes: json.toReversed() })).scopes, json);
 });
 
-t.test('HEAD answers as GET does, without the body', async (t) => {
+t.test('HEAD responds like GET, without the body', async (t) => {
   const { call, mint } = await startKeyAdministration(t);
   const { id } = await mint();
   for (const path of ['', 'filters', 'scopes', id, 'nothing']) {
@@ -73,7 +73,7 @@ t.test('HEAD answers as GET does, without the body', async (t) => {
   }
 });
 
-t.test('OPTIONS and other methods tell what there is, whoever asks', async (t) => {
+t.test('OPTIONS and other methods list the methods, to any caller', async (t) => {
   const { call } = await startKeyAdministration(t);
   const rows = [
     ['', 'GET, HEAD, POST, OPTIONS', ['PUT', 'PATCH', 'DELETE']],
@@ -151,7 +151,7 @@ t.test('a body where none is expected is ignored', async (t) => {
   t.equal((await api.send(large)).status, 413);
 });
 
-t.test('unknown parameters are refused by the list alone', async (t) => {
+t.test('unknown parameters are refused by the list only', async (t) => {
   const { call, mint } = await startKeyAdministration(t);
   const { id } = await mint();
   t.equal((await call('GET', '?x=1')).status, 422);

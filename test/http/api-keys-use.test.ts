@@ -38,7 +38,7 @@ t.test('verifying a thousand times writes nothing', async (t) => {
   agent.destroy();
 });
 
-t.test('the last use is kept, also over a restart', async (t) => {
+t.test('the last use is stored, and survives a restart', async (t) => {
   const first = await startKeyAdministration(t);
   const used = await first.mint({ label: 'used', scopes: ['apikeys:read', 'store:read'] });
   const refused = await first.mint({ label: 'without the scope', scopes: ['audit:read'] });
@@ -69,7 +69,7 @@ t.test('the last use is kept, also over a restart', async (t) => {
   await second.stop();
   const third = await startKeyAdministration(t, { folder: first.folder });
   const kept = (await third.call('GET', used.id)).json.last_used;
-  t.ok(Date.parse(kept) >= beforeMs, 'a use is never taken back');
+  t.ok(Date.parse(kept) >= beforeMs, 'last_used never goes backwards');
 });
 
 t.test('the last use shows within about a minute', { skip: !isLong }, async (t) => {

@@ -64,13 +64,13 @@ const rows: readonly [name: string, body: object, problems: object[]][] = [
     [tooFewItems(['body', 'scopes'], [])],
   ],
   [
-    'scopes of which two are none',
+    'scopes of which two are unknown',
     { ...good, scopes: ['store:read', 'store:*', 'STORE:READ'] },
     [noScope(['body', 'scopes', 1], 'store:*'), noScope(['body', 'scopes', 2], 'STORE:READ')],
   ],
   ['a scope that is a number', { ...good, scopes: [1] }, [noScope(['body', 'scopes', 0], 1)]],
   [
-    'a scope twice',
+    'a duplicate scope',
     { ...good, scopes: ['store:read', 'store:read'] },
     [valueError(['body', 'scopes'], 'items must be distinct', ['store:read', 'store:read'])],
   ],
@@ -81,7 +81,7 @@ const rows: readonly [name: string, body: object, problems: object[]][] = [
   ],
   ['17 sets', { ...good, scope_sets: many(17) }, [tooManyItems(['body', 'scope_sets'], 16, many(17))]],
   [
-    'a set twice',
+    'a duplicate set',
     { ...good, scope_sets: ['a', 'a'] },
     [valueError(['body', 'scope_sets'], 'items must be distinct', ['a', 'a'])],
   ],
@@ -118,7 +118,7 @@ const rows: readonly [name: string, body: object, problems: object[]][] = [
     [noDateTime(['body', 'expires'], 32503680000)],
   ],
   [
-    'an expiry that is no time',
+    'an expiry that is not a time',
     { ...good, expires: 'soon' },
     [noDate(['body', 'expires'], 'soon', 'input is too short')],
   ],
@@ -128,7 +128,7 @@ const rows: readonly [name: string, body: object, problems: object[]][] = [
     [noDate(['body', 'expires'], '2999-02-29T00:00:00Z', 'day value is outside expected range')],
   ],
   [
-    'everything wrong at once, and unknown fields as they stand',
+    'everything wrong at once, and unknown fields in their order',
     { zeta: 1, expires: '', parent: null, scope_sets: {}, scopes: [''], label: '', 1: [] },
     [
       tooShortText(['body', 'label'], ''),
@@ -144,10 +144,10 @@ const rows: readonly [name: string, body: object, problems: object[]][] = [
   ['a raw key as an unknown field', { ...good, key: 'pst_secret' }, [extra(['body', 'key'], null)]],
 ];
 
-t.test('what is no key is told every problem at once', async (t) => {
+t.test('a malformed key gets every problem at once', async (t) => {
   const { ask, call } = await startKeyAdministration(t);
   for (const [name, body, problems] of rows) t.strictSame(problemsOf(await ask(body)), problems, name);
-  t.equal((await call('GET')).json.total, 0, 'and none was made');
+  t.equal((await call('GET')).json.total, 0, 'and none was created');
 });
 
 t.test('what is just right passes', async (t) => {

@@ -36,7 +36,7 @@ const anonymous = { user: null, kind: 'anonymous' };
 const bySession = (user: string, session: string | undefined) => ({ user, session, kind: 'session' });
 const sessionIdOf = (cookie: string) => cookie.slice(cookie.indexOf('=') + 1).split('.')[0];
 
-t.test('an activation tells of the user it made, or that one failed', async (t) => {
+t.test('an activation logs the user it created, or its failure', async (t) => {
   const { auditOf, activationId, userId } = await startAudited(t);
   assertLine(t, auditOf(activationId), {
     event: 'user_created',
@@ -103,7 +103,7 @@ t.test('a failed sign-in names the account only when it exists', async (t) => {
   }
   t.notMatch(JSON.stringify(logLines()), nobody);
   await api.send({ method: 'POST', path: loginPath, form: { username }, headers: headers('422') });
-  t.same(auditOf('422'), [], 'what was never judged is no attempt');
+  t.same(auditOf('422'), [], 'an attempt that was never judged is not logged');
 });
 
 t.test('reuse of a refresh cookie names the session it ended, once', async (t) => {
@@ -129,7 +129,7 @@ t.test('reuse of a refresh cookie names the session it ended, once', async (t) =
   for (const quiet of ['rotates', 'confirms', 'after']) t.same(auditOf(quiet), [], quiet);
 });
 
-t.test('a sign-out tells of every session it ended', async (t) => {
+t.test('a sign-out logs every session it ended', async (t) => {
   const { api, auditOf, headers, userId } = await startAudited(t);
   const [one, two] = [await api.signIn(username, password), await api.signIn(username, password)];
   await api.send({
@@ -154,7 +154,7 @@ t.test('a sign-out tells of every session it ended', async (t) => {
   t.same(auditOf('out-2'), [], 'there was nothing to end any more');
 });
 
-t.test('a session found to be of a disabled user is told to have ended', async (t) => {
+t.test("the end of a disabled user's session is logged", async (t) => {
   const { api, auditOf, headers, folder } = await startAudited(t);
   const { id } = await addUser(folder, { username: 'grace', password });
   const { cookie } = await api.signIn('grace', password);
@@ -188,7 +188,7 @@ t.test('minting and deleting a key name the key', async (t) => {
   }
 });
 
-t.test('what a key mints and deletes is told to be by that key', async (t) => {
+t.test('what a key mints and deletes is logged under that key', async (t) => {
   const { api, auditOf, headers, userId } = await startAudited(t);
   const { accessToken } = await api.signIn(username, password);
   const parent = await api.mintKey(accessToken, { label: 'parent', scopes: ['apikeys:write'] });
@@ -202,7 +202,7 @@ t.test('what a key mints and deletes is told to be by that key', async (t) => {
   t.match(auditOf('delete'), [{ event: 'api_key_deleted', actor, key: id }]);
 });
 
-t.test('a refused mint tells who tried, and why not', async (t) => {
+t.test('a refused mint names the caller and the reason', async (t) => {
   const { api, auditOf, headers, userId } = await startAudited(t);
   const { accessToken } = await api.signIn(username, password);
   const end = new Date(Date.now() + 60_000).toISOString();
@@ -228,7 +228,7 @@ t.test('a refused mint tells who tried, and why not', async (t) => {
     });
 });
 
-t.test('what a throttle turns away is told, too', async (t) => {
+t.test('throttled attempts are logged, too', async (t) => {
   const { api, logLines, auditLines } = await startThrottled(t);
   const form = { username, password: 'not the password' };
   await api.send({ method: 'POST', path: loginPath, form });

@@ -16,7 +16,7 @@ const tooLong = (field: string, max: number, input: string | null) => ({
 
 const malformed: Record<string, { json: object; problems: object[] }> = {
   nothing: { json: {}, problems: ['token', 'username', 'password'].map((name) => missing('body', name)) },
-  'a token that is no text': {
+  'a token that is not a string': {
     json: { ...good, token: [bootstrapToken] },
     problems: [notAString(['body', 'token'], null)],
   },
@@ -67,7 +67,7 @@ t.test(
   },
 );
 
-t.test('a body that is no JSON is 422', async (t) => {
+t.test('a body that is not JSON is 422', async (t) => {
   const { api } = await startTestGateway(t);
   const body = JSON.stringify(good);
   const json = { 'content-type': 'application/json' };
@@ -82,5 +82,9 @@ t.test('a body that is no JSON is 422', async (t) => {
   t.match(await problemOf(`${body}x`, json), { status: 422, problem: invalid });
   t.match(await problemOf('', json), { status: 422, problem: { type: 'missing', loc: ['body'] } });
   const twice = `{"token":"x",${body.slice(1)}`;
-  t.match(await problemOf(twice, json), { status: 422, problem: { type: 'json_invalid' } }, 'a token twice');
+  t.match(
+    await problemOf(twice, json),
+    { status: 422, problem: { type: 'json_invalid' } },
+    'a duplicate token',
+  );
 });

@@ -38,12 +38,12 @@ t.test('a wrong token is 401 before anything else that may be wrong', async (t) 
     const response = await api.send({ method: 'POST', path, json });
     t.match(response, { status: 401, json: { code: 'invalid_bootstrap_token' } }, JSON.stringify(json));
     t.equal(response.headers['www-authenticate'], 'Bearer realm="acme"');
-    t.notOk('error' in response.json, 'it is no OAuth endpoint');
+    t.notOk('error' in response.json, 'it is not an OAuth endpoint');
   }
   t.equal((await api.activate(username, password, bootstrapToken)).status, 201);
 });
 
-t.test('wrong tokens are throttled per address, and the right one gives its attempt back', async (t) => {
+t.test('wrong tokens are throttled per address, and the correct one does not count', async (t) => {
   const login_throttle = { per_address: 3 };
   const { api } = await startTestGateway(t, { config: { login_throttle, trusted_proxies: ['127.0.0.1'] } });
   const send = (json: object, from: string) =>
@@ -62,7 +62,7 @@ t.test('wrong tokens are throttled per address, and the right one gives its atte
   t.equal((await send(wrong, '192.0.2.1')).status, 409, 'afterwards there is nothing to guess');
 });
 
-t.test('the first user, however made, closes it', async (t) => {
+t.test('the first user, however created, closes it', async (t) => {
   const { api, folder } = await startTestGateway(t);
   await addUser(folder, { username: 'grace', password: 'nanoseconds are this long' });
   t.equal((await api.activate(username, password, bootstrapToken)).status, 409);
@@ -74,7 +74,7 @@ t.test('it stays closed when the last user is gone, until a reset opens it with 
   await withRecords(folder, (records) => records.removeUser(id, { keepKeys: false }));
   t.equal((await api.activate(username, password, bootstrapToken)).status, 409);
 
-  const token = 'the token that a reset has made';
+  const token = 'the token that a reset has created';
   await withRecords(folder, (records) => records.setBootstrapToken(token, { reset: true }));
   t.equal(
     (await api.activate(username, password, bootstrapToken)).status,
@@ -85,16 +85,16 @@ t.test('it stays closed when the last user is gone, until a reset opens it with 
   t.equal((await api.activate('eve', password, token)).status, 409);
 });
 
-t.test('after a reset a name that is taken is a conflict', async (t) => {
+t.test('after a reset a taken name is a conflict', async (t) => {
   const { api, folder } = await startTestGateway(t);
   await addUser(folder, { username: 'Ada', password });
-  const token = 'the token that a reset has made';
+  const token = 'the token that a reset has created';
   await withRecords(folder, (records) => records.setBootstrapToken(token, { reset: true }));
   t.match(await api.activate('ADA', password, token), { status: 409, json: { code: 'conflict' } });
   t.equal((await api.activate('eve', password, token)).status, 201);
 });
 
-t.test('the area is reserved as a whole, unless an upstream answers it', async (t) => {
+t.test('the area is reserved as a whole, unless an upstream serves it', async (t) => {
   const own = await startTestGateway(t);
   t.match(await own.api.send({ path }), { status: 405, headers: { allow: 'POST, OPTIONS' } });
   t.equal((await own.api.send({ path: '/api/bootstrap' })).status, 404);

@@ -62,7 +62,7 @@ t.test('beyond the hashing queue a sign-in is 503 within 500 ms, while traffic f
   t.ok(p99 < 250, `p99 of forwarding ${Math.round(p99)} ms`);
 });
 
-t.test('what was refused for a full queue is no failed attempt', async (t) => {
+t.test('a refusal by a full queue is not a failed attempt', async (t) => {
   const gateway = await startCostly(t, { ...wide, per_account_and_address: 2 });
   const fill = { username: 'somebody else', password };
   const busy = [

@@ -56,7 +56,7 @@ for (const [title, { config, name, attributes }] of Object.entries(settings)) {
   });
 }
 
-t.test('Max-Age is what is left of the session, and use prolongs it up to its absolute end', async (t) => {
+t.test("Max-Age is the session's remaining life, and use extends it up to its absolute end", async (t) => {
   const sessions = { idle_lifetime: '10h', absolute_lifetime: '24h' };
   const { api, folder, advance } = await startTestGateway(t, { config: { sessions } });
   await addUser(folder, account);

@@ -6,7 +6,7 @@ const path = '/api/login/access-token';
 const username = 'grace';
 const password = 'nanoseconds are this long';
 
-t.test('a foreign page signs nobody in, and uses up nobody’s attempts', async (t) => {
+t.test("a foreign page can't sign a user in, or use up attempts", async (t) => {
   const { api, folder, logLines } = await startTestGateway(t, {
     config: {
       cors: { origins: ['https://app.example.com'] },

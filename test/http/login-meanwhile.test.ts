@@ -51,7 +51,7 @@ t.test('a password replaced while the old one is checked gets no session', async
   t.equal(sessionCount(), 1, 'the one from before');
 });
 
-t.test('a hash brought up to the present cost never brings an old password back', async (t) => {
+t.test('rehashing at the present cost never restores an old password', async (t) => {
   const { folder, api } = await startTestGateway(t, { config: { passwords: slow } });
   const { id } = await addUser(folder, { username, password });
   const response = api.send({ method: 'POST', path: '/api/login/access-token', form });

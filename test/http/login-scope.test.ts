@@ -14,7 +14,7 @@ async function startWithUser(t: TestScope, scopes: readonly string[]) {
   return { ...gateway, user, scopesAsked };
 }
 
-t.test('a token has what was asked for and is held, sorted', async (t) => {
+t.test('a token has the requested scopes that are held, sorted', async (t) => {
   const { scopesAsked } = await startWithUser(t, ['store:write', 'store:read', 'of:yesterday']);
   const everything = 'store:read store:write';
   const rows: [asked: string | undefined, given: string][] = [
@@ -46,7 +46,7 @@ t.test('without a restriction a refresh follows what the user gains and loses', 
   t.equal((await api.refresh(cookie)).json.scope, '');
 });
 
-t.test('a restriction is remembered, for what is lost and comes back too', async (t) => {
+t.test('a restriction is remembered, also for scopes that are lost and regained', async (t) => {
   const { scopesAsked, api, folder, user } = await startWithUser(t, ['store:read', 'store:write']);
   const { cookie } = await scopesAsked('store:write users:read');
   await changeUser(folder, user.id, { scopes: ['store:read'] });
@@ -55,7 +55,7 @@ t.test('a restriction is remembered, for what is lost and comes back too', async
   t.equal((await api.refresh(cookie)).json.scope, 'store:write users:read');
 });
 
-t.test('a request of what nobody can hold is a restriction, not the absence of one', async (t) => {
+t.test("a request for scopes that can't be held is a restriction, not the absence of one", async (t) => {
   const { scopesAsked, api, folder, user } = await startWithUser(t, ['store:read']);
   const { cookie, accessToken } = await scopesAsked('"');
   await changeUser(folder, user.id, { scopes: ['store:read', 'store:write'] });
@@ -63,7 +63,7 @@ t.test('a request of what nobody can hold is a restriction, not the absence of o
   t.equal((await api.send({ path: '/api/store/asset', bearer: accessToken })).status, 403);
 });
 
-t.test('a token in hand does less at once when the user does', async (t) => {
+t.test('an issued token loses scopes at once with its user', async (t) => {
   const { scopesAsked, api, folder, user } = await startWithUser(t, ['store:read', 'store:write']);
   const { accessToken } = await scopesAsked();
   const write = () => api.send({ method: 'POST', path: '/api/store/asset', bearer: accessToken });

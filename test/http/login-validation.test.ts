@@ -62,7 +62,7 @@ const malformed: Record<string, { body?: string; type?: string; problems: object
     body: `${good}&client_secret=secret-number-1&client_secret=secret-number-2`,
     problems: [notAString(['body', 'client_secret'], null)],
   },
-  'another grant type alone': {
+  'only another grant type': {
     type: urlEncoded,
     body: `${good}&grant_type=client_credentials`,
     problems: [otherGrant],
@@ -119,7 +119,7 @@ t.test('a malformed form is 422 with every problem, in the order of the fields',
   }
 });
 
-t.test('what OAuth clients send beside it is accepted', async (t) => {
+t.test('additional fields of OAuth clients are accepted', async (t) => {
   const { api } = await startTestGateway(t);
   const accepted = [
     `${good}&grant_type=password`,

@@ -12,7 +12,7 @@ async function startWithUser(t: TestScope, config?: object) {
   return { ...gateway, user };
 }
 
-t.test('a sign-in by password is answered with tokens, and nothing of it may be stored', async (t) => {
+t.test('the response to a password sign-in has tokens and must not be stored', async (t) => {
   const { api, user, upstream } = await startWithUser(t);
   const { response, accessToken, cookie } = await api.signIn(grace.username, grace.password);
 
@@ -38,7 +38,7 @@ t.test('a token never outlives its session', async (t) => {
   t.ok(refreshed.json.expires_in <= 101, `after a while ${refreshed.json.expires_in}`);
 });
 
-t.test('unknown, disabled, over-long and wrong are told apart by nothing in the response', async (t) => {
+t.test('the responses to unknown, disabled, over-long and wrong are indistinguishable', async (t) => {
   const { api, folder, logLines } = await startWithUser(t);
   await addUser(folder, { username: 'disabled', password: 'a password of hers', disabled: true });
   const attempts = {
@@ -80,7 +80,7 @@ t.test('a password is the same in composed and decomposed letters', async (t) =>
   t.equal((await api.signIn('zoe', 'Zoë Zoë Zoë Zoë'.normalize('NFD'))).response.status, 200);
 });
 
-t.test('a stale or strange credential that an interceptor attached is not looked at', async (t) => {
+t.test('a stale or unknown credential attached by an interceptor is ignored', async (t) => {
   const { api } = await startWithUser(t);
   const attached: Record<string, string | string[]>[] = [
     { authorization: 'Bearer long.since.expired' },

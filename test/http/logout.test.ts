@@ -103,11 +103,11 @@ t.test('nothing valid is 401 without an error, and clears nothing', async (t) =>
     t.match(response, { status: 401, json: { code: 'not_authenticated', detail: 'Not authenticated' } });
     t.equal(response.headers['www-authenticate'], 'Bearer realm="acme"');
     t.same(response.setCookies, []);
-    t.notOk('error' in response.json, 'it is no OAuth endpoint');
+    t.notOk('error' in response.json, 'it is not an OAuth endpoint');
   }
 });
 
-t.test('the cookie alone signs out only from where Sec-Fetch-Site allows', async (t) => {
+t.test('the cookie alone signs out only where Sec-Fetch-Site allows it', async (t) => {
   const { api, signIn, isAlive } = await startWithUser(t);
   for (const site of ['none', 'same-origin', 'same-site']) {
     const session = await signIn();
@@ -142,7 +142,7 @@ t.test('a prefetch ends nothing', async (t) => {
       t.same(response.setCookies, []);
     }
   const anonymous = await api.send({ path, headers: { 'sec-purpose': 'prefetch' } });
-  t.equal(anonymous.status, 401, 'whoever presents nothing learns that first');
+  t.equal(anonymous.status, 401, 'a request without credentials learns that first');
   t.ok(await isAlive(session));
 });
 
@@ -160,7 +160,7 @@ t.test('an API key has no session to end', async (t) => {
   t.ok(await isAlive(session));
 });
 
-t.test('it answers GET alone, with and without a trailing slash', async (t) => {
+t.test('it serves GET only, with and without a trailing slash', async (t) => {
   const { api, signIn } = await startWithUser(t);
   const session = await signIn();
   for (const method of ['HEAD', 'POST', 'DELETE']) {
@@ -181,7 +181,7 @@ t.test('the session of a user disabled since can still be ended by its cookie', 
   t.equal((await api.refresh(session.cookie)).status, 401);
 });
 
-t.test('a sign-out ends what the session has open', async (t) => {
+t.test('a sign-out ends everything the session has in flight', async (t) => {
   const { api, signIn, upstream } = await startWithUser(t);
   const session = await signIn();
   const flushed = new Promise<void>((resolve) => {

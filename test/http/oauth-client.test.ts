@@ -43,7 +43,7 @@ function createOAuthClient({ port }: Pick<GatewayProcess, 'port'>) {
 
 const { username, password } = administrator;
 
-t.test('a well-kept OAuth client signs in by password grant and understands the errors', async (t) => {
+t.test('a standard OAuth client signs in by password grant and understands the errors', async (t) => {
   const config = { login_throttle: { per_account_and_address: 2 } };
   const gateway = await startGatewayProcess(t, { config });
   const signIn = createOAuthClient(gateway);
@@ -77,7 +77,7 @@ t.test('a well-kept OAuth client signs in by password grant and understands the 
     await t.rejects(refused, { name: ResponseBodyError.name, error: 'invalid_request', status: 422 });
   });
 
-  await t.test("wrong credentials: a challenge, and OAuth's error in the body beside it", async (t) => {
+  await t.test("wrong credentials: a challenge, and OAuth's error in the body", async (t) => {
     const error = await signIn({ username, password: 'not the password' }).catch((error) => error);
     t.type(error, WWWAuthenticateChallengeError);
     t.match(error.cause, [{ scheme: 'bearer', parameters: { realm: 'acme' } }]);
@@ -96,7 +96,7 @@ t.test('a well-kept OAuth client signs in by password grant and understands the 
   });
 });
 
-t.test('a full hashing queue is told to an OAuth client by its status', async (t) => {
+t.test('an OAuth client recognises a full hashing queue by its status', async (t) => {
   const config = { passwords: { memory: '64MiB', iterations: 10, queue: 0 } };
   const gateway = await startGatewayProcess(t, { config });
   await gateway.api.activate(username, password, bootstrapToken);

@@ -100,7 +100,7 @@ t.test('every own path is the same with and without one trailing slash', async (
   }
 });
 
-t.test('HEAD is answered where GET is, except on sign-out', async (t) => {
+t.test('HEAD is served where GET is, except on sign-out', async (t) => {
   const { api, bearer, port, key } = await startForwarding(t);
   for (const path of ['/.well-known/jwks.json', '/api/admin/api-keys/', '/api/admin/api-keys/filters']) {
     const get = await api.send({ path, bearer });
@@ -118,7 +118,7 @@ t.test('HEAD is answered where GET is, except on sign-out', async (t) => {
   t.equal((await exchangeRaw(port, bytes)).responses[0]?.body.length, 0);
 });
 
-t.test('OPTIONS that is no preflight tells the methods, to anybody', async (t) => {
+t.test('OPTIONS that is not a preflight lists the methods, to any caller', async (t) => {
   const { api } = await startForwarding(t);
   const rows: Record<string, string> = {
     '/api/login/access-token': 'POST, OPTIONS',
@@ -198,7 +198,7 @@ t.test('a body where none is expected is read and ignored', async (t) => {
   t.match((await exchangeRaw(gateway.port, tooBig)).responses, [{ status: 413 }]);
 });
 
-t.test('endpoints without authentication look at no credential', async (t) => {
+t.test('endpoints without authentication ignore credentials', async (t) => {
   const { api } = await startForwarding(t);
   const stale = { authorization: 'Bearer stale', 'x-api-key': 'stale' };
   const { username, password } = { username: 'ada', password: 'correct horse battery staple' };

@@ -50,7 +50,7 @@ t.test('an account is issuer and subject, whatever the name and the address', as
   const renamed = await signIn({ sub: '1', preferred_username: 'bob', email: 'bob@example.com', name: 'B' });
   t.not(subjectOf(alice), subjectOf(other));
   t.equal(subjectOf(alice), subjectOf(renamed));
-  t.equal(await seenOf(renamed, 'x-auth-username'), 'alice', 'a name once given stays');
+  t.equal(await seenOf(renamed, 'x-auth-username'), 'alice', 'a name once assigned stays');
   t.equal(await seenOf(other, 'x-auth-username'), 'alice%20(idp)');
   const third = await signIn({ sub: '3', ...profile });
   t.equal(await seenOf(third, 'x-auth-username'), `alice%20(${subjectOf(third)})`);
@@ -70,7 +70,7 @@ t.test('one subject at two issuers is two people', async (t) => {
   t.not(await gateway.seenOf(response, 'x-auth-username'), 'theirs');
 });
 
-t.test('a name that is too long, or taken in any case, makes an account all the same', async (t) => {
+t.test('a name that is too long or taken (case-insensitively) still gets an account', async (t) => {
   const { signIn, folder, seenOf } = await start(t);
   await addUser(folder, { username: 'ALICE', password });
   const alice = await signIn({ sub: '1', preferred_username: 'alice' });
@@ -141,7 +141,7 @@ t.test('linking asks for a user, a provider and a subject', async (t) => {
   }
 });
 
-t.test('accounts: existing lets in whoever is linked, and makes nobody', async (t) => {
+t.test('accounts: existing admits linked users, and creates none', async (t) => {
   const { signIn, folder, users, stub, auditLines } = await start(t, { accounts: 'existing' });
   const local = await addUser(folder, { username: 'alice', password });
   t.match(await signIn({ preferred_username: 'alice' }), notProvisioned);
@@ -190,7 +190,7 @@ const grants = [
   { claim: 'groups', value: 'admins', scope_sets: ['administrator'] },
 ];
 
-t.test('grants are worked out anew at each sign-in, for the sessions there are too', async (t) => {
+t.test('grants are re-evaluated at each sign-in, for existing sessions too', async (t) => {
   const { signIn, folder, api, logLines } = await start(t, { grants });
   await addScopeSet(folder, { id: 'set-1', name: 'editing', scopes: ['store:write'] });
   const asset = (response: ApiResponse, method = 'GET') =>
@@ -219,7 +219,7 @@ t.test('grants are worked out anew at each sign-in, for the sessions there are t
   t.equal((await asset(editor, 'POST')).status, 200, 'and gains as fast');
 });
 
-t.test('what an operator gave stays beside what the provider grants', async (t) => {
+t.test("an operator's grants stay beside the provider's", async (t) => {
   const { signIn, folder } = await start(t, { grants });
   const first = await signIn({ groups: ['staff'] });
   await changeUser(folder, subjectOf(first), { scopes: ['audit:read'] });

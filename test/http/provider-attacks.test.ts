@@ -39,7 +39,7 @@ const requests: Record<string, readonly [status: number, request: ApiRequest]> =
   // Nonce and browser.
   'no nonce': [401, request(assertion(), cookie)],
   'an empty nonce': [401, request(assertion({ nonce: '' }), cookie)],
-  'a nonce that was never given out': [401, request(assertion({ nonce: 'n' }), cookie)],
+  'a nonce that was never issued': [401, request(assertion({ nonce: 'n' }), cookie)],
   'the state as nonce': [401, request(assertion({ nonce: mine.state }), cookie)],
   'a nonce with its last character cut off': [401, request(assertion({ nonce: nonce.slice(0, -1) }), cookie)],
   'a nonce with a character changed': [
@@ -49,19 +49,19 @@ const requests: Record<string, readonly [status: number, request: ApiRequest]> =
   'a nonce of two starts': [401, request(assertion({ nonce: nonce + theirs.nonce }), cookie)],
   'the nonce of another browser': [401, request(assertion({ nonce: theirs.nonce }), cookie)],
   'the nonce of a start at another provider': [401, request(assertion({ nonce: elsewhere.nonce }), cookie)],
-  'a good assertion in another browser': [401, request(good, theirs.cookie)],
-  'a good assertion without the cookie': [401, request(good)],
-  'a good assertion with the value of another start': [
+  'a valid assertion in another browser': [401, request(good, theirs.cookie)],
+  'a valid assertion without the cookie': [401, request(good)],
+  'a valid assertion with the value of another start': [
     401,
     request(good, `${cookie.split('=')[0]}=${theirs.cookie.split('=')[1]}`),
   ],
-  'a good assertion with a longer cookie': [401, request(good, `${cookie}A`)],
-  'a good assertion with the cookie under another name': [
+  'a valid assertion with a longer cookie': [401, request(good, `${cookie}A`)],
+  'a valid assertion with the cookie under another name': [
     401,
     request(good, cookie.replace(/_login_.{6}=/, '_login=')),
   ],
-  'a good assertion at another provider': [401, request(good, cookie, 'other')],
-  'a good assertion where a code is expected': [422, request(good, cookie, 'codes')],
+  'a valid assertion at another provider': [401, request(good, cookie, 'other')],
+  'a valid assertion where a code is expected': [422, request(good, cookie, 'codes')],
   'another browser’s, even where unsolicited ones are accepted': [
     401,
     request(assertion({ nonce: theirs.nonce }), cookie, 'open'),
@@ -71,7 +71,7 @@ const requests: Record<string, readonly [status: number, request: ApiRequest]> =
   'a refresh cookie of this gateway': [401, request(ours.cookie.split('=')[1]!, cookie)],
   'an API key of this gateway': [401, request(key.key, cookie)],
   'the nonce itself': [401, request(nonce, cookie)],
-  'claims of a good one that another key signed': [
+  'claims of a valid one signed by another key': [
     401,
     request(forge(header, claims({ nonce }), foreign), cookie),
   ],
@@ -82,15 +82,15 @@ const requests: Record<string, readonly [status: number, request: ApiRequest]> =
   'a header nested thousands deep': [401, request(signSegments(encode(deep), encode(json), foreign), cookie)],
   // Parameters.
   'the assertion twice': [422, form(`assertion=${good}&assertion=${good}`)],
-  'a good one behind a bad one': [422, form(`assertion=x&assertion=${good}`)],
+  'a valid one after an invalid one': [422, form(`assertion=x&assertion=${good}`)],
   'the assertion twice in the query': [422, { path: `${path}?assertion=${good}&assertion=${good}`, cookie }],
-  'a good one in the query of a POST': [422, form('', { path: `${path}?assertion=${good}` })],
+  'a valid one in the query of a POST': [422, form('', { path: `${path}?assertion=${good}` })],
   'the parameter as a list': [422, form(`assertion[]=${good}`)],
   'the parameter in upper case': [422, form(`ASSERTION=${good}`)],
   'a blank one': [422, form('assertion=')],
   'a code': [422, form('code=c&state=s')],
   JSON: [422, form(JSON.stringify({ assertion: good }), { headers: { 'content-type': 'application/json' } })],
-  'a good one with a NUL behind': [401, form(`assertion=${good}%00`)],
+  'a valid one followed by a NUL': [401, form(`assertion=${good}%00`)],
   // Size and method.
   'a target of 64 KiB and more': [414, { path: `${path}?assertion=${'A'.repeat(66_000)}`, cookie }],
   'a body of 64 KiB and more': [413, form(`assertion=${'A'.repeat(66_000)}`)],
@@ -128,7 +128,7 @@ for (const [name, [status, sent]] of Object.entries(attacks))
     t.strictSame(response.setCookies, [], 'no cookie is set or cleared');
   });
 
-t.test('none of them burnt the start, which is still good: once', async (t) => {
+t.test('none of them consumed the start, which is still valid: once', async (t) => {
   const { status, json } = await exchange(good, cookie);
   t.equal(status, 200);
   t.equal(json.scope, '', 'and is not the local user of that name');

@@ -24,7 +24,7 @@ t.test('a code that comes twenty times at once is sent once and signs in once', 
   t.equal(events.filter((event) => event === 'login_failed').length, 21);
 });
 
-t.test('a provider that asks for a code later is given it later', async (t) => {
+t.test('a provider that asks for a code later gets it later', async (t) => {
   const { begin, assertion, respondToCode, api, stub, auditLines, logLines } = await startProviderGateway(
     t,
     coded,
@@ -48,7 +48,7 @@ t.test('a provider that asks for a code later is given it later', async (t) => {
   );
 });
 
-t.test('an ID token that is wrong is 401 with an audit line, as one that came by the browser', async (t) => {
+t.test('an invalid ID token is 401 with an audit line, like one from the browser', async (t) => {
   const { begin, assertion, respondToCode, api, auditLines } = await startProviderGateway(t, coded);
   const browser: Browser = {};
   const { state } = await begin(browser);
@@ -58,7 +58,7 @@ t.test('an ID token that is wrong is 401 with an audit line, as one that came by
   t.match(auditLines(), [{ event: 'login_failed', provider: 'idp', reason: 'nonce' }]);
 });
 
-t.test('the issuer beside a code is required where the provider announces that it names it', async (t) => {
+t.test('the issuer with a code is required where the provider announces it', async (t) => {
   const { begin, assertion, respondToCode, api, stub } = await startProviderGateway(t, {
     ...coded,
     direct: {},

@@ -63,7 +63,7 @@ t.test('what a provider gave is gone with the provider, at the next request', as
   t.strictSame(await statuses(), [200, 200, 200], 'a provider is its issuer');
 });
 
-t.test('a group lost is lost to the keys minted meanwhile', async (t) => {
+t.test('a lost group is lost to the keys minted in the meantime, too', async (t) => {
   const { statuses, signIn } = await startWithAdministrator(t);
   await signIn({ groups: ['staff'] });
   t.strictSame(await statuses(), [200, 200, 200], 'store:read is what staff has');

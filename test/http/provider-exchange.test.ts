@@ -5,7 +5,7 @@ import { type Browser, refreshCookieOf, startProviderGateway } from '../support/
 
 const path = '/api/login/idp/exchange';
 
-t.test('an assertion is answered with a session, once', async (t) => {
+t.test('an assertion is exchanged for a session, once', async (t) => {
   const { begin, assertion, exchange, api, upstream, auditLines } = await startProviderGateway(t);
   const browser: Browser = {};
   const { nonce } = await begin(browser);
@@ -85,7 +85,7 @@ t.test('a code is redeemed at the provider, whose tokens stay here', async (t) =
   t.notMatch(JSON.stringify(logLines()), /token-of-the-provider|the-code-it-gave/);
 });
 
-t.test('a code with another issuer beside it is shown to nobody', async (t) => {
+t.test('a code with another issuer is sent to no provider', async (t) => {
   const { begin, api, stub } = await startProviderGateway(t, { idp: { response: 'code' } });
   const browser: Browser = {};
   const { state } = await begin(browser);
@@ -122,11 +122,7 @@ t.test('only the browser that began can end it, at the provider it began at', as
   t.match(await exchange(attacker, assertion({})), refused, 'no nonce');
   t.match(await exchange(attacker, assertion({ nonce }, foreign)), refused, 'another key');
   const planted = { cookie: `${swapped}; ${attacker.cookie}` };
-  t.equal(
-    (await exchange(planted, made)).status,
-    200,
-    'none of that used it up, nor what was planted beside it',
-  );
+  t.equal((await exchange(planted, made)).status, 200, 'none of that consumed it, nor did a planted cookie');
   const late = await begin(attacker);
   advance(601_000);
   const seconds = Math.floor(Date.now() / 1000) + 601;
@@ -152,7 +148,7 @@ t.test('without a start an assertion counts where that is configured, once', asy
   t.notOk('return_to' in responses.find(({ status }) => status === 200)!.json);
 });
 
-t.test('what is missing or repeated is told, and never shown', async (t) => {
+t.test('missing and repeated fields are reported, and their values never shown', async (t) => {
   const { api } = await startProviderGateway(t, { idp: {}, coded: { response: 'code' } });
   const coded = '/api/login/coded/exchange';
   const form = { 'content-type': 'application/x-www-form-urlencoded' };
@@ -184,7 +180,7 @@ t.test('what is missing or repeated is told, and never shown', async (t) => {
       [missing('body', 'assertion')],
     ],
     [
-      'a field twice',
+      'a repeated field',
       { method: 'POST', path, body: 'assertion=a&assertion=a', headers: form },
       [twice('body', 'assertion')],
     ],
@@ -203,7 +199,7 @@ t.test('what is missing or repeated is told, and never shown', async (t) => {
   }
 });
 
-t.test('other methods are 405, HEAD too, and no credential is looked at', async (t) => {
+t.test('other methods are 405, HEAD too, and credentials are ignored', async (t) => {
   const { api, begin, assertion } = await startProviderGateway(t);
   for (const method of ['HEAD', 'PUT', 'DELETE', 'PATCH']) {
     const response = await api.send({ method, path: `${path}?assertion=a` });
@@ -225,7 +221,7 @@ t.test('other methods are 405, HEAD too, and no credential is looked at', async 
   t.equal(response.status, 200);
 });
 
-t.test('the query of an exchange stands in no line of the log', async (t) => {
+t.test('the query of an exchange is in no line of the log', async (t) => {
   const { api, begin, exchange, assertion, logLines } = await startProviderGateway(t);
   const browser: Browser = {};
   const { nonce } = await begin(browser);

@@ -20,7 +20,7 @@ const ownPages: Record<string, Record<string, string>> = {
   'a page that may': { origin: front, 'sec-fetch-site': 'cross-site' },
 };
 
-t.test('a foreign page posts nothing to the exchange, and uses up no start', async (t) => {
+t.test("a foreign page can't post to the exchange, or consume a start", async (t) => {
   const { api, begin, assertion, respondToCode, stub, auditLines } = await startProviderGateway(
     t,
     { idp: {}, coded: { response: 'code' } },
@@ -46,7 +46,7 @@ t.test('a foreign page posts nothing to the exchange, and uses up no start', asy
   t.equal(auditLines().filter(({ event }) => event === 'login_failed').length, 0);
 });
 
-t.test('other pages do, and a GET is bound by its cookie alone', async (t) => {
+t.test('other pages do, and a GET is bound by its cookie only', async (t) => {
   const { api, begin, assertion } = await startProviderGateway(t, { idp: {} }, cors);
   for (const [name, headers] of Object.entries({ ...ownPages, 'a link': { 'sec-fetch-site': 'none' } })) {
     const browser: Browser = {};
@@ -105,7 +105,7 @@ t.test(
     const twice = { 'two origins': { origin: [own, 'https://evil.example'] } };
     await withoutCookie(t, gateway, twice, { get: 401, post: 403 });
     const { assertion, exchange, begin } = gateway;
-    t.equal((await exchange({}, assertion())).status, 401, 'one that was not started stays refused');
+    t.equal((await exchange({}, assertion())).status, 401, 'one without a start is still refused');
     t.equal((await exchange({}, assertion({ nonce: 'n' }))).status, 401);
     const { nonce } = await begin({});
     const made = assertion({ nonce });

@@ -140,7 +140,7 @@ t.test('what was begun in one browser is of no use in another', async (t) => {
   }
 });
 
-t.test('a code is good once, and only with the state it was given for', async (t) => {
+t.test('a code is valid once, and only with the state it was issued for', async (t) => {
   const { begin, visit, exchange } = await setUp(t);
   const browser = createHttpBrowser();
   const first = await visit(browser, await begin(browser, 'public'), 'alice');
@@ -169,7 +169,7 @@ t.test('a new key of the provider is picked up, and so is that it was restarted'
 });
 
 t.test(
-  'while the provider is away, what it signed before is exchanged with the keys there are',
+  'while the provider is unavailable, earlier assertions are exchanged with the cached keys',
   async (t) => {
     const { begin, visit, exchange, signIn } = await setUp(t);
     const browser = createHttpBrowser();

@@ -14,7 +14,7 @@ const asset = { path: '/api/asset' };
 const grants = [{ claim: 'groups', value: 'staff', scopes: ['store:read'] }];
 const staff = { groups: ['staff'] };
 
-t.test('a session of a provider is what a password gives', async (t) => {
+t.test('a session from a provider equals one from a password', async (t) => {
   const { signIn, api, folder, upstream } = await startProviderGateway(t, { idp: { grants } });
   const byProvider = await signIn(staff);
   const { id } = await addUser(folder, {

@@ -4,7 +4,7 @@ import { json } from '../support/stub-provider.ts';
 
 const path = '/api/login/idp/start';
 
-t.test('a start tells the address of the provider and binds the sign-in to the browser', async (t) => {
+t.test("a start returns the provider's URL and binds the sign-in to the browser", async (t) => {
   const { api, stub } = await startProviderGateway(t);
   const response = await api.send({ path });
   t.same(Object.keys(response.json), ['url']);
@@ -40,7 +40,7 @@ t.test('with a code the address has PKCE, and nothing secret but its hash', asyn
   });
 });
 
-t.test('the cookie takes after the refresh cookie, and lives as long as its start', async (t) => {
+t.test("the cookie has the refresh cookie's attributes, and lives as long as its start", async (t) => {
   const cookie = { name: 'mine', same_site: 'none', domain: 'example.com' };
   const { begin } = await startProviderGateway(
     t,
@@ -90,16 +90,19 @@ t.test('each start has a cookie of its own, and a browser keeps eight', async (t
   t.equal((await exchange(browser, assertion({ nonce: third!.nonce }))).status, 200);
 });
 
-t.test('the order of cookies says nothing of their age, and what is none of ours is oldest', async (t) => {
-  const { begin, api } = await startProviderGateway(t);
-  const browser: Browser = {};
-  for (let count = 0; count < 8; count += 1) await begin(browser);
-  const planted = 'service_refresh_cookie_login_AAAAAA=planted; service_refresh_cookie_login_BBBBBB=z.z';
-  const cookie = `${browser.cookie!.split('; ').reverse().join('; ')}; ${planted}`;
-  const cleared = (await api.send({ path, cookie })).setCookies.slice(1).map(nameOf);
-  t.equal(cleared.length, 3);
-  t.same(cleared.slice(0, 2), planted.split('; ').map(nameOf));
-});
+t.test(
+  "the order of cookies does not give their age, and cookies that aren't ours count as oldest",
+  async (t) => {
+    const { begin, api } = await startProviderGateway(t);
+    const browser: Browser = {};
+    for (let count = 0; count < 8; count += 1) await begin(browser);
+    const planted = 'service_refresh_cookie_login_AAAAAA=planted; service_refresh_cookie_login_BBBBBB=z.z';
+    const cookie = `${browser.cookie!.split('; ').reverse().join('; ')}; ${planted}`;
+    const cleared = (await api.send({ path, cookie })).setCookies.slice(1).map(nameOf);
+    t.equal(cleared.length, 3);
+    t.same(cleared.slice(0, 2), planted.split('; ').map(nameOf));
+  },
+);
 
 t.test('twenty first starts at once are twenty sign-ins', async (t) => {
   const { api, assertion, exchange, stub } = await startProviderGateway(t);
@@ -185,7 +188,7 @@ t.test('return_to is bounded, is Unicode and comes once', async (t) => {
   t.match(await problem('return_to=/%ff'), { type: 'string_unicode' });
 });
 
-t.test('a start is GET alone, looks at no credential, and takes one trailing slash', async (t) => {
+t.test('a start serves GET only, ignores credentials, and allows one trailing slash', async (t) => {
   const { api, upstream } = await startProviderGateway(t);
   for (const method of ['HEAD', 'POST', 'PUT', 'DELETE']) {
     const response = await api.send({ method, path });
@@ -202,7 +205,7 @@ t.test('a start is GET alone, looks at no credential, and takes one trailing sla
   t.equal(upstream.seen.length, 0);
 });
 
-t.test('a provider without discovery is 503 for its start alone', async (t) => {
+t.test('a provider without discovery is 503 for its own start only', async (t) => {
   const { api, stub } = await startProviderGateway(t);
   stub.responses.set('/.well-known/openid-configuration', json({ issuer: 'https://evil.example' }));
   const response = await api.send({ path });

@@ -38,7 +38,7 @@ t.test('with SameSite=None only known origins may send the cookie', async (t) =>
   );
   t.match((await from('https://app.example.com')).setCookies[0], /\.2\./, 'nothing was presented before');
   t.equal((await from('https://acme.example.com')).status, 200, 'its own origin');
-  t.equal((await api.refresh(cookie)).status, 200, 'a client that is no browser');
+  t.equal((await api.refresh(cookie)).status, 200, 'a client that is not a browser');
 });
 
 t.test('a missing or malformed cookie is 401 before its origin is judged', async (t) => {

@@ -41,7 +41,7 @@ t.test('the cookie of a sign-in stays for the grace, then rotates by one generat
 });
 
 t.test(
-  'a tab that refreshes twice signs nobody out while another still sends the first cookie',
+  "a tab that refreshes twice doesn't sign the user out while another still sends the first cookie",
   async (t) => {
     const { first, refresh, advance } = await startSignedIn(t);
     advance(graceMs);
@@ -54,7 +54,7 @@ t.test(
   },
 );
 
-t.test('a response that got lost is made up for by another successor, however much later', async (t) => {
+t.test('a lost response is made good by another successor, however much later', async (t) => {
   const { api, first, refresh, advance } = await startSignedIn(t);
   advance(graceMs);
   const lost = await refresh(first);
@@ -70,10 +70,10 @@ t.test('a response that got lost is made up for by another successor, however mu
   }
   t.equal(await refresh(successor), successor);
   t.equal((await api.refresh(lost)).status, 401, 'what never arrived is worth nothing');
-  t.equal((await api.refresh(successor)).status, 401, 'and whoever presents it is somebody else');
+  t.equal((await api.refresh(successor)).status, 401, 'and presenting it is reuse');
 });
 
-t.test('two who refresh in step with one cookie are seen', async (t) => {
+t.test('two holders who refresh in step with one cookie are detected', async (t) => {
   const { api, first, refresh, advance } = await startSignedIn(t);
   advance(600_000);
   const owners = await refresh(first);
@@ -93,7 +93,7 @@ t.test('the newest of several cookies of one session counts', async (t) => {
   advance(graceMs);
   const third = await refresh(`${first}; ${second}`);
   t.equal(generationOf(third), 3);
-  t.equal(await refresh(`${third}; ${first}`), third, 'the first alone would be reuse');
+  t.equal(await refresh(`${third}; ${first}`), third, 'the first by itself would be reuse');
 });
 
 t.test('an older cookie is reuse: 401, and the session is dead, also after a restart', async (t) => {
@@ -129,7 +129,7 @@ t.test('a cookie two generations old is reuse even when the newest was never pre
   t.equal((await api.refresh(third)).status, 401);
 });
 
-t.test('a session goes on over a restart', async (t) => {
+t.test('a session survives a restart', async (t) => {
   const { first, accessToken, stop, folder } = await startSignedIn(t);
   await stop();
   const restarted = await startTestGateway(t, { folder });

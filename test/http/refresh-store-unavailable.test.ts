@@ -64,7 +64,7 @@ t.test('a session store that cannot be read is 503, and nothing is forgotten', a
   t.equal((await api.send(login)).status, 200);
 });
 
-t.test('a records store that cannot be read is 503: its user is not taken for a removed one', async (t) => {
+t.test('a records store that cannot be read is 503: its user does not count as removed', async (t) => {
   const { api, folder, cookie } = await startSignedIn(t);
   const other = openBeside(t, folder, 'records.db');
   other.exec('ALTER TABLE users RENAME TO users_away');

@@ -33,7 +33,7 @@ function assertRefused(t: Test, response: ApiResponse, title: string): void {
   t.same(response.setCookies, [], `${title}: a refresh never clears the cookie`);
 }
 
-t.test('the cookie alone gives a new access token', async (t) => {
+t.test('the cookie alone yields a new access token', async (t) => {
   const { api, cookie, accessToken } = await startSignedIn(t);
   const response = await api.refresh(cookie);
   t.equal(response.status, 200);
@@ -45,7 +45,7 @@ t.test('the cookie alone gives a new access token', async (t) => {
     t.equal((await api.send({ path: '/api/store/x', bearer })).status, 200);
 });
 
-t.test('a body, a query and other credentials are not looked at', async (t) => {
+t.test('a body, a query and other credentials are ignored', async (t) => {
   const { api, cookie } = await startSignedIn(t);
   const send = (more: object) => api.send({ method: 'POST', path, cookie, ...more });
   t.equal((await send({ json: { refresh_token: 'x' } })).status, 200);
@@ -86,7 +86,7 @@ t.test('a cookie that is missing or malformed is refused', async (t) => {
   t.equal((await api.refresh(other.cookie)).status, 200);
 });
 
-t.test('of several cookies of the name, those that are none of ours do not count', async (t) => {
+t.test("of several cookies with the name, those that aren't ours do not count", async (t) => {
   const { api, cookie } = await startSignedIn(t);
   for (const sent of [
     `${cookieName}=old; ${cookie}`,
@@ -109,7 +109,7 @@ t.test('of cookies of several sessions, those of sessions that ended do not coun
   await api.send({ path: '/api/logout', cookie: others[1]!.cookie });
   const response = await api.refresh(`${all}; ${rotated}`);
   t.equal(response.status, 200);
-  t.ok(response.setCookies[0]!.startsWith(`${rotated};`), 'the newest of the one that lives');
+  t.ok(response.setCookies[0]!.startsWith(`${rotated};`), 'the newest of the live session');
   await api.send({ path: '/api/logout', cookie: rotated });
   assertRefused(t, await api.refresh(all), 'none that lives');
 });
@@ -126,7 +126,7 @@ t.test('a cookie of another tenant or another records store is refused', async (
   t.match(response, { status: 401, json: { code: 'invalid_refresh_token' } });
 });
 
-t.test('a session ends when it is not used, and every 200 counts as use', async (t) => {
+t.test('an unused session ends, and every 200 counts as use', async (t) => {
   const { api, cookie, advance } = await startSignedIn(t, { idle_lifetime: '1h' });
   // Within the grace of sign-in, then by a cookie that rotates, then by the one before.
   advance(0.9 * hourMs);

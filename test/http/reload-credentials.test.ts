@@ -25,7 +25,7 @@ t.test('a provider can be signed in through once it is added, until it is remove
   await eventually('it is gone', async () => (await start()).status === 404);
 });
 
-t.test('a scope that is added can be given, and one that is removed is held by nobody', async (t) => {
+t.test('an added scope can be granted, and a removed one is no longer held by anyone', async (t) => {
   const scopes = { 'store:read': 'Read assets', 'store:write': 'Change assets' };
   const gateway = await startReloaded(t, { scopes });
   const { api } = gateway;

@@ -38,7 +38,7 @@ t.test('series of a route that is gone go, and what was refused there stays coun
   t.equal(shown.value('refusals_total', { code: 'not_authenticated' }), 2);
 });
 
-t.test('what needs a restart is counted until it is taken back', async (t) => {
+t.test('keys that need a restart are counted until they are reverted', async (t) => {
   const gateway = await startGatewayProcess(t, { config: {} });
   const waiting = async () => (await scrape(gateway.managementPort)).value('config_restart_needed');
   t.equal(await waiting(), 0);
@@ -50,7 +50,7 @@ t.test('what needs a restart is counted until it is taken back', async (t) => {
   await eventually('none waits', async () => (await waiting()) === 0);
 });
 
-t.test('a configuration that comes before its certificate is taken over once that is there', async (t) => {
+t.test('a configuration that arrives before its certificate is adopted once that exists', async (t) => {
   if (!requireProgram(t, 'openssl')) return;
   const folder = t.testdir();
   const [first, second] = [
@@ -74,5 +74,5 @@ t.test('a configuration that comes before its certificate is taken over once tha
   );
   t.match(problems, [/^listen\.tls: no usable certificate and key/]);
   copyFileSync(second.keyFile, renewed.key);
-  await eventually('it is taken over', async () => (await reloads('applied')) === 1);
+  await eventually('it is adopted', async () => (await reloads('applied')) === 1);
 });

@@ -9,7 +9,7 @@ import { closedRoutes, keysAreNamed, reload, startReloaded } from '../support/re
 const sqlite = { records: 'sqlite:records.db', sessions: 'sqlite:sessions.db' };
 const loopback = { host: '127.0.0.1', port: 0 };
 
-t.test('what needs a restart is named, each by itself', async (t) => {
+t.test('each key that needs a restart is named', async (t) => {
   const gateway = await startReloaded(t);
   const rows: [key: string, config: object][] = [
     ['tenant', { tenant: 'other' }],
@@ -26,7 +26,7 @@ t.test('what needs a restart is named, each by itself', async (t) => {
     });
 });
 
-t.test('what needs a restart stays, and the rest is taken over', async (t) => {
+t.test('keys that need a restart stay, and the rest is adopted', async (t) => {
   const gateway = await startReloaded(t);
   gateway.reload({
     tenant: 'other',

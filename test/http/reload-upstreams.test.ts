@@ -45,7 +45,7 @@ t.test('an upstream that moved is asked at its new address, and only there', asy
   t.equal(before.seen.length, asked);
 });
 
-t.test('an authority that is put in place of another is the one that counts', async (t) => {
+t.test('a replaced certificate authority takes effect', async (t) => {
   if (!requireProgram(t, 'openssl')) return;
   const folder = t.testdir();
   const certificate = makeCertificate(folder, 'upstream', ['IP:127.0.0.1']);

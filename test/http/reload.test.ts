@@ -66,7 +66,7 @@ t.test('an invalid configuration changes nothing, and says what is wrong', async
   );
   t.match(line, { level: 'error', problems: [/:\d+:\d+: routes\[0\]/] });
   gateway.configure({ routes: closedRoutes });
-  await eventually('the next good one', async () => (await gateway.statusOf()) === 403);
+  await eventually('the next valid one', async () => (await gateway.statusOf()) === 403);
 });
 
 t.test('what is in flight finishes by the configuration it began under', async (t) => {

@@ -24,18 +24,18 @@ async function responsesFrom(
 }
 
 const rows: Record<string, { proxies: string[]; from: string[]; statuses: number[]; address?: string }> = {
-  'from a peer that is no trusted proxy the header says nothing': {
+  'the header of a peer that is not a trusted proxy is ignored': {
     proxies: [],
     from: ['192.0.2.1', '192.0.2.2', '192.0.2.3', '192.0.2.4'],
     statuses: [401, 401, 401, 429],
     address: '127.0.0.1',
   },
-  'a trusted proxy tells addresses apart': {
+  'behind a trusted proxy addresses are counted separately': {
     proxies: ['127.0.0.0/8'],
     from: ['192.0.2.1', '192.0.2.2', '192.0.2.3', '192.0.2.4'],
     statuses: [401, 401, 401, 401],
   },
-  'what stands left of the right-most address was written by the client': {
+  'everything left of the right-most address was written by the client': {
     proxies: ['127.0.0.1'],
     from: ['10.0.0.1, 192.0.2.1', '10.0.0.2, 192.0.2.1', '192.0.2.1', 'junk, 192.0.2.1'],
     statuses: [401, 401, 401, 429],

@@ -22,31 +22,37 @@ async function startThrottled(t: TestScope, login_throttle: object, config: obje
   return { ...gateway, login, fail, succeed };
 }
 
-t.test('the pair of account and address has its limit, and a full one takes no right password', async (t) => {
-  const { login, fail, succeed, logLines } = await startThrottled(t, { ...wide, per_account_and_address: 2 });
-  t.same([await fail('grace'), await fail('grace')], [401, 401]);
-  const refused = await login({ username: 'grace', password });
-  t.equal(refused.status, 429);
-  t.same(
-    { ...refused.json, request_id: '' },
-    {
-      detail: 'Too many attempts',
-      code: 'too_many_attempts',
-      request_id: '',
-      error: 'temporarily_unavailable',
-      error_description: 'Too many attempts',
-    },
-  );
-  const retryAfter = Number(refused.headers['retry-after']);
-  t.ok(retryAfter > 890 && retryAfter <= 900, `Retry-After: ${retryAfter}`);
-  t.notOk(refused.headers['www-authenticate']);
-  t.equal(await succeed('grace', '192.0.2.2'), 200, 'from another address');
-  t.equal(await succeed('ada'), 200, 'another account');
-  t.match(
-    logLines().filter(({ event }) => event === 'login_failed'),
-    [{ reason: undefined }, { reason: undefined }, { reason: 'too_many_attempts' }],
-  );
-});
+t.test(
+  'the pair of account and address has its limit, beyond which the correct password is refused',
+  async (t) => {
+    const { login, fail, succeed, logLines } = await startThrottled(t, {
+      ...wide,
+      per_account_and_address: 2,
+    });
+    t.same([await fail('grace'), await fail('grace')], [401, 401]);
+    const refused = await login({ username: 'grace', password });
+    t.equal(refused.status, 429);
+    t.same(
+      { ...refused.json, request_id: '' },
+      {
+        detail: 'Too many attempts',
+        code: 'too_many_attempts',
+        request_id: '',
+        error: 'temporarily_unavailable',
+        error_description: 'Too many attempts',
+      },
+    );
+    const retryAfter = Number(refused.headers['retry-after']);
+    t.ok(retryAfter > 890 && retryAfter <= 900, `Retry-After: ${retryAfter}`);
+    t.notOk(refused.headers['www-authenticate']);
+    t.equal(await succeed('grace', '192.0.2.2'), 200, 'from another address');
+    t.equal(await succeed('ada'), 200, 'another account');
+    t.match(
+      logLines().filter(({ event }) => event === 'login_failed'),
+      [{ reason: undefined }, { reason: undefined }, { reason: 'too_many_attempts' }],
+    );
+  },
+);
 
 t.test('an account has its limit over all addresses', async (t) => {
   const { fail, succeed } = await startThrottled(t, { ...wide, per_account: 3 });
@@ -73,7 +79,7 @@ t.test('what a full pair or address goes on trying does not use up the account',
   t.equal(await succeed('grace', '192.0.2.4'), 200);
 });
 
-t.test('a success gives its attempt back, and no more than its own', async (t) => {
+t.test('a success gives its own attempt back, and only that', async (t) => {
   const { fail, succeed } = await startThrottled(t, { ...wide, per_account_and_address: 2 });
   t.equal(await fail('grace'), 401);
   for (let i = 0; i < 5; i++) t.equal(await succeed('grace'), 200);
@@ -91,7 +97,7 @@ t.test(
   },
 );
 
-t.test('a malformed request is no attempt', async (t) => {
+t.test('a malformed request is not an attempt', async (t) => {
   const { api, succeed } = await startThrottled(t, { ...wide, per_account_and_address: 1 });
   const form = { username: 'grace', password: 'not it, either', grant_type: 'implicit' };
   const headers = { 'x-forwarded-for': '192.0.2.1' };

@@ -61,7 +61,7 @@ testOnEveryStore('what is changed over HTTP is in the audit, as in the log', asy
     );
 });
 
-testOnEveryStore('following the next page gives every event once', async (t, stores) => {
+testOnEveryStore('following the next page returns every event once', async (t, stores) => {
   const gateway = await startKeyAdministration(t, { config: stores });
   const { mint, call } = gateway;
   const start = await follow(gateway);
@@ -107,7 +107,7 @@ testOnEveryStore('the newest come first, by pages to both sides', async (t, stor
   t.equal((await page(`?sort_order=asc&cursor=${first.next_page}`)).code, 'invalid_cursor');
 });
 
-t.test('the audit is read by those with its scope alone', async (t) => {
+t.test('the audit can be read only with its scope', async (t) => {
   const { api, asAdministrator, mint } = await startKeyAdministration(t);
   const [reader, other] = [await mint({ scopes: ['audit:read'] }), await mint({ scopes: ['apikeys:read'] })];
   for (const path of [auditPath, `${auditPath}filters`, `${auditPath}some-id`]) {

@@ -66,17 +66,17 @@ async function mintAndLose(recheck: Call['recheck']) {
   return { outcome, keys: keys.size, events };
 }
 
-t.test('a key is taken back when its caller is signed out while it is written', async (t) => {
+t.test('a key is revoked when its caller is signed out while it is written', async (t) => {
   const left = await mintAndLose(() => Promise.reject(new Refusal('invalid_token')));
   t.strictSame(left, { outcome: 'invalid_token', keys: 0, events: takenBack });
 });
 
-t.test('a key is taken back when its caller loses the scope while it is written', async (t) => {
+t.test('a key is revoked when its caller loses the scope while it is written', async (t) => {
   const left = await mintAndLose(async () => callerWith(['apikeys:write']));
   t.strictSame(left, { outcome: 'insufficient_scope', keys: 0, events: takenBack });
 });
 
-t.test('a key stays when its caller may still give it', async (t) => {
+t.test('a key stays when its caller may still mint it', async (t) => {
   const left = await mintAndLose(async () => callerWith([...catalogue]));
   t.strictSame(left, { outcome: 201, keys: 1, events: ['api_key_created'] });
 });

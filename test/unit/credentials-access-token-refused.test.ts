@@ -55,7 +55,7 @@ const refused: Record<string, string> = {
   // Shape.
   'the empty text': '',
   'a single dot': '.',
-  'two dots alone': '..',
+  'only two dots': '..',
   'one segment': goodHeader,
   'no signature segment': `${goodHeader}.${goodPayload}`,
   'an empty signature': `${goodHeader}.${goodPayload}.`,
@@ -139,7 +139,7 @@ const refused: Record<string, string> = {
   'a byte order mark before the header': forge(`\ufeff${JSON.stringify(header)}`, claims),
   'a header that is a list': forge([header], claims),
   'a header that is null': forge('null', claims),
-  'a header that is no JSON': forge('{', claims),
+  'a header that is not JSON': forge('{', claims),
   // Type confusion.
   'no typ': headless('typ'),
   'typ JWT': withHeader({ typ: 'JWT' }),
@@ -201,7 +201,7 @@ const refused: Record<string, string> = {
   'client_id of another client': withClaims({ client_id: 'other' }),
   'client_id in a list': withClaims({ client_id: ['postern'] }),
   // Payload.
-  'a payload that is no JSON': forge(header, 'x'),
+  'a payload that is not JSON': forge(header, 'x'),
   'a payload that is null': forge(header, 'null'),
   'a payload that is a list': forge(header, [claims]),
   'a payload that is a text': forge(header, '"x"'),
@@ -218,7 +218,7 @@ const refused: Record<string, string> = {
   'a __proto__ with the claims': forge(header, `{"__proto__":${goodJson}}`),
 };
 
-t.test('what they are all made from is a token', async (t) => {
+t.test('the token that all of them are made from is valid', async (t) => {
   await t.resolves(tokens.verify(good));
   await t.resolves(tokens.verify(signSegments(goodHeader, oddPayload)));
   await t.resolves(tokens.verify(forge({ ...header, alg: 'EdDSA', kid: eddsa.kid }, claims, eddsa)));

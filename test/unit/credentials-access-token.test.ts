@@ -33,7 +33,7 @@ t.beforeEach(() => {
   time = start;
 });
 
-t.test('what somebody signs with our key just as we do is a token', async (t) => {
+t.test('a token signed with our key exactly as we sign is valid', async (t) => {
   const found = await tokens.verify(good);
   t.strictSame(found, {
     userId: 'user-1',
@@ -48,7 +48,7 @@ t.test('what somebody signs with our key just as we do is a token', async (t) =>
   await t.resolves(tokens.verify(withClaims({ iat: startSeconds - 1, exp: startSeconds + 1 })));
 });
 
-t.test('a refusal carries nothing of the token', async (t) => {
+t.test('a refusal contains nothing of the token', async (t) => {
   for (const token of [withClaims({ exp: 1 }), withClaims({ aud: [issuer] }), `${good}==`]) {
     const error: Refusal = await tokens.verify(token).then(t.fail, (reason) => reason);
     t.type(error.options.cause, 'string');
@@ -87,7 +87,7 @@ t.test('a token never outlives its session, to the second below', async (t) => {
   await t.rejects(tokens.verify(late.token), { code: 'invalid_token' });
 });
 
-t.test('every token has an id of its own', async (t) => {
+t.test('every token has its own id', async (t) => {
   const [one, two] = await Promise.all([tokens.sign(grant), tokens.sign(grant)]);
   t.not((await tokens.verify(one.token)).tokenId, (await tokens.verify(two.token)).tokenId);
 });

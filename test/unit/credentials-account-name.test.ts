@@ -6,7 +6,7 @@ const anyText = fc.string({ unit: 'binary', maxLength: 40 });
 
 const usernames: Record<string, [raw: string, expected: ReturnType<typeof parseUsername>]> = {
   'a plain name stays': ['ada', 'ada'],
-  'case is kept': ['Ada Lovelace', 'Ada Lovelace'],
+  'case is preserved': ['Ada Lovelace', 'Ada Lovelace'],
   'outer spaces go': ['  ada\u00a0\u2003', 'ada'],
   'an outer line break goes': ['\tada\r\n', 'ada'],
   'decomposed letters are composed': ['A\u030angstro\u0308m', '\u00c5ngstr\u00f6m'],
@@ -15,7 +15,7 @@ const usernames: Record<string, [raw: string, expected: ReturnType<typeof parseU
   'length counts what is left after trimming': [` ${'a'.repeat(128)} `, 'a'.repeat(128)],
   'length counts composed letters': ['e\u0301'.repeat(128), '\u00e9'.repeat(128)],
   'nothing is too short': ['', { problem: 'too_short' }],
-  'spaces alone are too short': [' \u3000 ', { problem: 'too_short' }],
+  'only spaces are too short': [' \u3000 ', { problem: 'too_short' }],
   'an inner line break is refused': ['a\nb', { problem: 'control_character' }],
   'a NUL is refused': ['a\0', { problem: 'control_character' }],
   'DEL is refused': ['a\x7fb', { problem: 'control_character' }],
@@ -52,7 +52,7 @@ t.test('different names stay different', (t) => {
   t.end();
 });
 
-t.test('canonical twice is canonical once', (t) => {
+t.test('the canonical form is idempotent', (t) => {
   const mixed = fc.string({ unit: fc.constantFrom(...' Σσςİıſßẞ\u0301\u030c\u0345JjA¨ﷺ\u{1d400}') });
   fc.assert(
     fc.property(fc.oneof(anyText, mixed), (raw) => {
@@ -64,7 +64,7 @@ t.test('canonical twice is canonical once', (t) => {
   t.end();
 });
 
-t.test('a user name is kept in its final form', (t) => {
+t.test('a user name is stored in its final form', (t) => {
   fc.assert(
     fc.property(anyText, (raw) => {
       const name = parseUsername(raw);

@@ -31,7 +31,7 @@ function keyWithHyphen(): string {
   }
 }
 
-t.test('what is minted is a key', (t) => {
+t.test('a minted key is valid', (t) => {
   const { raw, hint, hash } = mintApiKey('pst', randomBytes);
   t.match(raw, /^pst_[0-9A-Za-z]{36}$/);
   t.equal(hint, raw.slice(0, 8));
@@ -41,7 +41,7 @@ t.test('what is minted is a key', (t) => {
 });
 
 const keys: Record<string, [text: string, expected: boolean]> = {
-  'a checksum worked out elsewhere': [known, true],
+  'a checksum computed elsewhere': [known, true],
   'a checksum with zeros before it': [padded, true],
   'an earlier prefix': [known.replace('pst', 'old1'), true],
   'a prefix of one character': [known.replace('pst', 'p'), true],
@@ -89,13 +89,13 @@ t.test('one changed character of the random part or checksum is noticed', (t) =>
   t.end();
 });
 
-t.test('every prefix and every randomness gives a key', (t) => {
+t.test('every prefix and every random part yields a valid key', (t) => {
   const prefix = fc.stringMatching(/^[a-z0-9]{1,16}$/);
   fc.assert(fc.property(prefix, (text) => isApiKey(mintApiKey(text, randomBytes).raw)));
   t.end();
 });
 
-t.test('bytes that would favour some characters are thrown away', (t) => {
+t.test('bytes that would favour some characters are discarded', (t) => {
   const bytes = [255, 248, 250, 247, 0, 61, 62];
   let asked = 0;
   const random = (count: number) =>

@@ -5,7 +5,7 @@ import { createMac } from '../../src/credentials/mac.ts';
 
 const secret = randomBytes(32);
 
-t.test('it is HMAC-SHA256 over fields behind their lengths in bytes', (t) => {
+t.test('it is HMAC-SHA256 over fields prefixed with their lengths in bytes', (t) => {
   const expected = createHmac('sha256', secret).update('7:purpose1:a2:é0:').digest();
   t.strictSame(createMac(secret, 'purpose')(['a', 'é', '']), expected);
   t.end();
@@ -25,14 +25,14 @@ t.test('two lists never share a MAC', (t) => {
   t.end();
 });
 
-t.test('another purpose or secret gives another MAC', (t) => {
+t.test('another purpose or secret yields another MAC', (t) => {
   const mac = createMac(secret, 'purpose')(['a']);
   t.notOk(createMac(secret, 'purpose2')(['a']).equals(mac));
   t.notOk(createMac(randomBytes(32), 'purpose')(['a']).equals(mac));
   t.end();
 });
 
-t.test('a secret under 32 bytes is not taken', (t) => {
+t.test('a secret under 32 bytes is refused', (t) => {
   t.throws(() => createMac(randomBytes(31), 'purpose'), RangeError);
   t.end();
 });

@@ -18,13 +18,13 @@ for (const [name, phc, cost] of rows)
     t.equal(costOf(phc), cost);
   });
 
-t.test('every cost that is stored counts, and the one that is configured', async (t) => {
+t.test('every stored cost counts, and so does the configured one', async (t) => {
   const stored = ['$argon2id$v=19$m=64,p=1,t=1$', '$argon2id$v=19$m=64,t=1,p=1$', '$2b$12$'];
   const costs = createPasswordCosts(today, async () => stored);
   t.strictSame([...(await costs.all(null))].sort(), [today, '$argon2id$v=19$m=64,t=1,p=1$'].sort());
 });
 
-t.test('the store is asked once, however many want to know', async (t) => {
+t.test('concurrent callers share one query', async (t) => {
   let asked = 0;
   const costs = createPasswordCosts(today, async () => {
     asked += 1;
@@ -35,14 +35,14 @@ t.test('the store is asked once, however many want to know', async (t) => {
   t.equal(asked, 1);
 });
 
-t.test('a cost that is met first in a hash counts for everybody from then on', async (t) => {
+t.test('a cost first seen in a hash counts for every account from then on', async (t) => {
   const costs = createPasswordCosts(today, () => []);
   await costs.all(null);
   const met = `$argon2id$v=19$m=128,t=1,p=1$${rest}`;
   for (const hash of [met, null]) t.ok((await costs.all(hash)).has('$argon2id$v=19$m=128,t=1,p=1$'));
 });
 
-t.test('while the store is away what is configured counts', async (t) => {
+t.test('while the store is unavailable the configured cost counts', async (t) => {
   const costs = createPasswordCosts(today, () => Promise.reject(new Error('away')));
   t.strictSame([...(await costs.all(null))], [today]);
 });

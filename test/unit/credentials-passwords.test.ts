@@ -44,7 +44,7 @@ t.test('a long run of combining marks costs no time', (t) => {
   t.end();
 });
 
-t.test('a hash is argon2id of the configured cost and checks out', async (t) => {
+t.test('a hash is argon2id at the configured cost and verifies', async (t) => {
   const hasher = createPasswordHasher(cheap);
   const phc = await hasher.hash('correct horse');
   t.match(phc, /^\$argon2id\$v=19\$m=64,p=1,t=2\$/);
@@ -54,13 +54,13 @@ t.test('a hash is argon2id of the configured cost and checks out', async (t) => 
   t.strictSame(await hasher.verify(phc, 'correct horse '), { ok: false, rehash: false });
 });
 
-t.test('a password checks out however it is composed', async (t) => {
+t.test('a password is correct in any Unicode composition', async (t) => {
   const hasher = createPasswordHasher(cheap);
   const phc = await hasher.hash('\u00e9clair');
   t.ok((await hasher.verify(phc, 'e\u0301clair')).ok);
 });
 
-t.test('nobody, over-long and malformed are answered no', async (t) => {
+t.test('no account, over-long and malformed passwords are negative results', async (t) => {
   const hasher = createPasswordHasher(cheap);
   const no = { ok: false, rehash: false };
   t.strictSame(await hasher.verify(null, 'correct horse'), no);
@@ -113,7 +113,7 @@ for (const [name, before, now] of [
     t.ok((await hasher.verify(early, 'correct horse')).ok);
   });
 
-t.test('a right password asks for a new hash when the cost has changed', async (t) => {
+t.test('a correct password asks for a rehash when the cost has changed', async (t) => {
   const before = createPasswordHasher(cheap);
   const phc = await before.hash('correct horse');
   for (const change of [{ memoryBytes: 128 * 1024 }, { iterations: 3 }, { parallelism: 2 }]) {
@@ -125,7 +125,7 @@ t.test('a right password asks for a new hash when the cost has changed', async (
   t.strictSame(await before.verify(other, 'x'), { ok: true, rehash: true }, 'another kind of argon2');
 });
 
-t.test('a stored hash that is none is an error, not a response', async (t) => {
+t.test('a malformed stored hash is an error, not a negative result', async (t) => {
   const hasher = createPasswordHasher(cheap);
   await t.rejects(hasher.verify('$argon2id$nonsense', 'x'));
   t.strictSame(hasher.load(), { running: 0, waiting: 0 });

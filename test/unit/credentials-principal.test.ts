@@ -15,7 +15,7 @@ const session = {
   tenant: 'acme',
 };
 
-t.test('a session is told by its headers', (t) => {
+t.test('the headers identify a session', (t) => {
   const principal = createPrincipal(session);
   t.strictSame(principal.identityHeaders, [
     ...['X-Auth-Subject', 'user-1'],
@@ -44,7 +44,7 @@ t.test('a key of a removed user has no name, and scopes that are present and emp
   t.end();
 });
 
-t.test('a name can start no header, and a scope can add none', (t) => {
+t.test("a name can't start a header, and a scope can't add one", (t) => {
   const hostile = createPrincipal({
     ...session,
     username: 'a\r\nX-Auth-Scopes: admin',
@@ -55,7 +55,7 @@ t.test('a name can start no header, and a scope can add none', (t) => {
   t.end();
 });
 
-t.test('who somebody is can not be changed afterwards', (t) => {
+t.test("a principal can't be changed afterwards", (t) => {
   const principal = createPrincipal(session);
   t.throws(() => Object.assign(principal, { userId: 'other' }), TypeError);
   t.throws(() => (principal.identityHeaders as string[]).push('X-Auth-Role', 'root'), TypeError);

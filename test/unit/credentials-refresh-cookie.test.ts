@@ -10,7 +10,7 @@ const good = cookies.write(id, 12);
 const mac = good.slice(-43);
 const spare = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
 
-t.test('what is written reads back', (t) => {
+t.test('a written cookie reads back', (t) => {
   t.match(good, /^01936f2e-8b6a-7c3d-9e4f-0123456789ab\.12\.[A-Za-z0-9_-]{43}$/);
   fc.assert(
     fc.property(fc.uuid(), fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER }), (sessionId, generation) => {
@@ -45,7 +45,7 @@ const refused: Record<string, string> = {
   'a fractional generation': cookies.write(id, 1.5),
   'a generation beyond the safe integers': cookies.write(id, 2 ** 53),
   'no generation': cookies.write(id, Number.NaN),
-  'a session id that is no UUID, rightly authenticated': cookies.write('session-1', 12),
+  'a session id that is not a UUID, with a valid MAC': cookies.write('session-1', 12),
   'a UUID in upper case, rightly authenticated': cookies.write(id.toUpperCase(), 12),
   'a space before': ` ${good}`,
   'a space behind': `${good} `,
@@ -91,7 +91,7 @@ t.test('of several cookies the newest of each session counts', (t) => {
   t.end();
 });
 
-t.test('all valid ones can be had, whatever session they name', (t) => {
+t.test('all valid ones are returned, whatever session they name', (t) => {
   t.strictSame(cookies.validOf([cookies.write(id, 3), 'x', cookies.write(otherId, 4)]), [
     { sessionId: id, generation: 3 },
     { sessionId: otherId, generation: 4 },

@@ -3,7 +3,7 @@ import { heldScopes, intersectScopes, missingScopes, parseScope } from '../../sr
 
 const texts: Record<string, [text: string, expected: readonly string[] | undefined]> = {
   'nothing gives none': ['', []],
-  'spaces alone give none': ['   ', []],
+  'only spaces give none': ['   ', []],
   'they are sorted': ['b a', ['a', 'b']],
   'they are distinct': ['a b a', ['a', 'b']],
   'several spaces count as one': [' a   b ', ['a', 'b']],
@@ -37,7 +37,7 @@ t.test('an intersection is sorted and never more than either', (t) => {
 const catalogue = new Set(['store:write', 'store:read', 'users:read']);
 const held: Record<string, [own: string[], sets: { id: string; scopes: string[] }[], expected: string[]]> = {
   'own scopes, sorted': [['users:read', 'store:read'], [], ['store:read', 'users:read']],
-  'own and those of sets, once each': [
+  'own scopes and those of sets, once each': [
     ['store:read'],
     [{ id: 's', scopes: ['store:write', 'store:read'] }],
     ['store:read', 'store:write'],
@@ -48,7 +48,7 @@ const held: Record<string, [own: string[], sets: { id: string; scopes: string[] 
     [{ id: 'administrator', scopes: [] }],
     ['store:read', 'store:write', 'users:read'],
   ],
-  'no more for a set that is only called so in another case': [[], [{ id: 'Administrator', scopes: [] }], []],
+  'no more for a set with that name in another case': [[], [{ id: 'Administrator', scopes: [] }], []],
   'nothing for nobody': [[], [], []],
 };
 for (const [name, [own, sets, expected]] of Object.entries(held)) {
@@ -58,7 +58,7 @@ for (const [name, [own, sets, expected]] of Object.entries(held)) {
   });
 }
 
-t.test('what is missing is named in the order needed', (t) => {
+t.test('missing scopes are named in the order needed', (t) => {
   t.strictSame(missingScopes(['c', 'a', 'b'], new Set(['a'])), ['c', 'b']);
   t.strictSame(missingScopes(['a'], new Set(['a', 'b'])), []);
   t.strictSame(missingScopes([], new Set()), []);

@@ -28,7 +28,7 @@ for (const algorithm of ['ES256', 'EdDSA', 'RS256'] as const) {
   });
 }
 
-t.test('a key is made at the first start and found at the next', async (t) => {
+t.test('a key is generated at the first start and found at the next', async (t) => {
   const store = createKeyStore();
   const first = await loadSigningKeys(store, 'ES256', 1);
   t.equal(first.length, 1);
@@ -36,7 +36,7 @@ t.test('a key is made at the first start and found at the next', async (t) => {
   t.strictSame(await loadSigningKeys(store, 'ES256', 2), first);
 });
 
-t.test('another algorithm gets a key of its own and the old ones stay', async (t) => {
+t.test('another algorithm gets its own key and the old ones stay', async (t) => {
   const old = await generateSigningKey('ES256', 1);
   const keys = await loadSigningKeys(createKeyStore(old), 'EdDSA', 2);
   t.strictSame(

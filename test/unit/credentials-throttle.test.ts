@@ -64,7 +64,7 @@ t.test('a success gives its attempt back, once', async (t) => {
   t.strictSame([...counts.values()], [1, 1, 1]);
 });
 
-t.test('no name and no address makes a long key, or a key of another kind', async () => {
+t.test('no name or address makes a long key, or a key of another kind', async () => {
   const { attempts, asked } = createCounters();
   const throttle = createLoginThrottle(attempts, limits);
   await fc.assert(
@@ -86,7 +86,7 @@ const addresses: Record<string, [address: string, key: string]> = {
   'another host of it': ['2001:DB8:1:2::ffff', '2001:db8:1:2::/64'],
   'the next /64': ['2001:db8:1:3::1', '2001:db8:1:3::/64'],
   'the loopback': ['::1', '0:0:0:0::/64'],
-  'a zone is no other address': ['fe80::1%eth0', 'fe80:0:0:0::/64'],
+  'a zone does not make another address': ['fe80::1%eth0', 'fe80:0:0:0::/64'],
   'no address, as over a unix socket': ['', 'unknown'],
   'no address at all': ['nonsense', 'unknown'],
 };
@@ -108,7 +108,7 @@ t.test('bootstrap attempts fill up by address, apart from sign-ins', async (t) =
   await t.resolves(throttle.attempt('192.0.2.1'));
 });
 
-t.test('a wait of under a second is told as one', async (t) => {
+t.test('a wait of under a second is reported as one second', async (t) => {
   const attempts = {
     ...createCounters().attempts,
     count: async () => ({ allowed: false, retryAfterMs: 0 }) as const,

@@ -36,7 +36,7 @@ t.test('a token is verified once and then found', async (t) => {
   t.strictSame(asked, ['a']);
 });
 
-t.test('the principal stays with what is remembered', async (t) => {
+t.test('the principal stays with the cached token', async (t) => {
   const { memory } = setUp();
   const entry = await memory.verify('a');
   t.strictSame([entry.principal, entry.recordsVersion], [undefined, undefined]);
@@ -53,7 +53,7 @@ t.test('parallel first uses share one verification', async (t) => {
   t.strictSame(asked, ['a', 'b']);
 });
 
-t.test('a failure is shared by those who wait, and not remembered', async (t) => {
+t.test('a failure is shared by concurrent callers, and not cached', async (t) => {
   const { memory, asked } = setUp();
   const one = memory.verify('bad');
   const two = memory.verify('bad');
@@ -73,7 +73,7 @@ t.test('nothing is found from the instant it expires', async (t) => {
   t.equal(memory.find('a'), undefined);
 });
 
-t.test('the memory is bounded: the longest unused goes', async (t) => {
+t.test('the cache is bounded: the least recently used token is evicted', async (t) => {
   const { memory } = setUp(2);
   await memory.verify('a');
   await memory.verify('b');

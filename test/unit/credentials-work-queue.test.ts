@@ -12,7 +12,7 @@ function heldWork() {
   return { work, resolve, reject, hasStarted: () => started };
 }
 
-t.test('no more runs at a time than is allowed, in the order it came', async (t) => {
+t.test('concurrency is bounded, and tasks run in order', async (t) => {
   const queue = createWorkQueue({ concurrency: 2, queue: 2 });
   const pieces = [heldWork(), heldWork(), heldWork(), heldWork()] as const;
   const results = pieces.map((piece) => queue.run(piece.work));
@@ -33,7 +33,7 @@ t.test('no more runs at a time than is allowed, in the order it came', async (t)
   t.strictSame(queue.load(), { running: 0, waiting: 0 });
 });
 
-t.test('failed work frees its place', async (t) => {
+t.test('a failed task frees its slot', async (t) => {
   const queue = createWorkQueue({ concurrency: 1, queue: 1 });
   const bad = heldWork();
   const first = queue.run(bad.work);
@@ -44,7 +44,7 @@ t.test('failed work frees its place', async (t) => {
   t.strictSame(queue.load(), { running: 0, waiting: 0 });
 });
 
-t.test('a place handed on is not given to somebody else meanwhile', async (t) => {
+t.test('a slot that is handed on is not taken by another task in between', async (t) => {
   const queue = createWorkQueue({ concurrency: 1, queue: 1 });
   const [first, second] = [heldWork(), heldWork()];
   const one = queue.run(first.work);

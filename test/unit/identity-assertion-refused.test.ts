@@ -43,7 +43,7 @@ for (const [name, assertion] of Object.entries(byKey)) {
   });
 }
 
-t.test('a refusal has nothing of the assertion in it', async (t) => {
+t.test('a refusal contains nothing of the assertion', async (t) => {
   const assertions = { ...atOnce, ...byKey };
   for (const [name, assertion] of Object.entries(assertions)) {
     const error = await verify(assertion).catch((caught: Refusal) => caught);
@@ -51,6 +51,6 @@ t.test('a refusal has nothing of the assertion in it', async (t) => {
   }
 });
 
-t.test('the assertion that all of these were made from is good', async (t) => {
+t.test('the assertion that all of these are made from is valid', async (t) => {
   t.ok(await verify(forge(header, claims)));
 });

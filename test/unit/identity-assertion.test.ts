@@ -29,7 +29,7 @@ const causeOf = (verifying: Promise<unknown>) =>
   );
 const withClaims = (change: object) => forge(header, { ...claims, ...change });
 
-t.test('what a good assertion says', async (t) => {
+t.test('the content of a valid assertion', async (t) => {
   const verified = await verify(withClaims({ nonce: 'n', name: 'Alice' }));
   t.match(verified, {
     subject: 'alice-1',
@@ -62,7 +62,7 @@ for (const [name, assertion] of Object.entries(accepted)) {
   });
 }
 
-t.test('times are judged with the leeway, on both edges', async (t) => {
+t.test('times are checked with the leeway, at both edges', async (t) => {
   const leewayMs = 60_000;
   const expiry = (startSeconds + 300) * 1000;
   const assertion = withClaims({ nbf: startSeconds });
@@ -77,7 +77,7 @@ t.test('times are judged with the leeway, on both edges', async (t) => {
   t.equal(await causeOf(verify(assertion, { leeway: '0s' }, expiry)), 'expired');
 });
 
-t.test('a configured max_age is seen to be kept', async (t) => {
+t.test('a configured max_age is enforced', async (t) => {
   const changes = { parameters: { max_age: '600' }, leeway: '0s' };
   t.equal(await causeOf(verify(withClaims({}), changes)), 'auth_time');
   t.ok(await verify(withClaims({ auth_time: startSeconds - 599 }), changes));
@@ -86,7 +86,7 @@ t.test('a configured max_age is seen to be kept', async (t) => {
   });
 });
 
-t.test('a replay id is the assertion’s alone, and not its signature’s', async (t) => {
+t.test('a replay id depends on the assertion, not on its signature', async (t) => {
   const idOf = async (assertion: string) => (await verify(assertion)).replayId;
   const one = await idOf(withClaims({}));
   t.equal(await idOf(withClaims({})), one, 'an ECDSA signature is another each time');

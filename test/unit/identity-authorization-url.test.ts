@@ -33,7 +33,7 @@ t.test('for a code the ticket is the state, and PKCE is S256', (t) => {
   t.end();
 });
 
-t.test('further parameters are added, the endpoint’s own query stays', (t) => {
+t.test('further parameters are added, and the endpoint’s own query is kept', (t) => {
   const changes = { parameters: { prompt: 'login', ui_locales: 'de fr' }, scopes: ['openid'] };
   const { query } = parametersOf(changes, 'https://login.example.com/auth?tenant=t&state=x');
   t.match(query, { prompt: 'login', ui_locales: 'de fr', scope: 'openid', tenant: 't', state: 'companion' });

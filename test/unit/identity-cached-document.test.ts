@@ -29,7 +29,7 @@ t.test('parallel readers share one load', async (t) => {
   expectLoads(1);
 });
 
-t.test('a fresh copy is used, an aged one renewed before it is', async (t) => {
+t.test('a fresh copy is used, an aged one is renewed first', async (t) => {
   const { state, document, expectLoads } = setUp(t);
   await document.get();
   state.now += hour - 1;
@@ -41,7 +41,7 @@ t.test('a fresh copy is used, an aged one renewed before it is', async (t) => {
   expectLoads(2);
 });
 
-t.test('what nobody asked for in a day is not given to the first who asks', async (t) => {
+t.test('a copy unused for a day is renewed before its next use', async (t) => {
   const { state, document } = setUp(t);
   await document.get();
   state.now += 23.9 * hour;
@@ -83,7 +83,7 @@ t.test('a failure is remembered for half a second from its end', async (t) => {
   t.equal(await document.get(), 2);
 });
 
-t.test('who misses something has it renewed at once, then once in 30 s whoever asks', async (t) => {
+t.test('a missing entry causes a renewal at once, then once in 30 s over all callers', async (t) => {
   const { state, document, expectLoads } = setUp(t);
   const first = await document.get();
   t.strictSame(
@@ -97,23 +97,23 @@ t.test('who misses something has it renewed at once, then once in 30 s whoever a
   expectLoads(2);
   state.now += 1;
   t.strictSame(await Promise.all([document.renew(2), document.renew(2)]), [3, 3]);
-  t.equal(await document.renew(2), 3, 'who saw an older one gets what there is');
+  t.equal(await document.renew(2), 3, 'a caller that saw an older copy gets the current one');
   expectLoads(3);
 });
 
-t.test('what can not be renewed is told, and tried no more often', async (t) => {
+t.test('a failed renewal is reported, and not retried any sooner', async (t) => {
   const { state, document, expectLoads } = setUp(t);
   await document.get();
   state.away = true;
   for (let asked = 0; asked < 10; asked += 1) await t.rejects(document.renew(1), { message: 'away' });
-  t.equal(await document.get(), 1, 'the copy is as good as it was');
+  t.equal(await document.get(), 1, 'the copy is still usable');
   expectLoads(2);
   state.away = false;
   state.now += 30 * second;
   t.equal(await document.renew(1), 3);
 });
 
-t.test('a clock that was set back holds nothing up', async (t) => {
+t.test('a clock that was set back delays nothing', async (t) => {
   const { state, document } = setUp(t);
   await document.get();
   await document.renew(1);

@@ -72,7 +72,7 @@ t.test('a code becomes the ID token', async (t) => {
   t.equal(sent[0]?.headers.authorization, undefined, 'a public client has nothing to show');
 });
 
-t.test('a client secret is shown as the provider wants it', async (t) => {
+t.test("the client secret is sent by the provider's method", async (t) => {
   const changes = { client_secret: 'p:ss wörd' };
   const basic = await setUp(t, good, changes);
   await basic.exchange('c', start);
@@ -90,7 +90,7 @@ t.test('a client secret is shown as the provider wants it', async (t) => {
   t.equal(post.sent[0]?.headers.authorization, undefined);
 });
 
-t.test('nothing of the ID token is judged here', async (t) => {
+t.test('the ID token is not validated here', async (t) => {
   for (const idToken of ['', 'x', '..', forge(header, { iss: 'https://evil.example' })]) {
     const { exchange } = await setUp(t, (iss) => json(tokens(iss, {}, { id_token: idToken })));
     t.equal(await exchange('c', start), idToken);
@@ -100,7 +100,7 @@ t.test('nothing of the ID token is judged here', async (t) => {
 const outcomes: Record<string, [string, (issuer: string) => StubResponse]> = {
   'a code that is refused': ['invalid_assertion', () => json({ error: 'invalid_grant' }, 400)],
   'a request that is refused': ['invalid_assertion', () => json({ error: 'invalid_request' }, 400)],
-  'an ID token that is no text': ['invalid_assertion', (iss) => json(tokens(iss, {}, { id_token: 1 }))],
+  'an ID token that is not a string': ['invalid_assertion', (iss) => json(tokens(iss, {}, { id_token: 1 }))],
   'an ID token that is null': ['invalid_assertion', (iss) => json(tokens(iss, {}, { id_token: null }))],
   'a client that is refused': ['provider_unavailable', () => json({ error: 'invalid_client' }, 401)],
   'a client that is not allowed': ['provider_unavailable', () => json({ error: 'unauthorized_client' }, 400)],
@@ -119,12 +119,12 @@ const outcomes: Record<string, [string, (issuer: string) => StubResponse]> = {
     'provider_unavailable',
     () => (_request, response) => void response.writeHead(404).end('<html>'),
   ],
-  'an answer without ID token': [
+  'a response without ID token': [
     'provider_unavailable',
     (iss) => json(tokens(iss, {}, { id_token: undefined })),
   ],
-  'an answer that is a list': ['provider_unavailable', () => json([])],
-  'an empty answer': [
+  'a response that is an array': ['provider_unavailable', () => json([])],
+  'an empty response': [
     'provider_unavailable',
     () => (_request, response) => void response.writeHead(200).end(),
   ],
@@ -144,13 +144,13 @@ for (const [name, [code, response]] of Object.entries(outcomes)) {
     );
     t.match(error, { code });
     const { cause } = (error as Refusal).options;
-    t.type(cause, 'string', 'nothing of the answer is kept');
+    t.type(cause, 'string', 'nothing of the response is kept');
     t.notMatch(cause, /secret|hidden|code-1/);
     t.equal(sent.length, 1, 'a code is never sent twice');
   });
 }
 
-t.test('codes that wait for a slow provider are bounded', async (t) => {
+t.test('the number of codes waiting for a slow provider is bounded', async (t) => {
   const { exchange, provider } = await setUp(t, () => () => {});
   const waiting = Array.from({ length: 65 }, () => exchange('c', start));
   const results = await Promise.allSettled(waiting);

@@ -111,7 +111,7 @@ t.test('a dead provider is asked once in five seconds', async (t) => {
   t.ok(await discovery.get());
 });
 
-t.test('a document that changes its issuer does not replace the good one', async (t) => {
+t.test('a document with another issuer does not replace the valid one', async (t) => {
   const { provider, discovery, clock, failures } = await setUp(t);
   publish(provider, []);
   await discovery.get();

@@ -26,7 +26,7 @@ const all: Record<string, IdentityField> = {
   'X-Org': 'tenant',
 };
 
-t.test('every field goes in the name that the upstream reads, beside X-Auth-*', async (t) => {
+t.test('every field is sent under the name that the upstream reads, beside X-Auth-*', async (t) => {
   const principal = createPrincipal(ada);
   t.strictSame(createIdentityHeaders(all, 'acme')(principal), [
     ...principal.identityHeaders,
@@ -36,7 +36,7 @@ t.test('every field goes in the name that the upstream reads, beside X-Auth-*', 
   ]);
 });
 
-t.test('without names of its own an upstream is told X-Auth-* alone', async (t) => {
+t.test('an upstream without names of its own gets X-Auth-* only', async (t) => {
   const principal = createPrincipal(ada);
   t.equal(createIdentityHeaders({}, 'acme')(principal), principal.identityHeaders);
 });
@@ -63,7 +63,7 @@ t.test('no value leaves its header', async (t) => {
   t.strictSame(told.slice(-4), ['X-Name', '%C3%A9%0D%0AX-Auth-Scopes:%20all%25', 'X-Email', 'a%20b']);
 });
 
-t.test('they are worked out once a caller, and anew for the next', async (t) => {
+t.test('they are computed once per caller', async (t) => {
   const headersOf = createIdentityHeaders(all, 'acme');
   const principal = createPrincipal(ada);
   t.equal(headersOf(principal), headersOf(principal));

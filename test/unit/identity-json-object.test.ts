@@ -29,13 +29,13 @@ const refused: Record<string, string | Buffer> = {
   'a comment': '{}//',
   'a byte order mark': '\ufeff{}',
   'invalid UTF-8': Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]),
-  'a member twice': '{"a":1,"a":1}',
-  'a member twice with others between': '{"a":1,"b":{"a":[{"a":1}]},"a":2}',
-  'a member twice, once escaped': '{"a":1,"\\u0061":2}',
-  'a member twice below': '{"b":[{"a":1,"a":2}]}',
+  'a duplicate member': '{"a":1,"a":1}',
+  'a duplicate member with others in between': '{"a":1,"b":{"a":[{"a":1}]},"a":2}',
+  'a duplicate member, once escaped': '{"a":1,"\\u0061":2}',
+  'a duplicate member of an inner object': '{"b":[{"a":1,"a":2}]}',
   'the empty name twice': '{"":1,"":2}',
   '__proto__ twice': '{"__proto__":1,"__proto__":2}',
-  'a member twice, spaced': '{"a" :1,"a"\n:2}',
+  'a duplicate member, spaced': '{"a" :1,"a"\n:2}',
 };
 for (const [name, text] of Object.entries(refused)) {
   t.test(`refused: ${name}`, (t) => {

@@ -16,7 +16,7 @@ const secp256k1: ProviderKey = {
 };
 const privateJwk = { ...es256.privateKey.export({ format: 'jwk' }), kid: 'e1' };
 
-t.test('good keys are usable', (t) => {
+t.test('valid keys are usable', (t) => {
   t.strictSame(usable(jwkOf(rs256), jwkOf(es256), jwkOf(eddsa)), ['r1', 'e1', 'o1']);
   t.strictSame(usable(jwkOf(es256, { use: undefined, alg: undefined })), ['e1'], 'use and alg may be absent');
   t.strictSame(usable(jwkOf(es256, { key_ops: ['verify'] })), ['e1']);
@@ -30,8 +30,8 @@ const ignored: Record<string, unknown> = {
   'a private key': privateJwk,
   'a public key with a symmetric part': jwkOf(es256, { k: 'AAAA' }),
   'an encryption key': jwkOf(rs256, { use: 'enc' }),
-  'a key for wrapping alone': jwkOf(rs256, { key_ops: ['wrapKey'] }),
-  'key_ops that is no list': jwkOf(rs256, { key_ops: 'verify' }),
+  'a key for wrapping only': jwkOf(rs256, { key_ops: ['wrapKey'] }),
+  'key_ops that is not an array': jwkOf(rs256, { key_ops: 'verify' }),
   'an RSA key of 1024 bits': jwkOf(weakRsa),
   'an RSA key whose exponent is 1': jwkOf(rs256, { e: 'AQ' }),
   'an algorithm of another type': jwkOf(rs256, { alg: 'ES256' }),
@@ -39,12 +39,12 @@ const ignored: Record<string, unknown> = {
   'alg none': jwkOf(rs256, { alg: 'none' }),
   'a curve that no algorithm here has': jwkOf(secp256k1),
   'a point off the curve': jwkOf(es256, { x: jwkOf(foreign).x }),
-  'a kid that is no text': jwkOf(es256, { kid: 1 }),
+  'a kid that is not a string': jwkOf(es256, { kid: 1 }),
   'an unknown type': jwkOf(es256, { kty: 'constructor' }),
   'an RSA key without modulus': jwkOf(rs256, { n: undefined }),
   'a key that is null': null,
-  'a key that is a list': [],
-  'a key that is a text': 'key',
+  'a key that is an array': [],
+  'a key that is a string': 'key',
 };
 for (const [name, key] of Object.entries(ignored)) {
   t.test(`ignored: ${name}`, (t) => {
@@ -61,17 +61,17 @@ t.test('a kid that names different keys names none', (t) => {
   t.strictSame(
     usable(jwkOf(es256), jwkOf(rs256, { kid: 'e1', use: 'enc' })),
     ['e1'],
-    'an encryption key is none',
+    'an encryption key does not count',
   );
   t.end();
 });
 
-t.test('a document that is no key set has no keys', (t) => {
+t.test('a document that is not a key set has no keys', (t) => {
   for (const keys of [undefined, null, {}, 'x', []]) t.strictSame(parseKeySet({ keys }), []);
   t.end();
 });
 
-t.test('only the first hundred keys are looked at', (t) => {
+t.test('keys beyond the first hundred are ignored', (t) => {
   const others = Array.from({ length: 100 }, (_, index) => jwkOf(es256, { kid: `x${index}` }));
   t.equal(usable(...others, jwkOf(rs256)).includes('r1'), false);
   t.end();

@@ -55,7 +55,7 @@ t.test('of twenty in parallel with one code one is redeemed, and the code is sen
   t.equal(stub.count('/token'), 1);
 });
 
-t.test('a code that surely was not redeemed can be brought again', async (t) => {
+t.test('a code that was certainly not redeemed can be sent again', async (t) => {
   const { stub, provider, begin, respondToCode, burnt, warnings } = await setUp(t, { response: 'code' });
   const { state, nonce } = await begin();
   const redeem = () => provider.redeem({ code: 'c', state }, mine);
@@ -74,7 +74,7 @@ t.test('a code that surely was not redeemed can be brought again', async (t) => 
   t.ok(await redeem());
 });
 
-t.test('one of which that is not known is lost', async (t) => {
+t.test('a code with an unknown outcome is lost', async (t) => {
   const failures: Record<string, StubResponse> = {
     'a 500': json({}, 500),
     'a redirect': (_request, response) => void response.writeHead(302, { location: '/other' }).end(),
@@ -95,7 +95,7 @@ t.test('one of which that is not known is lost', async (t) => {
   }
 });
 
-t.test('calls that are each in time are not waited for beyond what they have in all', async (t) => {
+t.test('calls that are each in time still have a common timeout', async (t) => {
   const { stub, provider, begin, assertion } = await setUp(t, { response: 'code' }, { redeemTimeoutMs: 300 });
   const { state, nonce } = await begin();
   const late =
@@ -109,7 +109,7 @@ t.test('calls that are each in time are not waited for beyond what they have in 
   await t.rejects(provider.redeem({ code: 'c', state }, mine), refusal);
 });
 
-t.test('what began elsewhere neither uses up a start nor sends its code', async (t) => {
+t.test('a sign-in begun elsewhere neither consumes a start nor sends its code', async (t) => {
   const { stub, provider, createProvider, begin, respondToCode, burnt } = await setUp(t, {
     response: 'code',
   });
@@ -122,7 +122,7 @@ t.test('what began elsewhere neither uses up a start nor sends its code', async 
   t.equal(stub.count('/token'), 0);
 });
 
-t.test('the issuer beside it is compared, and required of a code where it is announced', async (t) => {
+t.test('the issuer of a response is compared, and required with a code where announced', async (t) => {
   for (const response of ['id_token', 'code']) {
     const { stub, provider, begin, assertion, respondToCode, burnt } = await setUp(t, { response });
     publish(stub, [jwkOf(es256)], { authorization_response_iss_parameter_supported: true });
@@ -139,7 +139,7 @@ t.test('the issuer beside it is compared, and required of a code where it is ann
   t.equal(await provider.requiresIssuer(), false, 'not announced');
 });
 
-t.test('what is redeemed is what the provider is configured for', async (t) => {
+t.test('only the kind of response that is configured is redeemed', async (t) => {
   const byToken = await setUp(t);
   const { nonce: ticket } = await byToken.begin();
   byToken.respondToCode(starts.open(ticket)!.companion);

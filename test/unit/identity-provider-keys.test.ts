@@ -44,7 +44,7 @@ t.test('a rotation is picked up at once, the next after 30 s', async (t) => {
   t.equal(fetches(), 3);
 });
 
-t.test('a key that is published no more is used no more', async (t) => {
+t.test('a key that is no longer published is no longer used', async (t) => {
   const { provider, keys } = await setUp(t);
   await keys.find(header);
   publish(provider, [jwkOf(rs256)]);
@@ -52,7 +52,7 @@ t.test('a key that is published no more is used no more', async (t) => {
   await t.rejects(keys.find(header), { code: 'invalid_assertion' });
 });
 
-t.test('a withdrawn key that nobody asked about is good for ten minutes', async (t) => {
+t.test('a withdrawn key is used for ten minutes at most', async (t) => {
   const { provider, keys, clock, fetches } = await setUp(t);
   await keys.find(header);
   publish(provider, [jwkOf(rs256)]);
@@ -63,7 +63,7 @@ t.test('a withdrawn key that nobody asked about is good for ten minutes', async 
   await t.rejects(keys.find(header), { code: 'invalid_assertion' }, 'not once more');
 });
 
-t.test('keys of ten minutes that can not be fetched anew are none', async (t) => {
+t.test("keys older than ten minutes are not used while they can't be fetched", async (t) => {
   const { provider, keys, clock } = await setUp(t);
   await keys.find(header);
   provider.responses.clear();
@@ -86,23 +86,20 @@ t.test('a flood of unknown kids causes one fetch in 30 s', async (t) => {
     clock.now += second;
   }
   t.equal(fetches(), 3, 'the first, at once and after 30 s');
-  t.ok(await keys.find(header), 'good ones pass meanwhile');
+  t.ok(await keys.find(header), 'known keys are still found');
 });
 
-t.test(
-  'while the provider is unavailable it causes no more, and nobody is told that a key is unknown',
-  async (t) => {
-    const { provider, keys, clock, fetches } = await setUp(t);
-    await keys.find(header);
-    provider.responses.set('/jwks', json({}, 500));
-    for (let elapsed = 0; elapsed < 60; elapsed += 1) {
-      await t.rejects(keys.find(unknown), { code: 'provider_unavailable' });
-      clock.now += second;
-    }
-    t.equal(fetches(), 3);
-    t.ok(await keys.find(header));
-  },
-);
+t.test('while the provider is unavailable it causes no more, and an unknown key is 503', async (t) => {
+  const { provider, keys, clock, fetches } = await setUp(t);
+  await keys.find(header);
+  provider.responses.set('/jwks', json({}, 500));
+  for (let elapsed = 0; elapsed < 60; elapsed += 1) {
+    await t.rejects(keys.find(unknown), { code: 'provider_unavailable' });
+    clock.now += second;
+  }
+  t.equal(fetches(), 3);
+  t.ok(await keys.find(header));
+});
 
 t.test('without any key it is 503', async (t) => {
   const { provider, keys, clock, fetches } = await setUp(t);
@@ -115,7 +112,7 @@ t.test('without any key it is 503', async (t) => {
   t.ok(await keys.find(header));
 });
 
-t.test('a set without a usable key does not replace a good one', async (t) => {
+t.test('a set without a usable key does not replace a usable one', async (t) => {
   const { provider, keys, clock } = await setUp(t);
   await keys.find(header);
   for (const broken of [{ keys: [] }, {}, { keys: [{ kty: 'oct', k: 'AAAA', kid: 'e2' }] }]) {

@@ -17,7 +17,7 @@ const body = (bytes: string | Buffer, headers: Record<string, string> = {}): Stu
 const limit = 1024 * 1024;
 const filled = (length: number) => `{"a":"${'x'.repeat(length - 8)}"}`;
 
-t.test('a JSON object is had whatever its content type', async (t) => {
+t.test('a JSON object is read whatever its content type', async (t) => {
   for (const type of ['application/json', 'application/jwk-set+json; charset=utf-8', 'text/plain']) {
     const { network, url } = await setUp(t, body('{"a":1}', { 'content-type': type }));
     t.strictSame(await network.getObject(url), { a: 1 });
@@ -63,7 +63,7 @@ const refused: Record<string, StubResponse> = {
     response.write('{"a":1}');
     setTimeout(() => response.destroy(), 10);
   },
-  'what is no HTTP': (_request, response) => void response.socket?.end('hello\r\n\r\n'),
+  'a response that is not HTTP': (_request, response) => void response.socket?.end('hello\r\n\r\n'),
 };
 const causes: Record<string, string | RegExp> = {
   'a redirect': 'status 302',
@@ -77,7 +77,7 @@ const causes: Record<string, string | RegExp> = {
   'a head without end': 'TimeoutError',
   'a body that drips': 'TimeoutError',
   'a body that breaks off': /UND_ERR_|ECONNRESET/,
-  'what is no HTTP': /HTTPParserError|HPE_/,
+  'a response that is not HTTP': /HTTPParserError|HPE_/,
 };
 for (const [name, response] of Object.entries(refused)) {
   t.test(`refused: ${name}`, async (t) => {
@@ -94,7 +94,7 @@ for (const [name, response] of Object.entries(refused)) {
   });
 }
 
-t.test('a provider that is not there is refused', async (t) => {
+t.test("a provider that can't be reached is 503", async (t) => {
   const network = createProviderNetwork({ documentTimeoutMs: 250, fetchTimeoutMs: 250 });
   t.teardown(() => network.close());
   const error = await network.getObject('http://127.0.0.1:1/doc').catch((caught: unknown) => caught);
@@ -104,7 +104,7 @@ t.test('a provider that is not there is refused', async (t) => {
   });
 });
 
-t.test('what was never sent is undone, what may have been is not', async (t) => {
+t.test('a call that was never sent is undone, one that may have been is not', async (t) => {
   const network = createProviderNetwork({ documentTimeoutMs: 250, fetchTimeoutMs: 250 });
   t.teardown(() => network.close());
   const call = { method: 'POST', headers: {} } as const;
@@ -112,19 +112,23 @@ t.test('what was never sent is undone, what may have been is not', async (t) => 
     code: 'provider_unavailable',
     isUndone: true,
   });
-  for (const response of [() => {}, refused['what is no HTTP']!, refused['a body that breaks off']!]) {
+  for (const response of [
+    () => {},
+    refused['a response that is not HTTP']!,
+    refused['a body that breaks off']!,
+  ]) {
     const { url } = await setUp(t, response);
     await t.rejects(network.fetch(url, call), { code: 'provider_unavailable', isUndone: false });
   }
 });
 
-t.test('the cause of a refusal has no query in it', async (t) => {
+t.test('the cause of a failure contains no query', async (t) => {
   const { network, url } = await setUp(t, json({}));
   const error = await network.getObject(`${url}?secret=1`).catch((caught: unknown) => caught);
   t.match(error, { options: { cause: `GET ${url}: status 404` } });
 });
 
-t.test('fetch posts a form and gives refusals of the provider as they are', async (t) => {
+t.test("fetch posts a form and returns the provider's errors unchanged", async (t) => {
   let sent = '';
   const { network, url } = await setUp(t, (request, response) => {
     request.on('data', (chunk) => {

@@ -52,7 +52,7 @@ t.test('parallel starts of one browser do not disturb each other', async (t) => 
   t.equal(await redeem(first.nonce), '/a');
 });
 
-t.test('an assertion that is refused burns nothing', async (t) => {
+t.test('a refused assertion consumes nothing', async (t) => {
   const { provider, begin, assertion, burnt } = await setUp(t, { require: { hd: 'a.example' } });
   const { nonce } = await begin();
   const redeem = (change: object, sender: Sender = mine) =>
@@ -69,7 +69,7 @@ t.test('an assertion that is refused burns nothing', async (t) => {
   t.ok(await redeem({ hd: 'a.example' }));
 });
 
-t.test('a start ends', async (t) => {
+t.test('a start expires', async (t) => {
   const { provider, begin, assertion, clock } = await setUp(t, { start_lifetime: '60s' });
   const { nonce } = await begin();
   clock.now += 60_000;
@@ -78,13 +78,13 @@ t.test('a start ends', async (t) => {
   t.ok(await provider.redeem({ assertion: assertion({ nonce }) }, mine));
 });
 
-t.test('an id stays burnt for longer than its start is accepted', async (t) => {
+t.test('an id stays consumed for longer than its start is accepted', async (t) => {
   const { provider, begin, assertion, burnt, clock } = await setUp(t);
   await provider.redeem({ assertion: assertion(await begin()) }, mine);
   t.strictSame([...burnt.values()], [clock.now + 600_000 + 60_000]);
 });
 
-t.test('a start at another provider is none here', async (t) => {
+t.test('a start at another provider is not valid here', async (t) => {
   const { createProvider, begin, assertion } = await setUp(t, { unsolicited: true });
   const { nonce } = await begin();
   await t.rejects(createProvider('other').redeem({ assertion: assertion({ nonce }) }, mine), refused);
@@ -97,12 +97,12 @@ t.test('an assertion without a start is refused', async (t) => {
     await t.rejects(provider.redeem({ assertion: assertion(change) }, mine), refused);
 });
 
-t.test('unsolicited ones are accepted when that is switched on, and burnt', async (t) => {
+t.test('unsolicited ones are accepted when that is switched on, and consumed', async (t) => {
   const { provider, begin, assertion, burnt } = await setUp(t, { unsolicited: true });
   const signed = assertion();
   t.match(await provider.redeem({ assertion: signed }, nobody), { subject: 'alice-1', start: null });
   await t.rejects(provider.redeem({ assertion: signed }, nobody), refused);
-  await t.rejects(provider.redeem({ assertion: assertion() }, mine), refused, 'signed anew it is the same');
+  await t.rejects(provider.redeem({ assertion: assertion() }, mine), refused, 'signed again it is the same');
   t.strictSame([...burnt.values()], [(claims.exp + 60 + 60) * 1000], 'expiry, leeway and margin');
   t.ok(await provider.redeem({ assertion: assertion({ jti: '1' }) }, nobody));
   await t.rejects(provider.redeem({ assertion: assertion({ jti: '1', sub: 'bob' }) }, nobody), refused);
@@ -111,11 +111,11 @@ t.test('unsolicited ones are accepted when that is switched on, and burnt', asyn
   await t.rejects(
     provider.redeem({ assertion: assertion({ jti: '3', nonce }) }, mine),
     refused,
-    'one that another browser began stays refused',
+    'one that another browser began is still refused',
   );
 });
 
-t.test('started ones pass without the cookie, from pages of ours alone', async (t) => {
+t.test('started ones pass without the cookie, from our own pages only', async (t) => {
   const { provider, createProvider, begin, assertion, clock, burnt } = await setUp(t, {
     unsolicited: 'started',
   });
@@ -125,7 +125,7 @@ t.test('started ones pass without the cookie, from pages of ours alone', async (
   await t.rejects(redeem(assertion({ nonce }), nobody), refused, 'where a foreign page may have sent it');
   await t.rejects(createProvider('other').redeem({ assertion: assertion({ nonce }) }, own), refused);
   for (const change of [{}, { nonce: 'foreign' }, { nonce: `${nonce.slice(0, -1)}_` }])
-    await t.rejects(redeem(assertion(change), own), refused, 'one that was not started here');
+    await t.rejects(redeem(assertion(change), own), refused, 'one without a start here');
   t.equal(burnt.size, 0);
   t.match(await redeem(assertion({ nonce }), own), { subject: 'alice-1', start: { provider: 'idp' } });
   await t.rejects(redeem(assertion({ nonce }), own), refused, 'once');
@@ -134,14 +134,14 @@ t.test('started ones pass without the cookie, from pages of ours alone', async (
   const late = await begin();
   clock.now += 600_000;
   const times = { iat: claims.iat + 600, exp: claims.exp + 600 };
-  await t.rejects(redeem(assertion({ nonce: late.nonce, ...times }), own), refused, 'one that is over');
+  await t.rejects(redeem(assertion({ nonce: late.nonce, ...times }), own), refused, 'one that has expired');
   const strict = await setUp(t);
   const begun = await strict.begin();
   const made = strict.assertion({ nonce: begun.nonce });
   await t.rejects(strict.provider.redeem({ assertion: made }, own), refused, 'unless configured');
 });
 
-t.test('while the provider is away there is no start, and the log says so once', async (t) => {
+t.test('while the provider is unavailable there is no start, and the log says so once', async (t) => {
   const { stub, provider, begin, warnings } = await setUp(t);
   stub.responses.clear();
   await t.rejects(begin(), { code: 'provider_unavailable' });
@@ -155,7 +155,7 @@ t.test('while the provider is away there is no start, and the log says so once',
   ]);
 });
 
-t.test('a store that is away burns nothing and admits nobody', async (t) => {
+t.test('an unavailable store consumes nothing and admits no one', async (t) => {
   const { createProvider, begin, assertion, burnt } = await setUp(t);
   const { nonce } = await begin();
   burnt.has = () => {

@@ -48,7 +48,7 @@ for (const [provider, recipe] of recipes)
     const { config, problems } = load(t, recipe);
     t.strictSame(problems, undefined);
     const [configured] = Object.values(config!.identity_providers);
-    t.ok(configured!.grants.length > 0, 'and it gives somebody something');
+    t.ok(configured!.grants.length > 0, 'and it grants something');
   });
 
 t.test('every option is in the table, and nothing else', async (t) => {
@@ -58,7 +58,7 @@ t.test('every option is in the table, and nothing else', async (t) => {
   t.strictSame(named.toSorted(), all.toSorted());
 });
 
-t.test('the example’s configuration is good', async (t) => {
+t.test('the example’s configuration is valid', async (t) => {
   const { problems } = loadConfig(join(root, 'examples/identity-provider/postern.yaml'), {});
   t.strictSame(problems, undefined);
 });

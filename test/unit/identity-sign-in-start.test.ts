@@ -6,7 +6,7 @@ const starts = createSignInStarts({ secret });
 const begun = { provider: 'idp', returnTo: '/inbox?a=ä', expires: 1_000 };
 const start = starts.begin(begun);
 
-t.test('a start is known again by its ticket, also in another process', (t) => {
+t.test('a start is recognised by its ticket, also in another process', (t) => {
   t.strictSame(starts.open(start.ticket), start);
   t.strictSame(createSignInStarts({ secret }).open(start.ticket), start);
   t.match(start, { provider: 'idp', returnTo: '/inbox?a=ä', expires: 1_000 });
@@ -14,7 +14,7 @@ t.test('a start is known again by its ticket, also in another process', (t) => {
   t.end();
 });
 
-t.test('its values are made for their places', (t) => {
+t.test('its values fit their parameters', (t) => {
   t.match(start.ticket, /^[\w-]{70,200}$/);
   t.match(start.binding, /^[\w-]{43}$/);
   t.equal(start.label, start.id.slice(0, 6));
@@ -36,7 +36,7 @@ const bytes = Buffer.from(start.ticket, 'base64url');
 const refused: Record<string, string> = {
   'the empty text': '',
   'a text of somebody else': 'n-0S6_WzA2Mj',
-  'its id alone': start.id,
+  'only its id': start.id,
   'its companion': start.companion,
   'its binding': start.binding,
   'a ticket cut short': bytes.subarray(0, -1).toString('base64url'),
@@ -57,7 +57,7 @@ for (const [name, ticket] of Object.entries(refused)) {
   });
 }
 
-t.test('one changed bit anywhere makes it none', (t) => {
+t.test('one changed bit anywhere makes it invalid', (t) => {
   for (let bit = 0; bit < bytes.length * 8; bit += 1) {
     const changed = Buffer.from(bytes);
     changed[bit >> 3] = changed[bit >> 3]! ^ (1 << (bit & 7));
@@ -66,7 +66,7 @@ t.test('one changed bit anywhere makes it none', (t) => {
   t.end();
 });
 
-t.test('a start belongs to the browser that has its binding, whatever stands beside it', (t) => {
+t.test('a start belongs to the browser with its binding, whatever other cookies it has', (t) => {
   const { binding } = start;
   const other = starts.begin(begun).binding;
   t.equal(isBoundTo(start, [binding]), true);
