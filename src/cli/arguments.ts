@@ -1,23 +1,24 @@
 import { parseArgs } from 'node:util';
+import { suggestion } from '../rules/nearest-name.ts';
 import { type Call, type Command, Failure, type OptionTypes, type Terminal } from './command.ts';
 
-/** Options that every command takes. */
+/** Options that every command accepts. */
 export const commonOptions: OptionTypes = {
-  config: { type: 'string' },
+  config: { type: 'string', short: 'c' },
   json: { type: 'boolean' },
   help: { type: 'boolean', short: 'h' },
 };
 
-/** Reads the arguments after a command's name; throws Failure `usage`. Values are never repeated in its message. */
+/** Parses the arguments after a command's name; throws Failure `usage`. Its message never repeats a value. */
 export function parseCall(command: Command, args: readonly string[], terminal: Terminal): Call {
   const { values, positionals, tokens } = parseStrictly(args, { ...command.options, ...commonOptions });
-  const given = tokens.filter(({ kind }) => kind === 'option').map((token) => 'name' in token && token.name);
-  const repeated = given.find(
-    (name, index) => name && !command.options[name]?.multiple && given.indexOf(name) !== index,
+  const names = tokens.filter(({ kind }) => kind === 'option').map((token) => 'name' in token && token.name);
+  const repeated = names.find(
+    (name, index) => name && !command.options[name]?.multiple && names.indexOf(name) !== index,
   );
-  if (repeated) throw new Failure('usage', `--${repeated} can be given once`);
+  if (repeated) throw new Failure('usage', `--${repeated} may be given only once`);
   if (values.help !== true && positionals.length !== command.operands.length)
-    throw new Failure('usage', `${command.name} takes ${command.operands.join(' ') || 'options alone'}`);
+    throw new Failure('usage', wrongOperands(command, positionals));
   const text = (option: string) => values[option] as string | undefined;
   return {
     terminal,
@@ -33,12 +34,20 @@ export function parseCall(command: Command, args: readonly string[], terminal: T
   };
 }
 
+function wrongOperands({ name, operands }: Command, positionals: readonly string[]): string {
+  if (operands.length > 0) return `${name} takes ${operands.join(' ')}`;
+  const isFile = positionals.some((text) => /\.ya?ml$/.test(text));
+  return `${name} takes no arguments${isFile ? ': name the configuration with --config' : ''}`;
+}
+
 function parseStrictly(args: readonly string[], options: OptionTypes) {
   try {
     return parseArgs({ args: [...args], options, strict: true, allowPositionals: true, tokens: true });
   } catch (error) {
-    // The first sentence; the others are advice on what isn't wanted here.
+    // Only the first sentence: the others are advice that doesn't apply here.
     const [sentence = ''] = (error as Error).message.split('. ');
-    throw new Failure('usage', sentence);
+    const [, unknown] = /^Unknown option '--([^']+)'$/.exec(sentence) ?? [];
+    const hint = unknown === undefined ? '' : suggestion(unknown, Object.keys(options), '--');
+    throw new Failure('usage', `${sentence}${hint}`);
   }
 }

@@ -1,7 +1,7 @@
-/** The process, as far as commands see it. */
+/** The process, as far as commands use it. */
 export type Terminal = Pick<NodeJS.Process, 'stdin' | 'stdout' | 'stderr' | 'env' | 'on' | 'exit'>;
 
-/** Options of a command, as `parseArgs` of node:util takes them. */
+/** Options of a command, in the form of node:util's `parseArgs`. */
 export type OptionTypes = Readonly<
   Record<
     string,
@@ -9,42 +9,47 @@ export type OptionTypes = Readonly<
   >
 >;
 
-/** One command: what it is called, what it takes, and what it does. */
+/** One command: its name, its arguments, and what it does. */
 export interface Command {
   /** One word, or two: `user add`. */
   readonly name: string;
-  /** Names of what stands after the command, all required. */
+  /** Names of the arguments after the command, all required. */
   readonly operands: readonly string[];
-  /** The options as people write them; empty when there are none of its own. */
+  /** How the options are written in the usage line; empty if it has none of its own. */
   readonly synopsis: string;
+  /** One line of the overview. */
   readonly summary: string;
+  /** Further sentences for its own help. */
+  readonly details?: string;
   readonly options: OptionTypes;
-  /** Resolves when it is done; rejects with {@link Failure} when it can't be. */
+  /** Whether it works without a configuration, or without a file. Default: it needs `--config FILE`. */
+  readonly configuration?: 'none' | 'optional';
+  /** Resolves when it is done; rejects with {@link Failure} if it can't be done. */
   readonly run: (call: Call) => Promise<void>;
 }
 
-/** One call of a command: its arguments, checked against what the command takes. */
+/** One call of a command: its arguments, checked against what the command accepts. */
 export interface Call {
   readonly terminal: Terminal;
   /** In the order of the command's `operands`. */
   readonly operands: readonly string[];
   isSet(option: string): boolean;
   text(option: string): string | undefined;
-  /** Throws Failure `usage` when the option is left out. */
+  /** Throws Failure `usage` if the option is missing. */
   requireText(option: string): string;
   /** Every value of an option that may be repeated. */
   texts(option: string): readonly string[];
 }
 
-/** What went wrong, as the exit code tells it. */
+/** What kind of failure it is; it decides the exit code. */
 export type FailureCode = 'failed' | 'usage' | 'configuration';
 
-/** Exit codes by what went wrong; 0 is done. */
+/** Exit codes by kind of failure; 0 is success. */
 export const exitCodes: Readonly<Record<FailureCode, number>> = { failed: 1, usage: 2, configuration: 2 };
 
 /**
- * A command that can't do what it was asked, thrown by whoever finds it and written in one place. The message is one
- * sentence for people; for `configuration`, the lines of its problems. Never a password, token or key.
+ * A command that failed: thrown by the code that detects it, written in one place. The message is one sentence for people,
+ * or for `configuration` one line per problem. It never contains a password, token or key.
  */
 export class Failure extends Error {
   readonly code: FailureCode;

@@ -5,24 +5,29 @@ const text = { type: 'string' } as const;
 const switched = { type: 'boolean' } as const;
 const listed = { type: 'string', multiple: true } as const;
 
-/** Every command. What one needs is loaded when it is called: help is there at once, and signals are heard early. */
+/** Every command. Its code is loaded when it is called: help is instant, and signals are handled early. */
 export const commands: readonly Command[] = [
   {
     name: 'serve',
     operands: [],
-    synopsis: '[--quickstart]',
-    summary: 'Run the gateway until SIGTERM or SIGINT; with --quickstart, show lines to try it with',
-    options: { quickstart: switched },
+    synopsis: '[--quickstart | --upstream URL]',
+    summary: 'Run the gateway',
+    details: `--quickstart prints commands to try it with. --upstream URL needs no configuration: it protects /api of that service on
+127.0.0.1:8080, keeps its data in ./data, and prints commands too. It runs until SIGTERM or SIGINT`,
+    options: { quickstart: switched, upstream: text },
+    configuration: 'optional',
     run: async (call) => {
-      const stopAsked = firstSignal(call.terminal);
-      await (await import('./serve.ts')).serve(call, stopAsked);
+      const stopRequested = firstSignal(call.terminal);
+      await (await import('./serve.ts')).serve(call, stopRequested);
     },
   },
   {
     name: 'check',
     operands: [],
     synopsis: '',
-    summary: 'Report every problem of the configuration',
+    summary: 'Report every problem in the configuration',
+    details:
+      'Reports what would stop serve, with line, column, key and rule, and warns of what is probably a mistake',
     options: {},
     run: async (call) => (await import('./configuration.ts')).check(call),
   },
@@ -30,8 +35,9 @@ export const commands: readonly Command[] = [
     name: 'openapi',
     operands: [],
     synopsis: '',
-    summary: 'Print the OpenAPI document; needs no configuration',
+    summary: 'Print the OpenAPI document',
     options: {},
+    configuration: 'none',
     run: async (call) => {
       const document = (await import('../openapi/document.ts')).openApiDocument();
       await printResult(call, document, JSON.stringify(document, null, 2));
@@ -41,7 +47,7 @@ export const commands: readonly Command[] = [
     name: 'backup',
     operands: ['FILE'],
     synopsis: '',
-    summary: 'Copy the records to a new file, also while the gateway serves',
+    summary: 'Copy the records to a new file while the gateway runs',
     options: {},
     run: async (call) => (await import('./records.ts')).backup(call),
   },
@@ -49,16 +55,19 @@ export const commands: readonly Command[] = [
     name: 'records copy',
     operands: [],
     synopsis: '[--from ADDRESS] [--to ADDRESS]',
-    summary:
-      'Copy all records to an empty place; the address left out is stores.records of the configuration',
+    summary: 'Copy all records to another, empty store',
+    details:
+      'A missing address is stores.records of the configuration. Counts and checksums are compared afterwards',
     options: { from: text, to: text },
+    configuration: 'optional',
     run: async (call) => (await import('./records.ts')).copyAllRecords(call),
   },
   {
     name: 'bootstrap-token',
     operands: [],
     synopsis: '[--reset]',
-    summary: 'Print the token that activates the first administrator; --reset opens activation again',
+    summary: 'Print the token for the first administrator',
+    details: '--reset reopens activation, with a new token',
     options: { reset: switched },
     run: async (call) => (await import('./bootstrap-token.ts')).bootstrapToken(call),
   },
@@ -66,7 +75,9 @@ export const commands: readonly Command[] = [
     name: 'user add',
     operands: ['NAME'],
     synopsis: '[--admin] [--scopes "a b"] [--scope-set NAME]...',
-    summary: 'Make a user; the password is asked for, or is one line on standard input',
+    summary: 'Create a user',
+    details:
+      'The password is read from a prompt, or as one line from standard input. --admin grants every scope',
     options: { admin: switched, scopes: text, 'scope-set': listed },
     run: async (call) => (await import('./user.ts')).addUser(call),
   },
@@ -82,7 +93,8 @@ export const commands: readonly Command[] = [
     name: 'user set-password',
     operands: ['NAME'],
     synopsis: '',
-    summary: 'Set a new password, asked for or one line on standard input, and end the sessions',
+    summary: 'Set a password and end the sessions',
+    details: 'The password is read from a prompt, or as one line from standard input',
     options: {},
     run: async (call) => (await import('./user.ts')).setPassword(call),
   },
@@ -90,7 +102,7 @@ export const commands: readonly Command[] = [
     name: 'user disable',
     operands: ['NAME'],
     synopsis: '',
-    summary: 'End the sessions of a user and suspend the keys',
+    summary: 'End the sessions and suspend the API keys',
     options: {},
     run: async (call) => (await import('./user.ts')).disableUser(call),
   },
@@ -98,7 +110,7 @@ export const commands: readonly Command[] = [
     name: 'user enable',
     operands: ['NAME'],
     synopsis: '',
-    summary: 'Let a disabled user sign in again and revive the keys',
+    summary: 'Allow sign-in again and reactivate the API keys',
     options: {},
     run: async (call) => (await import('./user.ts')).enableUser(call),
   },
@@ -106,7 +118,8 @@ export const commands: readonly Command[] = [
     name: 'user remove',
     operands: ['NAME'],
     synopsis: '[--keep-keys]',
-    summary: 'Delete a user with the sessions and, unless --keep-keys, the keys',
+    summary: 'Delete a user with all sessions and API keys',
+    details: '--keep-keys keeps the API keys',
     options: { 'keep-keys': switched },
     run: async (call) => (await import('./user.ts')).removeUser(call),
   },
@@ -114,7 +127,9 @@ export const commands: readonly Command[] = [
     name: 'user link',
     operands: ['NAME'],
     synopsis: '--provider NAME --subject SUB',
-    summary: 'Let somebody at an identity provider, by the subject (`sub`) there, sign in as this user',
+    summary: 'Let an identity at a provider sign in as the user',
+    details:
+      'The subject is the `sub` claim of the provider; the log line of a refused sign-in shows it as provider_subject',
     options: { provider: text, subject: text },
     run: async (call) => (await import('./user.ts')).linkIdentity(call),
   },
@@ -122,7 +137,7 @@ export const commands: readonly Command[] = [
     name: 'user unlink',
     operands: ['NAME'],
     synopsis: '--provider NAME --subject SUB',
-    summary: 'Take that identity away from the user again, and end the sessions',
+    summary: 'Unlink an identity and end the sessions',
     options: { provider: text, subject: text },
     run: async (call) => (await import('./user.ts')).unlinkIdentity(call),
   },
@@ -130,8 +145,10 @@ export const commands: readonly Command[] = [
     name: 'key create',
     operands: [],
     synopsis:
-      '--user NAME --label TEXT --scopes "a b" [--scope-set NAME]... [--expires 2030-12-31T00:00:00Z]',
-    summary: 'Make an API key in the name of a user and print it, this once',
+      '--user NAME --label TEXT --scopes "a b" [--scope-set NAME]... [--expires 30d|2030-12-31T00:00:00Z]',
+    summary: 'Create an API key and print it, this one time',
+    details:
+      '--expires is an instant, or a duration from now; without it the key lives as long as api_keys.max_lifetime allows',
     options: { user: text, label: text, scopes: text, 'scope-set': listed, expires: text },
     run: async (call) => (await import('./key.ts')).createKey(call),
   },
@@ -147,7 +164,8 @@ export const commands: readonly Command[] = [
     name: 'key revoke',
     operands: ['ID'],
     synopsis: '[--children]',
-    summary: 'Delete an API key; with --children all that were minted with it, at any depth, too',
+    summary: 'Delete an API key',
+    details: '--children also deletes every key minted with it, at any depth',
     options: { children: switched },
     run: async (call) => (await import('./key.ts')).revokeKey(call),
   },

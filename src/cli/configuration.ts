@@ -1,15 +1,26 @@
-import { type LoadedConfig, loadConfig } from '../config/load.ts';
+import { type LoadedConfig, loadConfig, loadConfigText } from '../config/load.ts';
 import { type ConfigProblem, formatProblem, formatWarning } from '../config/problems.ts';
 import type { Config } from '../config/schema.ts';
 import { problemsOfStoreFiles } from '../gateway/stores.ts';
 import { type Call, Failure } from './command.ts';
 import { printResult } from './terminal.ts';
+import { tryOutConfiguration } from './try-out.ts';
 
 /** A configuration file that has been read: its values, or everything that is wrong with it. */
 export type ReadConfig = LoadedConfig & { readonly file: string };
 
-/** Reads the file of `--config`, else of `POSTERN_CONFIG`; throws Failure `usage` when neither names one. */
+/**
+ * Reads the file of `--config`, else of `POSTERN_CONFIG`; `--upstream` stands for a configuration of its own. Throws Failure
+ * `usage` if none of them is given.
+ */
 export function readConfig({ text, terminal }: Call): ReadConfig {
+  const upstream = text('upstream');
+  if (upstream !== undefined) {
+    if (text('config') !== undefined)
+      throw new Failure('usage', '--upstream and --config exclude each other');
+    const folder = process.cwd();
+    return { ...loadConfigText(tryOutConfiguration(upstream), folder, terminal.env), file: '--upstream' };
+  }
   const file = text('config') || terminal.env.POSTERN_CONFIG;
   if (!file) throw new Failure('usage', 'no configuration: give --config FILE or set POSTERN_CONFIG');
   return { ...loadConfig(file, terminal.env), file };

@@ -1,13 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { Refusal, refusals } from '../errors.ts';
+import { escapeControls } from '../log/escape-controls.ts';
+import { suggestion } from '../rules/nearest-name.ts';
 import { parseCall } from './arguments.ts';
 import { type Command, exitCodes, Failure, type Terminal } from './command.ts';
 import { commands } from './commands.ts';
+import { helpOf, overviewOf, usageOf } from './help.ts';
 import { writeOut } from './terminal.ts';
 
-/** Runs the command line; gives the exit code: 0 done, 1 failed, 2 wrong usage or configuration. */
+/** Runs the command line; returns the exit code: 0 done, 1 failed, 2 wrong usage or configuration. */
 export async function run(args: readonly string[], terminal: Terminal): Promise<number> {
-  const command = commands.find(({ name }) => name.split(' ').every((word, index) => word === args[index]));
+  const command = commandOf(args);
   try {
     if (command === undefined) await runWithoutCommand(args, terminal);
     else await runCommand(command, args.slice(command.name.split(' ').length), terminal);
@@ -16,10 +19,13 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
     const failure = asFailure(error);
     const message = failure.code === 'configuration' ? failure.message : `postern: ${failure.message}`;
     terminal.stderr.write(`${message}\n`);
-    if (failure.code === 'usage')
-      terminal.stderr.write(command === undefined ? overviewOf(commandsLike(args)) : usageOf(command));
+    if (failure.code === 'usage') terminal.stderr.write(usageAfter(command, args));
     return exitCodes[failure.code];
   }
+}
+
+function commandOf(words: readonly string[]): Command | undefined {
+  return commands.find(({ name }) => name.split(' ').every((word, index) => word === words[index]));
 }
 
 async function runCommand(command: Command, args: readonly string[], terminal: Terminal): Promise<void> {
@@ -27,20 +33,66 @@ async function runCommand(command: Command, args: readonly string[], terminal: T
   await (call.isSet('help') ? writeOut(terminal, helpOf(command)) : command.run(call));
 }
 
-/** `--help` and `--version`, or what is wrong with the words given. */
+const helpWords = ['help', '--help', '-h'];
+const versionWords = ['version', '--version', '-v', '-V'];
+
+/** Help and version, or what is wrong with the words. */
 async function runWithoutCommand(args: readonly string[], terminal: Terminal): Promise<void> {
-  const near = commandsLike(args);
-  const last = args[near === commands ? 0 : 1];
-  if (last === '--help' || last === '-h') return writeOut(terminal, overviewOf(near));
-  if (args[0] === '--version') return writeOut(terminal, `${version()}\n`);
-  if (near !== commands) throw new Failure('usage', `${args[0]} needs one of the words below`);
-  throw new Failure('usage', args.length === 0 ? 'no command' : 'no such command');
+  const [first = '', ...others] = args;
+  if (versionWords.includes(first)) return writeOut(terminal, `${version()}\n`);
+  if (helpWords.includes(first)) return writeHelp(others, terminal);
+  const group = groupOf(first);
+  if (group.length > 0 && helpWords.includes(others[0] ?? '')) return writeOut(terminal, overviewOf(group));
+  throw new Failure('usage', wrongWords(args, group));
 }
 
-/** The commands of the group that the first word names; all, when it names none. */
-function commandsLike([group]: readonly string[]): readonly Command[] {
-  const near = commands.filter(({ name }) => name.startsWith(`${group} `));
-  return near.length === 0 ? commands : near;
+async function writeHelp(words: readonly string[], terminal: Terminal): Promise<void> {
+  const command = commandOf(words);
+  const group = groupOf(words[0] ?? '');
+  if (command !== undefined) return writeOut(terminal, helpOf(command));
+  if (words.length > 0 && group.length === 0) throw new Failure('usage', wrongWords(words, group));
+  return writeOut(terminal, overviewOf(group.length > 0 ? group : commands));
+}
+
+/** What is wrong with words that name no command. Only words close to a command's are repeated. */
+function wrongWords([first, second]: readonly string[], group: readonly Command[]): string {
+  if (first === undefined) return 'no command';
+  if (first.startsWith('-')) return 'the command comes first, then its options';
+  const names = commands.map(({ name }) => name);
+  if (second !== undefined && !second.startsWith('-')) {
+    const nearest = suggestion(`${first} ${second}`, names);
+    if (nearest !== '') return `no such command "${shown(`${first} ${second}`)}"${nearest}`;
+  }
+  if (group.length > 0) return `${first} needs a subcommand`;
+  return `no such command "${shown(first)}"${suggestion(first, [...names, ...groupNames])}`;
+}
+
+const longestShown = 40;
+
+function shown(words: string): string {
+  return escapeControls(words.slice(0, longestShown));
+}
+
+const groupNames = [
+  ...new Set(
+    commands
+      .map(({ name }) => name.split(' '))
+      .filter((words) => words.length > 1)
+      .map(([word]) => word!),
+  ),
+];
+
+/** The commands of the group that the word names; none if it names none. */
+function groupOf(word: string): readonly Command[] {
+  return commands.filter(({ name }) => name.startsWith(`${word} `));
+}
+
+/** What follows the message of a wrong usage: how to write it, or where to look. */
+function usageAfter(command: Command | undefined, args: readonly string[]): string {
+  if (command !== undefined) return usageOf(command);
+  const group = groupOf(args[0] ?? '');
+  if (args.length === 0 || group.length > 0) return overviewOf(args.length === 0 ? commands : group);
+  return 'postern help lists all commands\n';
 }
 
 function asFailure(error: unknown): Failure {
@@ -51,41 +103,13 @@ function asFailure(error: unknown): Failure {
   return new Failure('failed', `unexpected error: ${stack ?? error}`, error);
 }
 
-/** A store's own words may hold an address with a password; its code doesn't. */
+/** A store's own message may contain an address with a password; its code doesn't. */
 function sentenceOf({ code, options }: Refusal): string {
   const reason = (options.cause as NodeJS.ErrnoException | undefined)?.code;
   return reason === undefined ? refusals[code].detail : `${refusals[code].detail} (${reason})`;
 }
 
-/** The version of this Postern. */
 function version(): string {
   const file = new URL('../../package.json', import.meta.url);
   return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version;
 }
-
-/** How one command is written. */
-function usageOf(command: Command): string {
-  return `usage: postern ${signatureOf(command)} --config FILE\n`;
-}
-
-/** What `--help` says of one command. */
-function helpOf(command: Command): string {
-  return `${usageOf(command)}\n${command.summary}.\n\n${commonHelp}`;
-}
-
-/** What `--help` says of several commands, one line each. */
-function overviewOf(shown: readonly Command[]): string {
-  const lines = shown.map((command) => `  ${signatureOf(command)}\n      ${command.summary}`);
-  return `usage: postern <command> --config FILE\n\n${lines.join('\n')}\n\n${commonHelp}\npostern --version prints the version.\n`;
-}
-
-function signatureOf({ name, operands, synopsis }: Command): string {
-  return [name, ...operands, synopsis].filter((part) => part !== '').join(' ');
-}
-
-const commonHelp = `  --config FILE  the configuration; else the file that POSTERN_CONFIG names
-  --json         the result as JSON
-  --help         this text
-
-Exit codes: 0 done, 1 failed, 2 wrong usage or configuration.
-`;

@@ -3,30 +3,38 @@ import type { Config } from '../config/schema.ts';
 import type { RunningGateway } from '../gateway/running-gateway.ts';
 import { startGateway } from '../gateway/start.ts';
 import { createLog, type Log } from '../log/log.ts';
+import { hostAndPort } from '../proxy/upstream-failure.ts';
 import { type Call, Failure } from './command.ts';
 import { readConfig, requireServableConfig } from './configuration.ts';
 import { collectGarbageOnceIdle } from './idle-garbage.ts';
-import { quickstartLines } from './quickstart-lines.ts';
+import { quickstartLines, tryOutLines } from './quickstart-lines.ts';
 import { fileFailureOf, logWarnings, watchConfiguration } from './reload.ts';
 
-/** `serve`: runs the gateway until `stopAsked` resolves, then drains it; one that is still starting just ends. */
-export async function serve(call: Call, stopAsked: Promise<void>): Promise<void> {
+/** `serve`: runs the gateway until `stopRequested` resolves, then drains it; a gateway that is still starting just ends. */
+export async function serve(call: Call, stopRequested: Promise<void>): Promise<void> {
   const read = readConfig(call);
   const config = requireServableConfig(read);
   const log = createLog({ ...config.log, isTerminal: call.terminal.stdout.isTTY });
   exitOnUncaught(call, log);
   logWarnings(read, log);
   const reloads = watchConfiguration(call, read, log);
-  const gateway = await Promise.race([start(config, log), stopAsked]);
+  const gateway = await Promise.race([start(config, log), stopRequested]);
   if (gateway === undefined) return;
   reloads.begin(gateway);
   collectGarbageOnceIdle();
   call.terminal.stderr.write(`${announcement(call, config, gateway).join('\n')}\n`);
-  await stopAsked;
+  await stopRequested;
+  tellOnTerminal(call, 'stopping; Ctrl-C again stops at once');
   await gateway.stop();
+  tellOnTerminal(call, 'stopped');
 }
 
-/** After an error that nobody expected nothing can be said about the state of a gateway: it must not go on. */
+/** For people only: the log and the exit code tell a supervisor. */
+function tellOnTerminal({ terminal }: Call, text: string): void {
+  if (terminal.stderr.isTTY) terminal.stderr.write(`postern: ${text}\n`);
+}
+
+/** After an unexpected error the state of a gateway is unknown: it must not continue. */
 function exitOnUncaught({ terminal }: Call, log: Log): void {
   terminal.on('uncaughtException', (error, origin) => {
     log.error('unexpected error, stopping', { err: error, origin });
@@ -39,7 +47,7 @@ async function start(config: Config, log: Log): Promise<RunningGateway> {
   try {
     return await startGateway(config, log);
   } catch (error) {
-    throw asListenFailure(error) ?? asFileFailure(error) ?? error;
+    throw listenFailureOf(error, config) ?? asFileFailure(error) ?? error;
   }
 }
 
@@ -55,25 +63,28 @@ function asFileFailure(error: unknown): Failure | undefined {
   return sentence === undefined ? undefined : new Failure('configuration', `postern: ${sentence}`, error);
 }
 
-/** What Node says when an address can't be listened on, as a sentence; undefined for anything else. */
-function asListenFailure(error: unknown): Failure | undefined {
+/** A sentence for an address that can't be listened on, with its key; undefined for any other error. */
+function listenFailureOf(error: unknown, { listen, management }: Config): Failure | undefined {
   const { code = '', syscall, address, port } = error as NodeJS.ErrnoException & Partial<AddressInfo>;
   if (syscall !== 'listen' && syscall !== 'getaddrinfo') return undefined;
-  const location =
-    address === undefined ? 'listen' : `listen on ${hostAndPort({ address, port: port ?? 0 })}`;
-  return new Failure('failed', `can't ${location}: ${listenReasons[code] ?? code}`, error);
+  const reason = listenReasons[code] ?? code;
+  if (address === undefined) return new Failure('failed', `can't listen: ${reason}`, error);
+  const key = port === management.port && port !== listen.port ? 'management' : 'listen';
+  const location = hostAndPort(address, port ?? 0);
+  return new Failure('failed', `can't listen on ${location} (${key}): ${reason}`, error);
 }
 
 function announcement(call: Call, config: Config, gateway: RunningGateway): string[] {
   const { address, managementAddress, bootstrapToken } = gateway;
-  const url = `${config.listen.tls === undefined ? 'http' : 'https'}://${hostAndPort(address)}`;
+  const url = `${config.listen.tls === undefined ? 'http' : 'https'}://${textOf(address)}`;
   return [
-    `postern: listening on ${url}, management on http://${hostAndPort(managementAddress)}`,
+    `postern: listening on ${url}, management on http://${textOf(managementAddress)}`,
     ...(bootstrapToken === null ? [] : [`postern: bootstrap token: ${bootstrapToken}`]),
     ...(call.isSet('quickstart') ? quickstartLines(url, bootstrapToken) : []),
+    ...(call.text('upstream') === undefined ? [] : tryOutLines(url, bootstrapToken)),
   ];
 }
 
-function hostAndPort({ address, port }: Pick<AddressInfo, 'address' | 'port'>): string {
-  return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
+function textOf({ address, port }: AddressInfo): string {
+  return hostAndPort(address, port);
 }

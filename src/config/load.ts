@@ -57,6 +57,12 @@ export function loadConfig(file: string, env: NodeJS.ProcessEnv): LoadedConfig {
   return { ...judged, sources: [...sources] };
 }
 
+/** Judges a configuration that is in no file; relative paths start at `folder`. Never throws for its content. */
+export function loadConfigText(text: string, folder: string, env: NodeJS.ProcessEnv): LoadedConfig {
+  const sources = new Set<string>();
+  return { ...judge(text, { env, folder: resolve(folder), sources }), sources: [...sources] };
+}
+
 function readText(path: string): { text: string } | { rule: string } {
   try {
     const text = decodeUtf8(readFileSync(path));

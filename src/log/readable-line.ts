@@ -49,19 +49,36 @@ function describeRequest(fields: Fields, paint: Paint): string {
   ]);
 }
 
+/** Ids of the line and the request, and the client's name, are for searching: they are in the JSON lines and the store. */
 function describeAudit(fields: Fields, paint: Paint): string {
-  const { audit, event, outcome, actor, ...rest } = fields;
+  const { audit, event, outcome, actor, id, subject, target, changes, address, ...rest } = fields;
+  const { user_agent, request_id, ...others } = rest;
+  const { kind, user } = actor as Fields;
+  const by = typeof user === 'string' ? `by ${kind} of ${user}` : `by ${String(kind).replace('_', ' ')}`;
+  const about = [
+    by,
+    ...(subject === user ? [] : pairs({ subject })),
+    ...pairs(others),
+    ...Object.entries((changes ?? {}) as Fields).flatMap(describeChange),
+    ...(address === null ? [] : [`from ${address}`]),
+  ];
   return joined([
     paint('cyan', 'audit'),
     paint(outcome === 'success' ? 'bold' : 'yellow', text(event)),
     ...(outcome === 'success' ? [] : [paint('yellow', text(outcome))]),
-    paint('dim', joined([`by ${describeActor(actor as Fields)}`, ...pairs(rest)].map(text))),
+    ...about.map((part) => paint('dim', text(part))),
   ]);
 }
 
-function describeActor(actor: Fields): string {
-  const { kind, user } = actor;
-  return user === null || user === undefined ? String(kind).replace('_', ' ') : `${kind} of ${user}`;
+/** `scopes +store:read -store:write`, or the names of fields, whose values are never logged. */
+function describeChange([name, change]: [string, unknown]): string[] {
+  if (Array.isArray(change)) return [`${name} ${change.join(' ')}`];
+  const { added = [], removed = [] } = (change ?? {}) as {
+    added?: readonly string[];
+    removed?: readonly string[];
+  };
+  const parts = [...added.map((one) => `+${one}`), ...removed.map((one) => `-${one}`)];
+  return parts.length > 0 ? [`${name} ${parts.join(' ')}`] : [];
 }
 
 function describeMessage(level: string, fields: Fields, paint: Paint): string {

@@ -13,10 +13,10 @@ export function nearestName(written: string, known: readonly string[]): string |
   return nearest !== undefined && nearest.edits <= mostEdits(folded, nearest.name) ? nearest.name : undefined;
 }
 
-/** `did you mean "NAME"?` after a colon, or nothing. */
-export function suggestion(written: string, known: readonly string[]): string {
+/** `did you mean "NAME"?` after a colon, or nothing; `prefix` stands before the name. */
+export function suggestion(written: string, known: readonly string[], prefix = ''): string {
   const nearest = nearestName(written, known);
-  return nearest === undefined ? '' : `: did you mean "${nearest}"?`;
+  return nearest === undefined ? '' : `: did you mean "${prefix}${nearest}"?`;
 }
 
 /** A typo is an edit or two; in a short name, two edits could turn any name into any other. */

@@ -4,7 +4,10 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import t from 'tap';
 import { parse } from 'yaml';
+import { tryOutLines } from '../../src/cli/quickstart-lines.ts';
+import { tryOutConfiguration } from '../../src/cli/try-out.ts';
 import { createCommandFolder, type ServeProcess } from '../support/command.ts';
+import { startRecordingUpstream } from '../support/recording-upstream.ts';
 
 const onFreePort = { host: '127.0.0.1', port: 0 };
 const quickstart = parse(readFileSync(join(import.meta.dirname, '../../config/quickstart.yaml'), 'utf8'));
@@ -17,9 +20,14 @@ const config = {
 };
 
 /** Runs the shell lines that were printed, and gives the lines they print. */
-async function runPrinted({ printed }: ServeProcess): Promise<string[]> {
-  const shown = printed().stderr.split('\n');
+function runPrinted({ printed }: ServeProcess): Promise<string[]> {
+  return runLines(printed().stderr.split('\n'));
+}
+
+async function runLines(shown: readonly string[]): Promise<string[]> {
   const script = shown.filter((line) => line.startsWith('  ')).join('\n');
+  // An interactive zsh takes # for a command, and ! for its history.
+  if (/^\s*#|!/m.test(script)) throw new Error(`can't be pasted into zsh: ${script}`);
   const { stdout } = await promisify(execFile)('sh', ['-euc', script]);
   return stdout.trimEnd().split('\n');
 }
@@ -42,4 +50,28 @@ t.test('the lines of --quickstart can be pasted and do what they say', async (t)
   const again = await folder.serve(['--quickstart']);
   t.notMatch(again.printed().stderr, /bootstrap/, 'somebody is activated already');
   t.match(await runPrinted(again), walk);
+});
+
+t.test('a try-out in front of a service, without a file', async (t) => {
+  const upstream = await startRecordingUpstream();
+  t.teardown(() => upstream.close());
+  const tried = parse(tryOutConfiguration(upstream.url));
+  t.match(tried, { listen: { host: '127.0.0.1', port: 8080 }, base_url: 'http://127.0.0.1:8080' });
+  const folder = createCommandFolder(t, {
+    bootstrap: {},
+    scopes: {},
+    ...tried,
+    listen: onFreePort,
+    management: onFreePort,
+  });
+  const { port, printed } = await folder.serve();
+  const [, token] = /bootstrap token: (\S+)/.exec(printed().stderr) ?? [];
+  const lines = await runLines(tryOutLines(`http://127.0.0.1:${port}`, token ?? null));
+  t.match(lines, [/^\{"id":"[^"]*","username":"admin"\}$/, /"code":"not_authenticated"/]);
+  t.strictSame(
+    upstream.seen.map(({ target }) => target),
+    ['/api/'],
+    'the service sees the caller who signed in, and nobody else',
+  );
+  t.strictSame(upstream.seen[0]!.values('x-auth-username'), ['admin']);
 });

@@ -1,18 +1,74 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import t from 'tap';
 import { createCommandFolder, runPostern } from '../support/command.ts';
 
+const root = join(import.meta.dirname, '../..');
 const secret = 'hunter2-in-the-arguments';
 
 const wrongUsages = [
-  { name: 'no command', args: [], says: /^postern: no command\nusage: postern <command>/ },
-  { name: 'an unknown command', args: ['frobnicate'], says: /^postern: no such command\nusage: / },
-  { name: 'half a command', args: ['user'], says: /^postern: user needs .*\nusage: .*\n\n {2}user add NAME/ },
+  { name: 'no command', args: [], says: /^postern: no command\nusage: postern <command>.*\n\n {2}serve /s },
+  {
+    name: 'an unknown command',
+    args: ['frobnicate'],
+    says: /^postern: no such command "frobnicate"\npostern help lists all commands\n$/,
+  },
+  {
+    name: 'a misspelt command',
+    args: ['chekc'],
+    says: /^postern: no such command "chekc": did you mean "check"\?\npostern help lists all commands\n$/,
+  },
+  {
+    name: 'a misspelt command of two words',
+    args: ['users', 'list', secret],
+    says: /^postern: no such command "users list": did you mean "user list"\?\n/,
+  },
+  {
+    name: 'a misspelt second word',
+    args: ['key', 'craete'],
+    says: /^postern: no such command "key craete": did you mean "key create"\?\nusage: .*\n\n {2}key create /,
+  },
+  {
+    name: 'help for an unknown command',
+    args: ['help', 'serv'],
+    says: /^postern: no such command "serv": did you mean "serve"\?\n/,
+  },
+  {
+    name: 'an option in place of a command',
+    args: ['--json', 'check'],
+    says: /^postern: the command comes first/,
+  },
+  {
+    name: 'half a command',
+    args: ['user'],
+    says: /^postern: user needs a subcommand\nusage: .*\n\n {2}user add NAME/,
+  },
   {
     name: 'an unknown option',
     args: ['check', '--frobnicate'],
     says: /^postern: Unknown option '--frobnicate'\nusage: postern check/,
+  },
+  {
+    name: 'a misspelt option',
+    args: ['check', '--cofnig', 'x'],
+    says: /^postern: Unknown option '--cofnig': did you mean "--config"\?\nusage: postern check/,
+  },
+  {
+    name: 'the configuration as an argument',
+    args: ['check', 'postern.yaml'],
+    says: /^postern: check takes no arguments: name the configuration with --config\nusage: postern check/,
+  },
+  {
+    name: 'an upstream that is no address',
+    args: ['serve', '--upstream', 'localhost'],
+    says: /^postern: --upstream must be http\(s\):\/\/HOST:PORT .*\nusage: postern serve .*--upstream URL/,
+  },
+  {
+    name: 'an upstream beside a configuration',
+    args: ['serve', '--upstream', 'http://127.0.0.1:1', '--config', 'postern.yaml'],
+    says: /^postern: --upstream and --config exclude each other\n/,
   },
   {
     name: 'an option of another command',
@@ -33,7 +89,7 @@ const wrongUsages = [
   {
     name: 'an option twice',
     args: ['key', 'create', '--user', 'ada', '--user', 'bob'],
-    says: /--user can be given once\n/,
+    says: /--user may be given only once\n/,
   },
   {
     name: 'a missing option',
@@ -59,14 +115,40 @@ for (const { name, args, says } of wrongUsages) {
 }
 
 t.test('help and version are results', async (t) => {
-  const helps = [['--help'], ['-h'], ['user', '--help'], ['user', 'add', '--help'], ['key', 'create', '-h']];
+  const helps = [
+    ['help'],
+    ['--help'],
+    ['-h'],
+    ['user', '--help'],
+    ['help', 'user'],
+    ['user', 'add', '--help'],
+    ['help', 'user', 'add'],
+    ['key', 'create', '-h'],
+  ];
   for (const args of helps) {
     const { code, stdout, stderr } = await runPostern(args);
     t.equal(code, 0, args.join(' '));
     t.match(stdout, /^usage: postern /);
     t.equal(stderr, '');
   }
-  t.match((await runPostern(['--version'])).stdout, /^\d+\.\d+\.\d+\n$/);
+  for (const word of ['version', '--version', '-v', '-V'])
+    t.match((await runPostern([word])).stdout, /^\d+\.\d+\.\d+\n$/);
+  const overview = (await runPostern(['help'])).stdout.split('\n');
+  t.ok(
+    overview.every((line) => line.length <= 80),
+    'it fits a terminal',
+  );
+});
+
+t.test('the bin runs the same program', async (t) => {
+  const { bin } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  const { stdout } = await promisify(execFile)(join(root, bin.postern), ['version']);
+  t.match(stdout, /^\d+\.\d+\.\d+\n$/);
+  t.notMatch(
+    readFileSync(join(root, bin.postern), 'utf8'),
+    /^import .*\.ts'/m,
+    'no TypeScript before the version',
+  );
 });
 
 t.test('check tells every problem at once, on standard error, with its place', async (t) => {

@@ -32,7 +32,7 @@ t.test('the README shows the lines that the quick start prints', async (t) => {
 t.test('the lines of the README print what it says they print', async (t) => {
   const gateway = await startTestGateway(t, {
     config: {
-      base_url: 'http://localhost:8080',
+      base_url: url,
       tenant: 'quickstart',
       bootstrap: { token: 'another-token-of-the-tests' },
     },

@@ -7,7 +7,7 @@ const request = {
   path: '/api/store/1',
   route: '/api/store',
   status: 200,
-  durationMs: 3.14159,
+  durationMs: 3.1256,
   outcome: 'ok',
   subject: 'u-1',
   credentialKind: 'key',
@@ -86,7 +86,7 @@ const rows: [sentence: string, log: (log: ReturnType<typeof createLogOn>) => voi
         requestId: 'r-2',
         reason: 'too_many_attempts',
       }),
-    'audit  login_failed  failure  by anonymous  reason=too_many_attempts  address=127.0.0.1  request_id=r-2\n',
+    'audit  login_failed  failure  by anonymous  reason=too_many_attempts  from 127.0.0.1\n',
   ],
   [
     'a warning, and what could move the cursor',

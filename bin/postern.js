@@ -1,0 +1,17 @@
+#!/usr/bin/env node
+// Plain JavaScript that earlier versions of Node understand too: they can't load TypeScript, and would print a stack.
+import { readFileSync } from 'node:fs';
+
+const manifest = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
+const [, major, minor] = /(\d+)\.(\d+)/.exec(manifest.engines.node).map(Number);
+const [ourMajor, ourMinor] = process.versions.node.split('.').map(Number);
+
+if (ourMajor > major || (ourMajor === major && ourMinor >= minor)) await import('../src/main.ts');
+else {
+  const folder = new URL('../node_modules/.bin', import.meta.url).pathname;
+  process.stderr.write(
+    `postern: this is Node ${process.versions.node}, and ${major}.${minor} or later is needed.\n` +
+      `On Linux the packages bring one along: export PATH=${folder}:$PATH\n`,
+  );
+  process.exitCode = 1;
+}
