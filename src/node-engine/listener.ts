@@ -36,9 +36,9 @@ export function createNodeListener<Exchange extends ServerExchange>(
   server.maxHeadersCount = 0;
 
   const onRequest = (request: IncomingMessage, response: ServerResponse) =>
-    connections.get(request.socket)?.receive(request, response, Buffer.alloc(0));
+    connections.get(request.socket)?.receive({ request, response, early: Buffer.alloc(0) });
   const onDetached = (request: IncomingMessage, _socket: Duplex, early: Buffer) =>
-    connections.get(request.socket)?.receive(request, null, early);
+    connections.get(request.socket)?.receive({ request, response: null, early });
   server.on('request', onRequest).on('checkContinue', onRequest).on('checkExpectation', onRequest);
   server.on('upgrade', onDetached).on('connect', onDetached);
   server.on('clientError', (error, socket) => {
@@ -65,7 +65,7 @@ export function createNodeListener<Exchange extends ServerExchange>(
   };
 }
 
-/** Node lets go of a connection once it takes a request for an upgrade: not for HTTP/2, and not while a body follows. */
-function asksForAnotherProtocol({ headers, httpVersionMinor, rawHeaders }: IncomingMessage): boolean {
-  return headers.upgrade?.toLowerCase() !== 'h2c' && !hasBody(requestFraming(httpVersionMinor, rawHeaders));
+/** Node stops reading HTTP once it takes a request for an upgrade, which it must not do while a body follows. */
+function asksForAnotherProtocol({ httpVersionMinor, rawHeaders }: IncomingMessage): boolean {
+  return !hasBody(requestFraming(httpVersionMinor, rawHeaders));
 }

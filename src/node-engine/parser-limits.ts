@@ -15,19 +15,33 @@ export function isHeadTooLong(
   );
 }
 
+/** What `clientError` brings. */
+export interface ParserError extends Error {
+  readonly code?: string;
+  readonly rawPacket?: Buffer;
+  readonly bytesParsed?: number;
+}
+
 /** The refusal that an error of Node's parser comes to; null when the connection itself failed. */
-export function refusalOf(error: Error & { code?: string; rawPacket?: Buffer }): Refusal | null {
-  const { code = '', rawPacket, message } = error;
+export function refusalOf(error: ParserError): Refusal | null {
+  const { code = '', message } = error;
   const options = { close: true, cause: message };
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return new Refusal('request_timeout', options);
   if (code === 'HPE_HEADER_OVERFLOW') return new Refusal('headers_too_large', options);
-  // The packet may begin amid a head: then there is no telling what it was about.
-  const start = rawPacket?.toString('latin1', 0, 512) ?? '';
-  if (code === 'HPE_INVALID_METHOD' && /^[!#$%&'*+.^_`|~\dA-Za-z-]+ [!-~]+ HTTP\/1\.[01]\r\n/.test(start))
+  if (
+    code === 'HPE_INVALID_METHOD' &&
+    /^[!#$%&'*+.^_`|~\dA-Za-z-]+ [!-~]+ HTTP\/1\.[01]\r\n/.test(lineOf(error))
+  )
     return new Refusal('not_implemented', options);
-  if (code === 'HPE_INVALID_VERSION' && /^[A-Z-]+ [!-~]+ HTTP\/\d\.\d\r\n/.test(start))
+  if (code === 'HPE_INVALID_VERSION' && /^[A-Z-]+ [!-~]+ HTTP\/\d\.\d\r\n/.test(lineOf(error)))
     return new Refusal('version_not_supported', options);
   return code.startsWith('HPE_') && code !== 'HPE_INVALID_EOF_STATE'
     ? new Refusal('bad_request', options)
     : null;
+}
+
+/** The line that the parser stopped in; cut short where it began in an earlier packet. */
+function lineOf({ rawPacket = Buffer.alloc(0), bytesParsed = 0 }: ParserError): string {
+  const start = bytesParsed === 0 ? 0 : rawPacket.lastIndexOf('\n', bytesParsed - 1) + 1;
+  return rawPacket.toString('latin1', start, start + 512);
 }

@@ -9,17 +9,22 @@ export class NodeResponse implements ResponseWriter {
   ended = false;
   bodyBytes = 0;
   closes: boolean;
+  readonly #keepAliveFields: readonly string[];
   readonly #response: ServerResponse;
   readonly #socket: Socket;
-  readonly #minor: number;
   #bodyless = false;
   #owed = -1;
 
-  constructor(response: ServerResponse, socket: Socket, minor: number, closes: boolean) {
+  constructor(response: ServerResponse, socket: Socket, closes: boolean, keepAliveFields: readonly string[]) {
+    this.#keepAliveFields = keepAliveFields;
     this.#response = response;
     this.#socket = socket;
-    this.#minor = minor;
     this.closes = closes;
+  }
+
+  /** Whether the client speaks HTTP/1.0. */
+  get #isOld(): boolean {
+    return this.#response.req.httpVersionMinor === 0;
   }
 
   get begun(): boolean {
@@ -32,9 +37,10 @@ export class NodeResponse implements ResponseWriter {
 
   begin(status: number, fields: readonly string[], length: number): void {
     const bodyless = this.#response.req.method === 'HEAD' || status === 204 || status === 304;
-    const closes = this.closes || (length < 0 && !bodyless && this.#minor === 0);
+    const closes = this.closes || (length < 0 && !bodyless && this.#isOld);
     const own = length >= 0 && status !== 204 ? ['Content-Length', String(length)] : [];
-    if (closes) own.push('Connection', 'close');
+    // Node would close after an expectation that got no 100.
+    own.push(...(closes ? ['Connection', 'close'] : this.#keepAliveFields));
     responseHeadText(status, fields, own);
     this.#response.writeHead(status, STATUS_CODES[status] ?? '', [...fields, ...own]);
     this.status = status;
@@ -68,7 +74,7 @@ export class NodeResponse implements ResponseWriter {
   }
 
   sendInterim(status: number, fields: readonly string[] = []): void {
-    if (this.#minor === 0 || this.begun) return;
+    if (this.#isOld || this.begun) return;
     if (status === 100) this.#response.writeContinue();
     else this.#socket.write(responseHeadText(status, fields), 'latin1');
   }

@@ -1,5 +1,6 @@
 import { request } from 'node:http';
 import t from 'tap';
+import { unlessDifferent } from '../support/engine-differences.ts';
 import { eventually, startForwarding } from '../support/forwarding.ts';
 import { startHttpUpstream } from '../support/http-upstream.ts';
 import { connectRaw, exchangeRaw } from '../support/raw-client.ts';
@@ -29,10 +30,11 @@ t.test('chunks that break in mid-upload are 400, and nothing after them is a req
   const upstream = await startRawUpstream(t, () => {});
   const gateway = await startForwarding(t, { upstreams: { app: { url: upstream.url } } });
   for (const [name, rest] of Object.entries(rows))
-    await t.test(name, async (t) => {
+    await t.test(name, unlessDifferent(name), async (t) => {
       const connection = await connectRaw(gateway.port);
+      const before = upstream.received.length;
       connection.write(gateway.raw(post, chunked, '5\r\nhello\r\n'));
-      await eventually(() => upstream.received.endsWith('5\r\nhello\r\n'));
+      await eventually(() => upstream.received.includes('\r\n5\r\nhello', before));
       connection.write(`${rest}${gateway.raw('GET /api/store/smuggled HTTP/1.1')}`);
       const response = await connection.response();
       t.match(response, { status: 400, json: { code: 'bad_request' } });

@@ -1,6 +1,7 @@
 import { createServer, type Socket } from 'node:net';
 import t from 'tap';
 import { startBlackHole } from '../support/black-hole.ts';
+import { unlessDifferent } from '../support/engine-differences.ts';
 import { startForwarding } from '../support/forwarding.ts';
 import { connectRaw, exchangeRaw, type RawResponse } from '../support/raw-client.ts';
 import { plainResponse, startRawUpstream } from '../support/raw-upstream.ts';
@@ -51,6 +52,7 @@ t.test('a malformed, conflicting or oversized head is 502', async (t) => {
   let bytes = '';
   const { ask, upstream, gateway } = await behind(t, (socket) => socket.write(bytes, 'latin1'));
   for (const [name, sent] of Object.entries(rows)) {
+    if (unlessDifferent(name).skip !== undefined) continue;
     bytes = sent;
     const { responses, closed } = await ask();
     const final = responses.at(-1) as RawResponse;

@@ -1,6 +1,7 @@
 import type { Test } from 'tap';
 import type { CorpusRow } from './corpus.ts';
 import type { CorpusBench } from './corpus-bench.ts';
+import { sentName } from './engine-differences.ts';
 import type { RawResponse } from './raw-client.ts';
 import type { SeenRequest } from './recording-upstream.ts';
 
@@ -55,7 +56,7 @@ export function assertOurHeaders(
     'X-Forwarded-Proto': 'http',
     traceparent,
     ...(host === '' ? {} : { 'X-Forwarded-Host': host }),
-    Host: host === '' ? seen.values('host')[0]! : host,
+    [sentName('Host')]: host === '' ? seen.values('host')[0]! : host,
     ...framingOf(seen),
   };
   const found = seen.rawHeaders.flatMap((name, i) =>
@@ -68,6 +69,6 @@ export function assertOurHeaders(
 /** At most one framing header; the bytes of the body are judged by the row. */
 function framingOf(seen: SeenRequest): Record<string, string> {
   const [length] = seen.values('content-length');
-  if (length !== undefined) return { 'Content-Length': String(seen.body.length) };
-  return seen.values('transfer-encoding').length === 0 ? {} : { 'Transfer-Encoding': 'chunked' };
+  if (length !== undefined) return { [sentName('Content-Length')]: String(seen.body.length) };
+  return seen.values('transfer-encoding').length === 0 ? {} : { [sentName('Transfer-Encoding')]: 'chunked' };
 }

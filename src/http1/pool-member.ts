@@ -1,0 +1,142 @@
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import {
+  type ConnectionOwner,
+  defaultKeepAliveMs,
+  type PooledConnection,
+  type UpstreamRequest,
+} from './client-request.ts';
+import { MalformedMessage } from './message-head.ts';
+import { assertNoInterimBody, framingOf, type ResponseFraming } from './response-framing.ts';
+import { UpstreamError } from './upstream-error.ts';
+
+/** The most bytes of a response head or of trailers. */
+export const maxHeadBytes: number = 64 * 1024;
+/** Interim responses to one request; more are taken for a flood. */
+const maxInterim = 32;
+
+/** What all connections of a pool do, whatever reads and writes their HTTP: carry a request, time it, and fail it. */
+export abstract class PoolMember implements PooledConnection {
+  /** Responses read so far. */
+  responses = 0;
+  /** When it last became free or made progress, by `performance.now()`. */
+  since: number = performance.now();
+  protected socket: Socket;
+  /** How long it may stay free, in milliseconds. */
+  protected keepAliveMs: number;
+  protected request: UpstreamRequest | null = null;
+  /** How the response is framed; null until its head has been read. */
+  protected framing: ResponseFraming | null = null;
+  protected isConnected = false;
+  /** All of the request has been written. */
+  protected isSent = false;
+  /** Bytes of the response have been received. */
+  protected gotBytes = false;
+  protected isDead = false;
+  readonly #owner: ConnectionOwner;
+  #interim = 0;
+
+  constructor(socket: Socket, owner: ConnectionOwner, keepAliveMs: number = defaultKeepAliveMs) {
+    this.socket = socket;
+    this.#owner = owner;
+    this.keepAliveMs = keepAliveMs;
+  }
+
+  /** Writes the head of the request, at once or when it has connected. */
+  protected abstract carry(request: UpstreamRequest): void;
+  /** Whether the request has stopped reading the response. */
+  protected abstract get isPaused(): boolean;
+  abstract write(bytes: Buffer): boolean;
+  abstract endBody(): void;
+  abstract pause(): void;
+  abstract resume(): void;
+
+  send(request: UpstreamRequest): void {
+    this.request = request;
+    request.connection = this;
+    this.framing = null;
+    this.gotBytes = false;
+    this.#interim = 0;
+    this.isSent = !request.hasBody;
+    this.since = performance.now();
+    if (request.takenAt === 0) request.takenAt = this.since;
+    this.carry(request);
+  }
+
+  destroy(): void {
+    if (this.isDead) return;
+    this.isDead = true;
+    this.request = null;
+    this.socket.destroy();
+    this.#owner.onGone(this);
+  }
+
+  isStale(now: number): boolean {
+    return now - this.since > this.keepAliveMs;
+  }
+
+  checkTime(now: number): void {
+    const { request } = this;
+    if (request === null) {
+      if (this.isStale(now)) this.destroy();
+      return;
+    }
+    const waited = now - this.since;
+    if (!this.isConnected) {
+      if (waited > request.connectTimeoutMs) this.fail(new UpstreamError('connect_timeout'));
+    } else if (this.framing === null) {
+      // The upstream's time doesn't count while the body is still being sent, unless the upstream stops reading it.
+      const isWaiting = this.isSent || this.socket.writableNeedDrain;
+      if (isWaiting && waited > request.responseTimeoutMs) this.fail(new UpstreamError('response_timeout'));
+    } else if (!this.isPaused && waited > request.idleTimeoutMs) this.fail(new UpstreamError('idle_timeout'));
+  }
+
+  /** Passes a head on to the request; false if it is an interim one. Throws `MalformedMessage`. */
+  protected receiveHead(status: number, minor: number, fields: string[]): boolean {
+    const request = this.request!;
+    if (status < 200) {
+      if (++this.#interim > maxInterim) throw new MalformedMessage('too many interim responses');
+      assertNoInterimBody(fields);
+      this.since = performance.now();
+      request.onInterim(status, fields);
+      return false;
+    }
+    const framing = framingOf(request.method, status, minor, fields);
+    this.framing = framing;
+    if (framing.keepAliveMs !== null) this.keepAliveMs = framing.keepAliveMs;
+    request.onHead(status, fields, framing.announced);
+    return true;
+  }
+
+  /** The response is complete; the connection becomes free, or closes if it can't be reused. */
+  protected complete(isReusable: boolean, trailers: string[]): void {
+    const request = this.request!;
+    this.request = null;
+    this.responses++;
+    if (!isReusable) this.destroy();
+    request.onEnd(trailers);
+    if (!isReusable || this.isDead) return;
+    this.since = performance.now();
+    // A client that read slowly may have left it paused.
+    if (this.isPaused) this.resume();
+    this.#owner.onFree(this);
+  }
+
+  /** The upstream has switched protocols: the connection leaves the pool, and its socket belongs to the request. */
+  protected handOver(fields: string[], socket: Duplex, bytes: Buffer): void {
+    const request = this.request!;
+    this.isDead = true;
+    this.request = null;
+    this.#owner.onGone(this);
+    request.onSwitch(fields, socket, bytes);
+  }
+
+  protected fail(error: UpstreamError): void {
+    if (this.isDead) return;
+    const { request } = this;
+    this.destroy();
+    // It had carried a response before, and was closed before the first byte of this one.
+    error.diedIdle = this.responses > 0 && !this.gotBytes && error.kind === 'reset';
+    request?.onError(error);
+  }
+}
