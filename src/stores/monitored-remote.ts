@@ -82,7 +82,7 @@ class Monitor {
     // A call sent before the store was available again may fail only now.
     if (this.#isDown || this.#isClosed || sentAt < this.#availableAt || !isUnavailable(error)) return;
     this.#isDown = true;
-    // The feed may still hear a store that fails its calls: then it has been unavailable since the call was sent.
+    // The feed may still be connected to a store that fails its calls: then it has been unavailable since the call was sent.
     const { notifiedUntil } = this.#feed;
     const since = notifiedUntil === 0 ? sentAt : Math.min(notifiedUntil, sentAt);
     this.#events.onUnavailable(error.cause instanceof Error ? error.cause.message : error.code, since);
