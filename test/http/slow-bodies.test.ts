@@ -27,7 +27,8 @@ t.test(
     const gateway = await startForwarding(t, { upstreams: { app: { url: upstream.url } } });
     const startedMs = performance.now();
     const slow = await beginBody(gateway, 'slow', 8);
-    t.equal(upstream.accepted, 0);
+    // On a busy machine that second may be over by now.
+    if (performance.now() - startedMs < 950) t.equal(upstream.accepted, 0);
     await eventually(() => upstream.received.endsWith('\r\n\r\nslow'));
     t.ok(performance.now() - startedMs >= 950, 'not earlier');
     slow.write('ness');

@@ -93,14 +93,15 @@ for (const row of rows)
       afterMs,
       timeout,
     } = row;
+    const beforeMs = performance.now();
     const clock = new ConnectionClock({ writableLength: unsent, isPaused: () => paused }, limits);
     for (const next of phases) clock.enter(phase[next]);
     if (wantsDrain) clock.waitForDrain();
-    const now = performance.now();
+    const afterwardsMs = performance.now();
     if (afterMs === null) {
-      t.equal(clock.timeoutAt(now + 1e9, readsBody), null);
+      t.equal(clock.timeoutAt(afterwardsMs + 1e9, readsBody), null);
       return;
     }
-    t.equal(clock.timeoutAt(now + afterMs - 500, readsBody), null);
-    t.equal(clock.timeoutAt(now + afterMs + 500, readsBody), timeout);
+    t.equal(clock.timeoutAt(beforeMs + afterMs - 500, readsBody), null);
+    t.equal(clock.timeoutAt(afterwardsMs + afterMs + 500, readsBody), timeout);
   });
