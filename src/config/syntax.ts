@@ -12,8 +12,8 @@ export interface ParsedYaml {
 
 // The parser's own messages quote the text, which may be a secret that lacks quotes.
 const rules: Partial<Record<YAMLError['code'], string>> = {
-  BAD_INDENT: 'is not valid YAML: wrong indentation',
-  TAB_AS_INDENT: 'is not valid YAML: tab as indentation',
+  BAD_INDENT: 'is not valid YAML: wrong indentation, or a { or [ above is not closed',
+  TAB_AS_INDENT: 'is not valid YAML: tab as indentation, use spaces',
   BAD_SCALAR_START: 'is not valid YAML: a string that starts with this character needs quotes',
   BLOCK_AS_IMPLICIT_KEY: 'is not valid YAML: a string that contains ": " needs quotes',
   MISSING_CHAR: 'is not valid YAML: unclosed quote or bracket',

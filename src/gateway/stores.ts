@@ -109,6 +109,9 @@ export interface StoreFileProblem {
 
 /** What prevents the files of the stores from being opened; only for a process that has not opened them. */
 export function problemsOfStoreFiles({ stores }: Config): readonly StoreFileProblem[] {
+  const { records, sessions } = stores;
+  if (records.kind === 'sqlite' && sessions.kind === 'sqlite' && records.path === sessions.path)
+    return [{ store: 'sessions', reason: 'must be another file than stores.records' }];
   return (['records', 'sessions'] as const).flatMap((store) => {
     const address = stores[store];
     if (address.kind !== 'sqlite') return [];

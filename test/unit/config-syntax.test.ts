@@ -15,12 +15,16 @@ const syntax: Row[] = [
     `${requiredAndRoute}»---\n${requiredAndRoute}`,
     'configuration: must be one YAML document',
   ],
-  ['a tab as indentation', 'log:\n»\tlevel: info', 'configuration: is not valid YAML: tab as indentation'],
+  [
+    'a tab as indentation',
+    'log:\n»\tlevel: info',
+    'configuration: is not valid YAML: tab as indentation, use spaces',
+  ],
   [
     'a quote left open',
     'tenant: acme\nbootstrap: { token: "geheim }»',
     'configuration: is not valid YAML: unclosed quote or bracket',
-    'configuration: is not valid YAML: wrong indentation',
+    'configuration: is not valid YAML: wrong indentation, or a { or [ above is not closed',
   ],
   [
     'a text with a colon in it',

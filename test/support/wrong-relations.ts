@@ -1,0 +1,228 @@
+import type { WrongConfiguration } from './wrong-configuration.ts';
+
+/** Values that are wrong beside others, or for the files they name. */
+export const wrongRelations: readonly WrongConfiguration[] = [
+  [
+    'a tenant with spaces',
+    'tenant: "not a tenant"\nbase_url: http://a.example',
+    '1:9: tenant: must be 1 to 63 of A-Z, a-z, 0-9, . _ - (not a tenant)',
+  ],
+  ['a section twice', 'listen: { port: 1 }\nlisten: { port: 2 }', '2:1: listen: duplicate key'],
+  [
+    'a public route with scopes',
+    'upstreams: { app: { url: builtin:echo } }\nroutes: [{ prefix: /, upstream: app, public: true, scopes: [] }]',
+    "2:52: routes[0].scopes: can't be combined with public: true",
+  ],
+  [
+    'a prefix without its slash',
+    'upstreams: { app: { url: builtin:echo } }\nroutes: [{ prefix: api, upstream: app }]',
+    '2:20: routes[0].prefix: must begin with / (api)',
+  ],
+  [
+    'a prefix with a wildcard',
+    'upstreams: { app: { url: builtin:echo } }\nroutes: [{ prefix: /api/*, upstream: app }]',
+    '2:20: routes[0].prefix: must be a plain path: wildcards and templates are not supported (/api/*)',
+  ],
+  [
+    'a method in lower case',
+    'upstreams: { app: { url: builtin:echo } }\nroutes: [{ prefix: /, upstream: app, scopes: { get: [] } }]',
+    '2:48: routes[0].scopes.get: unknown key: did you mean "GET"?',
+  ],
+  [
+    'a scope that is not in a list',
+    'upstreams: { app: { url: builtin:echo } }\nroutes: [{ prefix: /, upstream: app, scopes: { read: store:read } }]',
+    '2:54: routes[0].scopes.read: must be a list (store:read)',
+  ],
+  [
+    'a size in decimal units',
+    'upstreams: { app: { url: builtin:echo } }\nroutes: [{ prefix: /, upstream: app, max_body: 10MB }]',
+    '2:48: routes[0].max_body: must be a size such as 512, 64KiB, 10MiB or 1GiB (10MB)',
+  ],
+  [
+    'yes in place of true',
+    'upstreams: { app: { url: builtin:echo } }\nroutes: [{ prefix: /, upstream: app, public: yes }]',
+    '2:46: routes[0].public: must be true or false (yes)',
+  ],
+  [
+    'a wildcard for origins',
+    'cors: { origins: ["*"] }',
+    '1:19: cors.origins[0]: must be an exact origin such as https://app.example.com (*)',
+  ],
+  [
+    'an origin with a slash',
+    'cors: { origins: ["https://app.example.com/"] }',
+    '1:19: cors.origins[0]: must be an exact origin such as https://app.example.com (https://app.example.com/)',
+  ],
+  [
+    'SameSite=None over http',
+    'tenant: a\nbase_url: http://a.example\nsessions: { cookie: { same_site: none } }',
+    '3:34: sessions.cookie.same_site: requires a Secure cookie: an https base_url or secure: true (none)',
+  ],
+  [
+    'one port for both listeners',
+    'listen: { host: 127.0.0.1, port: 9090 }',
+    '1:34: listen.port: is the port of the other listener (9090)',
+  ],
+  [
+    'a base_url with a path',
+    'tenant: a\nbase_url: https://host.example/acme',
+    '2:11: base_url: must not have a user, path, query or fragment (https://host.example/acme)',
+  ],
+  [
+    'a base_url without a scheme',
+    'tenant: a\nbase_url: acme.example.com',
+    '2:11: base_url: must be an http:// or https:// URL (acme.example.com)',
+  ],
+  ['no routes at all', 'tenant: a\nbase_url: http://a.example\n#routes:', '1:1: routes: is required'],
+  [
+    'an empty list of routes',
+    'upstreams: { app: { url: builtin:echo } }\nroutes: []',
+    '2:9: routes: must have at least one route',
+  ],
+  [
+    "a prefix in an area of Postern's own",
+    'upstreams: { app: { url: builtin:echo } }\nroutes: [{ prefix: /api/login, upstream: app, public: true }]',
+    '2:20: routes[0].prefix: is in /api/login, which Postern serves itself (/api/login)',
+  ],
+  [
+    "a path of Postern's own",
+    'upstreams: { app: { url: builtin:echo } }\nroutes: [{ exact: /api/logout, upstream: app }]',
+    '2:19: routes[0].exact: is in /api/logout, which Postern serves itself (/api/logout)',
+  ],
+  [
+    'a route that another one leaves nothing',
+    'paths: { semicolons: pass }\nupstreams: { app: { url: builtin:echo } }\nroutes: [{ prefix: "/a;b/c", upstream: app }, { prefix: /a/c, upstream: app }]',
+    '3:20: routes[0].prefix: never matches: servers may read it as routes[1].prefix, which is closer (/a;b/c)',
+  ],
+  [
+    'a certificate and a key that are not there',
+    'listen: { tls: { cert: none.crt, key: none.key } }',
+    "1:24: listen.tls.cert: can't be read: no such file (ENOENT) (none.crt)",
+    "1:39: listen.tls.key: can't be read: no such file (ENOENT) (none.key)",
+  ],
+  [
+    'a key of another certificate',
+    'listen: { tls: { cert: first.crt, key: second.key } }',
+    '1:40: listen.tls.key: must be the private key of the first certificate in cert (second.key)',
+  ],
+  [
+    'a file that is not a certificate',
+    'listen: { tls: { cert: notes.txt, key: first.key } }',
+    '1:24: listen.tls.cert: must contain a PEM certificate (notes.txt)',
+  ],
+  [
+    'an authority that is not there',
+    'upstreams: { app: { url: "https://127.0.0.1:9", tls: { ca: none.pem } } }',
+    "1:60: upstreams.app.tls.ca: can't be read: no such file (ENOENT) (none.pem)",
+  ],
+  [
+    'TLS towards a plain upstream',
+    'upstreams: { app: { url: "http://127.0.0.1:9", tls: { ca: first.crt } } }',
+    '1:48: upstreams.app.tls: requires an https:// url',
+  ],
+  [
+    'a client certificate without its key',
+    'upstreams: { app: { url: "https://127.0.0.1:9", tls: { cert: first.crt } } }',
+    '1:62: upstreams.app.tls.cert: requires key (first.crt)',
+  ],
+  [
+    'records in a file that is not a database',
+    'stores: { records: "sqlite:notes.txt" }',
+    '1:20: stores.records: FOLDER/notes.txt is corrupt or not an SQLite database',
+  ],
+  [
+    'records in a folder',
+    'stores: { records: "sqlite:folder" }',
+    '1:20: stores.records: FOLDER/folder is a folder',
+  ],
+  [
+    'sessions below a file',
+    'stores: { sessions: "sqlite:notes.txt/a/b.db" }',
+    "1:21: stores.sessions: FOLDER/notes.txt/a/b.db can't be created: FOLDER/notes.txt is a file",
+  ],
+  [
+    'both stores in one file',
+    'stores: { records: "sqlite:one.db", sessions: "sqlite:one.db" }',
+    '1:47: stores.sessions: must be another file than stores.records',
+  ],
+  [
+    'a provider without an issuer',
+    'identity_providers: { idp: { client_id: a, redirect_uri: https://a.example/ } }',
+    '1:23: identity_providers.idp.issuer: is required',
+  ],
+  [
+    'a provider over plain http',
+    'identity_providers: { idp: { issuer: http://idp.example, client_id: a, redirect_uri: https://a.example/ } }',
+    '1:38: identity_providers.idp.issuer: must be https:// unless on loopback (http://idp.example)',
+  ],
+  [
+    'a provider with a reserved name',
+    'identity_providers: { access-token: { issuer: https://idp.example, client_id: a, redirect_uri: https://a.example/ } }',
+    '1:23: identity_providers.access-token: is reserved',
+  ],
+  [
+    'a provider with an unknown response',
+    'identity_providers: { idp: { issuer: https://idp.example, client_id: a, redirect_uri: https://a.example/, response: token } }',
+    '1:117: identity_providers.idp.response: must be one of id_token, code (token)',
+  ],
+  [
+    'a proxy by its name',
+    'trusted_proxies: [lb.example.com]',
+    '1:19: trusted_proxies[0]: must be an IP address or a CIDR block (lb.example.com)',
+  ],
+  [
+    'one proxy that is not in a list',
+    'trusted_proxies: 10.0.0.0/8',
+    '1:18: trusted_proxies: must be a list (10.0.0.0/8)',
+  ],
+  [
+    'a short activation token',
+    'bootstrap: { token: short }',
+    '1:21: bootstrap.token: must be at least 20 characters',
+  ],
+  [
+    'an unknown log level',
+    'log: { level: verbose }',
+    '1:15: log.level: must be one of trace, debug, info, warn, error, fatal, silent (verbose)',
+  ],
+  [
+    'too little memory for its lanes',
+    'passwords: { memory: 8KiB, parallelism: 4 }',
+    '1:22: passwords.memory: memory must be at least 8KiB per lane (parallelism) (8KiB)',
+  ],
+  [
+    'an endpoint served by nobody known',
+    'endpoints: { users: postern }',
+    '1:21: endpoints.users: must be one of own, upstream (postern)',
+  ],
+  [
+    'a route with two paths',
+    'upstreams: { app: { url: builtin:echo } }\nroutes: [{ prefix: /a, exact: /a, upstream: app }]',
+    "2:24: routes[0].exact: can't be combined with prefix",
+  ],
+  [
+    'a route without a path',
+    'upstreams: { app: { url: builtin:echo } }\nroutes: [{ upstream: app }]',
+    '2:10: routes[0]: must have prefix or exact',
+  ],
+  [
+    'a list in place of a map',
+    'upstreams: [{ url: builtin:echo }]\nroutes: [{ prefix: /, upstream: app }]',
+    '1:12: upstreams: must be a map',
+  ],
+  [
+    'a cookie name with a space',
+    'sessions: { cookie: { name: "a b" } }',
+    "1:29: sessions.cookie.name: must be a token (RFC 6265): letters, digits and !#$%&'*+-.^_`|~ (a b)",
+  ],
+  [
+    'a session that counts for too short a time',
+    'sessions: { stale_if_error: 1s }',
+    '1:29: sessions.stale_if_error: must be at least stores.sessions_liveness_age, 5s (1s)',
+  ],
+  [
+    'an unknown algorithm',
+    'tokens: { algorithm: HS256 }',
+    '1:22: tokens.algorithm: must be one of ES256, EdDSA, RS256 (HS256)',
+  ],
+];
