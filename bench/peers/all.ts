@@ -4,7 +4,13 @@ import { httpProxy3 } from './http-proxy-3.ts';
 import { nginxAuthRequest } from './nginx-auth-request.ts';
 import { nginxKeyMap } from './nginx-key-map.ts';
 import type { Peer } from './peer.ts';
-import { posternBearer, posternBearerRedis, posternKey, posternKeyPostgres } from './postern.ts';
+import {
+  posternBearer,
+  posternBearerRedis,
+  posternKey,
+  posternKeyNodeEngine,
+  posternKeyPostgres,
+} from './postern.ts';
 
 /** The peer that every ratio is to. */
 export const reference = httpProxy3.name;
@@ -15,6 +21,7 @@ export const peers: readonly Peer[] = [
   posternBearer,
   posternBearerRedis,
   posternKeyPostgres,
+  posternKeyNodeEngine,
   httpProxy3,
   fastifyHttpProxy,
   nginxKeyMap,

@@ -43,15 +43,31 @@ export const posternKeyPostgres = createPosternPeer({
   storeServer: postgres,
 });
 
+/** On `node:http` and undici: what Postern's own engine gains. */
+export const posternKeyNodeEngine = createPosternPeer({
+  name: 'postern-key-node-engine',
+  description: 'Postern with API keys and `listen.engine: node`: node:http and undici',
+  createCredentials: createKeys,
+  engine: 'node',
+});
+
 interface PosternPeer {
   readonly name: string;
   readonly description: string;
   readonly createCredentials: (baseUrl: string) => Promise<Credentials>;
   /** What is not in a SQLite file is there. */
   readonly storeServer?: StoreServer;
+  /** Default: the built-in one. */
+  readonly engine?: 'built_in' | 'node';
 }
 
-function createPosternPeer({ name, description, createCredentials, storeServer }: PosternPeer): Peer {
+function createPosternPeer({
+  name,
+  description,
+  createCredentials,
+  storeServer,
+  engine = 'built_in',
+}: PosternPeer): Peer {
   return {
     name,
     description,
@@ -68,7 +84,7 @@ function createPosternPeer({ name, description, createCredentials, storeServer }
       const file = join(surroundings.directory, `${name}.yaml`);
       const server = await storeServer?.start(surroundings);
       const files = { records: `sqlite:${name}-records.db`, sessions: `sqlite:${name}-sessions.db` };
-      const places = { port, managementPort, upstreamPort: surroundings.upstreamPort };
+      const places = { port, managementPort, upstreamPort: surroundings.upstreamPort, engine };
       writeFileSync(file, configuration({ ...places, ...files, ...server?.stores }));
       const args = [...surroundings.nodeArguments, mainFile, 'serve', '--config', file];
       const postern = await startListening(surroundings, { name, command: process.execPath, args }, port);
@@ -100,14 +116,15 @@ function configuration(at: {
   readonly port: number;
   readonly managementPort: number;
   readonly upstreamPort: number;
+  readonly engine: string;
   readonly records: string;
   readonly sessions: string;
 }): string {
-  const { port, managementPort, upstreamPort, records, sessions } = at;
+  const { port, managementPort, upstreamPort, engine, records, sessions } = at;
   return `
 tenant: bench
 base_url: http://127.0.0.1:${port}
-listen: { host: 127.0.0.1, port: ${port} }
+listen: { host: 127.0.0.1, port: ${port}, engine: ${engine} }
 management: { host: 127.0.0.1, port: ${managementPort} }
 stores:
   records: ${records}
