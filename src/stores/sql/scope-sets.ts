@@ -1,5 +1,6 @@
 import { Refusal } from '../../errors.ts';
 import { administratorRecord, administratorSet } from '../administrator-set.ts';
+import type { JudgedChange } from '../caller.ts';
 import type { Records } from '../records.ts';
 import { administratorSetId, type ScopeSet } from '../scope-set.ts';
 import type { Changed, NewScopeSet, ScopeSetChanges, ScopeSetRecord } from '../scope-set-records.ts';
@@ -32,39 +33,15 @@ const deleteSet = 'DELETE FROM scope_sets WHERE id = ?';
 const selectUserOf = 'SELECT DISTINCT user_id AS id FROM held_scope_sets WHERE set_id = ? LIMIT ?';
 const selectKeyOf = 'SELECT key_id AS id FROM api_key_scope_sets WHERE set_id = ? LIMIT ?';
 
-/** Of so many holders each is named when a set is changed; of more, everything that is remembered is forgotten. */
-const mostNamed = 1_000;
+/** A change of a set names each of up to so many holders; with more, everything cached is invalidated. */
+const maxNamed = 1_000;
 
 /** Scope sets in SQL; `now` is the clock, in epoch milliseconds. */
 export function createScopeSets(database: SqlDatabase, now: () => number): ScopeSets {
   const { dialect, one, many, snapshot } = database;
   const byIds = `${selectScopeSet} WHERE s.id IN (SELECT value FROM ${dialect.elementsOf('?')}) ORDER BY s.id`;
-  const findCaller = createFindCaller(dialect);
   const list = createScopeSetList(dialect);
-
-  function* find(id: string): Steps<ScopeSetRecord | undefined> {
-    if (id === administratorSetId) return administratorRecord;
-    const row = yield* first<ScopeSetRow>(byId, id);
-    return row && toScopeSetRecord(row);
-  }
-
-  function* add({ id, name, description, scopes }: NewScopeSet): Steps<ScopeSetRecord> {
-    yield* requireFreeName(name, id);
-    const instant = now();
-    yield* run(insertSet, id, name, description, JSON.stringify(scopes), instant, instant);
-    return (yield* find(id))!;
-  }
-
-  function* update(before: ScopeSetRecord, changes: ScopeSetChanges): Steps<Changed<ScopeSetRecord>> {
-    const { id, name, description, scopes } = { ...before, ...changes };
-    const written = JSON.stringify([name, description, scopes]);
-    if (written === JSON.stringify([before.name, before.description, before.scopes]))
-      return { before, after: before };
-    yield* requireFreeName(name, id);
-    yield* run(updateSet, name, description, JSON.stringify(scopes), now(), id);
-    yield* noteHolders(id);
-    return { before, after: (yield* find(id))! };
-  }
+  const steps = new ScopeSetSteps(createFindCaller(dialect), now);
 
   return {
     findScopeSets: (ids) =>
@@ -81,44 +58,72 @@ export function createScopeSets(database: SqlDatabase, now: () => number): Scope
       if (id === administratorSetId) return administratorRecord;
       return one(byId, [id], (row: ScopeSetRow | undefined) => row && toScopeSetRecord(row));
     },
-    createScopeSet: ({ caller, decide, audit }) =>
-      writeAudited(
-        database,
-        now,
-        function* () {
-          return yield* add(decide(null, yield* findCaller(caller)));
-        },
-        audit,
-      ),
-    async changeScopeSet(id, { caller, decide, audit }) {
-      const changed = await writeAudited(
-        database,
-        now,
-        function* () {
-          const found = yield* find(id);
-          return found && (yield* update(found, decide(found, yield* findCaller(caller))));
-        },
-        whereFound(audit),
-      );
-      return changed?.after;
+    createScopeSet: (write) => writeAudited(database, now, () => steps.create(write), write.audit),
+    async changeScopeSet(id, write) {
+      const change = () => steps.change(id, write);
+      return (await writeAudited(database, now, change, whereFound(write.audit)))?.after;
     },
-    async removeScopeSet(id, { caller, decide, audit }) {
-      const removed = await writeAudited(
-        database,
-        now,
-        function* () {
-          const found = yield* find(id);
-          if (found === undefined) return undefined;
-          decide(found, yield* findCaller(caller));
-          if (yield* isHeld(id)) throw new Refusal('in_use');
-          yield* run(deleteSet, id);
-          return found;
-        },
-        whereFound(audit),
-      );
-      return removed !== undefined;
+    async removeScopeSet(id, write) {
+      const remove = () => steps.remove(id, write);
+      return (await writeAudited(database, now, remove, whereFound(write.audit))) !== undefined;
     },
   };
+}
+
+/** The transactions that change scope sets. */
+class ScopeSetSteps {
+  readonly #findCaller: ReturnType<typeof createFindCaller>;
+  readonly #now: () => number;
+
+  constructor(findCaller: ReturnType<typeof createFindCaller>, now: () => number) {
+    this.#findCaller = findCaller;
+    this.#now = now;
+  }
+
+  *create({ caller, decide }: JudgedChange<null, NewScopeSet, ScopeSetRecord>): Steps<ScopeSetRecord> {
+    const { id, name, description, scopes } = decide(null, yield* this.#findCaller(caller));
+    yield* requireFreeName(name, id);
+    const instant = this.#now();
+    yield* run(insertSet, id, name, description, JSON.stringify(scopes), instant, instant);
+    return (yield* findRecord(id))!;
+  }
+
+  *change(
+    id: string,
+    { caller, decide }: JudgedChange<ScopeSetRecord, ScopeSetChanges, Changed<ScopeSetRecord>>,
+  ): Steps<Changed<ScopeSetRecord> | undefined> {
+    const found = yield* findRecord(id);
+    return found && (yield* this.#update(found, decide(found, yield* this.#findCaller(caller))));
+  }
+
+  *remove(
+    id: string,
+    { caller, decide }: JudgedChange<ScopeSetRecord, void, ScopeSetRecord>,
+  ): Steps<ScopeSetRecord | undefined> {
+    const found = yield* findRecord(id);
+    if (found === undefined) return undefined;
+    decide(found, yield* this.#findCaller(caller));
+    if (yield* isHeld(id)) throw new Refusal('in_use');
+    yield* run(deleteSet, id);
+    return found;
+  }
+
+  *#update(before: ScopeSetRecord, changes: ScopeSetChanges): Steps<Changed<ScopeSetRecord>> {
+    const { id, name, description, scopes } = { ...before, ...changes };
+    const written = JSON.stringify([name, description, scopes]);
+    if (written === JSON.stringify([before.name, before.description, before.scopes]))
+      return { before, after: before };
+    yield* requireFreeName(name, id);
+    yield* run(updateSet, name, description, JSON.stringify(scopes), this.#now(), id);
+    yield* noteHolders(id);
+    return { before, after: (yield* findRecord(id))! };
+  }
+}
+
+function* findRecord(id: string): Steps<ScopeSetRecord | undefined> {
+  if (id === administratorSetId) return administratorRecord;
+  const row = yield* first<ScopeSetRow>(byId, id);
+  return row && toScopeSetRecord(row);
 }
 
 function* requireFreeName(name: string, forId: string): Steps<void> {
@@ -132,11 +137,11 @@ function* isHeld(id: string): Steps<boolean> {
   return holder !== undefined;
 }
 
-/** Whoever holds the set is not who they were. */
+/** What is cached of the holders of the set is out of date. */
 function* noteHolders(id: string): Steps<void> {
-  const users = yield* all<{ readonly id: string }>(selectUserOf, id, mostNamed + 1);
-  const keys = yield* all<{ readonly id: string }>(selectKeyOf, id, mostNamed + 1);
-  if (users.length > mostNamed || keys.length > mostNamed) yield* noteEveryChange();
+  const users = yield* all<{ readonly id: string }>(selectUserOf, id, maxNamed + 1);
+  const keys = yield* all<{ readonly id: string }>(selectKeyOf, id, maxNamed + 1);
+  if (users.length > maxNamed || keys.length > maxNamed) yield* noteEveryChange();
   else
     yield* noteChange(
       users.map((user) => user.id),
