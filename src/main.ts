@@ -2,11 +2,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { run } from './cli/run.ts';
 
-// Whoever read it may be gone; that is no reason to stop.
+// The reader of standard error may be gone; that is no reason to stop.
 process.stderr.on('error', () => {});
 
 const exitCode = await run(process.argv.slice(2), process);
-// A reader who stands still must not keep us.
+// A stalled reader must not delay the exit.
 await Promise.race([new Promise((resolve) => process.stderr.write('', resolve)), sleep(1_000)]);
-// Not left to the event loop: a gateway that could not start may still hold what it had opened.
+// Not left to the event loop: a gateway that failed to start may still hold open handles.
 process.exit(exitCode);

@@ -8,7 +8,7 @@ import { type CommandContext, withStores } from './with-stores.ts';
 export async function bootstrapToken(call: Call): Promise<void> {
   await withStores(call, async (context) => {
     if (context.config.endpoints.bootstrap !== 'own')
-      throw new Failure('failed', 'activation is not answered by Postern: endpoints.bootstrap is upstream');
+      throw new Failure('failed', 'activation is not served by Postern: endpoints.bootstrap is upstream');
     const token = call.isSet('reset') ? await resetToken(context) : await currentToken(context);
     await printResult(call, { token }, token);
   });
@@ -20,7 +20,7 @@ async function resetToken({ records, audit }: CommandContext): Promise<string> {
   return token!;
 }
 
-/** The one that was made, else the configured one; where neither is, one is made. */
+/** The token in the store, else the configured one, else a new one. */
 async function currentToken({ records, config }: CommandContext): Promise<string> {
   const state = requireOpen(await records.bootstrap());
   const known = state.token ?? config.bootstrap.token;
@@ -31,5 +31,5 @@ async function currentToken({ records, config }: CommandContext): Promise<string
 
 function requireOpen(state: BootstrapState): BootstrapState {
   if (state.open) return state;
-  throw new Failure('failed', 'there is a user already, so activation is closed; --reset opens it again');
+  throw new Failure('failed', 'a user exists, so activation is closed; --reset reopens it');
 }

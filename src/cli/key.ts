@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { uuidv7 } from 'uuidv7';
+import { parseDuration } from '../config/durations-and-sizes.ts';
 import { mintApiKey } from '../credentials/api-key.ts';
 import { heldScopes, missingScopes } from '../credentials/scopes.ts';
 import { apiKeyWriteCreate } from '../endpoints/api-keys/api-key-schemas.ts';
@@ -13,7 +14,10 @@ import { allKeysOf, requireScopeSets, requireScopes, requireUser } from './looku
 import { printJsonAlone, printResult, table } from './terminal.ts';
 import { type CommandContext, withStores } from './with-stores.ts';
 
-/** `key create`: a key in the name of a user, shown this once. */
+/** The last instant of a `Date` (ECMA-262 §21.4.1.1). */
+const maxInstantMs = 8.64e15;
+
+/** `key create`: a key for a user, shown only this time. */
 export async function createKey(call: Call): Promise<void> {
   const name = call.requireText('user');
   const label = call.requireText('label');
@@ -26,7 +30,7 @@ export async function createKey(call: Call): Promise<void> {
       label,
       scopes: requireScopes(context, scopes),
       scope_sets: sets.map(({ id }) => id),
-      expires: call.text('expires'),
+      expires: expiryOf(call.text('expires'), now()),
     });
     const minted = mintApiKey(config.api_keys.prefix, randomBytes);
     const key: ApiKey = {
@@ -47,7 +51,7 @@ export async function createKey(call: Call): Promise<void> {
     } catch (error) {
       const mayNotMint = error instanceof Refusal && error.code === 'not_authenticated';
       throw mayNotMint
-        ? new Failure('failed', `${JSON.stringify(owner.username)} is disabled or gone`)
+        ? new Failure('failed', `${JSON.stringify(owner.username)} is disabled or was removed`)
         : error;
     }
     audit({ event: 'api_key_created', subject: owner.id, key: key.id });
@@ -57,7 +61,7 @@ export async function createKey(call: Call): Promise<void> {
   });
 }
 
-/** The operator may be about to give the user what is missing; until then the key can't use it. */
+/** The operator may grant the missing scopes to the user later; until then the key can't use them. */
 async function warnOfScopesNotHeld(
   { terminal }: Call,
   { records, holdings }: CommandContext,
@@ -90,6 +94,13 @@ function requireFields(
     const problems = error.problems.map(({ loc, msg }) => `--${loc[1]}: ${msg}`);
     throw new Failure('usage', problems.join('; '), error);
   }
+}
+
+/** A duration such as `30d` as the instant at which it ends; anything else stays for the rules of the API. */
+function expiryOf(text: string | undefined, now: number): string | undefined {
+  if (text === undefined || !/^\d{1,9}[smhd]$/.test(text)) return text;
+  const end = now + parseDuration(text);
+  return end > maxInstantMs ? text : new Date(end).toISOString();
 }
 
 /** Left out: as long as `api_keys.max_lifetime` allows. */
@@ -130,7 +141,7 @@ export async function revokeKey(call: Call): Promise<void> {
     const { records, audit } = context;
     const found = await records.findApiKey(id);
     const deleted = await records.deleteApiKey(id, { children });
-    if (deleted.length === 0) throw new Failure('failed', `there is no key of the id ${JSON.stringify(id)}`);
+    if (deleted.length === 0) throw new Failure('failed', `no key with id ${JSON.stringify(id)}`);
     for (const key of deleted)
       audit({ event: 'api_key_deleted', subject: key === id ? (found?.key.createdBy ?? null) : null, key });
     if (children) await printJsonAlone(call, deleted);
@@ -138,7 +149,7 @@ export async function revokeKey(call: Call): Promise<void> {
   });
 }
 
-/** As the HTTP API shows it, and with what only whoever has the stores is told: the session it was minted with. */
+/** As the HTTP API shows it, plus what only operators see: the session it was minted with. */
 function present({ catalogue, now }: CommandContext, found: ListedApiKey) {
   const shown = presentApiKey(found, { hydrate: true, now: now(), catalogue });
   return { ...shown, session: found.key.session };

@@ -1,4 +1,5 @@
 import { canonicalAccountName } from '../credentials/account-name.ts';
+import { suggestion } from '../rules/nearest-name.ts';
 import type { ListedApiKey } from '../stores/api-key.ts';
 import type { ApiKeyFilters, ApiKeyPosition } from '../stores/api-key-query.ts';
 import type { ScopeSet } from '../stores/scope-set.ts';
@@ -17,7 +18,11 @@ export async function requireUser({ records }: CommandContext, name: string): Pr
 export function requireScopes({ catalogue }: CommandContext, text: string): readonly string[] {
   const scopes = [...new Set(text.split(/\s+/).filter((scope) => scope !== ''))].sort();
   const unknown = scopes.filter((scope) => !catalogue.has(scope));
-  if (unknown.length > 0) throw new Failure('failed', `not in the catalogue of scopes: ${unknown.join(' ')}`);
+  if (unknown.length > 0) {
+    const hint = suggestion(unknown[0]!, [...catalogue]);
+    const list = `the catalogue is ${[...catalogue].sort().join(' ')}`;
+    throw new Failure('failed', `not in the catalogue of scopes: ${unknown.join(' ')}${hint || `; ${list}`}`);
+  }
   return scopes;
 }
 

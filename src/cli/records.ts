@@ -109,6 +109,6 @@ function asFailure(error: unknown, { location }: CopyEnd): unknown {
   const sentence =
     error.code === 'target_not_empty'
       ? `${location} is not empty: there are rows in ${tables}; nothing was copied`
-      : `${location} gave back other rows than it was given in ${tables}; nothing was kept`;
+      : `${location} returned rows that differ from those written in ${tables}; nothing was kept`;
   return new Failure('failed', sentence, error);
 }

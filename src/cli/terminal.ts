@@ -94,7 +94,7 @@ async function promptTwice(
 
   try {
     const password = judge(await ask('Password: '));
-    if (judge(await ask('The same again: ')) === password) return password;
+    if (judge(await ask('Repeat password: ')) === password) return password;
     throw new Failure('failed', 'the two passwords differ');
   } finally {
     prompt.close();

@@ -16,7 +16,7 @@ import { type CommandContext, withStores } from './with-stores.ts';
 export async function addUser(call: Call): Promise<void> {
   const username = requireUsername(call.operands[0]!);
   const canonicalName = canonicalAccountName(username);
-  const isTaken = () => new Failure('failed', `there is a user ${JSON.stringify(username)} already`);
+  const isTaken = () => new Failure('failed', `user ${JSON.stringify(username)} already exists`);
   await withStores(call, async (context) => {
     const { config, records, audit, now } = context;
     const scopes = requireScopes(context, call.text('scopes') ?? '');
@@ -64,7 +64,7 @@ export async function listUsers(call: Call): Promise<void> {
   });
 }
 
-/** `user set-password NAME`: whoever is signed in by the old password no longer is. */
+/** `user set-password NAME`: sessions that began with the old password end. */
 export async function setPassword(call: Call): Promise<void> {
   await withUser(call, async (context, user) => {
     const passwordHash = await readPasswordHash(call, context.config);
@@ -85,7 +85,7 @@ export async function disableUser(call: Call): Promise<void> {
   });
 }
 
-/** `user enable NAME`: revives the keys. */
+/** `user enable NAME`: reactivates the keys. */
 export async function enableUser(call: Call): Promise<void> {
   await withUser(call, async (context, user) => {
     const changed = await update(context, user, { disabled: false });
@@ -147,9 +147,9 @@ async function withUser(
   });
 }
 
-/** The failure of a command that came too late. */
+/** The failure when another process removed the user first. */
 function isGone({ username }: User): Failure {
-  return new Failure('failed', `${JSON.stringify(username)} has been removed meanwhile`);
+  return new Failure('failed', `${JSON.stringify(username)} was removed in the meantime`);
 }
 
 async function update({ records }: CommandContext, user: User, changes: UserChanges): Promise<User> {

@@ -25,7 +25,7 @@ export interface CommandContext {
 /** How long a command waits for its records store, ms. */
 const recordsTimeoutMs = 5_000;
 
-/** Opens the stores for one piece of work and closes them whatever comes of it. */
+/** Opens the stores for one piece of work and closes them, whether or not it succeeds. */
 export async function withStores(
   call: Call,
   work: (context: CommandContext) => Promise<void>,
@@ -58,7 +58,7 @@ export async function withStores(
       now,
     });
   } finally {
-    // Also when it went wrong half-way: what was done was done.
+    // Also after a failure half-way: what was done must be logged.
     await notifyGateways(stores.records, audited).finally(() => stores.close());
   }
 }
@@ -69,6 +69,6 @@ async function notifyGateways(records: Stores['records'], audited: readonly Audi
   try {
     await records.keepCommandEvents(audited.map((entry) => JSON.stringify(entry)));
   } catch (error) {
-    throw new Failure('failed', 'it is done, but no gateway could be told of it for its log', error);
+    throw new Failure('failed', 'done, but the audit line could not be left for the log of a gateway', error);
   }
 }

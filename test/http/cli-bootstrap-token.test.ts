@@ -15,7 +15,7 @@ t.test('the token that serve prints is the one of bootstrap-token, and activates
   t.equal((await api.activate('ada', password, stdout.trimEnd())).status, 201);
 
   const closed = await folder.run(['bootstrap-token']);
-  t.match(closed, { code: 1, stdout: '', stderr: /^postern: there is a user already.*--reset.*\n$/ });
+  t.match(closed, { code: 1, stdout: '', stderr: /^postern: a user exists.*--reset.*\n$/ });
 });
 
 t.test('a configured token is printed until a reset makes another', async (t) => {

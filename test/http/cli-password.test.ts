@@ -28,7 +28,7 @@ const judge = (raw: string) => {
   return raw;
 };
 const password = 'correct horse battery staple';
-const prompts = 'Password: \nThe same again: \n';
+const prompts = 'Password: \nRepeat password: \n';
 
 t.test('a password is asked for twice, without echo', async (t) => {
   const { terminal, modes, shown } = terminalOf(['s3cret\r', '', 's3crex\x7ft\r']);
@@ -61,5 +61,5 @@ t.test('a name that somebody takes while the password is typed is taken', async 
   };
   const { terminal, shown } = terminalOf([`${password}\r`, '', again]);
   t.equal(await run(['user', 'add', 'Ada', '--config', folder.configFile], terminal), 1);
-  t.equal(shown(), `${prompts}postern: there is a user "Ada" already\n`);
+  t.equal(shown(), `${prompts}postern: user "Ada" already exists\n`);
 });

@@ -61,7 +61,7 @@ const refusedUsers = [
     args: ['ADA'],
     input: '',
     code: 1,
-    says: /^postern: there is a user "ADA" already\n$/,
+    says: /^postern: user "ADA" already exists\n$/,
   },
   {
     name: 'a short password',
@@ -89,7 +89,7 @@ const refusedUsers = [
     name: 'unknown scopes',
     args: ['bob', '--scopes', 'store:read a b'],
     code: 1,
-    says: /catalogue of scopes: a b\n$/,
+    says: /catalogue of scopes: a b; the catalogue is apikeys:read .* users:write\n$/,
   },
   {
     name: 'an unknown scope set',
