@@ -11,7 +11,11 @@ t.test('real responses match the document', async (t) => {
   const { api, assertion } = await startProviderGateway(
     t,
     { idp: { require: { hd: 'example.com' } } },
-    { login_throttle: { per_account_and_address: 2 }, limits: { own_body: '1KiB' } },
+    {
+      endpoints: { users: 'own' },
+      login_throttle: { per_account_and_address: 2 },
+      limits: { own_body: '1KiB' },
+    },
   );
   const seen = new Set<string>();
 
@@ -112,9 +116,43 @@ t.test('real responses match the document', async (t) => {
   await call('Audit-Read', 200, { bearer, id: events.items[0].id });
   await call('Audit-Read', 404, { bearer, id: 'nobody' });
 
+  const stale = { headers: { 'if-match': '"999"' } };
+  const team = { name: 'team', description: 'Readers', scopes: ['store:read'] };
+  const set = (await call('ScopeSets-Create', 201, { bearer, json: team })).json;
+  await call('ScopeSets-Create', 409, { bearer, json: team });
+  await call('ScopeSets-Create', 422, { bearer, json: { name: '' } });
+  const person = { username: 'grace', password: 'correct horse battery', scopes: [], scope_sets: [set.id] };
+  const user = (await call('Users-Create', 201, { bearer, json: person })).json;
+  await call('Users-Create', 409, { bearer, json: person });
+  await call('Users-Create', 422, { bearer, json: { username: '' } });
+  for (const [name, one, changed] of [
+    ['ScopeSets', set.id, { description: 'Those who read' }],
+    ['Users', user.id, { display_name: 'Grace' }],
+  ] as const) {
+    await call(`${name}-List`, 200, { bearer, query: '?size=1' });
+    await call(`${name}-List`, 400, { bearer, query: '?cursor=made-up' });
+    await call(`${name}-List`, 422, { bearer, query: '?size=0' });
+    await call(`${name}-Filters`, 200, { bearer });
+    await call(`${name}-Read`, 200, { bearer, id: one });
+    await call(`${name}-Change`, 200, { bearer, id: one, json: changed });
+    await call(`${name}-Change`, 412, { bearer, id: one, json: changed, ...stale });
+    await call(`${name}-Change`, 422, { bearer, id: one, json: { nope: 1 } });
+    await call(`${name}-Delete`, 412, { bearer, id: one, ...stale });
+    await call(`${name}-Read`, 404, { bearer, id: 'nobody' });
+    await call(`${name}-Change`, 404, { bearer, id: 'nobody', json: changed });
+    await call(`${name}-Delete`, 404, { bearer, id: 'nobody' });
+  }
+  await call('ScopeSets-Change', 409, { bearer, id: 'administrator', json: { description: 'All' } });
+  await call('ScopeSets-Delete', 409, { bearer, id: set.id });
+  const [{ id: firstId }] = (await call('Users-List', 200, { bearer, query: '?username__eq=ada' })).json
+    .items;
+  await call('Users-Change', 409, { bearer, id: firstId, json: { disabled: true } });
+  await call('Users-Delete', 409, { bearer, id: firstId });
+  await call('Users-Delete', 422, { bearer, id: user.id, query: '?keys=perhaps' });
+
   const powerless = (await api.mintKey(bearer, { label: 'none', scopes: ['store:read'] })).key;
   for (const { id: operationId, responses } of documentedOperations.values()) {
-    if (!/^(?:ApiKeys|Audit)-/.test(operationId)) continue;
+    if (!/^(?:ApiKeys|Audit|ScopeSets|Users)-/.test(operationId)) continue;
     t.ok(responses[403]);
     await call(operationId, 400, { bearer, apiKey, id });
     await call(operationId, 401, { id });
@@ -123,6 +161,8 @@ t.test('real responses match the document', async (t) => {
     await call(operationId, 403, { apiKey: powerless, id });
   }
   await call('ApiKeys-Delete', 204, { bearer, id, query: '?children=true' });
+  await call('Users-Delete', 204, { bearer, id: user.id });
+  await call('ScopeSets-Delete', 204, { bearer, id: set.id });
 
   await call('Authentication-Logout', 400, { bearer, apiKey: powerless });
   await call('Authentication-Logout', 401);
