@@ -108,6 +108,16 @@ for (const [sentence, log, text] of rows)
       t.type(JSON.parse(json), 'object', 'and JSON elsewhere');
   });
 
+// The test runner sets it where its own output is not a terminal.
+delete process.env.NO_COLOR;
+
+t.test('NO_COLOR is heeded on a terminal', async (t) => {
+  process.env.NO_COLOR = '1';
+  t.teardown(() => delete process.env.NO_COLOR);
+  const text = written({ format: 'auto' }, true, (log) => log.warn('careful'));
+  t.equal(text, stripVTControlCharacters(text));
+});
+
 t.test('an error is shown with its stack, and with the format of now', async (t) => {
   const text = written({ format: 'json' }, true, (log) => {
     log.configure({ level: 'info', format: 'text' });
