@@ -45,7 +45,8 @@ export function runTool(
   const quiet = { REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true', NO_COLOR: '1' };
   const options = { cwd, env: { ...process.env, PATH: path, ...quiet, ...env }, maxBuffer: 64 * 1024 * 1024 };
   return new Promise((resolve, reject) => {
-    execFile(file, args, options, (error, stdout, stderr) => {
+    // The test runner hooks itself into every program of Node that its tests start; tsc can't run that way.
+    execFile('env', ['-u', 'NODE_OPTIONS', file, ...args], options, (error, stdout, stderr) => {
       if (error !== null && typeof error.code !== 'number') reject(error);
       else resolve({ code: Number(error?.code ?? 0), printed: stdout + stderr });
     });
