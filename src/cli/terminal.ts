@@ -5,7 +5,7 @@ import { type Call, Failure, type Terminal } from './command.ts';
 
 /**
  * Resolves with the first SIGTERM or SIGINT; the second one exits with 1 at once. Called before anything slow: as
- * process 1 of a container a signal that nobody handles yet is ignored, and any other process would end by SIGHUP.
+ * process 1 of a container a signal without a handler is ignored, and any other process would end by SIGHUP.
  */
 export function firstSignal(terminal: Pick<Terminal, 'on' | 'exit'>): Promise<void> {
   return new Promise((resolve) => {

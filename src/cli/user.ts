@@ -107,7 +107,7 @@ export async function removeUser(call: Call): Promise<void> {
   });
 }
 
-/** `user link NAME`: from now on whoever signs in by that identity is this user. */
+/** `user link NAME`: sign-ins by that identity are this user's from now on. */
 export async function linkIdentity(call: Call): Promise<void> {
   await withUser(call, async (context, user) => {
     const { records, audit, now } = context;
@@ -123,7 +123,7 @@ export async function linkIdentity(call: Call): Promise<void> {
   });
 }
 
-/** `user unlink NAME`: nobody is this user by that identity any more, and who was no longer is signed in. */
+/** `user unlink NAME`: the identity no longer signs in as this user, and the user's sessions end. */
 export async function unlinkIdentity(call: Call): Promise<void> {
   await withUser(call, async (context, user) => {
     const identity = requireIdentity(call, context);

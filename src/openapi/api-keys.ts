@@ -8,7 +8,8 @@ import {
   hydrateQuery,
 } from '../endpoints/api-keys/api-key-schemas.ts';
 import { scopeNames } from '../endpoints/api-keys/describe.ts';
-import { listDescription, listQuerySchema } from '../endpoints/lists/list-spec.ts';
+import { listQuerySchema } from '../endpoints/lists/list-spec.ts';
+import { filtersOperation } from './list-filters.ts';
 import type { Operation } from './operation.ts';
 
 const list = '/api/admin/api-keys/';
@@ -44,16 +45,7 @@ export const apiKeyOperations: readonly Operation[] = [
     success: { status: 201, description: 'The key, shown this once.', schema: apiKeyReadCreate },
     refusals: ['expiry_exceeds_caller'],
   },
-  {
-    id: 'ApiKeys-Filters',
-    summary: 'Describes how the list can be filtered and sorted',
-    description: 'For a front end that builds its filters from it: fields, operators and values.',
-    method: 'GET',
-    path: `${list}filters`,
-    guard: read,
-    success: { status: 200, description: 'Filters, sort fields and page sizes.', schema: listDescription },
-    refusals: [],
-  },
+  filtersOperation('ApiKeys-Filters', list, read),
   {
     id: 'ApiKeys-Scopes',
     summary: 'Lists the scopes that keys can be granted',

@@ -3,7 +3,8 @@ import {
   auditEventRead,
   auditListSpec,
 } from '../endpoints/audit-events/audit-event-schemas.ts';
-import { listDescription, listQuerySchema } from '../endpoints/lists/list-spec.ts';
+import { listQuerySchema } from '../endpoints/lists/list-spec.ts';
+import { filtersOperation } from './list-filters.ts';
 import type { Operation } from './operation.ts';
 
 const list = '/api/admin/audit/';
@@ -23,16 +24,7 @@ export const auditOperations: readonly Operation[] = [
     success: { status: 200, description: 'A page of events.', schema: auditEventPage },
     refusals: ['invalid_cursor'],
   },
-  {
-    id: 'Audit-Filters',
-    summary: 'Tells what the list can be filtered and sorted by',
-    description: 'For a front end that builds its filters from it: fields, operators and values.',
-    method: 'GET',
-    path: `${list}filters`,
-    guard: read,
-    success: { status: 200, description: 'Filters, sort fields and page sizes.', schema: listDescription },
-    refusals: [],
-  },
+  filtersOperation('Audit-Filters', list, read),
   {
     id: 'Audit-Read',
     summary: 'Shows an audit event',

@@ -1,4 +1,4 @@
-import { listDescription, listQuerySchema } from '../endpoints/lists/list-spec.ts';
+import { listQuerySchema } from '../endpoints/lists/list-spec.ts';
 import {
   scopeSetCreate,
   scopeSetListSpec,
@@ -6,6 +6,7 @@ import {
   scopeSetPatch,
   scopeSetRead,
 } from '../endpoints/scope-sets/scope-set-schemas.ts';
+import { filtersOperation } from './list-filters.ts';
 import type { Operation } from './operation.ts';
 
 const list = '/api/admin/scope-sets/';
@@ -36,16 +37,7 @@ export const scopeSetOperations: readonly Operation[] = [
     success: { status: 201, description: 'The set.', schema: scopeSetRead, headers: ['ETag'] },
     refusals: ['conflict'],
   },
-  {
-    id: 'ScopeSets-Filters',
-    summary: 'Tells what the list can be filtered and sorted by',
-    description: 'For a front end that builds its filters from it: fields, operators and values.',
-    method: 'GET',
-    path: `${list}filters`,
-    guard: read,
-    success: { status: 200, description: 'Filters, sort fields and page sizes.', schema: listDescription },
-    refusals: [],
-  },
+  filtersOperation('ScopeSets-Filters', list, read),
   {
     id: 'ScopeSets-Read',
     summary: 'Shows a scope set',

@@ -1,4 +1,4 @@
-import { listDescription, listQuerySchema } from '../endpoints/lists/list-spec.ts';
+import { listQuerySchema } from '../endpoints/lists/list-spec.ts';
 import {
   removalQuery,
   userCreate,
@@ -7,6 +7,7 @@ import {
   userPatch,
   userRead,
 } from '../endpoints/users/user-schemas.ts';
+import { filtersOperation } from './list-filters.ts';
 import type { Operation } from './operation.ts';
 
 const list = '/api/admin/users/';
@@ -38,16 +39,7 @@ export const userOperations: readonly Operation[] = [
     success: { status: 201, description: 'The user.', schema: userRead, headers: ['ETag'] },
     refusals: ['conflict', 'overloaded'],
   },
-  {
-    id: 'Users-Filters',
-    summary: 'Tells what the list can be filtered and sorted by',
-    description: 'For a front end that builds its filters from it: fields, operators and values.',
-    method: 'GET',
-    path: `${list}filters`,
-    guard: read,
-    success: { status: 200, description: 'Filters, sort fields and page sizes.', schema: listDescription },
-    refusals: [],
-  },
+  filtersOperation('Users-Filters', list, read),
   {
     id: 'Users-Read',
     summary: 'Shows a user',

@@ -24,7 +24,7 @@ import { secretFields, userPatch } from './user-schemas.ts';
 
 type UserPatch = z.output<ReturnType<typeof userPatch>>;
 
-/** `PATCH /api/admin/users/{id}`: nobody changes a user who effectively holds more, or gives what they don't hold. */
+/** `PATCH /api/admin/users/{id}`: callers can't change a user who effectively holds more, or give what they don't hold. */
 export function createUserPatch(options: UserChangeOptions): Endpoint {
   const { records, catalogue, minPasswordLength, changeAudit } = options;
   const schema = userPatch({ catalogue: [...catalogue].sort(), minPasswordLength });
@@ -51,8 +51,10 @@ export function createUserPatch(options: UserChangeOptions): Endpoint {
         audit: changeAudit(exchange, (made: Changed<UserRecord>) => entriesOf(principal, made)),
       });
       if (changed === undefined) throw new Refusal('not_found');
-      const { before, after } = changed;
-      if (after.user.epoch !== before.user.epoch) await endSessions(options, exchange, principal, id);
+      const { after } = changed;
+      // Also where the record already says so: an earlier call may have failed to reach the sessions.
+      if (patch.disabled === true || patch.password !== undefined)
+        await endSessions(options, exchange, principal, id);
       return { status: 200, headers: ['ETag', entityTagOf(after.user)], body: presentUser(after, options) };
     },
   };

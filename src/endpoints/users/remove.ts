@@ -49,10 +49,15 @@ export function createUserRemove(options: UserChangeOptions): Endpoint {
       });
       if (removed === undefined) throw new Refusal('not_found');
       for (const key of removed.deletedKeys) onCredentialEnded(key);
-      await endSessions(options, exchange, principal, id);
+      // The sessions of a user who is gone are refused, wherever they are still stored.
+      await endSessions(options, exchange, principal, id).catch(ignoreUnavailable);
       return { status: 204 };
     },
   };
+}
+
+function ignoreUnavailable(error: unknown): void {
+  if (!(error instanceof Refusal) || error.code !== 'store_unavailable') throw error;
 }
 
 function keysOf(asked: string): KeysOfRemoved {

@@ -98,8 +98,8 @@ function auditedFields(record: UserRecord | null) {
 }
 
 /**
- * Ends the sessions of a user at once; the epoch in the record ends them, too. So a session store that is unavailable fails
- * nothing here.
+ * Ends the sessions of a user whose record has changed. Rejects with `store_unavailable`: the change counts, the
+ * sessions may go on, and the caller has to repeat the call.
  */
 export async function endSessions(
   { sessions, audit, onCredentialEnded }: UserChangeOptions,
@@ -107,15 +107,10 @@ export async function endSessions(
   principal: Call['principal'],
   userId: string,
 ): Promise<void> {
-  const ended = await sessions.revokeAllOf(userId).catch(ignoreUnavailable);
+  const ended = await sessions.revokeAllOf(userId);
   for (const session of ended) {
     onCredentialEnded(session);
     const entry = { event: 'session_revoked', outcome: 'success', actor: actorOf(principal) } as const;
     audit(exchange, { ...entry, subject: userId, session });
   }
-}
-
-function ignoreUnavailable(error: unknown): readonly string[] {
-  if (error instanceof Refusal && error.code === 'store_unavailable') return [];
-  throw error;
 }

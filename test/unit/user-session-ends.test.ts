@@ -1,0 +1,33 @@
+import t from 'tap';
+import { endSessions, type UserChangeOptions } from '../../src/endpoints/users/user-changes.ts';
+import { Refusal } from '../../src/errors.ts';
+
+type Arguments = Parameters<typeof endSessions>;
+const principal = { kind: 'session', userId: 'admin', credentialId: 'own' } as Arguments[2];
+const exchange = {} as Arguments[1];
+
+function setUp(revokeAllOf: () => Promise<readonly string[]>) {
+  const ended: string[] = [];
+  const audited: unknown[] = [];
+  const options = {
+    sessions: { revokeAllOf },
+    onCredentialEnded: (id: string) => void ended.push(id),
+    audit: (_: unknown, entry: unknown) => void audited.push(entry),
+  } as unknown as UserChangeOptions;
+  return { ended, audited, end: () => endSessions(options, exchange, principal, 'user') };
+}
+
+t.test('every session that ended is audited, and its streams end', async (t) => {
+  const { end, ended, audited } = setUp(async () => ['one', 'two']);
+  await end();
+  t.strictSame(ended, ['one', 'two']);
+  t.match(audited, [{ session: 'one', subject: 'user' }, { session: 'two' }]);
+});
+
+t.test('sessions that may go on are not passed over in silence', async (t) => {
+  const { end, audited } = setUp(async () => {
+    throw new Refusal('store_unavailable');
+  });
+  await t.rejects(end(), { code: 'store_unavailable' });
+  t.strictSame(audited, []);
+});
