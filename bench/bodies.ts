@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { httpProxy3 } from './peers/http-proxy-3.ts';
 import { type Peer, programFile, type RunningPeer } from './peers/peer.ts';
 import { posternKey } from './peers/postern.ts';
-import { median } from './rows.ts';
+import { type CpuCost, cpuCost, median } from './rows.ts';
 import type { Stage } from './stage.ts';
 import { cpuMicroseconds } from './usage.ts';
 
@@ -24,8 +24,8 @@ export type Direction = 'download' | 'upload';
 export interface BodyRow {
   readonly name: string;
   readonly direction: Direction;
-  /** CPU seconds for a GiB: the median, the lowest and the highest of the rounds. */
-  readonly cpu: { readonly median: number; readonly lowest: number; readonly highest: number };
+  /** CPU seconds for a GiB. */
+  readonly cpu: CpuCost;
   readonly mebibytesPerSecond: number;
 }
 
@@ -89,11 +89,10 @@ async function measure(stage: Stage, peer: RunningPeer, direction: Direction): P
 const gibibytes = (bodies * bodyBytes) / 2 ** 30;
 
 function summarise(name: string, direction: Direction, samples: readonly BodySample[]): BodyRow {
-  const cpu = samples.map((sample) => sample.cpuSeconds);
   return {
     name,
     direction,
-    cpu: { median: median(cpu), lowest: Math.min(...cpu), highest: Math.max(...cpu) },
+    cpu: cpuCost(samples.map((sample) => sample.cpuSeconds)),
     mebibytesPerSecond: (gibibytes * 1024) / median(samples.map((sample) => sample.seconds)),
   };
 }

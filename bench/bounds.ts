@@ -1,7 +1,7 @@
 import type { BodyRow, Direction } from './bodies.ts';
 import { reference } from './peers/all.ts';
 import { fastifyHttpProxy } from './peers/fastify-http-proxy.ts';
-import type { Row } from './rows.ts';
+import { cpuRatio, type Row } from './rows.ts';
 
 /** What a row must not exceed. */
 export interface Bound {
@@ -10,7 +10,7 @@ export interface Bound {
   readonly of: 'requests' | Direction;
   /** The peer it is compared with. */
   readonly against: string;
-  /** CPU time, as a share of that peer's in the same rounds. */
+  /** CPU time, as a share of that peer's; see {@link cpuRatio}. */
   readonly cpuRatioAtMost: number;
 }
 
@@ -48,18 +48,18 @@ export function judge({ rows, bodies }: Measured): Verdict[] {
     const { of } = bound;
     const measured = of === 'requests' ? rows : bodies?.filter(({ direction }) => direction === of);
     if (measured === undefined) return [];
-    const ratio = cpuRatio(measured, bound.peer, bound.against);
+    const ratio = ratioBetween(measured, bound.peer, bound.against);
     return [{ ...bound, ratio, passed: ratio !== undefined && ratio <= bound.cpuRatioAtMost }];
   });
 }
 
-/** The CPU time of a row divided by another's; undefined if either was not measured. */
-export function cpuRatio(
+/** The CPU time of a row as a share of another's; undefined if either was not measured. */
+export function ratioBetween(
   rows: readonly Pick<Row, 'name' | 'cpu'>[],
   peer: string,
   against: string,
 ): number | undefined {
   const row = rows.find((candidate) => candidate.name === peer);
   const base = rows.find((candidate) => candidate.name === against);
-  return row && base && row.cpu.median / base.cpu.median;
+  return row && base && cpuRatio(row.cpu, base.cpu);
 }

@@ -1,5 +1,5 @@
 import { type BodyRow, bodyBytes, type Direction } from './bodies.ts';
-import { cpuRatio, type Verdict } from './bounds.ts';
+import { ratioBetween, type Verdict } from './bounds.ts';
 import { reference } from './peers/all.ts';
 import type { Row } from './rows.ts';
 
@@ -38,7 +38,7 @@ export function renderTable(rows: readonly Row[]): string {
     `${row.cpu.lowest.toFixed(1)}-${row.cpu.highest.toFixed(1)}`,
     row.peakMemoryMiB.toFixed(0),
     formatRatio(base && row.requestsPerSecond / base.requestsPerSecond),
-    formatRatio(cpuRatio(rows, row.name, reference)),
+    formatRatio(ratioBetween(rows, row.name, reference)),
   ]);
   return align(headings, cells);
 }
@@ -52,7 +52,7 @@ export function renderBodyTable(rows: readonly BodyRow[]): string {
     cpu.median.toFixed(2),
     `${cpu.lowest.toFixed(2)}-${cpu.highest.toFixed(2)}`,
     mebibytesPerSecond.toFixed(0),
-    formatRatio(cpuRatio(inDirection(rows, direction), name, reference)),
+    formatRatio(ratioBetween(inDirection(rows, direction), name, reference)),
   ]);
   return align(bodyHeadings, cells);
 }
@@ -91,7 +91,8 @@ export function renderResults(report: Report): string {
 The last run of \`npm run bench\`, which writes this file. Each row is one proxy in front of the same upstream, which
 answers 1 KiB of JSON; figures are medians of ${report.rounds} interleaved rounds of ${report.seconds} s on warmed-up processes.
 CPU is user and system time of every process and thread of the row, read around the very window whose requests are
-counted; peak RSS is the highest since start. Ratios are to ${reference}, from the same rounds.
+counted; peak RSS is the highest since start. Ratios are to ${reference}; those of CPU are the median of each round's own
+ratio, whose windows lie within seconds of each other.
 
 - Date: ${report.date.toISOString()}
 - Machine: ${report.machine}

@@ -8,9 +8,18 @@ export interface Row {
   readonly requestsPerSecond: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
-  /** Microseconds of CPU a request: the median, the lowest and the highest of the rounds. */
-  readonly cpu: { readonly median: number; readonly lowest: number; readonly highest: number };
+  /** Microseconds a request. */
+  readonly cpu: CpuCost;
   readonly peakMemoryMiB: number;
+}
+
+/** CPU time over the rounds. */
+export interface CpuCost {
+  readonly median: number;
+  readonly lowest: number;
+  readonly highest: number;
+  /** In the order of the rounds. */
+  readonly rounds: readonly number[];
 }
 
 /** Makes a row of a peer's samples, of which there is at least one. */
@@ -18,14 +27,26 @@ export function summarise(
   peer: Pick<Row, 'name' | 'description' | 'version' | 'peakMemoryMiB'>,
   samples: readonly Sample[],
 ): Row {
-  const cpu = samples.map((sample) => sample.cpuMicrosecondsPerRequest);
   return {
     ...peer,
     requestsPerSecond: median(samples.map((sample) => sample.requestsPerSecond)),
     p50Ms: median(samples.map((sample) => sample.p50Ms)),
     p99Ms: median(samples.map((sample) => sample.p99Ms)),
-    cpu: { median: median(cpu), lowest: Math.min(...cpu), highest: Math.max(...cpu) },
+    cpu: cpuCost(samples.map((sample) => sample.cpuMicrosecondsPerRequest)),
   };
+}
+
+/** The CPU cost that was measured in each round. */
+export function cpuCost(rounds: readonly number[]): CpuCost {
+  return { median: median(rounds), lowest: Math.min(...rounds), highest: Math.max(...rounds), rounds };
+}
+
+/**
+ * The CPU time of a row as a share of another's: the median of the rounds' own shares. The rows of a round were measured
+ * within seconds of each other, so a slow minute of a shared machine falls on both sides of its share.
+ */
+export function cpuRatio(row: CpuCost, base: CpuCost): number {
+  return median(row.rounds.map((cost, round) => cost / (base.rounds[round] ?? Number.NaN)));
 }
 
 /** The middle one, or the mean of the two in the middle. */
