@@ -4,9 +4,9 @@ import { parseArgs } from 'node:util';
 export interface Options {
   /** Names of the peers to run; undefined: all. */
   readonly only: readonly string[] | undefined;
-  /** How often each peer has its turn; default 15. */
+  /** How often each peer has its turn; default 11. */
   readonly rounds: number;
-  /** Length of one measured window, in whole seconds; default 2. */
+  /** Length of one measured window, in whole seconds; default 3. */
   readonly seconds: number;
   /** Connections of the load generator, kept alive; default 64. */
   readonly connections: number;
@@ -22,7 +22,7 @@ export interface Options {
 
 /** The usage line. */
 export const usage =
-  'usage: node bench/run.ts [--only a,b] [--rounds 15] [--seconds 2] [--connections 64] [--[no-]write] [--[no-]check] [--[no-]bodies] [--profile PEER]';
+  'usage: node bench/run.ts [--only a,b] [--rounds 11] [--seconds 3] [--connections 64] [--[no-]write] [--[no-]check] [--[no-]bodies] [--profile PEER]';
 
 /** Reads the command line; throws with a readable message when it is wrong. */
 export function parseOptions(args: readonly string[], peerNames: readonly string[]): Options {
@@ -31,8 +31,8 @@ export function parseOptions(args: readonly string[], peerNames: readonly string
     allowNegative: true,
     options: {
       only: { type: 'string' },
-      rounds: { type: 'string', default: '15' },
-      seconds: { type: 'string', default: '2' },
+      rounds: { type: 'string', default: '11' },
+      seconds: { type: 'string', default: '3' },
       connections: { type: 'string', default: '64' },
       write: { type: 'boolean' },
       check: { type: 'boolean' },

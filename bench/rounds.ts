@@ -7,6 +7,9 @@ import { peakMemoryMiB } from './usage.ts';
 /** V8 takes about this long to optimise a proxy; only needed before the first turn. */
 const warmupSeconds = 6;
 
+/** Before each window: what a proxy has cached of a networked store grows stale while the others have their turns. */
+const resumeSeconds = 1;
+
 /** A peer with what was measured of it so far. */
 interface Contestant {
   readonly peer: Peer;
@@ -69,7 +72,7 @@ export async function runRounds(
     for (const { peer, running, samples } of contestants) {
       if (failed.has(peer.name)) continue;
       await attempt(peer.name, async () => {
-        if (round === 1) await loadPeer(running, stage.settings, warmupSeconds);
+        await loadPeer(running, stage.settings, round === 1 ? warmupSeconds : resumeSeconds);
         const sample = await measure(running, stage.settings, seconds);
         samples.push(sample);
         say(`round ${round}/${rounds} ${peer.name}: ${renderSample(sample)}`);
