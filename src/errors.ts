@@ -16,6 +16,7 @@ const table = {
   invalid_credentials: { status: 401, detail: 'Incorrect username or password' },
   invalid_refresh_token: { status: 401, detail: 'Invalid or expired refresh token' },
   invalid_assertion: { status: 401, detail: 'Invalid assertion' },
+  invalid_invitation: { status: 401, detail: 'Invalid or expired invitation' },
   invalid_bootstrap_token: { status: 401, detail: 'Invalid bootstrap token' },
   insufficient_scope: { status: 403, detail: 'Missing scope' },
   session_required: { status: 403, detail: 'A session is required' },

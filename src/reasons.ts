@@ -64,6 +64,7 @@ const phrases = [
   'wrong user name or password',
   'refresh cookie',
   'assertion',
+  'invitation',
   'bootstrap token',
   'not provisioned',
   'key would outlive its parent',

@@ -45,7 +45,8 @@ function rightsWith(scopes: ReadonlySet<string>, scopeSets: ReadonlySet<string>)
   return { scopes, scopeSets, holdsEverything: scopeSets.has(administratorSetId) };
 }
 
-function within(presented: readonly string[], held: readonly string[]): ReadonlySet<string> {
+function within(presented: readonly string[] | null, held: readonly string[]): ReadonlySet<string> {
   const now = new Set(held);
+  if (presented === null) return now;
   return new Set(presented.filter((name) => now.has(name)));
 }

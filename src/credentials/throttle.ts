@@ -26,8 +26,8 @@ export interface LoginThrottle {
   attempt(canonicalName: string, address: string): Promise<CountedAttempt>;
 }
 
-/** Counts attempts to activate the first administrator. */
-export interface BootstrapThrottle {
+/** Counts attempts at what an address presents a token for. */
+export interface AddressThrottle {
   /** Rejects with {@link Refusal} `too_many_attempts` over the limit. */
   attempt(address: string): Promise<CountedAttempt>;
 }
@@ -50,15 +50,16 @@ export function createLoginThrottle(attempts: Attempts, limits: LoginLimits): Lo
   };
 }
 
-/** Creates the throttle of bootstrap attempts (per address). */
-export function createBootstrapThrottle(
+/** Creates the throttle of one of them, which counts apart from the others and from sign-ins. */
+export function createAddressThrottle(
+  subject: 'bootstrap' | 'invitation',
   attempts: Attempts,
   limits: Pick<LoginLimits, 'perAddress' | 'windowMs'>,
-): BootstrapThrottle {
+): AddressThrottle {
   return {
     attempt: (address) =>
       count(attempts, limits.windowMs, [
-        { key: `bootstrap:address:${addressKey(address)}`, points: limits.perAddress },
+        { key: `${subject}:address:${addressKey(address)}`, points: limits.perAddress },
       ]),
   };
 }

@@ -32,7 +32,7 @@ export async function auditingThrottle<T>(
   attempt: Promise<T>,
   audit: Audit,
   exchange: Exchange,
-  event: 'login_failed' | 'activation_failed',
+  event: 'login_failed' | 'activation_failed' | 'invitation_failed',
 ): Promise<T> {
   try {
     return await attempt;

@@ -3,8 +3,8 @@ import { uuidv7 } from 'uuidv7';
 import { z } from 'zod';
 import { canonicalAccountName, parseUsername } from '../credentials/account-name.ts';
 import { type PasswordHasher, parsePassword } from '../credentials/passwords.ts';
-import type { BootstrapThrottle } from '../credentials/throttle.ts';
-import { Refusal, ValidationError } from '../errors.ts';
+import type { AddressThrottle } from '../credentials/throttle.ts';
+import { Refusal } from '../errors.ts';
 import type { Exchange } from '../http/exchange.ts';
 import type { Reply } from '../http/reply.ts';
 import { readJson } from '../input/json-body.ts';
@@ -14,6 +14,7 @@ import { administratorSetId } from '../stores/scope-set.ts';
 import type { NewUser } from '../stores/user.ts';
 import { newPassword, newUsername } from './account-fields.ts';
 import { type Audit, auditingThrottle } from './audit.ts';
+import { readTokenAlone } from './body-token.ts';
 import type { ChangeAudit } from './change-audit.ts';
 import type { Endpoint } from './endpoint.ts';
 
@@ -40,7 +41,7 @@ export interface BootstrapOptions {
   readonly configuredToken: string | null;
   readonly passwords: PasswordHasher;
   readonly minPasswordLength: number;
-  readonly throttle: BootstrapThrottle;
+  readonly throttle: AddressThrottle;
   readonly audit: Audit;
   readonly changeAudit: ChangeAudit;
   readonly now: () => number;
@@ -121,16 +122,6 @@ class Activation {
         changes: { scope_sets: { added: user.scopeSets, removed: [] } },
       },
     ]);
-  }
-}
-
-/** The token of a body whose other fields may be invalid; undefined without one. */
-function readTokenAlone(body: Uint8Array, contentType: string): string | undefined {
-  try {
-    return readJson(body, contentType, z.object({ token: z.string() }), { secret }).token;
-  } catch (error) {
-    if (error instanceof ValidationError) return undefined;
-    throw error;
   }
 }
 

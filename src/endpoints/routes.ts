@@ -42,10 +42,16 @@ export function createOwnRoutes(
     const exact = path.endsWith('/') ? path.slice(0, -1) : path;
     const resource = resources.get(exact);
     if (resource !== undefined) return { resource, id: '' };
-    const cut = exact.lastIndexOf('/');
-    const id = exact.slice(cut + 1);
-    const withId = id === '' ? undefined : resources.get(`${exact.slice(0, cut)}/{id}`);
-    return withId === undefined ? nothing : { resource: withId, id };
+    const last = exact.lastIndexOf('/');
+    const beforeLast = exact.lastIndexOf('/', last - 1);
+    return withId(exact, last + 1, exact.length) ?? withId(exact, beforeLast + 1, last) ?? nothing;
+  }
+
+  /** The resource whose `{id}` is the segment between these positions. */
+  function withId(path: string, start: number, end: number): OwnMatch | undefined {
+    if (start >= end) return undefined;
+    const resource = resources.get(`${path.slice(0, start)}{id}${path.slice(end)}`);
+    return resource && { resource, id: path.slice(start, end) };
   }
 
   return {

@@ -2,14 +2,13 @@ import { randomBytes } from 'node:crypto';
 import type { Config } from '../config/schema.ts';
 import type { AccessTokens } from '../credentials/access-token.ts';
 import type { Holdings } from '../credentials/holdings.ts';
-import { createPasswordHasher, type PasswordHasher } from '../credentials/passwords.ts';
+import { createPasswordHasher } from '../credentials/passwords.ts';
 import type { RecentUse } from '../credentials/recent-use.ts';
 import { createRefreshCookies } from '../credentials/refresh-cookie.ts';
-import { createBootstrapThrottle, createLoginThrottle, type LoginLimits } from '../credentials/throttle.ts';
+import { createLoginThrottle } from '../credentials/throttle.ts';
 import type { WorkLoad } from '../credentials/work-queue.ts';
-import { type Audit, createAudit } from '../endpoints/audit.ts';
-import { createBootstrap } from '../endpoints/bootstrap.ts';
-import { type ChangeAudit, createChangeAudit } from '../endpoints/change-audit.ts';
+import { createAudit } from '../endpoints/audit.ts';
+import { createChangeAudit } from '../endpoints/change-audit.ts';
 import type { AnyEndpoint } from '../endpoints/endpoint.ts';
 import { createJwks } from '../endpoints/jwks.ts';
 import { createLogin } from '../endpoints/login.ts';
@@ -24,8 +23,10 @@ import type { SessionTimes } from '../stores/sessions.ts';
 import type { Tracing } from '../tracing/tracing.ts';
 import { composeAdministration } from './administration.ts';
 import type { ProviderEndpoints, SignInParts } from './identity-providers.ts';
+import { loginLimits } from './login-limits.ts';
 import type { GatewayMetrics } from './metrics.ts';
 import type { Stores } from './stores.ts';
+import { tokenEndpoints } from './token-endpoints.ts';
 
 /** What the endpoints share with the request path. */
 export interface EndpointParts {
@@ -79,6 +80,7 @@ export async function composeEndpoints(config: Config, parts: EndpointParts): Pr
   const signIn = createSignIn({ ...parts, sessions, times, cookies });
   const throttle = createLoginThrottle(attempts, loginLimits(config));
   const providers = await composeProviders(config, { ...parts, signIn, audit });
+  const administration = { ...parts, passwords, audit, changeAudit };
   const endpoints: AnyEndpoint[] = [
     ...providers.endpoints,
     createLogin({ records, passwords, throttle, signIn, recentUse, isKnownOrigin, audit, now }),
@@ -95,11 +97,10 @@ export async function composeEndpoints(config: Config, parts: EndpointParts): Pr
       onSessionEnded: onCredentialEnded,
     }),
     createLogout({ sessions, cookies, cookie, audit, onSessionEnded: onCredentialEnded }),
-    ...(await composeAdministration(config, { ...parts, passwords, audit, changeAudit })),
+    ...(await composeAdministration(config, administration)),
+    ...tokenEndpoints(config, administration),
     createJwks(parts.tokens),
   ];
-  if (config.endpoints.bootstrap === 'own')
-    endpoints.push(bootstrapEndpoint(config, parts, passwords, audit, changeAudit));
   return {
     routes: createOwnRoutes(endpoints, config.endpoints),
     passwordHashes: passwords.load,
@@ -107,39 +108,11 @@ export async function composeEndpoints(config: Config, parts: EndpointParts): Pr
   };
 }
 
-function bootstrapEndpoint(
-  config: Config,
-  { stores: { records, attempts }, now }: EndpointParts,
-  passwords: PasswordHasher,
-  audit: Audit,
-  changeAudit: ChangeAudit,
-): AnyEndpoint {
-  return createBootstrap({
-    records,
-    configuredToken: config.bootstrap.token ?? null,
-    passwords,
-    minPasswordLength: config.passwords.min_length,
-    throttle: createBootstrapThrottle(attempts, loginLimits(config)),
-    audit,
-    changeAudit,
-    now,
-  });
-}
-
 /** Sign-in through providers is loaded only where some are configured. */
 async function composeProviders(config: Config, parts: SignInParts): Promise<ProviderEndpoints> {
   if (Object.keys(config.identity_providers).length === 0) return { endpoints: [], async close() {} };
   const { composeIdentityProviders } = await import('./identity-providers.ts');
   return composeIdentityProviders(config, parts);
-}
-
-function loginLimits({ login_throttle: throttle }: Config): LoginLimits {
-  return {
-    perAccountAndAddress: throttle.per_account_and_address,
-    perAccount: throttle.per_account,
-    perAddress: throttle.per_address,
-    windowMs: throttle.window,
-  };
 }
 
 function sessionTimes({ sessions }: Config): SessionTimes {

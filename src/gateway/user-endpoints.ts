@@ -1,7 +1,9 @@
+import { randomBytes } from 'node:crypto';
 import type { Config } from '../config/schema.ts';
 import type { Cursors } from '../credentials/cursor.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
 import { createUserCreate } from '../endpoints/users/create.ts';
+import { createUserInvite } from '../endpoints/users/invite.ts';
 import { createUserPatch } from '../endpoints/users/patch.ts';
 import { createUserFilters, createUserList, createUserRead } from '../endpoints/users/read.ts';
 import { createUserRemove } from '../endpoints/users/remove.ts';
@@ -25,6 +27,7 @@ export function userEndpoints(config: Config, parts: AdministrationParts, cursor
     createUserCreate(options),
     createUserPatch(options),
     createUserRemove(options),
+    createUserInvite({ ...options, records, random: randomBytes }),
   ];
 }
 

@@ -12,6 +12,7 @@ const byCode: Readonly<Record<RefusalCode, Reason>> = {
   invalid_credentials: 'wrong user name or password',
   invalid_refresh_token: 'refresh cookie',
   invalid_assertion: 'assertion',
+  invalid_invitation: 'invitation',
   invalid_bootstrap_token: 'bootstrap token',
   insufficient_scope: 'missing scope',
   session_required: 'session required',

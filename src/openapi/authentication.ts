@@ -2,6 +2,7 @@ import { activatedUser, activationBody } from '../endpoints/bootstrap.ts';
 import { jwkSet } from '../endpoints/jwks.ts';
 import { loginForm } from '../endpoints/login.ts';
 import { loginResponse } from '../endpoints/login-response.ts';
+import { invitationRedeem } from '../endpoints/users/invitation-schemas.ts';
 import type { Operation } from './operation.ts';
 
 /** The operations for obtaining, renewing and giving up credentials. */
@@ -71,6 +72,18 @@ export const authenticationOperations: readonly Operation[] = [
       headers: ['Cache-Control'],
     },
     refusals: ['method_not_allowed'],
+  },
+  {
+    id: 'Authentication-RedeemInvitation',
+    summary: 'Sets a password with an invitation',
+    description:
+      'Once, and only while the one who invited may still give what the user holds. Ends all sessions of the user. A malformed password does not use the invitation up. Wrong tokens are counted per address.',
+    method: 'POST',
+    path: '/api/login/invitation',
+    guard: 'open',
+    body: { mediaType: 'application/json', schema: invitationRedeem(1) },
+    success: { status: 204, description: 'The password is set. No body.' },
+    refusals: ['invalid_invitation', 'too_many_attempts', 'overloaded', 'store_unavailable'],
   },
   {
     id: 'Bootstrap-Activate',

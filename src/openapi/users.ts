@@ -1,4 +1,5 @@
 import { listQuerySchema } from '../endpoints/lists/list-spec.ts';
+import { invitation } from '../endpoints/users/invitation-schemas.ts';
 import {
   removalQuery,
   userCreate,
@@ -74,5 +75,16 @@ export const userOperations: readonly Operation[] = [
     query: removalQuery,
     success: { status: 204, description: 'Gone.' },
     refusals: ['not_found', 'precondition_failed', 'last_administrator', 'managed'],
+  },
+  {
+    id: 'Users-Invite',
+    summary: 'Invites a user to set a password',
+    description:
+      'The token is shown this once and can be redeemed within seven days; an earlier one of the user ends. Refused for a user who effectively holds more than the calling credential.',
+    method: 'POST',
+    path: `${list}{id}/invitation`,
+    guard: write,
+    success: { status: 201, description: 'The invitation.', schema: invitation },
+    refusals: ['not_found', 'managed', 'conflict'],
   },
 ];

@@ -40,6 +40,7 @@ type InvalidatingWrites = Pick<
   | 'createUserRecord'
   | 'changeUserRecord'
   | 'removeUserRecord'
+  | 'redeemInvitation'
 >;
 
 /**
@@ -189,6 +190,12 @@ function createInvalidatingWrites(
           users: [id],
         }),
         () => remote.removeUserRecord(id, keys, change),
+      ),
+    redeemInvitation: (hash, use) =>
+      changing(
+        // Without a result the user is unknown, and left to the feed.
+        (result) => ({ keys: [], users: result === undefined ? [] : [result.user.id] }),
+        () => remote.redeemInvitation(hash, use),
       ),
     acceptIdentity: (...args) =>
       changing(

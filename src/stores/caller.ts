@@ -7,9 +7,9 @@ export type CallerRef =
   | {
       readonly kind: 'session';
       readonly userId: string;
-      /** What the token allows of what its user holds. */
-      readonly scopes: readonly string[];
-      readonly scopeSets: readonly string[];
+      /** What the token allows of what its user holds; null: all that the user holds, whatever that is now. */
+      readonly scopes: readonly string[] | null;
+      readonly scopeSets: readonly string[] | null;
     }
   | { readonly kind: 'api_key'; readonly keyId: string }
   | { readonly kind: 'command_line' | 'configuration' };

@@ -3,6 +3,7 @@ import type { ApiKeyQuery } from './api-key-query.ts';
 import type { AuditOf, AuditRecords } from './audit.ts';
 import type { Awaitable } from './awaitable.ts';
 import type { Identity, IdentityClaims, NewIdentityUser, UserIdentity } from './identity.ts';
+import type { InvitationRecords } from './invitation-records.ts';
 import type { ScopeSet } from './scope-set.ts';
 import type { ScopeSetRecords } from './scope-set-records.ts';
 import type { NewUser, User, UserChanges, UserWithSets } from './user.ts';
@@ -29,7 +30,7 @@ export interface BootstrapState {
  * acknowledged is durable; the audit events of a change are part of its step. Methods reject with
  * {@link ../errors.ts Refusal} `store_unavailable` when the store is unavailable; other refusals are named below.
  */
-export interface Records extends AuditRecords, ScopeSetRecords, UserRecords {
+export interface Records extends AuditRecords, InvitationRecords, ScopeSetRecords, UserRecords {
   /**
    * A number that changes whenever anything that a cached identity depends on (users, keys, sets) may have been
    * changed, by this process or any other on the store. Cheap: called on every request. Throws `store_unavailable` once

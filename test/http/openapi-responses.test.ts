@@ -150,6 +150,16 @@ t.test('real responses match the document', async (t) => {
   await call('Users-Delete', 409, { bearer, id: firstId });
   await call('Users-Delete', 422, { bearer, id: user.id, query: '?keys=perhaps' });
 
+  await call('Users-Invite', 404, { bearer, id: 'nobody' });
+  const token = (await call('Users-Invite', 201, { bearer, id: user.id })).json.token;
+  const redemption = { token, password: 'a password of her own' };
+  await call('Authentication-RedeemInvitation', 422, { json: { token } });
+  await call('Authentication-RedeemInvitation', 204, { json: redemption });
+  await call('Authentication-RedeemInvitation', 401, { json: redemption });
+  const robot = { username: 'robot', kind: 'service' };
+  const service = (await call('Users-Create', 201, { bearer, json: robot })).json;
+  await call('Users-Invite', 409, { bearer, id: service.id });
+
   const powerless = (await api.mintKey(bearer, { label: 'none', scopes: ['store:read'] })).key;
   for (const { id: operationId, responses } of documentedOperations.values()) {
     if (!/^(?:ApiKeys|Audit|ScopeSets|Users)-/.test(operationId)) continue;
@@ -175,6 +185,10 @@ t.test('real responses match the document', async (t) => {
     Object.keys(responses).map((status) => `${operationId} ${status}`),
   );
   const unseen = documented.filter((one) => !seen.has(one) && !/ (?:503|default)$/.test(one));
-  // The one asks for another configuration of the cookie, the other for a hundred failures of one address.
-  t.strictSame(unseen, ['Authentication-Refresh 403', 'Bootstrap-Activate 429']);
+  // The one asks for another configuration of the cookie, the others for a hundred failures of one address.
+  t.strictSame(unseen, [
+    'Authentication-Refresh 403',
+    'Authentication-RedeemInvitation 429',
+    'Bootstrap-Activate 429',
+  ]);
 });

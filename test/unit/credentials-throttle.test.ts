@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { createBootstrapThrottle, createLoginThrottle } from '../../src/credentials/throttle.ts';
+import { createAddressThrottle, createLoginThrottle } from '../../src/credentials/throttle.ts';
 import type { AttemptLimit, Attempts } from '../../src/stores/attempts.ts';
 
 /** Counters without an end of their window, that say what they were asked. */
@@ -93,14 +93,14 @@ const addresses: Record<string, [address: string, key: string]> = {
 for (const [name, [address, key]] of Object.entries(addresses)) {
   t.test(`address: ${name}`, async (t) => {
     const { attempts, asked } = createCounters();
-    await createBootstrapThrottle(attempts, { perAddress: 3, windowMs: 1 }).attempt(address);
+    await createAddressThrottle('bootstrap', attempts, { perAddress: 3, windowMs: 1 }).attempt(address);
     t.strictSame(asked, [[{ key: `bootstrap:address:${key}`, points: 3 }]]);
   });
 }
 
 t.test('bootstrap attempts fill up by address, apart from sign-ins', async (t) => {
   const { attempts } = createCounters();
-  const throttle = createBootstrapThrottle(attempts, { perAddress: 1, windowMs: 60_000 });
+  const throttle = createAddressThrottle('bootstrap', attempts, { perAddress: 1, windowMs: 60_000 });
   const counted = await throttle.attempt('192.0.2.1');
   await t.rejects(throttle.attempt('192.0.2.1'), tooMany);
   await t.resolves(createLoginThrottle(attempts, limits).attempt('ada', '192.0.2.1'));
@@ -113,6 +113,6 @@ t.test('a wait of under a second is reported as one second', async (t) => {
     ...createCounters().attempts,
     count: async () => ({ allowed: false, retryAfterMs: 0 }) as const,
   };
-  const throttle = createBootstrapThrottle(attempts, { perAddress: 1, windowMs: 1 });
+  const throttle = createAddressThrottle('bootstrap', attempts, { perAddress: 1, windowMs: 1 });
   await t.rejects(throttle.attempt('192.0.2.1'), { ...tooMany, options: { retryAfterSeconds: 1 } });
 });

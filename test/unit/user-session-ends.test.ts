@@ -3,7 +3,7 @@ import { endSessions, type UserChangeOptions } from '../../src/endpoints/users/u
 import { Refusal } from '../../src/errors.ts';
 
 type Arguments = Parameters<typeof endSessions>;
-const principal = { kind: 'session', userId: 'admin', credentialId: 'own' } as Arguments[2];
+const actor: Arguments[2] = { user: 'admin', session: 'own', kind: 'session' };
 const exchange = {} as Arguments[1];
 
 function setUp(revokeAllOf: () => Promise<readonly string[]>) {
@@ -14,7 +14,7 @@ function setUp(revokeAllOf: () => Promise<readonly string[]>) {
     onCredentialEnded: (id: string) => void ended.push(id),
     audit: (_: unknown, entry: unknown) => void audited.push(entry),
   } as unknown as UserChangeOptions;
-  return { ended, audited, end: () => endSessions(options, exchange, principal, 'user') };
+  return { ended, audited, end: () => endSessions(options, exchange, actor, 'user') };
 }
 
 t.test('every session that ended is audited, and its streams end', async (t) => {

@@ -5,6 +5,7 @@ import { assertIfMatch, entityTagOf } from '../../http/if-match.ts';
 import { readJson } from '../../input/json-body.ts';
 import type { Changed } from '../../stores/scope-set-records.ts';
 import type { UserRecord, UserRecordChanges } from '../../stores/user-records.ts';
+import { actorOf } from '../audit.ts';
 import { callerRefOf } from '../caller-ref.ts';
 import type { Call, Endpoint } from '../endpoint.ts';
 import { requireScopeSets } from '../scope-set-ids.ts';
@@ -54,7 +55,7 @@ export function createUserPatch(options: UserChangeOptions): Endpoint {
       const { after } = changed;
       // Also where the record already says so: an earlier call may have failed to reach the sessions.
       if (patch.disabled === true || patch.password !== undefined)
-        await endSessions(options, exchange, principal, id);
+        await endSessions(options, exchange, actorOf(principal), id);
       return { status: 200, headers: ['ETag', entityTagOf(after.user)], body: presentUser(after, options) };
     },
   };

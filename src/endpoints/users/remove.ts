@@ -9,6 +9,7 @@ import type { ListedApiKey } from '../../stores/api-key.ts';
 import type { CallerFound } from '../../stores/caller.ts';
 import { administratorSetId } from '../../stores/scope-set.ts';
 import type { KeysOfRemoved, RemovalFound, RemovedUser } from '../../stores/user-records.ts';
+import { actorOf } from '../audit.ts';
 import { callerRefOf } from '../caller-ref.ts';
 import type { ChangeEntry } from '../change-audit.ts';
 import type { Call, Endpoint } from '../endpoint.ts';
@@ -16,6 +17,7 @@ import {
   assertMayChange,
   assertUnmanaged,
   endSessions,
+  ignoreUnavailable,
   needed,
   type UserChangeOptions,
   userChanges,
@@ -23,7 +25,6 @@ import {
 } from './user-changes.ts';
 import { removalQuery } from './user-schemas.ts';
 
-const nothing: Held = { scopes: [], scopeSets: [] };
 const transfer = 'transfer:';
 
 /** `DELETE /api/admin/users/{id}`: the user, the sessions and, as `keys` says, the keys. */
@@ -41,7 +42,7 @@ export function createUserRemove(options: UserChangeOptions): Endpoint {
         decide(removal, caller) {
           if (typeof keys === 'object') assertNewOwner(removal, asked);
           assertIfMatch(exchange.head, removal.found.user);
-          assertMayChange(options, caller, removal.found, nothing);
+          assertMayChange(options, caller, removal.found);
           assertKeysMayStay(options, caller, removal);
           assertUnmanaged(removal.found);
         },
@@ -50,14 +51,10 @@ export function createUserRemove(options: UserChangeOptions): Endpoint {
       if (removed === undefined) throw new Refusal('not_found');
       for (const key of removed.deletedKeys) onCredentialEnded(key);
       // The sessions of a user who is gone are refused, wherever they are still stored.
-      await endSessions(options, exchange, principal, id).catch(ignoreUnavailable);
+      await endSessions(options, exchange, actorOf(principal), id).catch(ignoreUnavailable);
       return { status: 204 };
     },
   };
-}
-
-function ignoreUnavailable(error: unknown): void {
-  if (!(error instanceof Refusal) || error.code !== 'store_unavailable') throw error;
 }
 
 function keysOf(asked: string): KeysOfRemoved {

@@ -1,8 +1,10 @@
 import { rightsOf } from '../../administration/caller-rights.ts';
 import { assertHolds } from '../../administration/no-way-up.ts';
+import type { Held } from '../../credentials/holdings.ts';
 import { type PasswordHasher, parsePassword } from '../../credentials/passwords.ts';
 import { Refusal, ValidationError } from '../../errors.ts';
 import type { Exchange } from '../../http/exchange.ts';
+import type { Actor } from '../../log/log.ts';
 import type { CallerFound } from '../../stores/caller.ts';
 import type { Records } from '../../stores/records.ts';
 import type { Sessions } from '../../stores/sessions.ts';
@@ -13,33 +15,39 @@ import { changesBetween } from '../changes-between.ts';
 import type { Call } from '../endpoint.ts';
 import type { PresentUserOptions } from './present-user.ts';
 
+const nothing: Held = { scopes: [], scopeSets: [] };
+
 /** What the call itself needs. */
 export const needed = ['users:write'] as const;
 
+/** What the end of a user's sessions needs. */
+export interface SessionEndOptions {
+  readonly sessions: Pick<Sessions, 'revokeAllOf'>;
+  readonly audit: Audit;
+  /** Ends everything that a session or key has in flight. */
+  readonly onCredentialEnded: (credentialId: string) => void;
+}
+
 /** What changes of users need. */
-export interface UserChangeOptions extends PresentUserOptions {
+export interface UserChangeOptions extends PresentUserOptions, SessionEndOptions {
   readonly records: Pick<
     Records,
     'createUserRecord' | 'changeUserRecord' | 'removeUserRecord' | 'findScopeSets'
   >;
-  readonly sessions: Pick<Sessions, 'revokeAllOf'>;
   readonly catalogue: ReadonlySet<string>;
   readonly passwords: Pick<PasswordHasher, 'hash'>;
   readonly minPasswordLength: number;
-  readonly audit: Audit;
   readonly changeAudit: ChangeAudit;
-  /** Ends everything that a session or key has in flight. */
-  readonly onCredentialEnded: (credentialId: string) => void;
   /** Epoch ms. */
   readonly now: () => number;
 }
 
 /** Refuses `insufficient_scope` unless the caller holds what the user effectively holds, and then what is added. */
 export function assertMayChange(
-  { holdings, now }: UserChangeOptions,
+  { holdings, now }: Pick<UserChangeOptions, 'holdings' | 'now'>,
   caller: CallerFound,
   target: UserRecord | null,
-  added: { readonly scopes: readonly string[]; readonly scopeSets: readonly string[] },
+  added: Held = nothing,
 ): void {
   const rights = rightsOf(caller, holdings, now());
   if (target !== null) assertHolds(rights, holdings.ofUser(target), needed);
@@ -102,15 +110,20 @@ function auditedFields(record: UserRecord | null) {
  * sessions may go on, and the caller has to repeat the call.
  */
 export async function endSessions(
-  { sessions, audit, onCredentialEnded }: UserChangeOptions,
+  { sessions, audit, onCredentialEnded }: SessionEndOptions,
   exchange: Exchange,
-  principal: Call['principal'],
+  actor: Actor,
   userId: string,
 ): Promise<void> {
   const ended = await sessions.revokeAllOf(userId);
   for (const session of ended) {
     onCredentialEnded(session);
-    const entry = { event: 'session_revoked', outcome: 'success', actor: actorOf(principal) } as const;
+    const entry = { event: 'session_revoked', outcome: 'success', actor } as const;
     audit(exchange, { ...entry, subject: userId, session });
   }
+}
+
+/** Passes over sessions that could not be reached, where they have ended by what the records say. */
+export function ignoreUnavailable(error: unknown): void {
+  if (!(error instanceof Refusal) || error.code !== 'store_unavailable') throw error;
 }

@@ -1,10 +1,12 @@
 import type { AuditRecords } from '../audit.ts';
+import type { InvitationRecords } from '../invitation-records.ts';
 import type { UserRecords } from '../user-records.ts';
 import { type ApiKeys, createApiKeys } from './api-keys.ts';
 import { createAudit } from './audit.ts';
 import { type CommandEvents, createCommandEvents } from './command-events.ts';
 import type { SqlDatabase } from './database.ts';
 import { createIdentities, type Identities } from './identities.ts';
+import { createInvitations } from './invitations.ts';
 import { createScopeSets, type ScopeSets } from './scope-sets.ts';
 import { createSecrets, type Secrets } from './secrets.ts';
 import { createUserRecords } from './user-records.ts';
@@ -15,6 +17,7 @@ export type SqlRecords = AuditRecords &
   Users &
   UserRecords &
   Identities &
+  InvitationRecords &
   ScopeSets &
   ApiKeys &
   Secrets &
@@ -26,6 +29,7 @@ export function createSqlRecords(database: SqlDatabase, now: () => number): SqlR
     ...createUsers(database, now),
     ...createUserRecords(database, now),
     ...createIdentities(database, now),
+    ...createInvitations(database, now),
     ...createScopeSets(database, now),
     ...createApiKeys(database, now),
     ...createSecrets(database),

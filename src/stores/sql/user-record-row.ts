@@ -1,6 +1,7 @@
 import type { Identity } from '../identity.ts';
 import type { UserRecord } from '../user-records.ts';
 import type { Dialect } from './dialect.ts';
+import { first, type Steps } from './steps.ts';
 import { selectUser, toUserWithSets, type UserRow } from './user-row.ts';
 
 /** A row of {@link selectUserRecord}. */
@@ -24,4 +25,13 @@ export function toUserRecord(row: UserRecordRow): UserRecord {
   const pairs = JSON.parse(column) as readonly (readonly [issuer: string, subject: string])[];
   const identities = pairs.map(([issuer, subject]): Identity => ({ issuer, subject }));
   return { ...toUserWithSets(userRow), identities };
+}
+
+/** Builds the steps that read a user with everything that administration reads. */
+export function createFindUserRecord(dialect: Dialect): (id: string) => Steps<UserRecord | undefined> {
+  const byId = `${selectUserRecord(dialect)} WHERE u.id = ?`;
+  return function* find(id) {
+    const row = yield* first<UserRecordRow>(byId, id);
+    return row && toUserRecord(row);
+  };
 }

@@ -19,7 +19,12 @@ import type { SqlDatabase } from './database.ts';
 import type { Dialect } from './dialect.ts';
 import { all, noteChange, run, type Steps } from './steps.ts';
 import { createUserList } from './user-list.ts';
-import { selectUserRecord, toUserRecord, type UserRecordRow } from './user-record-row.ts';
+import {
+  createFindUserRecord,
+  selectUserRecord,
+  toUserRecord,
+  type UserRecordRow,
+} from './user-record-row.ts';
 import { UserSteps } from './user-steps.ts';
 
 const transferKeys = `UPDATE api_keys SET created_by = ?, version = version + 1 WHERE created_by = ? RETURNING id`;
@@ -72,22 +77,17 @@ export function createUserRecords(database: SqlDatabase, now: () => number): Use
 /** The steps of those transactions. */
 class UserRecordSteps {
   readonly caller: (ref: CallerRef) => Steps<CallerFound>;
+  readonly find: (id: string) => Steps<UserRecord | undefined>;
   readonly #users: UserSteps;
-  readonly #byId: string;
   readonly #keysOf: string;
   readonly #existingSets: string;
 
   constructor(dialect: Dialect, now: () => number) {
     this.caller = createFindCaller(dialect);
     this.#users = new UserSteps(dialect, now);
-    this.#byId = `${selectUserRecord(dialect)} WHERE u.id = ?`;
+    this.find = createFindUserRecord(dialect);
     this.#keysOf = `${selectApiKey(dialect)} WHERE k.created_by = ?`;
     this.#existingSets = `SELECT id FROM scope_sets WHERE id IN (SELECT value FROM ${dialect.elementsOf('?')})`;
-  }
-
-  *find(id: string): Steps<UserRecord | undefined> {
-    const [row] = yield* all<UserRecordRow>(this.#byId, id);
-    return row && toUserRecord(row);
   }
 
   *add({ user, canonicalName }: NewUserRecord): Steps<UserRecord> {

@@ -1,0 +1,24 @@
+import { hash } from 'node:crypto';
+
+/** How long an invitation can be redeemed, ms. */
+export const invitationLifetimeMs = 7 * 24 * 60 * 60 * 1000;
+
+/** 192 bits: a random token needs no slow hash. */
+const tokenBytes = 24;
+
+/** A token as it is shown once, and as it is stored. */
+export interface MintedInvitation {
+  readonly token: string;
+  readonly hash: Uint8Array;
+}
+
+/** Mints the token of an invitation; `random` gives that many random bytes. */
+export function mintInvitation(random: (byteCount: number) => Uint8Array): MintedInvitation {
+  const token = Buffer.from(random(tokenBytes)).toString('base64url');
+  return { token, hash: invitationHash(token) };
+}
+
+/** The hash under which a token is stored; takes any text. */
+export function invitationHash(token: string): Uint8Array {
+  return hash('sha256', token, 'buffer');
+}

@@ -1,0 +1,117 @@
+import { isRedeemable } from '../administration/invitations.ts';
+import type { Holdings } from '../credentials/holdings.ts';
+import { invitationHash } from '../credentials/invitation-token.ts';
+import { type PasswordHasher, parsePassword } from '../credentials/passwords.ts';
+import type { AddressThrottle } from '../credentials/throttle.ts';
+import { Refusal } from '../errors.ts';
+import type { Exchange } from '../http/exchange.ts';
+import type { Reply } from '../http/reply.ts';
+import { readJson } from '../input/json-body.ts';
+import { anonymous } from '../log/log.ts';
+import type { InvitationFound, InvitationRecords } from '../stores/invitation-records.ts';
+import type { UserRecord } from '../stores/user-records.ts';
+import { auditingThrottle } from './audit.ts';
+import { readTokenAlone } from './body-token.ts';
+import type { ChangeAudit } from './change-audit.ts';
+import type { Endpoint } from './endpoint.ts';
+import { invitationRedeem } from './users/invitation-schemas.ts';
+import { endSessions, ignoreUnavailable, type SessionEndOptions } from './users/user-changes.ts';
+
+/** What redeeming invitations needs. */
+export interface RedeemInvitationOptions extends SessionEndOptions {
+  readonly records: Pick<InvitationRecords, 'findInvitation' | 'redeemInvitation'>;
+  readonly holdings: Holdings;
+  readonly passwords: Pick<PasswordHasher, 'hash'>;
+  readonly minPasswordLength: number;
+  readonly throttle: AddressThrottle;
+  readonly changeAudit: ChangeAudit;
+  /** Epoch ms. */
+  readonly now: () => number;
+}
+
+/**
+ * `POST /api/login/invitation`: sets the password of the user who is invited, once. It looks at no credential and sets no
+ * cookie: a foreign page that has the token gains nothing by letting a visitor present it.
+ */
+export function createRedeemInvitation(options: RedeemInvitationOptions): Endpoint<'open'> {
+  const schema = invitationRedeem(options.minPasswordLength);
+  const redemption = new Redemption(options);
+  return {
+    method: 'POST',
+    path: '/api/login/invitation',
+    guard: 'open',
+    async handle({ exchange, body }) {
+      const { contentType } = exchange.head;
+      const token = readTokenAlone(body, contentType);
+      if (token !== undefined) await redemption.assertToken(exchange, token);
+      const form = readJson(body, contentType, schema, { secret: ['token', 'password'] });
+      return redemption.respond(exchange, form.token, form.password);
+    },
+  };
+}
+
+/** The steps of a redemption. */
+class Redemption {
+  readonly #options: RedeemInvitationOptions;
+
+  constructor(options: RedeemInvitationOptions) {
+    this.#options = options;
+  }
+
+  /** One response for unknown, used and expired, and for what may no longer be given; before any other problem. */
+  async assertToken(exchange: Exchange, token: string): Promise<void> {
+    const { records, throttle, audit } = this.#options;
+    const counted = throttle.attempt(exchange.address);
+    const attempt = await auditingThrottle(counted, audit, exchange, 'invitation_failed');
+    const invitation = await records.findInvitation(invitationHash(token));
+    if (!this.#isRedeemable(invitation)) throw this.#refused(exchange, invitation);
+    await attempt.giveBack();
+  }
+
+  async respond(exchange: Exchange, token: string, rawPassword: string): Promise<Reply> {
+    const { records, passwords, minPasswordLength } = this.#options;
+    const passwordHash = await passwords.hash(parsePassword(rawPassword, minPasswordLength) as string);
+    const redeemed = await records
+      .redeemInvitation(invitationHash(token), {
+        // Anything may have changed while the password was hashed.
+        decide: (invitation) => {
+          if (this.#isRedeemable(invitation)) return passwordHash;
+          throw new Refusal('invalid_invitation');
+        },
+        audit: this.#redeemed(exchange),
+      })
+      .catch((error: unknown) => {
+        if (error instanceof Refusal && error.code === 'invalid_invitation') return undefined;
+        throw error;
+      });
+    if (redeemed === undefined) throw this.#refused(exchange, undefined);
+    // By the user's epoch they have ended, wherever they are still stored.
+    await endSessions(this.#options, exchange, anonymous, redeemed.user.id).catch(ignoreUnavailable);
+    return { status: 204 };
+  }
+
+  #isRedeemable(invitation: InvitationFound | undefined): boolean {
+    const { holdings, now } = this.#options;
+    return invitation !== undefined && isRedeemable(invitation, holdings, now());
+  }
+
+  #redeemed(exchange: Exchange) {
+    return this.#options.changeAudit(exchange, ({ user: { id } }: UserRecord) => [
+      {
+        event: 'invitation_redeemed',
+        outcome: 'success',
+        actor: anonymous,
+        subject: id,
+        target: { type: 'user', id },
+        changes: { fields: ['password'] },
+      },
+    ]);
+  }
+
+  #refused(exchange: Exchange, invitation: InvitationFound | undefined): Refusal {
+    const subject = invitation?.found.user.id ?? null;
+    const entry = { event: 'invitation_failed', outcome: 'failure', actor: anonymous, subject } as const;
+    this.#options.audit(exchange, entry);
+    return new Refusal('invalid_invitation');
+  }
+}
