@@ -7,107 +7,107 @@ import type { Log } from '../log/log.ts';
 import type { Call } from './command.ts';
 import { type ReadConfig, readConfig, warningLines } from './configuration.ts';
 
-/** How often files are looked at, ms; by what their paths lead to, so that a swapped symbolic link counts too. */
+/** How often the files are checked for changes, ms; a symbolic link is followed, so replacing it counts. */
 const pollIntervalMs = 1_000;
-/** How long after a change it is read, ms: several files may be on their way. */
+/** How long to wait after a change before reading it, ms: more files may be about to change. */
 const settleMs = 200;
 
-/** How long after a configuration could not be taken over it is tried again, ms; then twice as long, and so on. */
+/** The first delay before a failed reload is tried again, ms; it doubles with every failure. */
 const retryDelayMs = 1_000;
 const longestRetryDelayMs = 60_000;
 
-/** The reloads of a process. */
-export interface Reloads {
-  /** Begins with them, with one at once when something has changed since the configuration was read. */
-  begin(gateway: RunningGateway): void;
-}
-
 /**
- * Reads the configuration again on SIGHUP and whenever one of its files changes: itself, the files its values come from,
- * and those of TLS towards upstreams and stores. An invalid one is reported, and the running one stays; a valid one that
- * can't be taken over yet, for a file or a store, is tried again.
+ * Reads the configuration again on SIGHUP and whenever one of its files changes: the configuration itself, the files its
+ * values come from, and the TLS files for upstreams and stores. An invalid configuration is reported and the running one
+ * stays; a valid one that can't be applied yet, because of a file or a store, is tried again.
  */
-export function watchConfiguration(call: Call, read: ReadConfig, log: Log): Reloads {
-  let gateway: RunningGateway | null = null;
-  let isWanted = false;
-  let watched: readonly string[] = [];
-  let timer: NodeJS.Timeout | undefined;
-  let underway: Promise<void> = Promise.resolve();
-  let retryInMs = retryDelayMs;
+export class ConfigurationWatch {
+  readonly #call: Call;
+  readonly #log: Log;
+  #gateway: RunningGateway | null = null;
+  /** Something has changed that hasn't been read yet. */
+  #isStale = false;
+  #watched: readonly string[] = [];
+  #timer: NodeJS.Timeout | undefined;
+  #underway: Promise<void> = Promise.resolve();
+  #retryInMs = retryDelayMs;
 
-  function watch(next: ReadConfig): void {
-    const files = filesOf(next, watched);
-    for (const file of watched) if (!files.includes(file)) unwatchFile(file, onChange);
+  constructor(call: Call, read: ReadConfig, log: Log) {
+    this.#call = call;
+    this.#log = log;
+    this.#watch(read);
+    call.terminal.on('SIGHUP', () => this.#reload());
+  }
+
+  /** Applies changes to this gateway from now on, and at once if something has changed since the configuration was read. */
+  applyTo(gateway: RunningGateway): void {
+    this.#gateway = gateway;
+    if (this.#isStale) this.#reload();
+  }
+
+  #watch(next: ReadConfig): void {
+    const before = this.#watched;
+    const files = filesOf(next, before);
+    for (const file of before) if (!files.includes(file)) unwatchFile(file, this.#onChange);
     for (const file of files)
-      if (!watched.includes(file)) watchFile(file, { interval: pollIntervalMs, persistent: false }, onChange);
-    watched = files;
+      if (!before.includes(file))
+        watchFile(file, { interval: pollIntervalMs, persistent: false }, this.#onChange);
+    this.#watched = files;
   }
 
-  function onChange(): void {
-    reloadIn(settleMs);
+  readonly #onChange = (): void => this.#reloadIn(settleMs);
+
+  #reloadIn(delayMs: number): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#reload(), delayMs).unref();
   }
 
-  function reloadIn(delayMs: number): void {
-    clearTimeout(timer);
-    timer = setTimeout(reload, delayMs);
-    timer.unref();
-  }
-
-  function reload(): void {
-    isWanted = true;
+  #reload(): void {
+    this.#isStale = true;
+    const gateway = this.#gateway;
     if (gateway === null) return;
-    const running = gateway;
-    clearTimeout(timer);
-    underway = underway.then(() => reloadNow(running));
+    clearTimeout(this.#timer);
+    this.#underway = this.#underway.then(() => this.#reloadNow(gateway));
   }
 
-  async function reloadNow(running: RunningGateway): Promise<void> {
-    const next = readConfig(call);
-    watch(next);
+  async #reloadNow(gateway: RunningGateway): Promise<void> {
+    const next = readConfig(this.#call);
+    this.#watch(next);
     if (next.config === undefined) {
-      running.reloadFailed(next.problems.map((problem) => formatProblem(next.file, problem)));
-      if (next.hasFileProblems) retryLater();
+      gateway.reloadFailed(next.problems.map((problem) => formatProblem(next.file, problem)));
+      if (next.hasFileProblems) this.#retryLater();
       return;
     }
     try {
-      await running.reload(next.config);
-      logWarnings(next, log);
-      retryInMs = retryDelayMs;
+      await gateway.reload(next.config);
+      logWarnings(next, this.#log);
+      this.#retryInMs = retryDelayMs;
     } catch (error) {
-      running.reloadFailed([
+      gateway.reloadFailed([
         fileFailureOf(error) ?? (error instanceof Error ? error.message : String(error)),
       ]);
-      retryLater();
+      this.#retryLater();
     }
   }
 
-  function retryLater(): void {
-    reloadIn(retryInMs);
-    retryInMs = Math.min(2 * retryInMs, longestRetryDelayMs);
+  #retryLater(): void {
+    this.#reloadIn(this.#retryInMs);
+    this.#retryInMs = Math.min(2 * this.#retryInMs, longestRetryDelayMs);
   }
-
-  watch(read);
-  call.terminal.on('SIGHUP', reload);
-  return {
-    begin(started) {
-      gateway = started;
-      if (isWanted) reload();
-    },
-  };
 }
 
-/** Logs what a configuration says that is probably not meant, as `check` reports it. */
+/** Logs what a configuration says that is probably a mistake, as `check` reports it. */
 export function logWarnings(read: ReadConfig, log: Log): void {
   for (const warning of warningLines(read)) log.warn('configuration warning', { warning });
 }
 
-/** What a configuration is made of; one that can't be read is looked for where it and its files were. */
+/** The files that a configuration is made of; while it can't be read, those that it was made of before. */
 function filesOf({ sources, config }: ReadConfig, before: readonly string[]): readonly string[] {
   const files = config === undefined ? before : tlsFiles(config);
   return [...new Set([...sources, ...files])];
 }
 
-/** Of every connection that Postern makes. */
+/** The TLS files of every connection that Postern makes. */
 function tlsFiles({ upstreams, stores }: Config): string[] {
   const towards = [
     stores.records_tls,
@@ -117,7 +117,7 @@ function tlsFiles({ upstreams, stores }: Config): string[] {
   return towards.flatMap(clientTlsFiles);
 }
 
-/** What Node says of a certificate, key or authority file that can't be read or used, as a sentence; else undefined. */
+/** Says in a sentence which certificate, key or CA file can't be read or used; undefined for any other error. */
 export function fileFailureOf(error: unknown): string | undefined {
   const { code = '', syscall, path } = error as NodeJS.ErrnoException;
   if (syscall === 'open' && path !== undefined) return `${path}: can't be read (${code})`;

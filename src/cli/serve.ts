@@ -8,7 +8,7 @@ import { type Call, Failure } from './command.ts';
 import { readConfig, requireServableConfig } from './configuration.ts';
 import { collectGarbageOnceIdle } from './idle-garbage.ts';
 import { quickstartLines, tryOutLines } from './quickstart-lines.ts';
-import { fileFailureOf, logWarnings, watchConfiguration } from './reload.ts';
+import { ConfigurationWatch, fileFailureOf, logWarnings } from './reload.ts';
 
 /** `serve`: runs the gateway until `stopRequested` resolves, then drains it; a gateway that is still starting just ends. */
 export async function serve(call: Call, stopRequested: Promise<void>): Promise<void> {
@@ -17,10 +17,10 @@ export async function serve(call: Call, stopRequested: Promise<void>): Promise<v
   const log = createLog({ ...config.log, isTerminal: call.terminal.stdout.isTTY });
   exitOnUncaught(call, log);
   logWarnings(read, log);
-  const reloads = watchConfiguration(call, read, log);
+  const watch = new ConfigurationWatch(call, read, log);
   const gateway = await Promise.race([start(config, log), stopRequested]);
   if (gateway === undefined) return;
-  reloads.begin(gateway);
+  watch.applyTo(gateway);
   collectGarbageOnceIdle();
   call.terminal.stderr.write(`${announcement(call, config, gateway).join('\n')}\n`);
   await stopRequested;

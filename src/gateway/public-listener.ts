@@ -4,7 +4,7 @@ import { longExchangeTargets } from '../endpoints/provider-paths.ts';
 import type { Refusal } from '../errors.ts';
 import { type CertificateFiles, watchCertificate } from '../http/certificate-files.ts';
 import { createTrustedProxies } from '../http/client-address.ts';
-import { createPublicServer, type PublicServer, type ServerSettings } from '../http/public-server.ts';
+import { PublicServer, type ServerSettings } from '../http/public-server.ts';
 import { unreadableReason } from '../http/refusal-reason.ts';
 import type { CertificatePair } from '../http1/server.ts';
 import type { Log } from '../log/log.ts';
@@ -83,7 +83,7 @@ export class PublicListener {
 
   #createServer(config: Config, tls: CertificatePair | null): PublicServer {
     const { current, log, metrics, tracing } = this.#parts;
-    return createPublicServer({
+    return new PublicServer({
       ...serverSettings(config),
       createListener: this.#parts.engine.createListener,
       realm: config.tenant,

@@ -1,6 +1,6 @@
 import type { Config } from '../config/schema.ts';
 import { createRecentUse } from '../credentials/recent-use.ts';
-import { createManagementServer } from '../http/management.ts';
+import { ManagementServer } from '../http/management.ts';
 import type { Log } from '../log/log.ts';
 import { createOpenStreams } from '../proxy/open-streams.ts';
 import { loadTracing } from '../tracing/load.ts';
@@ -95,7 +95,7 @@ async function openManagement(
   health: StoreHealth,
 ): Promise<Managed> {
   let isDraining = false;
-  const management = createManagementServer({
+  const management = new ManagementServer({
     metrics: metrics.registry,
     dependencies: health.dependencies(config),
     isDraining: () => isDraining,

@@ -1,4 +1,4 @@
-import { createServer, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { MetricsRegistry } from '../metrics/registry.ts';
 
@@ -20,12 +20,6 @@ interface State {
   readonly isTolerable: boolean;
 }
 
-/** The management listener: unauthenticated, meant for loopback or the pod network. */
-export interface ManagementServer {
-  listen(host: string, port: number): Promise<AddressInfo>;
-  close(): Promise<void>;
-}
-
 /** Open connections at most: probes need no more, and all listeners share the limit of file descriptors. */
 const maxConnections = 100;
 /** Limit for receiving a whole request, and for an idle connection. */
@@ -37,37 +31,83 @@ const timeouts = {
   connectionsCheckingInterval: 1_000,
 };
 
-/** Creates the listener for `/healthz`, `/readyz` and `/metrics`; other paths are 404. */
-export function createManagementServer(options: {
+/** What the management listener reports. */
+export interface ManagementOptions {
   readonly metrics: Pick<MetricsRegistry, 'text' | 'contentType'>;
   readonly dependencies: readonly Dependency[];
   readonly isDraining: () => boolean;
-}): ManagementServer {
-  const { metrics, dependencies, isDraining } = options;
+}
 
-  const checks = dependencies.map(createCheck);
+/**
+ * The management listener, unauthenticated, meant for loopback or the pod network: `/healthz`, `/readyz` and `/metrics`;
+ * other paths are 404.
+ */
+export class ManagementServer {
+  readonly #metrics: ManagementOptions['metrics'];
+  readonly #checks: readonly (() => Promise<State>)[];
+  readonly #isDraining: () => boolean;
+  readonly #server: Server;
+  /** The least recently active connection comes first. */
+  readonly #open = new Set<Socket>();
 
-  async function readiness(): Promise<{ status: number; body: object }> {
-    const states = await Promise.all(checks.map((check) => check()));
-    const ready = states.every(({ isTolerable }) => isTolerable);
-    const status = isDraining() ? 'draining' : ready ? 'ready' : 'not_ready';
-    return {
-      status: status === 'ready' ? 200 : 503,
-      body: { status, dependencies: Object.fromEntries(states.map(({ name, ok }) => [name, { ok }])) },
-    };
+  constructor({ metrics, dependencies, isDraining }: ManagementOptions) {
+    this.#metrics = metrics;
+    this.#checks = dependencies.map(createCheck);
+    this.#isDraining = isDraining;
+    this.#server = createServer(timeouts, (request, response) => this.#serve(request, response));
+    this.#server.setTimeout(2 * timeoutMs);
+    this.#server.on('connection', (socket) => this.#accept(socket));
   }
 
-  async function respond(path: string, response: ServerResponse): Promise<void> {
+  listen(host: string, port: number): Promise<AddressInfo> {
+    const server = this.#server;
+    return new Promise((resolve, reject) => {
+      server.once('error', reject);
+      server.listen(port, host, () => {
+        server.off('error', reject);
+        resolve(server.address() as AddressInfo);
+      });
+    });
+  }
+
+  close(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#server.close(() => resolve());
+      this.#server.closeAllConnections();
+    });
+  }
+
+  #accept(socket: Socket): void {
+    this.#open.add(socket);
+    socket.once('close', () => this.#open.delete(socket));
+    // The oldest is closed, not the newest: a client that opens all of them can't keep probes out.
+    if (this.#open.size > maxConnections) this.#open.values().next().value?.destroy();
+  }
+
+  #serve({ socket, method, url = '' }: IncomingMessage, response: ServerResponse): void {
+    if (this.#open.delete(socket)) this.#open.add(socket);
+    if (method !== 'GET' && method !== 'HEAD') {
+      response.setHeader('Allow', 'GET, HEAD');
+      json(response, 405, { detail: 'Method not allowed', code: 'method_not_allowed' });
+      return;
+    }
+    const [path = ''] = url.split('?', 1);
+    this.#respond(path, response).catch(() =>
+      json(response, 500, { detail: 'Internal error', code: 'internal_error' }),
+    );
+  }
+
+  async #respond(path: string, response: ServerResponse): Promise<void> {
     switch (path) {
       case '/healthz':
         return json(response, 200, { status: 'ok' });
       case '/readyz': {
-        const { status, body } = await readiness();
+        const { status, body } = await this.#readiness();
         return json(response, status, body);
       }
       case '/metrics': {
-        const text = await metrics.text();
-        response.writeHead(200, { 'Content-Type': metrics.contentType }).end(text);
+        const text = await this.#metrics.text();
+        response.writeHead(200, { 'Content-Type': this.#metrics.contentType }).end(text);
         return;
       }
       default:
@@ -75,43 +115,15 @@ export function createManagementServer(options: {
     }
   }
 
-  /** The least recently active connection comes first. */
-  const open = new Set<Socket>();
-  const server = createServer(timeouts, (request, response) => {
-    if (open.delete(request.socket)) open.add(request.socket);
-    if (request.method !== 'GET' && request.method !== 'HEAD') {
-      response.setHeader('Allow', 'GET, HEAD');
-      return json(response, 405, { detail: 'Method not allowed', code: 'method_not_allowed' });
-    }
-    const path = request.url!.split('?', 1)[0]!;
-    respond(path, response).catch(() =>
-      json(response, 500, { detail: 'Internal error', code: 'internal_error' }),
-    );
-  });
-
-  server.setTimeout(2 * timeoutMs);
-  server.on('connection', (socket) => {
-    open.add(socket);
-    socket.once('close', () => open.delete(socket));
-    // The oldest is closed, not the newest: a client that opens all of them can't keep probes out.
-    if (open.size > maxConnections) open.values().next().value?.destroy();
-  });
-
-  return {
-    listen: (host, port) =>
-      new Promise((resolve, reject) => {
-        server.once('error', reject);
-        server.listen(port, host, () => {
-          server.off('error', reject);
-          resolve(server.address() as AddressInfo);
-        });
-      }),
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  };
+  async #readiness(): Promise<{ status: number; body: object }> {
+    const states = await Promise.all(this.#checks.map((check) => check()));
+    const ready = states.every(({ isTolerable }) => isTolerable);
+    const status = this.#isDraining() ? 'draining' : ready ? 'ready' : 'not_ready';
+    return {
+      status: status === 'ready' ? 200 : 503,
+      body: { status, dependencies: Object.fromEntries(states.map(({ name, ok }) => [name, { ok }])) },
+    };
+  }
 }
 
 function createCheck({ name, toleranceMs, ping, unavailableSince }: Dependency): () => Promise<State> {

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
+import type { AddressInfo } from 'node:net';
 import { Refusal } from '../errors.ts';
 import {
   type CertificatePair,
   type CreateListener,
-  createHttp1Server,
   type ServerLimits as EngineLimits,
-  type Http1Server,
+  Http1Server,
   type ServerOptions,
 } from '../http1/server.ts';
 import { createTargetLimits, type LongTargets, type TargetLimits } from '../http1/target-limits.ts';
@@ -48,59 +48,88 @@ export interface PublicServerOptions extends ServerSettings {
   readonly onUnreadable: (refusal: Refusal, peer: string, requestId: string) => void;
 }
 
-/** The public listener: the engine's server, with exchanges and further settings of its own. */
-export interface PublicServer extends Omit<Http1Server, 'apply'> {
+/**
+ * The public listener: the engine's server, with exchanges and further settings of its own. Framing and limits are checked
+ * here, before anything else sees a request.
+ */
+export class PublicServer {
+  readonly #options: PublicServerOptions;
+  readonly #byAddress = new ConnectionsByAddress();
+  readonly #server: Http1Server<Exchange>;
+  #limits: ServerLimits;
+  #proxies: TrustedProxies;
+  #targets: TargetLimits;
+
+  constructor(options: PublicServerOptions) {
+    this.#options = options;
+    this.#limits = options.limits;
+    this.#proxies = options.proxies;
+    this.#targets = targetLimits(options);
+    this.#server = new Http1Server(this.#engineOptions(), options.createListener);
+  }
+
+  /** Open client connections. */
+  get connections(): number {
+    return this.#server.connections;
+  }
+
+  listen(host: string, port: number): Promise<AddressInfo> {
+    return this.#server.listen(host, port);
+  }
+
+  /** Uses this certificate for new connections. */
+  renewCertificate(certificate: CertificatePair): void {
+    this.#server.renewCertificate(certificate);
+  }
+
   /** Applies new settings: timeouts at once to every connection, the others to new ones. */
-  apply(settings: ServerSettings): void;
-}
+  apply(settings: ServerSettings): void {
+    this.#limits = settings.limits;
+    this.#proxies = settings.proxies;
+    this.#targets = targetLimits(settings);
+    this.#server.apply({ limits: this.#limits, targets: this.#targets });
+  }
 
-/** Creates the public listener. Framing and limits are checked here, before anything else sees a request. */
-export function createPublicServer(options: PublicServerOptions): PublicServer {
-  const { realm, tls, onExchange, onRefused, onClosed } = options;
-  const byAddress = new ConnectionsByAddress();
-  let { limits, proxies } = options;
-  let targets = targetLimits(options);
+  /** Adds `Connection: close` to all responses; connections are still accepted. */
+  announceClose(): void {
+    this.#server.announceClose();
+  }
 
-  const engineOptions: ServerOptions<Exchange> = {
-    limits,
-    targets,
-    tls,
-    admits: (socket) => byAddress.admit(socket, limits.connectionsPerAddress),
-    createExchange(channel, response, text, framing) {
-      const mayBeWebSocket = text.minor === 1 && text.method === 'GET';
-      const head = readRequestHead(text.fields, framing, mayBeWebSocket);
-      return new Exchange(channel, response, head, text, proxies);
-    },
-    onRequest(exchange) {
-      if (exchange.head.raw.length > 2 * limits.headerCount)
-        onRefused(exchange, new Refusal('headers_too_large', { close: true, reason: 'too many headers' }));
-      else if (targets.isTooLong(exchange.method, exchange.path, exchange.target.length))
-        onRefused(exchange, new Refusal('target_too_long', { close: true }));
-      else onExchange(exchange);
-    },
-    onUnreadable(refusal, peer) {
-      const requestId = randomUUID();
-      options.onUnreadable(refusal, peer, requestId);
-      return unreadableRequestResponse(refusal, realm, requestId);
-    },
-    onClosed,
-  };
-  const server = createHttp1Server(engineOptions, options.createListener);
+  /** Stops accepting; resolves when all requests in flight have finished. After `timeoutMs` the rest are reset. */
+  drain(timeoutMs: number): Promise<void> {
+    return this.#server.drain(timeoutMs);
+  }
 
-  return {
-    get connections() {
-      return server.connections;
-    },
-    listen: server.listen,
-    renewCertificate: server.renewCertificate,
-    apply(settings) {
-      ({ limits, proxies } = settings);
-      targets = targetLimits(settings);
-      server.apply({ limits, targets });
-    },
-    announceClose: server.announceClose,
-    drain: server.drain,
-  };
+  #engineOptions(): ServerOptions<Exchange> {
+    const { realm, tls, onClosed, onUnreadable } = this.#options;
+    return {
+      limits: this.#limits,
+      targets: this.#targets,
+      tls,
+      admits: (socket) => this.#byAddress.admit(socket, this.#limits.connectionsPerAddress),
+      createExchange: (channel, response, text, framing) => {
+        const mayBeWebSocket = text.minor === 1 && text.method === 'GET';
+        const head = readRequestHead(text.fields, framing, mayBeWebSocket);
+        return new Exchange(channel, response, head, text, this.#proxies);
+      },
+      onRequest: (exchange) => this.#begin(exchange),
+      onUnreadable: (refusal, peer) => {
+        const requestId = randomUUID();
+        onUnreadable(refusal, peer, requestId);
+        return unreadableRequestResponse(refusal, realm, requestId);
+      },
+      onClosed,
+    };
+  }
+
+  #begin(exchange: Exchange): void {
+    const { onExchange, onRefused } = this.#options;
+    if (exchange.head.raw.length > 2 * this.#limits.headerCount)
+      onRefused(exchange, new Refusal('headers_too_large', { close: true, reason: 'too many headers' }));
+    else if (this.#targets.isTooLong(exchange.method, exchange.path, exchange.target.length))
+      onRefused(exchange, new Refusal('target_too_long', { close: true }));
+    else onExchange(exchange);
+  }
 }
 
 function targetLimits({ limits, longTargets }: ServerSettings): TargetLimits {

@@ -37,21 +37,6 @@ export interface ServerOptions<Exchange extends ServerExchange>
   readonly admits: (socket: Socket) => boolean;
 }
 
-/** A listening HTTP/1.1 server that can be drained. */
-export interface Http1Server {
-  listen(host: string, port: number): Promise<AddressInfo>;
-  /** Uses this certificate for new connections. */
-  renewCertificate(certificate: CertificatePair): void;
-  /** Applies new settings: timeouts at once to every connection, the others to new ones. */
-  apply(settings: ServerSettings): void;
-  /** Adds `Connection: close` to all responses; connections are still accepted. */
-  announceClose(): void;
-  /** Stops accepting; resolves when all requests in flight have finished. After `timeoutMs` the rest are reset. */
-  drain(timeoutMs: number): Promise<void>;
-  /** Open client connections. */
-  readonly connections: number;
-}
-
 /** What accepts connections and reads their requests. */
 export interface Listener {
   readonly server: Server;
@@ -68,98 +53,120 @@ export type CreateListener = <Exchange extends ServerExchange>(
   onConnection: (connection: ClientConnection, socket: Socket) => void,
 ) => Listener;
 
-/** Creates a server; call `listen` to start it. `createListener` reads the requests, by default with this engine. */
-export function createHttp1Server<Exchange extends ServerExchange>(
-  options: ServerOptions<Exchange>,
-  createListener: CreateListener = createSocketListener,
-): Http1Server {
-  const { createExchange, onRequest, onUnreadable, onClosed } = options;
-  const connections = new Set<ClientConnection>();
+/** A listening HTTP/1.1 server that can be drained; `listen` starts it. */
+export class Http1Server<Exchange extends ServerExchange> {
+  readonly #connections = new Set<ClientConnection>();
   /** All open sockets, including those in a TLS handshake. */
-  const sockets = new Set<Socket>();
-  let closing = false;
-  let onLastGone = () => {};
+  readonly #sockets = new Set<Socket>();
+  readonly #listener: Listener;
+  /** What all connections share; changed in place when new settings are applied. */
+  readonly #shared: ConnectionOptions<Exchange>;
+  #timer: NodeJS.Timeout;
+  #isClosing = false;
+  #onLastGone = () => {};
 
-  const shared = {
-    ...connectionSettings(options),
-    encrypted: options.tls !== null,
-    isClosing: () => closing,
-    createExchange,
-    onRequest,
-    onUnreadable,
-    onClosed,
-  };
+  /** `createListener` reads the requests, by default with this engine. */
+  constructor(options: ServerOptions<Exchange>, createListener: CreateListener = createSocketListener) {
+    const { createExchange, onRequest, onUnreadable, onClosed, admits, limits } = options;
+    this.#shared = {
+      ...connectionSettings(options),
+      encrypted: options.tls !== null,
+      isClosing: () => this.#isClosing,
+      createExchange,
+      onRequest,
+      onUnreadable,
+      onClosed,
+    };
+    this.#listener = createListener(options, this.#shared, (connection, socket) =>
+      this.#accept(connection, socket),
+    );
+    const { server } = this.#listener;
+    server.maxConnections = limits.connections;
+    // Before any other listener, TLS included: a connection beyond the limit costs nothing more.
+    server.prependListener('connection', (socket: Socket) => this.#admit(socket, admits));
+    this.#timer = this.#startPolling(limits);
+  }
 
-  const listener = createListener(options, shared, (connection, socket) => {
-    connections.add(connection);
-    socket.on('close', () => {
-      connections.delete(connection);
-      if (connections.size === 0) onLastGone();
+  /** Open client connections. */
+  get connections(): number {
+    return this.#connections.size;
+  }
+
+  listen(host: string, port: number): Promise<AddressInfo> {
+    const { server } = this.#listener;
+    return new Promise((resolve, reject) => {
+      server.once('error', reject);
+      server.listen(port, host, () => {
+        server.off('error', reject);
+        resolve(server.address() as AddressInfo);
+      });
     });
-  });
-  const { server } = listener;
-  server.maxConnections = options.limits.connections;
-  // Before any other listener, TLS included: a connection beyond the limit costs nothing more.
-  server.prependListener('connection', (socket: Socket) => {
-    if (!options.admits(socket)) {
+  }
+
+  /** Uses this certificate for new connections. */
+  renewCertificate(certificate: CertificatePair): void {
+    this.#listener.renewCertificate(certificate);
+  }
+
+  /** Applies new settings: timeouts at once to every connection, the others to new ones. */
+  apply(settings: ServerSettings): void {
+    Object.assign(this.#shared, connectionSettings(settings));
+    this.#listener.apply(settings.limits);
+    this.#listener.server.maxConnections = settings.limits.connections;
+    clearInterval(this.#timer);
+    this.#timer = this.#startPolling(settings.limits);
+  }
+
+  /** Adds `Connection: close` to all responses; connections are still accepted. */
+  announceClose(): void {
+    this.#isClosing = true;
+  }
+
+  /** Stops accepting; resolves when all requests in flight have finished. After `timeoutMs` the rest are reset. */
+  drain(timeoutMs: number): Promise<void> {
+    this.#isClosing = true;
+    return new Promise((resolve) => {
+      const resetTimer = setTimeout(() => this.#reset(), timeoutMs);
+      this.#listener.server.close(() => {
+        clearTimeout(resetTimer);
+        clearInterval(this.#timer);
+        // Node counts a socket as closed before its close event, upon which its request is logged.
+        if (this.#connections.size === 0) resolve();
+        else this.#onLastGone = resolve;
+      });
+      for (const connection of this.#connections) connection.closeWhenIdle();
+    });
+  }
+
+  #admit(socket: Socket, admits: (socket: Socket) => boolean): void {
+    if (!admits(socket)) {
       socket.destroy();
       return;
     }
-    sockets.add(socket);
-    socket.on('close', () => sockets.delete(socket));
-  });
+    this.#sockets.add(socket);
+    socket.on('close', () => this.#sockets.delete(socket));
+  }
 
-  let timer = startPolling(options.limits);
+  #accept(connection: ClientConnection, socket: Socket): void {
+    this.#connections.add(connection);
+    socket.on('close', () => {
+      this.#connections.delete(connection);
+      if (this.#connections.size === 0) this.#onLastGone();
+    });
+  }
 
-  function startPolling(limits: ServerLimits): NodeJS.Timeout {
+  #startPolling(limits: ServerLimits): NodeJS.Timeout {
     const poll = () => {
       const now = performance.now();
-      for (const connection of connections) connection.checkTime(now);
+      for (const connection of this.#connections) connection.checkTime(now);
     };
     return setInterval(poll, checkIntervalMs(limits)).unref();
   }
 
-  return {
-    get connections() {
-      return connections.size;
-    },
-    listen: (host, port) =>
-      new Promise((resolve, reject) => {
-        server.once('error', reject);
-        server.listen(port, host, () => {
-          server.off('error', reject);
-          resolve(server.address() as AddressInfo);
-        });
-      }),
-    renewCertificate: (certificate) => listener.renewCertificate(certificate),
-    apply(settings) {
-      Object.assign(shared, connectionSettings(settings));
-      listener.apply(settings.limits);
-      server.maxConnections = settings.limits.connections;
-      clearInterval(timer);
-      timer = startPolling(settings.limits);
-    },
-    announceClose() {
-      closing = true;
-    },
-    drain(timeoutMs) {
-      closing = true;
-      return new Promise((resolve) => {
-        const resetTimer = setTimeout(() => {
-          for (const connection of connections) connection.cut();
-          for (const socket of sockets) socket.destroy();
-        }, timeoutMs);
-        server.close(() => {
-          clearTimeout(resetTimer);
-          clearInterval(timer);
-          // Node counts a socket as closed before its close event, upon which its request is logged.
-          if (connections.size === 0) resolve();
-          else onLastGone = resolve;
-        });
-        for (const connection of connections) connection.closeWhenIdle();
-      });
-    },
-  };
+  #reset(): void {
+    for (const connection of this.#connections) connection.cut();
+    for (const socket of this.#sockets) socket.destroy();
+  }
 }
 
 /** The settings, as connections need them. */

@@ -1,12 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { createTrustedProxies } from '../../src/http/client-address.ts';
 import type { Exchange } from '../../src/http/exchange.ts';
-import {
-  createPublicServer,
-  type PublicServer,
-  type PublicServerOptions,
-  type ServerLimits,
-} from '../../src/http/public-server.ts';
+import { PublicServer, type PublicServerOptions, type ServerLimits } from '../../src/http/public-server.ts';
 import type { TestScope } from './gateway.ts';
 
 const hour = 3_600_000;
@@ -38,7 +33,7 @@ export async function startPublicListener(
   onExchange: (exchange: Exchange) => void,
   more: { readonly limits?: Partial<ServerLimits>; readonly onClosed?: PublicServerOptions['onClosed'] } = {},
 ): Promise<PublicListener> {
-  const server = createPublicServer({
+  const server = new PublicServer({
     limits: { ...limits, ...more.limits },
     proxies: createTrustedProxies([]),
     realm: 'acme',
