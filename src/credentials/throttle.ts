@@ -24,6 +24,19 @@ export interface LoginLimits {
 export interface LoginThrottle {
   /** `canonicalName` as returned by account-name.ts. Rejects with {@link Refusal} `too_many_attempts` over a limit. */
   attempt(canonicalName: string, address: string): Promise<CountedAttempt>;
+  /** What is counted against an account, from all addresses. */
+  stateOf(canonicalName: string): Promise<AccountThrottle>;
+  /** Forgets what is counted against an account; what is counted against addresses stays. */
+  lift(canonicalName: string): Promise<void>;
+}
+
+/** What is counted against an account. */
+export interface AccountThrottle {
+  readonly failures: number;
+  /** Until the last window ends, ms; null: nothing is counted. */
+  readonly remainingMs: number | null;
+  /** Whether sign-ins are refused, from anywhere or from an address with too many failures. */
+  readonly isRefusing: boolean;
 }
 
 /** Counts attempts at what an address presents a token for. */
@@ -36,18 +49,41 @@ export interface AddressThrottle {
 export function createLoginThrottle(attempts: Attempts, limits: LoginLimits): LoginThrottle {
   return {
     attempt(canonicalName, address) {
-      // Hashed, so that keys have a bounded length and the store contains no names.
-      const account = hash('sha256', canonicalName, 'base64url');
+      const group = groupOf(canonicalName);
       const source = addressKey(address);
       // The address comes first: once it is over its limit, its attempts are counted nowhere else. The account comes last:
       // an address over one of its limits can't use up the account's limit as well.
       return count(attempts, limits.windowMs, [
         { key: `login:address:${source}`, points: limits.perAddress },
-        { key: `login:pair:${account}:${source}`, points: limits.perAccountAndAddress },
-        { key: `login:account:${account}`, points: limits.perAccount },
+        { group, key: `${pair}${source}`, points: limits.perAccountAndAddress },
+        { group, key: account, points: limits.perAccount },
       ]);
     },
+    async stateOf(canonicalName) {
+      const counters = await attempts.findAttempts(groupOf(canonicalName));
+      const ofAccount = counters.find(({ key }) => key === account)?.count ?? 0;
+      const ofPairs = counters.filter(({ key }) => key.startsWith(pair)).map(({ count }) => count);
+      return {
+        failures: Math.max(
+          ofAccount,
+          ofPairs.reduce((sum, count) => sum + count, 0),
+        ),
+        remainingMs:
+          counters.length === 0 ? null : Math.max(...counters.map(({ remainingMs }) => remainingMs)),
+        isRefusing:
+          ofAccount >= limits.perAccount || ofPairs.some((count) => count >= limits.perAccountAndAddress),
+      };
+    },
+    lift: (canonicalName) => attempts.liftAttempts(groupOf(canonicalName)),
   };
+}
+
+const account = 'account';
+const pair = 'pair:';
+
+/** The counters of an account. The name is hashed, so that keys have a bounded length and the store contains no names. */
+function groupOf(canonicalName: string): string {
+  return `login:name:${hash('sha256', canonicalName, 'base64url')}`;
 }
 
 /** Creates the throttle of one of them, which counts apart from the others and from sign-ins. */

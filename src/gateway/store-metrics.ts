@@ -55,6 +55,7 @@ const recordsOperations: Record<
   findUserRecord: 'read',
   createUserRecord: 'write',
   changeUserRecord: 'write',
+  judgeUserRecord: 'write',
   removeUserRecord: 'write',
   inviteUser: 'write',
   findInvitation: 'read',
@@ -86,7 +87,12 @@ const sessionsOperations: Record<
   revokeAllOf: 'write',
 };
 
-const attemptsOperations: Record<keyof Attempts, Operation> = { count: 'write', giveBack: 'write' };
+const attemptsOperations: Record<keyof Attempts, Operation> = {
+  count: 'write',
+  giveBack: 'write',
+  findAttempts: 'read',
+  liftAttempts: 'write',
+};
 const singleUseOperations: Record<keyof SingleUse, Operation> = { consume: 'write', release: 'write' };
 
 const waitBounds = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];

@@ -1,14 +1,17 @@
 import { randomBytes } from 'node:crypto';
 import type { Config } from '../config/schema.ts';
 import type { Cursors } from '../credentials/cursor.ts';
+import { createLoginThrottle } from '../credentials/throttle.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
 import { createUserCreate } from '../endpoints/users/create.ts';
 import { createUserInvite } from '../endpoints/users/invite.ts';
 import { createUserPatch } from '../endpoints/users/patch.ts';
 import { createUserFilters, createUserList, createUserRead } from '../endpoints/users/read.ts';
 import { createUserRemove } from '../endpoints/users/remove.ts';
+import { createUserThrottleLift, createUserThrottleRead } from '../endpoints/users/throttle.ts';
 import type { UserChangeOptions } from '../endpoints/users/user-changes.ts';
 import type { AdministrationParts } from './administration-parts.ts';
+import { loginLimits } from './login-limits.ts';
 
 /** The endpoints by which users are administered. */
 export function userEndpoints(config: Config, parts: AdministrationParts, cursors: Cursors): Endpoint[] {
@@ -20,6 +23,7 @@ export function userEndpoints(config: Config, parts: AdministrationParts, cursor
     minPasswordLength: config.passwords.min_length,
     providerOf: (issuer) => providerOf(config, issuer),
   };
+  const throttle = createLoginThrottle(parts.stores.attempts, loginLimits(config));
   return [
     createUserList({ ...options, records, cursors }),
     createUserFilters(),
@@ -27,6 +31,8 @@ export function userEndpoints(config: Config, parts: AdministrationParts, cursor
     createUserCreate(options),
     createUserPatch(options),
     createUserRemove(options),
+    createUserThrottleRead({ ...options, records, throttle }),
+    createUserThrottleLift({ ...options, records, throttle }),
     createUserInvite({ ...options, records, random: randomBytes }),
   ];
 }

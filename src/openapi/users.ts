@@ -1,5 +1,6 @@
 import { listQuerySchema } from '../endpoints/lists/list-spec.ts';
 import { invitation } from '../endpoints/users/invitation-schemas.ts';
+import { userThrottle } from '../endpoints/users/throttle.ts';
 import {
   removalQuery,
   userCreate,
@@ -75,6 +76,28 @@ export const userOperations: readonly Operation[] = [
     query: removalQuery,
     success: { status: 204, description: 'Gone.' },
     refusals: ['not_found', 'precondition_failed', 'last_administrator', 'managed'],
+  },
+  {
+    id: 'Users-Throttle',
+    summary: 'Shows failed sign-ins of a user',
+    description:
+      'As far as they still count against the account; what counts against addresses is not shown.',
+    method: 'GET',
+    path: `${list}{id}/throttle`,
+    guard: read,
+    success: { status: 200, description: 'What the login throttle counts.', schema: userThrottle },
+    refusals: ['not_found'],
+  },
+  {
+    id: 'Users-Unlock',
+    summary: 'Forgets failed sign-ins of a user',
+    description:
+      'The user may try again at once, from any address. Refused for a user who effectively holds more than the calling credential.',
+    method: 'DELETE',
+    path: `${list}{id}/throttle`,
+    guard: write,
+    success: { status: 204, description: 'Nothing is counted any more.' },
+    refusals: ['not_found'],
   },
   {
     id: 'Users-Invite',

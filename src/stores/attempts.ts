@@ -1,7 +1,18 @@
 /** A limit on failed attempts: `points` per window for the subject that `key` names. */
 export interface AttemptLimit {
+  /** Unique within the group. */
   readonly key: string;
   readonly points: number;
+  /** The counters of a group are found and lifted together; default: a counter on its own. */
+  readonly group?: string;
+}
+
+/** A counter whose window has not ended. */
+export interface AttemptCounter {
+  readonly key: string;
+  readonly count: number;
+  /** How long its window still lasts, ms. */
+  readonly remainingMs: number;
 }
 
 /** Whether an attempt was counted, or how long until the fullest window ends, in milliseconds. */
@@ -21,4 +32,8 @@ export interface Attempts {
   count(limits: readonly AttemptLimit[], windowMs: number): Promise<AttemptOutcome>;
   /** Gives one attempt back to every limit. */
   giveBack(limits: readonly AttemptLimit[], windowMs: number): Promise<void>;
+  /** The counters of a group. */
+  findAttempts(group: string): Promise<readonly AttemptCounter[]>;
+  /** Removes the counters of a group. */
+  liftAttempts(group: string): Promise<void>;
 }

@@ -72,6 +72,14 @@ export interface UserRecords {
     id: string,
     change: JudgedChange<UserRecord, UserRecordChanges, Changed<UserRecord>>,
   ): Promise<Changed<UserRecord> | undefined>;
+  /**
+   * Judges what will happen to a user outside of the records, and keeps its audit events. Undefined when there is no such
+   * user.
+   */
+  judgeUserRecord(
+    id: string,
+    change: JudgedChange<UserRecord, void, UserRecord>,
+  ): Promise<UserRecord | undefined>;
   /** Undefined when there is none. Refuses `last_administrator`. */
   removeUserRecord(
     id: string,

@@ -87,4 +87,42 @@ export function runAttemptsSuite({ name, create }: AttemptsFactory): void {
     );
     t.equal(responses.filter(({ allowed }) => allowed).length, 3);
   });
+
+  t.test(`${name}: the counters of a group are found and lifted together`, async (t) => {
+    const { store, openSecond, advance } = await create(t);
+    const second = await openSecond();
+    const [group, other] = [
+      { key: 'all', points: 9, group: 'g' },
+      { key: 'all', points: 9, group: 'g0' },
+    ];
+    const pair = { ...group, key: 'pair:2001:db8:1:2::/64' };
+    const found = async () => (await second.findAttempts('g')).map(({ key, count }) => [key, count]).sort();
+    t.strictSame(await found(), []);
+    await store.count([address, pair, group], windowMs);
+    await advance(40_000);
+    await store.count([other, group], windowMs);
+    t.strictSame(await found(), [
+      ['all', 2],
+      ['pair:2001:db8:1:2::/64', 1],
+    ]);
+    for (const { remainingMs } of await store.findAttempts('g'))
+      t.ok(remainingMs <= 20_000 && remainingMs > 19_000, `${remainingMs} ms`);
+    await store.giveBack([pair], windowMs);
+    t.strictSame(await found(), [['all', 2]]);
+    await advance(20_000);
+    t.strictSame(await found(), [], 'their windows have ended');
+    await store.count([pair, group], windowMs);
+    await second.liftAttempts('g');
+    await store.giveBack([pair, group], windowMs);
+    t.strictSame(await found(), [], 'giving back what was lifted earns no credit');
+    t.strictSame(
+      (await store.findAttempts('g0')).map(({ count }) => count),
+      [1],
+    );
+    for (let index = 0; index < 9; index += 1)
+      t.match(await store.count([group], windowMs), { allowed: true });
+    t.match(await store.count([group], windowMs), { allowed: false });
+    await store.liftAttempts('g');
+    t.match(await store.count([group], windowMs), { allowed: true });
+  });
 }

@@ -150,6 +150,13 @@ t.test('real responses match the document', async (t) => {
   await call('Users-Delete', 409, { bearer, id: firstId });
   await call('Users-Delete', 422, { bearer, id: user.id, query: '?keys=perhaps' });
 
+  for (const [operationId, good] of [
+    ['Users-Throttle', 200],
+    ['Users-Unlock', 204],
+  ] as const) {
+    await call(operationId, 404, { bearer, id: 'nobody' });
+    await call(operationId, good, { bearer, id: user.id });
+  }
   await call('Users-Invite', 404, { bearer, id: 'nobody' });
   const token = (await call('Users-Invite', 201, { bearer, id: user.id })).json.token;
   const redemption = { token, password: 'a password of her own' };

@@ -13,7 +13,7 @@ import { walkGraceMs, walkThroughStore } from '../support/store-walk.ts';
 /** Every command that a Redis user needs permission for to run the session store. */
 const commands = [
   ...['client|setname', 'info', 'ping', 'time', 'subscribe', 'publish'],
-  ...['eval', 'evalsha', 'del', 'exists', 'pexpireat', 'pttl', 'set', 'incrby'],
+  ...['eval', 'evalsha', 'del', 'exists', 'pexpireat', 'pttl', 'set', 'incrby', 'hdel'],
   ...['hgetall', 'hmget', 'hset', 'zadd', 'zrange', 'zrevrange', 'zrem', 'zremrangebyscore'],
 ];
 const secret = 'a:secret/with@every%thing';

@@ -8,17 +8,26 @@ function createCounters() {
   const counts = new Map<string, number>();
   const add = (key: string, change: number) => counts.set(key, (counts.get(key) ?? 0) + change);
   const asked: AttemptLimit[][] = [];
+  const nameOf = ({ group = '', key }: AttemptLimit) => `${group}/${key}`;
   const attempts: Attempts = {
     async count(limits) {
       asked.push([...limits]);
-      if (limits.some(({ key, points }) => (counts.get(key) ?? 0) >= points)) {
+      if (limits.some((limit) => (counts.get(nameOf(limit)) ?? 0) >= limit.points)) {
         return { allowed: false, retryAfterMs: 1_001 };
       }
-      for (const { key } of limits) add(key, 1);
+      for (const limit of limits) add(nameOf(limit), 1);
       return { allowed: true };
     },
     async giveBack(limits) {
-      for (const { key } of limits) add(key, -1);
+      for (const limit of limits) add(nameOf(limit), -1);
+    },
+    async findAttempts(group) {
+      return [...counts]
+        .filter(([name]) => name.startsWith(`${group}/`))
+        .map(([name, count]) => ({ key: name.slice(group.length + 1), count, remainingMs: 1_000 }));
+    },
+    async liftAttempts(group) {
+      for (const name of [...counts.keys()]) if (name.startsWith(`${group}/`)) counts.delete(name);
     },
   };
   return { attempts, asked, counts };
@@ -49,9 +58,27 @@ t.test('limits are asked in the order address, pair, account', async (t) => {
   await createLoginThrottle(attempts, limits).attempt('ada', '192.0.2.1');
   t.match(asked[0], [
     { key: 'login:address:192.0.2.1', points: 3 },
-    { key: /^login:pair:[\w-]{43}:192\.0\.2\.1$/, points: 2 },
-    { key: /^login:account:[\w-]{43}$/, points: 4 },
+    { group: /^login:name:[\w-]{43}$/, key: 'pair:192.0.2.1', points: 2 },
+    { group: /^login:name:[\w-]{43}$/, key: 'account', points: 4 },
   ]);
+});
+
+t.test('the state of an account counts its failures from all addresses, until it is lifted', async (t) => {
+  const throttle = createLoginThrottle(createCounters().attempts, limits);
+  t.strictSame(await throttle.stateOf('ada'), { failures: 0, remainingMs: null, isRefusing: false });
+  await throttle.attempt('ada', '192.0.2.1');
+  await throttle.attempt('ada', '192.0.2.2');
+  t.strictSame(await throttle.stateOf('ada'), { failures: 2, remainingMs: 1_000, isRefusing: false });
+  await throttle.attempt('ada', '192.0.2.1');
+  t.match(await throttle.stateOf('ada'), { failures: 3, isRefusing: true }, 'from that address');
+  await throttle.attempt('bob', '192.0.2.3');
+  await throttle.lift('ada');
+  t.strictSame(await throttle.stateOf('ada'), { failures: 0, remainingMs: null, isRefusing: false });
+  t.match(await throttle.stateOf('bob'), { failures: 1 });
+  await t.rejects(
+    throttle.attempt('eve', '192.0.2.1').then(() => throttle.attempt('eve', '192.0.2.1')),
+    tooMany,
+  );
 });
 
 t.test('a success gives its attempt back, once', async (t) => {
@@ -70,8 +97,9 @@ t.test('no name or address makes a long key, or a key of another kind', async ()
   await fc.assert(
     fc.asyncProperty(fc.string({ unit: 'binary', maxLength: 5_000 }), fc.string(), async (name, address) => {
       await throttle.attempt(name, address).catch(() => {});
-      for (const { key } of asked.splice(0).flat()) {
-        if (key.length > 100 || !/^login:(?:pair|address|account):[\w.:/-]+$/.test(key)) throw new Error(key);
+      for (const { group, key } of asked.splice(0).flat()) {
+        const name = group === undefined ? key : `${group}/${key}`;
+        if (name.length > 110 || !/^login:(?:address|name):[\w.:/-]+$/.test(name)) throw new Error(name);
       }
     }),
     { numRuns: 100 },

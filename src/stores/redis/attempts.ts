@@ -1,5 +1,5 @@
 import { Refusal } from '../../errors.ts';
-import type { AttemptLimit, Attempts } from '../attempts.ts';
+import type { AttemptCounter, AttemptLimit, Attempts } from '../attempts.ts';
 import type { Keys } from './keys.ts';
 import type { RedisLink } from './link.ts';
 import { scripts } from './scripts.ts';
@@ -16,10 +16,13 @@ interface Counter {
  * `store_unavailable`. Windows are rounded up to whole seconds.
  */
 export function createRedisAttempts(link: RedisLink, keys: Keys): Attempts {
-  /** Adds to the counter of a key; the counter starts again when its window is over. */
-  async function add(key: string, attempts: 1 | -1, windowMs: number): Promise<Counter> {
+  /** Adds to a counter, which starts again when its window is over. */
+  async function add({ key, group }: AttemptLimit, attempts: 1 | -1, windowMs: number): Promise<Counter> {
     const windowSeconds = Math.max(1, Math.ceil(windowMs / 1000));
-    const reply = await link.run(scripts.countAttempt, keys.attempts(key), [attempts, windowSeconds]);
+    const args = [attempts, windowSeconds];
+    const reply = await (group === undefined
+      ? link.run(scripts.countAttempt, keys.attempts(key), args)
+      : link.run(scripts.countGroupedAttempt, keys.attempts(group), [...args, key]));
     const [, , count, remainingMs] = reply;
     if (!isCount(count) || !isCount(remainingMs))
       throw new Refusal('store_unavailable', { cause: 'unexpected reply to the counter script' });
@@ -27,22 +30,40 @@ export function createRedisAttempts(link: RedisLink, keys: Keys): Attempts {
   }
 
   async function giveBack(limits: readonly AttemptLimit[], windowMs: number): Promise<void> {
-    for (const { key } of limits) await add(key, -1, windowMs);
+    for (const limit of limits) await add(limit, -1, windowMs);
   }
 
   return {
     // One counter after the other: each may be on another server of a Cluster.
     async count(limits, windowMs) {
-      for (const [index, { key, points }] of limits.entries()) {
-        const { count, remainingMs } = await add(key, 1, windowMs);
-        if (count <= points) continue;
+      for (const [index, limit] of limits.entries()) {
+        const { count, remainingMs } = await add(limit, 1, windowMs);
+        if (count <= limit.points) continue;
         await giveBack(limits.slice(0, index + 1), windowMs);
         return { allowed: false, retryAfterMs: remainingMs };
       }
       return { allowed: true };
     },
     giveBack,
+    findAttempts(group) {
+      const parse = (fields: Readonly<Record<string, string>>) => liveCounters(fields, link.clock.now());
+      return link.read((client) => client.hgetall(keys.attempts(group)), parse);
+    },
+    async liftAttempts(group) {
+      await link.read((client) => client.del(keys.attempts(group)));
+    },
   };
+}
+
+/** The counters in the hash of a group, whose windows have not ended; throws for anything else. */
+function liveCounters(fields: Readonly<Record<string, string>>, now: number): readonly AttemptCounter[] {
+  return Object.entries(fields)
+    .map(([key, text]) => {
+      const [, count, ends] = /^(\d{1,15}) (\d{1,16})$/.exec(text) ?? [];
+      if (count === undefined) throw new TypeError('unexpected counter of attempts');
+      return { key, count: Number(count), remainingMs: Number(ends) - now };
+    })
+    .filter(({ remainingMs }) => remainingMs > 0);
 }
 
 function isCount(value: unknown): value is number {

@@ -17,6 +17,7 @@ export const scripts = {
   useOnce: loadScript('use-once'),
   release: loadScript('release'),
   countAttempt: loadScript('count-attempt'),
+  countGroupedAttempt: loadScript('count-grouped-attempt'),
 } as const;
 
 function loadScript(name: string): Script {

@@ -58,6 +58,17 @@ export function createUserRecords(database: SqlDatabase, now: () => number): Use
         },
         whereFound(audit),
       ),
+    judgeUserRecord: (id, { caller, decide, audit }) =>
+      writeAudited(
+        database,
+        now,
+        function* () {
+          const found = yield* steps.find(id);
+          if (found !== undefined) decide(found, yield* steps.caller(caller));
+          return found;
+        },
+        whereFound(audit),
+      ),
     removeUserRecord: (id, keys, { caller, decide, audit }) =>
       writeAudited(
         database,

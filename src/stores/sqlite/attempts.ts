@@ -1,4 +1,4 @@
-import type { AttemptLimit, AttemptOutcome, Attempts } from '../attempts.ts';
+import type { AttemptCounter, AttemptLimit, AttemptOutcome, Attempts } from '../attempts.ts';
 import type { Connection } from './connection.ts';
 
 interface Counter {
@@ -18,7 +18,7 @@ export interface SqliteAttempts extends Attempts {
 }
 
 /** Counts attempts in the file of the sessions. A refused attempt, or one given back, leaves no trace. */
-export function createSqliteAttempts({ db, write }: Connection, now: () => number): SqliteAttempts {
+export function createSqliteAttempts({ db, read, write }: Connection, now: () => number): SqliteAttempts {
   const byKey = db.prepare<[string], Counter>('SELECT count, ends FROM attempts WHERE key = ?');
   const put = db.prepare<[string, number, number]>(
     'INSERT INTO attempts (key, count, ends) VALUES (?, ?, ?) ON CONFLICT (key) DO UPDATE SET count = excluded.count, ends = excluded.ends',
@@ -31,6 +31,11 @@ export function createSqliteAttempts({ db, write }: Connection, now: () => numbe
     'DELETE FROM attempts WHERE key IN (SELECT key FROM attempts WHERE ends <= ? LIMIT ?)',
   );
 
+  const ofGroup = db.prepare<[string, string, number], Counter & { readonly key: string }>(
+    'SELECT key, count, ends FROM attempts WHERE key >= ? AND key < ? AND ends > ?',
+  );
+  const removeGroup = db.prepare<[string, string]>('DELETE FROM attempts WHERE key >= ? AND key < ?');
+
   /** The counter of the current window, or of a new one. */
   function counterOf(key: string, at: number, windowMs: number): Counter {
     const found = byKey.get(key);
@@ -41,22 +46,35 @@ export function createSqliteAttempts({ db, write }: Connection, now: () => numbe
 
   function count(limits: readonly AttemptLimit[], windowMs: number): AttemptOutcome {
     const at = now();
-    const counters = limits.map(({ key }) => counterOf(key, at, windowMs));
+    const counters = limits.map((limit) => counterOf(rowOf(limit), at, windowMs));
     for (const [index, { count, ends }] of counters.entries())
       if (count >= limits[index]!.points) return { allowed: false, retryAfterMs: ends - at };
-    for (const [index, { count, ends }] of counters.entries()) put.run(limits[index]!.key, count + 1, ends);
+    for (const [index, { count, ends }] of counters.entries())
+      put.run(rowOf(limits[index]!), count + 1, ends);
     return { allowed: true };
   }
 
   function giveBack(limits: readonly AttemptLimit[]): void {
     const at = now();
-    for (const { key } of limits) if (removeSpent.run(key, at).changes === 0) takeOne.run(key);
+    for (const row of limits.map(rowOf)) if (removeSpent.run(row, at).changes === 0) takeOne.run(row);
+  }
+
+  function find(group: string): readonly AttemptCounter[] {
+    const at = now();
+    const [from, to] = rowsOf(group);
+    return ofGroup
+      .all(from, to, at)
+      .map(({ key, count, ends }) => ({ key: key.slice(from.length), count, remainingMs: ends - at }));
   }
 
   const inBatch = createBatches(write);
   return {
     count: (limits, windowMs) => inBatch(() => count(limits, windowMs)),
     giveBack: (limits) => inBatch(() => giveBack(limits)),
+    findAttempts: async (group) => read(() => find(group)),
+    async liftAttempts(group) {
+      await write(() => removeGroup.run(...rowsOf(group)));
+    },
     async pruneAttempts() {
       let removed: number;
       do {
@@ -64,6 +82,16 @@ export function createSqliteAttempts({ db, write }: Connection, now: () => numbe
       } while (removed === pruneBatch);
     },
   };
+}
+
+/** The row of a counter. */
+function rowOf({ key, group }: AttemptLimit): string {
+  return group === undefined ? key : `${group}/${key}`;
+}
+
+/** The bounds of the rows of a group: the first, and what follows the last. */
+function rowsOf(group: string): [from: string, to: string] {
+  return [`${group}/`, `${group}0`];
 }
 
 /**

@@ -27,7 +27,7 @@ export function createSqliteSessions(file: string, options: SqliteStoreOptions):
   const statements = prepareSessionStatements(db);
   const live = new LiveSessions(connection, statements, staleIfErrorMs);
   const steps = new SessionSteps(statements, live, now);
-  const { count, giveBack, pruneAttempts } = createSqliteAttempts(connection, now);
+  const { pruneAttempts, ...attempts } = createSqliteAttempts(connection, now);
   const { consume, release, pruneUsed } = createSqliteSingleUse(connection, now);
 
   return {
@@ -56,8 +56,7 @@ export function createSqliteSessions(file: string, options: SqliteStoreOptions):
       await pruneAttempts();
       return pruned;
     },
-    count,
-    giveBack,
+    ...attempts,
     consume,
     release,
     ping: async () => read(() => void statements.byId.get('')),

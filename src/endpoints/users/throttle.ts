@@ -1,0 +1,72 @@
+import { z } from 'zod';
+import { canonicalAccountName } from '../../credentials/account-name.ts';
+import type { LoginThrottle } from '../../credentials/throttle.ts';
+import { Refusal } from '../../errors.ts';
+import type { UserRecord, UserRecords } from '../../stores/user-records.ts';
+import { callerRefOf } from '../caller-ref.ts';
+import type { Endpoint } from '../endpoint.ts';
+import { timestamp, toTimestamp } from '../timestamp.ts';
+import { assertMayChange, needed, type UserChangeOptions, userEntry } from './user-changes.ts';
+
+const path = '/api/admin/users/{id}/throttle';
+
+/** What the login throttle counts against a user. */
+export const userThrottle = z
+  .object({
+    failures: z.int().describe('Failed sign-ins that still count.'),
+    window_ends: timestamp.nullable().describe('When the last of them stop counting; null: none counts.'),
+    refusing: z
+      .boolean()
+      .describe('Whether sign-ins are refused, from anywhere or from one of the addresses.'),
+  })
+  .meta({ id: 'UserThrottle' });
+
+interface UserThrottleOptions extends Pick<UserChangeOptions, 'holdings' | 'now' | 'changeAudit'> {
+  readonly records: Pick<UserRecords, 'findUserRecord' | 'judgeUserRecord'>;
+  readonly throttle: Pick<LoginThrottle, 'stateOf' | 'lift'>;
+}
+
+/** `GET /api/admin/users/{id}/throttle`. */
+export function createUserThrottleRead({ records, throttle, now }: UserThrottleOptions): Endpoint {
+  return {
+    method: 'GET',
+    path,
+    guard: { scopes: ['users:read'] },
+    async handle({ id }) {
+      const found = await records.findUserRecord(id);
+      if (found === undefined) throw new Refusal('not_found');
+      const { failures, remainingMs, isRefusing } = await throttle.stateOf(accountOf(found));
+      const body: z.input<typeof userThrottle> = {
+        failures,
+        window_ends: remainingMs === null ? null : toTimestamp(now() + remainingMs),
+        refusing: isRefusing,
+      };
+      return { status: 200, body };
+    },
+  };
+}
+
+/** `DELETE /api/admin/users/{id}/throttle`: the user may try again at once; what counts against addresses stays. */
+export function createUserThrottleLift(options: UserThrottleOptions): Endpoint {
+  const { records, throttle, changeAudit } = options;
+  return {
+    method: 'DELETE',
+    path,
+    guard: { scopes: needed },
+    async handle({ exchange, principal, id }) {
+      // The line first: the counters may be in another store, and nothing is lifted without it.
+      const found = await records.judgeUserRecord(id, {
+        caller: callerRefOf(principal),
+        decide: (judged, caller) => assertMayChange(options, caller, judged),
+        audit: changeAudit(exchange, (made: UserRecord) => [userEntry('throttle_lifted', principal, made)]),
+      });
+      if (found === undefined) throw new Refusal('not_found');
+      await throttle.lift(accountOf(found));
+      return { status: 204 };
+    },
+  };
+}
+
+function accountOf({ user }: UserRecord): string {
+  return canonicalAccountName(user.username);
+}
