@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,6 +7,7 @@ import t, { type Test } from 'tap';
 import { openBrowser } from '../support/browser.ts';
 import { guardProcess } from '../support/guarded-process.ts';
 import { guessPort } from '../support/loopback-port.ts';
+import { spawnNode } from '../support/node-process.ts';
 
 const example = join(import.meta.dirname, '../../examples/identity-provider');
 
@@ -22,7 +22,7 @@ async function runExample(t: Test): Promise<string> {
     file,
     written.replace(/8080|9090|3000|4000/g, (port) => `${first + ports.indexOf(port)}`),
   );
-  const child = spawn(process.execPath, [join(example, 'run.ts'), file]);
+  const child = spawnNode([join(example, 'run.ts'), file]);
   guardProcess(child);
   t.teardown(async () => {
     child.kill();
@@ -32,13 +32,13 @@ async function runExample(t: Test): Promise<string> {
   let printed = '';
   const ended = once(child, 'close').then(() => Promise.reject(new Error(printed)));
   ended.catch(() => {});
-  child.stderr.on('data', (text) => {
+  child.stderr!.on('data', (text) => {
     printed += text;
   });
   for (;;) {
     const address = /Open (\S+) and sign in as alice or bob/.exec(printed)?.[1];
     if (address !== undefined) return address;
-    const [text] = await Promise.race([once(child.stdout, 'data'), ended]);
+    const [text] = await Promise.race([once(child.stdout!, 'data'), ended]);
     printed += text;
   }
 }

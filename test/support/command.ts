@@ -1,11 +1,15 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable, Writable } from 'node:stream';
 import { stringify } from 'yaml';
+import type { Terminal } from '../../src/cli/command.ts';
+import { run } from '../../src/cli/run.ts';
 import { type ApiClient, createApiClient } from './api-client.ts';
 import { type TestScope, testConfig } from './gateway.ts';
+import { spawnNode } from './node-process.ts';
 import { createSecretWatch } from './secret-watch.ts';
 
 /** What a command came to. */
@@ -42,7 +46,7 @@ export interface ServeProcess {
 export interface CommandFolder {
   readonly folder: string;
   readonly configFile: string;
-  /** Runs `postern <args> --config …` to its end. */
+  /** Runs `postern <args> --config …` to its end; see {@link runPostern}. */
   run(args: readonly string[], options?: CommandOptions): Promise<CommandResult>;
   /** Starts `postern serve <args> --config …`; `nodeArgs` go to Node itself. It is killed at the end of the test. */
   serve(args?: readonly string[], nodeArgs?: readonly string[]): Promise<ServeProcess>;
@@ -78,16 +82,37 @@ export function createCommandFolder(
   };
 }
 
-/** Runs `postern <args>` to its end. */
+/**
+ * Runs `postern <args>` to its end, in this process: a start of Node takes far longer than most commands. Only `serve` is a
+ * process of its own, for one that fails to start leaves its handles to the end of the process.
+ */
 export async function runPostern(
   args: readonly string[],
   { input = '', env = {} }: CommandOptions = {},
 ): Promise<CommandResult> {
-  const { child, ended } = startPostern(args, { env });
-  // A command that needs no input may be gone before it is written.
-  child.stdin!.on('error', () => {});
-  child.stdin!.end(input);
-  return ended;
+  if (args[0] === 'serve') return startPostern(args, { env }).ended;
+  const stdout = collect();
+  const stderr = collect();
+  const terminal = {
+    stdin: Readable.from(input === '' ? [] : [Buffer.from(input)]),
+    stdout: stdout.stream,
+    stderr: stderr.stream,
+    env: { ...process.env, ...env },
+  };
+  const code = await run(args, terminal as unknown as Terminal);
+  return resultOf(code, stdout.text(), stderr.text());
+}
+
+/** A stream that keeps what is written. */
+function collect() {
+  const chunks: Buffer[] = [];
+  const stream = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      chunks.push(chunk);
+      done();
+    },
+  });
+  return { stream, text: () => Buffer.concat(chunks).toString() };
 }
 
 /** A command that was started. */
@@ -101,13 +126,13 @@ export function startPostern(
     env = {},
   }: { readonly nodeArgs?: readonly string[]; readonly env?: Record<string, string> } = {},
 ): StartedCommand {
-  const child = spawn(process.execPath, [...nodeArgs, main, ...args], { env: { ...process.env, ...env } });
+  const child = spawnNode([...nodeArgs, main, ...args], { env: { ...process.env, ...env } });
   let stdout = '';
   let stderr = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+  child.stdout!.setEncoding('utf8').on('data', (text: string) => {
     stdout += text;
   });
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+  child.stderr!.setEncoding('utf8').on('data', (text: string) => {
     stderr += text;
   });
   const ended = once(child, 'close').then(() => resultOf(child.exitCode, stdout, stderr));

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,6 +7,7 @@ import { createInterface } from 'node:readline';
 import { stringify } from 'yaml';
 import { type ApiClient, createApiClient } from './api-client.ts';
 import { bootstrapToken, type TestScope, testConfig } from './gateway.ts';
+import { spawnNode } from './node-process.ts';
 import { createSecretWatch } from './secret-watch.ts';
 
 /** A gateway that is a process of its own. */
@@ -51,10 +52,13 @@ export async function startGatewayProcess(
     writeFileSync(configFile, stringify(testConfig('builtin:echo', config)));
   configure(options.config);
   const log = openSync(logFile, 'w');
-  const [program, ...before] = options.program ?? [process.execPath, main];
-  const child = spawn(program, [...before, 'serve', '--config', configFile], {
-    stdio: ['ignore', log, 'pipe'],
-  });
+  const serve = ['serve', '--config', configFile];
+  const stdio: StdioOptions = ['ignore', log, 'pipe'];
+  const [program, ...before] = options.program ?? [];
+  const child =
+    program === undefined
+      ? spawnNode([main, ...serve], { stdio })
+      : spawn(program, [...before, ...serve], { stdio });
   closeSync(log);
   const secrets = createSecretWatch();
   secrets.add(bootstrapToken);

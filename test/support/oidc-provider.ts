@@ -1,4 +1,4 @@
-import { type ChildProcess, fork } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import type { JWK } from 'jose';
@@ -6,6 +6,7 @@ import { generateKey } from '../../examples/identity-provider/provider.ts';
 import { onFreePort } from './free-port.ts';
 import type { TestScope } from './gateway.ts';
 import { guardProcess } from './guarded-process.ts';
+import { spawnNode } from './node-process.ts';
 
 /** A real OpenID provider (oidc-provider) that is a process of its own; its clients are those of the example. */
 export interface OidcProvider {
@@ -61,7 +62,7 @@ function issuerOn(port: number): string {
 
 /** Resolves once it listens; rejects with what it said when it can't. */
 async function startProgram(options: object): Promise<ChildProcess> {
-  const child = fork(program, [JSON.stringify(options)], { stdio: ['ignore', 'ignore', 'pipe', 'ipc'] });
+  const child = spawnNode([program, JSON.stringify(options)], { stdio: ['ignore', 'ignore', 'pipe', 'ipc'] });
   guardProcess(child);
   let said = '';
   child.stderr!.setEncoding('utf8').on('data', (text: string) => {
