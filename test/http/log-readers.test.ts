@@ -18,16 +18,18 @@ async function serveUnread(t: Test, nodeArgs: readonly string[] = []): Promise<S
   return gateway;
 }
 
-async function exitCode({ child }: ServeProcess): Promise<number | null | 'late'> {
-  if (child.exitCode !== null) return child.exitCode;
-  const exited = once(child, 'exit').then(([code]) => code as number | null);
-  return Promise.race([exited, sleep(soonMs, 'late' as const)]);
+/** The exit code; at full size it must come soon. */
+async function exitCode(t: Test, { child }: ServeProcess): Promise<number | null> {
+  const sinceMs = performance.now();
+  if (child.exitCode === null) await once(child, 'exit');
+  judgeElapsed(t, sinceMs, soonMs);
+  return child.exitCode;
 }
 
 t.test('a signal ends serve, whatever reads its log', async (t) => {
   const gateway = await serveUnread(t);
   gateway.child.kill('SIGTERM');
-  t.equal(await exitCode(gateway), 0);
+  t.equal(await exitCode(t, gateway), 0);
 });
 
 t.test('a second signal ends serve at once, whatever reads its log', async (t) => {
@@ -36,14 +38,14 @@ t.test('a second signal ends serve at once, whatever reads its log', async (t) =
   gateway.child.kill('SIGTERM');
   await sleep(100);
   gateway.child.kill('SIGTERM');
-  t.equal(await exitCode(gateway), 1);
+  t.equal(await exitCode(t, gateway), 1);
   judgeElapsed(t, begun, 1_000);
 });
 
 t.test('an unexpected error ends serve, whatever reads its log', async (t) => {
   const gateway = await serveUnread(t, ['--import', trap]);
   gateway.child.kill('SIGUSR2');
-  t.equal(await exitCode(gateway), 1);
+  t.equal(await exitCode(t, gateway), 1);
 });
 
 t.test('an unexpected error ends serve after its log’s reader is gone', async (t) => {
@@ -51,7 +53,7 @@ t.test('an unexpected error ends serve after its log’s reader is gone', async 
   gateway.child.stdout!.destroy();
   await gateway.api.send({ path: '/api/open/x' });
   gateway.child.kill('SIGUSR2');
-  t.equal(await exitCode(gateway), 1);
+  t.equal(await exitCode(t, gateway), 1);
 });
 
 t.test('a log that is read again goes on where it stood still', async (t) => {
@@ -59,7 +61,7 @@ t.test('a log that is read again goes on where it stood still', async (t) => {
   gateway.child.stdout!.resume();
   await sleep(500);
   gateway.child.kill('SIGTERM');
-  t.equal(await exitCode(gateway), 0);
+  t.equal(await exitCode(t, gateway), 0);
   const { stdout } = await gateway.ended;
   const lines = stdout.trimEnd().split('\n');
   t.equal(lines.filter((line) => JSON.parse(line).msg === 'request').length, 300);

@@ -1,6 +1,5 @@
 import { copyFileSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { connect, type TLSSocket } from 'node:tls';
 import t, { type Test } from 'tap';
 import { watchCertificate } from '../../src/http/certificate-files.ts';
@@ -42,11 +41,7 @@ async function shownNow(port: number): Promise<string> {
 
 /** Resolves once new connections are shown that certificate. */
 async function untilShown(port: number, label: string): Promise<void> {
-  const deadline = Date.now() + 5_000;
-  while ((await shownNow(port)) !== label) {
-    if (Date.now() > deadline) throw new Error(`${label} was never shown`);
-    await sleep(50);
-  }
+  await eventually(`${label} is shown`, async () => (await shownNow(port)) === label);
 }
 
 const put = (certificate: Certificate, { cert, key }: { cert: string; key: string }) => {

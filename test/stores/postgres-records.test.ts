@@ -44,7 +44,7 @@ if (requirePostgres(t)) {
       store.noteUse(use),
     ]);
     await server.restart();
-    await eventually('back', () => store.ping().then(() => true), 2_000);
+    await eventually('back', () => store.ping().then(() => true));
     t.ok(await store.findUser('a'), 'what was acknowledged is stored');
     await store.createUser(newUser('b'), 'b');
   });
@@ -70,7 +70,7 @@ if (requirePostgres(t)) {
     await refusesAll(t, [...reads, ...writes]);
     await refusesAll(t, [store.ping(), store.createUser(newUser('c'), 'c')]);
     server.resume();
-    await eventually('back', () => store.ping().then(() => true), 2_000);
+    await eventually('back', () => store.ping().then(() => true));
     const ids = (await store.listUsers()).map(({ id }) => id);
     t.ok(ids.includes('a'));
     await store.createUser(newUser('d'), 'd');

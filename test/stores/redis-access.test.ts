@@ -94,7 +94,7 @@ async function judgeAway(t: Test, way: Way): Promise<void> {
   t.equal(ready.status, 200);
   t.match(await ready.json(), { dependencies: { records: { ok: true }, sessions: { ok: false } } });
   const isLogged = () => logText(gateway.folder).includes('"msg":"store unavailable"');
-  await t.resolves(eventually('a line about the store', isLogged, 2_000), 'the log gives the reason');
+  await t.resolves(eventually('a line about the store', isLogged), 'the log gives the reason');
   t.notOk(logText(gateway.folder).includes(wrongSecret));
 }
 

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 export async function eventually<T>(
   what: string,
   look: () => T | Promise<T>,
-  milliseconds = 20_000,
+  milliseconds = 60_000,
 ): Promise<Exclude<T, undefined | false>> {
   const deadline = Date.now() + milliseconds;
   for (;;) {

@@ -54,7 +54,7 @@ export async function startForwarding(
 }
 
 /** Resolves once the condition holds; rejects after `milliseconds`. */
-export async function eventually(condition: () => boolean, milliseconds = 5_000): Promise<void> {
+export async function eventually(condition: () => boolean, milliseconds = 60_000): Promise<void> {
   const deadline = Date.now() + milliseconds;
   while (!condition()) {
     if (Date.now() > deadline) throw new Error('it did not come to pass');

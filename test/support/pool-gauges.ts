@@ -26,7 +26,7 @@ export async function readPoolGauges(managementPort: number, upstream = 'app'): 
 export async function poolBecomes(
   managementPort: number,
   isRight: (gauges: PoolGauges) => boolean,
-  milliseconds = 5_000,
+  milliseconds = 60_000,
 ): Promise<void> {
   const deadline = Date.now() + milliseconds;
   for (;;) {

@@ -274,13 +274,16 @@ t.test(
 );
 
 t.test('each part of a response has its own timeout', async (t) => {
-  const late = (ms: number) => performance.now() + ms;
+  // Everything below begins after this instant and before the check, however busy the machine is.
+  const startedMs = performance.now();
+  const before = (ms: number) => startedMs + ms - 100;
+  const after = (ms: number) => performance.now() + ms + 100;
   const { socket, connection } = open();
   const request = new NotedRequest();
   connection.send(request);
-  connection.checkTime(late(900));
+  connection.checkTime(before(1_000));
   t.strictSame(request.told, []);
-  connection.checkTime(late(1_100));
+  connection.checkTime(after(1_000));
   t.strictSame(request.told, ['connect_timeout']);
   t.ok(socket.destroyed);
 
@@ -288,9 +291,9 @@ t.test('each part of a response has its own timeout', async (t) => {
   const second = new NotedRequest();
   waiting.connection.send(second);
   waiting.socket.emit('connect');
-  waiting.connection.checkTime(late(1_900));
+  waiting.connection.checkTime(before(2_000));
   t.strictSame(second.told, []);
-  waiting.connection.checkTime(late(2_100));
+  waiting.connection.checkTime(after(2_000));
   t.strictSame(second.told, ['response_timeout']);
 
   const resting = open();
@@ -298,8 +301,8 @@ t.test('each part of a response has its own timeout', async (t) => {
   resting.connection.send(third);
   resting.socket.emit('connect');
   resting.socket.receive(`${ok}\r\n`);
-  resting.connection.checkTime(late(2_900));
+  resting.connection.checkTime(before(3_000));
   t.strictSame(third.told, ['200 (-1)']);
-  resting.connection.checkTime(late(3_100));
+  resting.connection.checkTime(after(3_000));
   t.strictSame(third.told, ['200 (-1)', 'idle_timeout']);
 });
