@@ -1,10 +1,31 @@
+import { uuidv7 } from 'uuidv7';
 import type { Principal } from '../credentials/principal.ts';
 import { Refusal } from '../errors.ts';
 import type { Exchange } from '../http/exchange.ts';
+import { auditEvents, type UnrecordedAuditEvent } from '../log/audit-events.ts';
 import { type Actor, type AuditEntry, actorOfSession, anonymous, type Log } from '../log/log.ts';
+import type { AuditQueue } from '../stores/audit-queue.ts';
 
-/** Writes an audit line about what an exchange did or tried. */
-export type Audit = (exchange: Exchange, entry: Omit<AuditEntry, 'address' | 'requestId'>) => void;
+/**
+ * Audits what an exchange ended, or failed at: the line is in the log at once, and what ended something follows into the
+ * records as soon as they take it. What gives or changes something is audited by {@link ./change-audit.ts}.
+ */
+export type Audit = (exchange: Exchange, entry: LooseEntry) => void;
+
+type LooseEntry = Omit<AuditEntry, 'id' | 'time' | keyof AuditOrigin> & {
+  readonly event: UnrecordedAuditEvent;
+};
+
+/** Where an audited request came from. */
+export type AuditOrigin = Pick<AuditEntry, 'address' | 'userAgent' | 'requestId'>;
+
+const maxUserAgentLength = 256;
+
+/** What audit lines say of where a request came from. */
+export function originOf({ address, id: requestId, head }: Exchange): AuditOrigin {
+  const userAgent = head.userAgent === '' ? undefined : head.userAgent.slice(0, maxUserAgentLength);
+  return { address, userAgent, requestId };
+}
 
 /** Who is calling, as audit lines name it: the user and the session or key that was presented. */
 export function actorOf({ kind, userId, credentialId }: Principal): Actor {
@@ -16,14 +37,37 @@ export function actorOf({ kind, userId, credentialId }: Principal): Actor {
 /** Called for every sign-in that was judged; `method` is `password` or the provider's name. */
 export type OnLogin = (method: string, outcome: AuditEntry['outcome']) => void;
 
-/** Adds the request's address and id to each entry, and reports sign-ins to `onLogin`. */
-export function createAudit(log: Log, onLogin: OnLogin): Audit {
+/** The same log of audit lines, which reports sign-ins to `onLogin`. */
+export function reportingLogins(log: Pick<Log, 'audit'>, onLogin: OnLogin): Pick<Log, 'audit'> {
+  return {
+    audit(entry) {
+      log.audit(entry);
+      const isSignIn = entry.event === 'login_succeeded' || entry.event === 'login_failed';
+      // A throttled attempt was not judged.
+      if (isSignIn && entry.reason !== 'too_many_attempts')
+        onLogin(entry.provider ?? 'password', entry.outcome);
+    },
+  };
+}
+
+/** Builds it over the log and the queue of the records; `now` is the clock, epoch ms. */
+export function createAudit(
+  log: Pick<Log, 'audit'>,
+  queue: Pick<AuditQueue, 'add'>,
+  now: () => number,
+): Audit {
   return (exchange, entry) => {
-    log.audit({ ...entry, address: exchange.address, requestId: exchange.id });
-    const isSignIn = entry.event === 'login_succeeded' || entry.event === 'login_failed';
-    // A throttled attempt was not judged.
-    if (isSignIn && entry.reason !== 'too_many_attempts')
-      onLogin(entry.provider ?? 'password', entry.outcome);
+    const { target, kept } = auditEvents[entry.event];
+    const { session: id } = entry;
+    const session = target === 'session' && id !== undefined ? { type: target, id } : undefined;
+    const line = { ...entry, ...originOf(exchange), target: entry.target ?? session };
+    if (kept !== 'afterwards') {
+      log.audit(line);
+      return;
+    }
+    const event = { ...line, id: uuidv7(), time: now() };
+    log.audit(event);
+    queue.add(event);
   };
 }
 

@@ -1,6 +1,7 @@
 import type { Exchange } from '../http/exchange.ts';
 import type { AuditEntry, Log } from '../log/log.ts';
 import type { AuditOf } from '../stores/audit.ts';
+import { originOf } from './audit.ts';
 
 /** What an endpoint says of a change; where the request came from is added to it. */
 export type ChangeEntry = Omit<AuditEntry, 'id' | 'time' | 'address' | 'userAgent' | 'requestId'>;
@@ -11,14 +12,12 @@ export type ChangeAudit = <Result>(
   entriesOf: (result: Result) => readonly ChangeEntry[],
 ) => AuditOf<Result>;
 
-const maxUserAgentLength = 256;
-
 /** Builds the audit of changes over the log. */
 export function createChangeAudit(log: Pick<Log, 'audit'>): ChangeAudit {
-  return ({ address, id: requestId, head }, entriesOf) => {
-    const userAgent = head.userAgent === '' ? undefined : head.userAgent.slice(0, maxUserAgentLength);
+  return (exchange, entriesOf) => {
+    const origin = originOf(exchange);
     return {
-      drafts: (result) => entriesOf(result).map((entry) => ({ ...entry, address, userAgent, requestId })),
+      drafts: (result) => entriesOf(result).map((entry) => ({ ...entry, ...origin })),
       onWritten: (entries) => {
         for (const entry of entries) log.audit(entry);
       },

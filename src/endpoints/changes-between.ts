@@ -1,4 +1,4 @@
-import type { AuditChanges } from '../log/log.ts';
+import type { AuditChanges } from '../log/audit-events.ts';
 
 /** What is audited of a record: its fields by the name they have in the interface. */
 export interface AuditedFields extends Readonly<Record<string, unknown>> {

@@ -8,12 +8,13 @@ import type { Exchange } from '../http/exchange.ts';
 import { assertNotForeignPage, type IsKnownOrigin } from '../http/foreign-page.ts';
 import type { Reply } from '../http/reply.ts';
 import { readForm } from '../input/form-body.ts';
-import { actorOfSession, anonymous } from '../log/log.ts';
+import { anonymous } from '../log/log.ts';
 import type { Records } from '../stores/records.ts';
 import type { User, UserWithSets } from '../stores/user.ts';
-import { type Audit, auditingThrottle } from './audit.ts';
+import { auditingThrottle } from './audit.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { SignedIn, SignIn } from './sign-in.ts';
+import { keepSignInLine, type SignInLineOptions } from './sign-in-line.ts';
 
 /** `Body_Authentication-Login`, in FastAPI's order of fields. */
 export const loginForm = z
@@ -35,14 +36,13 @@ export const loginForm = z
 type LoginForm = z.output<typeof loginForm>;
 
 /** What sign-in by password needs. */
-export interface LoginOptions {
-  readonly records: Pick<Records, 'findUserByName' | 'updateUser'>;
+export interface LoginOptions extends SignInLineOptions {
+  readonly records: Pick<Records, 'findUserByName' | 'updateUser' | 'addAuditEvents'>;
   readonly passwords: PasswordHasher;
   readonly throttle: LoginThrottle;
   readonly signIn: SignIn;
   readonly recentUse: RecentUse;
   readonly isKnownOrigin: IsKnownOrigin;
-  readonly audit: Audit;
   readonly now: () => number;
 }
 
@@ -83,15 +83,8 @@ class PasswordSignIn {
       throw error;
     });
     await attempt.giveBack();
-    const { userId } = session;
-    recentUse.noteLogin(userId, now());
-    audit(exchange, {
-      event: 'login_succeeded',
-      outcome: 'success',
-      actor: actorOfSession(userId, session.id),
-      subject: userId,
-      session: session.id,
-    });
+    await keepSignInLine(this.#options, exchange, session);
+    recentUse.noteLogin(session.userId, now());
     return reply;
   }
 

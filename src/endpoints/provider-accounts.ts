@@ -3,9 +3,9 @@ import type { IdentityProviderConfig } from '../config/schema.ts';
 import { canonicalAccountName, parseUsername } from '../credentials/account-name.ts';
 import type { VerifiedIdentity } from '../identity-providers/identity-provider.ts';
 import type { Log } from '../log/log.ts';
-import type { Identity, NewIdentityUser } from '../stores/identity.ts';
+import type { AuditOf } from '../stores/audit.ts';
+import type { AcceptedIdentity, Identity, NewIdentityUser } from '../stores/identity.ts';
 import type { Records } from '../stores/records.ts';
-import type { UserWithSets } from '../stores/user.ts';
 
 /** The accounts of users who sign in through one provider. */
 export interface ProviderAccounts {
@@ -16,7 +16,8 @@ export interface ProviderAccounts {
   accept(
     identity: VerifiedIdentity,
     requestId: string,
-  ): Promise<{ readonly found: UserWithSets; readonly isNew: boolean } | undefined>;
+    audit: AuditOf<AcceptedIdentity>,
+  ): Promise<AcceptedIdentity | undefined>;
   /** Whether the identity is linked to that user right now, and the user is enabled. */
   maySignIn(userId: string, identity: Identity): Promise<boolean>;
 }
@@ -44,7 +45,7 @@ export function createProviderAccounts(options: {
   }
 
   return {
-    async accept({ issuer, subject, profile, grants }, requestId) {
+    async accept({ issuer, subject, profile, grants }, requestId, audit) {
       const claims = {
         issuer,
         subject,
@@ -55,7 +56,7 @@ export function createProviderAccounts(options: {
         grants: grants.grants,
       };
       const newUser = accounts === 'create' ? newUserOf(profile.username, provider, now()) : null;
-      return records.acceptIdentity(claims, newUser);
+      return records.acceptIdentity(claims, newUser, audit);
     },
 
     async maySignIn(userId, { issuer, subject }) {

@@ -12,17 +12,20 @@ import type {
 import type { SignInStart } from '../identity-providers/sign-in-start.ts';
 import { readForm } from '../input/form-body.ts';
 import { readQuery } from '../input/query.ts';
-import { type AuditEntry, actorOfSession, anonymous } from '../log/log.ts';
+import { type AuditEntry, anonymous } from '../log/log.ts';
+import type { AcceptedIdentity } from '../stores/identity.ts';
 import type { UserWithSets } from '../stores/user.ts';
-import type { Audit } from './audit.ts';
+import type { ChangeEntry } from './change-audit.ts';
+import { changesBetween } from './changes-between.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { ProviderAccounts } from './provider-accounts.ts';
 import { type ReadFields, readPresented, secretFields } from './provider-exchange-fields.ts';
 import type { LoginReply, SignedIn, SignIn } from './sign-in.ts';
+import { keepSignInLine, type SignInLineOptions } from './sign-in-line.ts';
 import type { StartCookies } from './start-cookies.ts';
 
 /** What the exchange of one provider needs. */
-export interface ProviderExchangeOptions {
+export interface ProviderExchangeOptions extends SignInLineOptions {
   readonly provider: Pick<IdentityProvider, 'name' | 'response' | 'requiresIssuer' | 'redeem'>;
   readonly accounts: ProviderAccounts;
   readonly cookies: Pick<StartCookies, 'bindings' | 'clear'>;
@@ -31,7 +34,6 @@ export interface ProviderExchangeOptions {
   readonly isHttps: boolean;
   readonly signIn: SignIn;
   readonly recentUse: RecentUse;
-  readonly audit: Audit;
   readonly now: () => number;
 }
 
@@ -77,20 +79,12 @@ class ProviderSignIn {
   }
 
   async respond(exchange: Exchange, read: ReadFields): Promise<Reply> {
-    const { provider, recentUse, audit, now } = this.#options;
+    const { provider, recentUse, now } = this.#options;
     const identity = await this.#redeem(exchange, await readPresented(provider, read));
     const found = await this.#requireAccount(exchange, identity);
     const { session, reply } = await this.#startSession(exchange, found, identity);
-    const { userId } = session;
-    recentUse.noteLogin(userId, now());
-    audit(exchange, {
-      event: 'login_succeeded',
-      outcome: 'success',
-      actor: actorOfSession(userId, session.id),
-      subject: userId,
-      session: session.id,
-      provider: provider.name,
-    });
+    await keepSignInLine(this.#options, exchange, session, provider.name);
+    recentUse.noteLogin(session.userId, now());
     return this.#completed(exchange, reply, identity.start);
   }
 
@@ -112,25 +106,18 @@ class ProviderSignIn {
   }
 
   async #requireAccount(exchange: Exchange, identity: VerifiedIdentity): Promise<UserWithSets> {
-    const { accounts, audit, provider } = this.#options;
-    const accepted = await accounts.accept(identity, exchange.id);
+    const { accounts, provider, changeAudit } = this.#options;
+    const audit = changeAudit(exchange, (accepted: AcceptedIdentity) => entriesOf(accepted, provider.name));
+    const accepted = await accounts.accept(identity, exchange.id, audit);
     if (accepted === undefined)
       throw this.#notProvisioned(exchange, {
         subject: null,
         reason: 'no account',
         providerSubject: identity.subject,
       });
-    const { found, isNew } = accepted;
+    const { found } = accepted;
     const { id: subject, disabled } = found.user;
     if (disabled) throw this.#notProvisioned(exchange, { subject, reason: 'disabled' });
-    if (isNew)
-      audit(exchange, {
-        event: 'user_created',
-        outcome: 'success',
-        actor: { user: null, kind: 'provider' },
-        subject,
-        provider: provider.name,
-      });
     return found;
   }
 
@@ -182,6 +169,36 @@ class ProviderSignIn {
       ...about,
     });
   }
+}
+
+/** A user whom the sign-in created, or whose profile or grants it changed. */
+function entriesOf({ found, before }: AcceptedIdentity, provider: string): readonly ChangeEntry[] {
+  const { id } = found.user;
+  const changes = changesBetween(before === undefined ? {} : auditedFields(before), auditedFields(found));
+  if (before !== undefined && changes === null) return [];
+  return [
+    {
+      event: before === undefined ? 'user_created' : 'user_changed',
+      outcome: 'success',
+      actor: { user: null, kind: 'provider' },
+      subject: id,
+      provider,
+      target: { type: 'user', id },
+      changes,
+    },
+  ];
+}
+
+/** What a provider can change: the profile, and what it grants. */
+function auditedFields({ user, grants }: UserWithSets) {
+  const { username, displayName, email } = user;
+  return {
+    username,
+    display_name: displayName ?? undefined,
+    email: email ?? undefined,
+    scopes: [...new Set(grants.flatMap((grant) => grant.scopes))],
+    scope_sets: [...new Set(grants.flatMap((grant) => grant.scopeSets))],
+  };
 }
 
 /** What the audit line says about a sign-in that failed. */

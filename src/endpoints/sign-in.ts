@@ -16,7 +16,7 @@ export interface SignIn {
   /** Creates a session and responds with its tokens. `scope` is what the client asked for; blank: no restriction. */
   start(exchange: Exchange, found: UserWithSets, method: string, scope: string): Promise<SignedIn>;
   /** Revokes a session just created, whose tokens have not been sent. */
-  cancel(session: Session): Promise<void>;
+  cancel(session: Pick<Session, 'id'>): Promise<void>;
   /** The tokens of a session; `now` is the store's clock, epoch ms. */
   reply(session: Session, found: UserWithSets, now: number): Promise<LoginReply>;
 }

@@ -22,6 +22,7 @@ import type { Log } from '../log/log.ts';
 import { createForward } from '../proxy/forward.ts';
 import type { OpenStreams } from '../proxy/open-streams.ts';
 import type { Tracing } from '../tracing/tracing.ts';
+import type { AuditTrail } from './audit-trail.ts';
 import { composeEndpoints } from './endpoints.ts';
 import type { Engine } from './engine.ts';
 import { Gateway } from './gateway.ts';
@@ -39,6 +40,7 @@ export interface LastingParts {
   readonly cookieNames: Set<string>;
   readonly streams: OpenStreams;
   readonly log: Log;
+  readonly auditTrail: AuditTrail;
   readonly metrics: GatewayMetrics;
   /** Null: nothing is traced. */
   readonly tracing: Tracing | null;

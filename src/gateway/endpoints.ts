@@ -7,7 +7,7 @@ import type { RecentUse } from '../credentials/recent-use.ts';
 import { createRefreshCookies } from '../credentials/refresh-cookie.ts';
 import { createLoginThrottle } from '../credentials/throttle.ts';
 import type { WorkLoad } from '../credentials/work-queue.ts';
-import { createAudit } from '../endpoints/audit.ts';
+import { createAudit, reportingLogins } from '../endpoints/audit.ts';
 import { createChangeAudit } from '../endpoints/change-audit.ts';
 import type { AnyEndpoint } from '../endpoints/endpoint.ts';
 import { createJwks } from '../endpoints/jwks.ts';
@@ -22,6 +22,7 @@ import type { Log } from '../log/log.ts';
 import type { SessionTimes } from '../stores/sessions.ts';
 import type { Tracing } from '../tracing/tracing.ts';
 import { composeAdministration } from './administration.ts';
+import type { AuditTrail } from './audit-trail.ts';
 import type { ProviderEndpoints, SignInParts } from './identity-providers.ts';
 import { loginLimits } from './login-limits.ts';
 import type { GatewayMetrics } from './metrics.ts';
@@ -38,6 +39,7 @@ export interface EndpointParts {
   readonly cookie: CookieAttributes;
   readonly isKnownOrigin: IsKnownOrigin;
   readonly log: Log;
+  readonly auditTrail: AuditTrail;
   readonly metrics: Pick<GatewayMetrics, 'refreshes' | 'loginsBy'>;
   readonly tracing: Tracing | null;
   readonly now: () => number;
@@ -58,14 +60,15 @@ export interface OwnEndpoints {
 
 /** Builds everything that Postern serves itself. */
 export async function composeEndpoints(config: Config, parts: EndpointParts): Promise<OwnEndpoints> {
-  const { stores, recentUse, cookie, isKnownOrigin, metrics, now, onCredentialEnded } = parts;
+  const { stores, cookie, isKnownOrigin, metrics, now, onCredentialEnded } = parts;
   const { records, sessions, attempts } = stores;
   // Every method at once, so that each has a series before its first sign-in.
   for (const method of ['password', ...Object.keys(config.identity_providers)]) metrics.loginsBy(method);
-  const audit = createAudit(parts.log, (method, outcome) => {
+  const auditLog = reportingLogins(parts.log, (method, outcome) => {
     metrics.loginsBy(method)[outcome]++;
   });
-  const changeAudit = createChangeAudit(parts.log);
+  const audit = createAudit(auditLog, parts.auditTrail.queue, now);
+  const changeAudit = createChangeAudit(auditLog);
   const cookies = createRefreshCookies({
     secret: await records.secret('cookie', randomBytes(secretBytes)),
     tenant: config.tenant,
@@ -79,11 +82,11 @@ export async function composeEndpoints(config: Config, parts: EndpointParts): Pr
   const times = sessionTimes(config);
   const signIn = createSignIn({ ...parts, sessions, times, cookies });
   const throttle = createLoginThrottle(attempts, loginLimits(config));
-  const providers = await composeProviders(config, { ...parts, signIn, audit });
+  const providers = await composeProviders(config, { ...parts, signIn, audit, changeAudit });
   const administration = { ...parts, passwords, audit, changeAudit };
   const endpoints: AnyEndpoint[] = [
     ...providers.endpoints,
-    createLogin({ records, passwords, throttle, signIn, recentUse, isKnownOrigin, audit, now }),
+    createLogin({ ...parts, records, passwords, throttle, signIn, audit, changeAudit }),
     createRefresh({
       sessions,
       records,

@@ -1,21 +1,26 @@
 import type { Exchange } from '../http/exchange.ts';
 import type { Log } from '../log/log.ts';
 import type { RequestCounts } from '../metrics/requests.ts';
+import type { CountedRefusals } from './counted-refusals.ts';
 import { endTrace } from './request-spans.ts';
 
-/** Records an exchange that is over in the metrics, the access log and its trace, then tells its owners. */
-export function recordFinished(
-  exchange: Exchange,
-  log: Pick<Log, 'access'>,
-  requests: Pick<RequestCounts, 'done'>,
-): void {
+/** Where an exchange that is over is recorded. */
+export interface FinishedParts {
+  readonly log: Pick<Log, 'access'>;
+  readonly refusals: Pick<CountedRefusals, 'count'>;
+  readonly metrics: { readonly requests: Pick<RequestCounts, 'done'> };
+}
+
+/** Records an exchange that is over in the metrics, the access log, the audit and its trace, then tells its owners. */
+export function recordFinished(exchange: Exchange, { log, refusals, metrics }: FinishedParts): void {
   exchange.onClose?.();
-  const { method, path, route, outcome, caller } = exchange;
+  const { method, path, route, outcome, caller, address } = exchange;
   const { status, bodyBytes } = exchange.response;
   const { startedMs, takenAt } = exchange;
   const durationMs = performance.now() - startedMs;
   const ownMs = takenAt === 0 ? durationMs : takenAt - startedMs;
-  requests.done(route, method, status, outcome, durationMs, ownMs);
+  metrics.requests.done(route, method, status, outcome, durationMs, ownMs);
+  if (outcome !== 'ok') refusals.count(outcome, address);
   log.access({
     method,
     path: exchange.targetIsGood ? path : '',
@@ -27,7 +32,7 @@ export function recordFinished(
     credentialKind: caller === null ? '' : caller.kind === 'session' ? 'session' : 'key',
     credentialId: caller === null ? '' : caller.credentialId,
     requestId: exchange.id,
-    address: exchange.address,
+    address,
     bytesIn: exchange.bytesIn,
     bytesOut: bodyBytes,
     reason: exchange.reason,

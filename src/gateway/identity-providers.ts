@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Config } from '../config/schema.ts';
 import type { RecentUse } from '../credentials/recent-use.ts';
 import type { Audit } from '../endpoints/audit.ts';
+import type { ChangeAudit } from '../endpoints/change-audit.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
 import { createProviderAccounts } from '../endpoints/provider-accounts.ts';
 import { createProviderExchange } from '../endpoints/provider-exchange.ts';
@@ -27,6 +28,7 @@ export interface SignInParts {
   readonly isKnownOrigin: IsKnownOrigin;
   readonly recentUse: RecentUse;
   readonly audit: Audit;
+  readonly changeAudit: ChangeAudit;
   readonly log: Log;
   readonly tracing: Tracing | null;
   readonly now: () => number;
@@ -46,7 +48,7 @@ export async function composeIdentityProviders(
   config: Config,
   parts: SignInParts,
 ): Promise<ProviderEndpoints> {
-  const { stores, signIn, isKnownOrigin, recentUse, audit, log, tracing, now } = parts;
+  const { stores, signIn, isKnownOrigin, recentUse, audit, changeAudit, log, tracing, now } = parts;
   const { records, singleUse } = stores;
   const starts = createSignInStarts({
     secret: await records.secret('sign_in', randomBytes(secretBytes)),
@@ -74,7 +76,9 @@ export async function composeIdentityProviders(
         isHttps: config.base_url.startsWith('https:'),
         signIn,
         recentUse,
+        records,
         audit,
+        changeAudit,
         now,
       }),
     ]),

@@ -9,6 +9,7 @@ import { unreadableReason } from '../http/refusal-reason.ts';
 import type { CertificatePair } from '../http1/server.ts';
 import type { Log } from '../log/log.ts';
 import type { Tracing } from '../tracing/tracing.ts';
+import type { CountedRefusals } from './counted-refusals.ts';
 import type { CurrentGateway } from './current-gateway.ts';
 import type { Engine } from './engine.ts';
 import { recordFinished } from './finished-exchange.ts';
@@ -20,6 +21,7 @@ export interface ListenerParts {
   readonly engine: Engine;
   readonly current: CurrentGateway;
   readonly log: Log;
+  readonly refusals: Pick<CountedRefusals, 'count'>;
   readonly metrics: GatewayMetrics;
   /** Null: nothing is traced. */
   readonly tracing: Tracing | null;
@@ -82,7 +84,7 @@ export class PublicListener {
   }
 
   #createServer(config: Config, tls: CertificatePair | null): PublicServer {
-    const { current, log, metrics, tracing } = this.#parts;
+    const { current, tracing } = this.#parts;
     return new PublicServer({
       ...serverSettings(config),
       createListener: this.#parts.engine.createListener,
@@ -96,7 +98,7 @@ export class PublicListener {
         if (tracing === null) current.refuse(exchange, refusal);
         else traceExchange(tracing, exchange, () => current.refuse(exchange, refusal));
       },
-      onClosed: (exchange) => recordFinished(exchange, log, metrics.requests),
+      onClosed: (exchange) => recordFinished(exchange, this.#parts),
       onUnreadable: (...unreadable) => this.#recordUnreadable(...unreadable),
     });
   }

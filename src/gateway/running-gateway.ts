@@ -8,6 +8,9 @@ import type { CurrentGateway } from './current-gateway.ts';
 import type { PublicListener } from './public-listener.ts';
 import type { rememberStart } from './restart-only.ts';
 
+/** How long the audit events that are left may take at a stop, ms: two attempts at an unavailable store. */
+const maxAuditFlushMs = 2_000;
+
 /** What a serving gateway is made of, in the order it was started. */
 export interface RunningParts {
   /** What it was started with. */
@@ -87,6 +90,7 @@ export class RunningGateway {
     listener.close();
     await current.close();
     await background.flush();
+    await lasting.auditTrail.close(maxAuditFlushMs);
     await lasting.stores.close();
     await lasting.tracing?.close();
     // Last but for the log: probes ask here whether the drain is over.

@@ -5,6 +5,7 @@ import type { Log } from '../log/log.ts';
 import { createOpenStreams } from '../proxy/open-streams.ts';
 import { loadTracing } from '../tracing/load.ts';
 import type { Tracing } from '../tracing/tracing.ts';
+import { startAuditTrail } from './audit-trail.ts';
 import { startBackgroundWork } from './background-work.ts';
 import { openBootstrap } from './bootstrap.ts';
 import { composeGateway, type LastingParts } from './compose.ts';
@@ -45,6 +46,7 @@ export async function startGateway(
   const restartOnly = rememberStart(config);
   const recentUse = createRecentUse(records);
   const cookieNames = new Set<string>();
+  const auditTrail = startAuditTrail(records, { log, registry: metrics.registry, now });
   const engine = await loadEngine(config, log);
   const lasting: LastingParts = {
     engine,
@@ -53,6 +55,7 @@ export async function startGateway(
     cookieNames,
     streams,
     log,
+    auditTrail,
     metrics,
     tracing,
     now,
@@ -64,7 +67,14 @@ export async function startGateway(
     metrics.revocationSeen(afterMs);
   });
 
-  const listener = new PublicListener(config, { engine, current, log, metrics, tracing });
+  const listener = new PublicListener(config, {
+    engine,
+    current,
+    log,
+    refusals: auditTrail.refusals,
+    metrics,
+    tracing,
+  });
   const bootstrapToken = await openBootstrap(records, config);
   const address = await listener.listen(config.listen.host, config.listen.port);
   health.serveFrom(stores);

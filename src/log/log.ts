@@ -1,5 +1,6 @@
 import { type DestinationStream, type Logger, pino } from 'pino';
 import { type AccessEntry, accessLine } from './access-line.ts';
+import type { AuditChanges, AuditEventName, AuditTarget } from './audit-events.ts';
 import { createLineWriter } from './line-writer.ts';
 import { readableLine } from './readable-line.ts';
 
@@ -32,21 +33,13 @@ export function actorOfSession(user: string, session: string): Actor {
   return { user, session, kind: 'session' };
 }
 
-/** What an audit entry says of a change: what was added and removed of scopes, of everything else only the names. */
-export interface AuditChanges {
-  readonly fields?: readonly string[];
-  readonly scopes?: { readonly added: readonly string[]; readonly removed: readonly string[] };
-  /** Ids of sets. */
-  readonly scope_sets?: { readonly added: readonly string[]; readonly removed: readonly string[] };
-}
-
 /** Something that changes or probes access. */
 export interface AuditEntry {
   /** As in the records; absent if only the log has it. */
   readonly id?: string;
   /** When it happened, epoch ms; default: now. */
   readonly time?: number;
-  readonly event: string;
+  readonly event: AuditEventName;
   readonly outcome: 'success' | 'failure';
   readonly actor: Actor;
   /** Id of the user it is about; null if there is none. */
@@ -56,7 +49,7 @@ export interface AuditEntry {
   /** Name of the identity provider of a sign-in. */
   readonly provider?: string;
   /** What was changed; absent if only the access of `subject` was. */
-  readonly target?: { readonly type: string; readonly id: string } | null;
+  readonly target?: AuditTarget | null;
   readonly changes?: AuditChanges | null;
   /** The `sub` of a refused user at the provider, proven by it, if no user is linked: the argument for `user link`. */
   readonly providerSubject?: string;

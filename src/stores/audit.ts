@@ -1,22 +1,25 @@
-import type { AuditChanges, AuditEntry } from '../log/log.ts';
+import type { AuditChanges } from '../log/audit-events.ts';
+import type { AuditEntry } from '../log/log.ts';
 import type { Awaitable } from './awaitable.ts';
 import type { FieldFilter, ListPage, ListQuery } from './list-query.ts';
 
-/** An audit line that is still to be numbered and dated. */
-export type AuditDraft = Omit<AuditEntry, 'id' | 'time'>;
+/** An audit line that is still to be numbered and dated; with an `id` it is kept once, however often it is written. */
+export type AuditDraft = Omit<AuditEntry, 'time'>;
 
 /** An audit line as the records keep it. */
 export interface AuditEvent
   extends Pick<
     AuditEntry,
-    'event' | 'outcome' | 'actor' | 'reason' | 'address' | 'userAgent' | 'requestId' | 'repeated'
+    'outcome' | 'actor' | 'reason' | 'address' | 'userAgent' | 'requestId' | 'repeated'
   > {
   /** The order of commits, ascending. */
   readonly seq: number;
   readonly id: string;
+  /** As in log/audit-events.ts, of whichever version wrote it. */
+  readonly event: string;
   /** Epoch ms; never less than that of an earlier event. */
   readonly time: number;
-  readonly target: NonNullable<AuditEntry['target']> | null;
+  readonly target: { readonly type: string; readonly id: string } | null;
   readonly changes: AuditChanges | null;
 }
 
@@ -26,6 +29,8 @@ export interface AuditOf<Result> {
   readonly drafts: (result: Result) => readonly AuditDraft[];
   /** Called after the commit, with as many entries as there were drafts. */
   readonly onWritten: (entries: readonly AuditEntry[]) => void;
+  /** Whether one of the gateways on the store shall write the lines to its log, too. */
+  readonly isForGateways?: boolean;
 }
 
 /** What audit events are listed by: the order of commits. */

@@ -1,3 +1,5 @@
+import type { UserWithSets } from './user.ts';
+
 /** An account at an identity provider (OpenID Connect Core §2: `iss` and `sub` together). */
 export interface Identity {
   readonly issuer: string;
@@ -26,4 +28,11 @@ export interface NewIdentityUser {
 export interface UserIdentity extends Identity {
   /** Whether the user was created by its first sign-in. */
   readonly madeUser: boolean;
+}
+
+/** The user of an identity that was accepted. */
+export interface AcceptedIdentity {
+  readonly found: UserWithSets;
+  /** The same before this sign-in; undefined: the sign-in created the user. */
+  readonly before: UserWithSets | undefined;
 }

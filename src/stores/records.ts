@@ -2,7 +2,13 @@ import type { ApiKey, ApiKeyPage, ApiKeyWithOwner } from './api-key.ts';
 import type { ApiKeyQuery } from './api-key-query.ts';
 import type { AuditOf, AuditRecords } from './audit.ts';
 import type { Awaitable } from './awaitable.ts';
-import type { Identity, IdentityClaims, NewIdentityUser, UserIdentity } from './identity.ts';
+import type {
+  AcceptedIdentity,
+  Identity,
+  IdentityClaims,
+  NewIdentityUser,
+  UserIdentity,
+} from './identity.ts';
 import type { InvitationRecords } from './invitation-records.ts';
 import type { ScopeSet } from './scope-set.ts';
 import type { ScopeSetRecords } from './scope-set-records.ts';
@@ -76,13 +82,14 @@ export interface Records extends AuditRecords, InvitationRecords, ScopeSetRecord
   acceptIdentity(
     claims: IdentityClaims,
     newUser: NewIdentityUser | null,
-  ): Promise<{ readonly found: UserWithSets; readonly isNew: boolean } | undefined>;
+    audit?: AuditOf<AcceptedIdentity>,
+  ): Promise<AcceptedIdentity | undefined>;
   /**
    * Links the identity to the user. False when there is no such user. Refuses `conflict` when it is linked to another.
    */
-  linkIdentity(userId: string, identity: Identity, at: number): Promise<boolean>;
+  linkIdentity(userId: string, identity: Identity, at: number, audit?: AuditOf<void>): Promise<boolean>;
   /** Unlinks the identity from the user. False when it was not linked to that user. Refuses `last_administrator`. */
-  unlinkIdentity(userId: string, identity: Identity): Promise<boolean>;
+  unlinkIdentity(userId: string, identity: Identity, audit?: AuditOf<void>): Promise<boolean>;
   identitiesOf(userId: string): Awaitable<readonly UserIdentity[]>;
 
   /** Sets by id, the built-in one included; unknown ids are left out. */
@@ -122,11 +129,18 @@ export interface Records extends AuditRecords, InvitationRecords, ScopeSetRecord
    * Sets the generated token if the bootstrap is open and has none yet; with `reset` reopens it first. Gives the state
    * afterwards.
    */
-  setBootstrapToken(token: string, options: { readonly reset: boolean }): Promise<BootstrapState>;
+  setBootstrapToken(
+    token: string,
+    options: { readonly reset: boolean },
+    audit?: AuditOf<BootstrapState>,
+  ): Promise<BootstrapState>;
 
   /** Keeps the events of a command, as JSON, until a gateway takes them; changes `version`. */
   keepCommandEvents(entries: readonly string[]): Promise<void>;
-  /** Takes the events of commands, oldest first: each goes once to one of the gateways on the store. */
+  /**
+   * Takes the audit lines that were left for the log of a gateway (as that, or by `isForGateways`), oldest first: each
+   * goes once to one of the gateways on the store.
+   */
   takeCommandEvents(): Promise<readonly string[]>;
 
   /** Resolves when the store responds, rejects `store_unavailable` otherwise. */

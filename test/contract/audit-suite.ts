@@ -1,4 +1,5 @@
 import t from 'tap';
+import type { AuditEventName } from '../../src/log/audit-events.ts';
 import type { AuditEntry } from '../../src/log/log.ts';
 import type { AuditDraft, AuditEvent, AuditOf, AuditQuery } from '../../src/stores/audit.ts';
 import type { FieldFilter } from '../../src/stores/list-query.ts';
@@ -10,7 +11,8 @@ const byKey = { user: 'u', key: 'k', kind: 'api_key' } as const;
 
 function draft(event: string, changes: Partial<AuditDraft> = {}): AuditDraft {
   return {
-    event,
+    // The store takes any name.
+    event: event as AuditEventName,
     outcome: 'success',
     actor: { user: 'u', session: 's', kind: 'session' },
     subject: null,

@@ -25,11 +25,13 @@ export function runIdentitiesSuite({ name, create }: RecordsFactory): void {
     const second = await openSecond();
     const claims = claimsOf('s1', { displayName: 'Ada', email: 'ada@example.com', scopes: ['x'] });
     const first = await store.acceptIdentity(claims, userNamed('u1', 'Ada'));
-    t.match(first, { isNew: true, found: { user: { id: 'u1', username: 'Ada', passwordHash: null } } });
+    t.match(first, { found: { user: { id: 'u1', username: 'Ada', passwordHash: null } } });
+    t.equal(first?.before, undefined);
     t.match(first?.found, { user: { displayName: 'Ada', email: 'ada@example.com' } });
     t.strictSame(first?.found.grants, [{ issuer, grants: null, scopes: ['x'], scopeSets: [] }]);
     const next = await second.acceptIdentity(claims, userNamed('u2', 'Ada'));
-    t.match(next, { isNew: false, found: { user: { id: 'u1' } } });
+    t.match(next, { found: { user: { id: 'u1' } } });
+    t.strictSame(next?.before, next?.found, 'which changes nothing');
     t.strictSame(await second.findUser('u1'), first?.found);
     t.strictSame(await store.identitiesOf('u1'), [{ issuer, subject: 's1', madeUser: true }]);
     t.match(await store.bootstrap(), { open: false }, 'the first user, however created, closes it');
@@ -75,7 +77,7 @@ export function runIdentitiesSuite({ name, create }: RecordsFactory): void {
       ),
     );
     t.equal(new Set(made.map((response) => response?.found.user.id)).size, 1);
-    t.equal(made.filter((response) => response?.isNew).length, 1);
+    t.equal(made.filter((response) => response !== undefined && response.before === undefined).length, 1);
     t.equal((await store.listUsers()).length, 1);
   });
 
@@ -86,7 +88,7 @@ export function runIdentitiesSuite({ name, create }: RecordsFactory): void {
     const granting = claimsOf('s1', { displayName: 'no', scopes: ['x', 'y'], scopeSets: ['administrator'] });
     const before = store.version();
     t.match(await store.acceptIdentity(granting, null), {
-      isNew: false,
+      before: { user: { id: 'local' }, grants: [{ issuer, scopes: [] }] },
       found: {
         user: { id: 'local', displayName: null, scopes: ['own', 'x'], scopeSets: ['s'] },
         grants: [{ issuer, grants: null, scopes: ['x', 'y'], scopeSets: ['administrator'] }],
@@ -120,7 +122,8 @@ export function runIdentitiesSuite({ name, create }: RecordsFactory): void {
     await store.acceptIdentity(claimsOf('s1'), userNamed('u1', 'a'));
     await store.updateUser('u1', { disabled: true });
     const response = await store.acceptIdentity(claimsOf('s1', { scopes: ['x'], displayName: 'A' }), null);
-    t.match(response, { isNew: false, found: { user: { disabled: true, displayName: null } } });
+    t.match(response, { found: { user: { disabled: true, displayName: null } } });
+    t.strictSame(response?.before, response?.found);
     t.strictSame(response?.found.grants, [{ issuer, grants: null, scopes: [], scopeSets: [] }]);
   });
 
@@ -145,7 +148,8 @@ export function runIdentitiesSuite({ name, create }: RecordsFactory): void {
     await store.acceptIdentity(claimsOf('s1'), userNamed('u1', 'a'));
     await store.removeUser('u1', { keepKeys: false });
     t.equal(await store.acceptIdentity(claimsOf('s1'), null), undefined);
-    t.match(await store.acceptIdentity(claimsOf('s1'), userNamed('u2', 'a')), { isNew: true });
+    const again = await store.acceptIdentity(claimsOf('s1'), userNamed('u2', 'a'));
+    t.equal(again?.found.user.id, 'u2');
   });
 
   t.test(`${name}: the names of the grants are stored, and updated on their own, too`, async (t) => {

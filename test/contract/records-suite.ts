@@ -3,6 +3,7 @@ import type { Records } from '../../src/stores/records.ts';
 import type { ScopeSet } from '../../src/stores/scope-set.ts';
 import { runApiKeyPagingSuite } from './api-key-paging-suite.ts';
 import { runApiKeysSuite } from './api-keys-suite.ts';
+import { runAuditFeedSuite } from './audit-feed-suite.ts';
 import { runAuditSuite } from './audit-suite.ts';
 import { runIdentitiesSuite } from './identities-suite.ts';
 import { runSecretsSuite } from './secrets-suite.ts';
@@ -31,4 +32,5 @@ export function runRecordsSuite(factory: RecordsFactory): void {
   runApiKeyPagingSuite(factory);
   runSecretsSuite(factory);
   runAuditSuite(factory);
+  runAuditFeedSuite(factory);
 }

@@ -75,6 +75,7 @@ t.test('a sign-in names the account and the session', async (t) => {
     actor: bySession(userId, sessionIdOf(setCookies[0]!)),
     subject: userId,
     session: sessionIdOf(setCookies[0]!),
+    target: { type: 'session', id: sessionIdOf(setCookies[0]!) },
     address: from,
     request_id: 'in-1',
   });
@@ -123,6 +124,7 @@ t.test('reuse of a refresh cookie names the session it ended, once', async (t) =
     actor: anonymous,
     subject: userId,
     session: sessionIdOf(first),
+    target: { type: 'session', id: sessionIdOf(first) },
     address: from,
     request_id: 'reuse',
   });
@@ -147,6 +149,7 @@ t.test('a sign-out logs every session it ended', async (t) => {
       actor: bySession(userId, sessionIdOf(one.cookie)),
       subject: userId,
       session: sessionIdOf(cookie),
+      target: { type: 'session', id: sessionIdOf(cookie) },
       address: from,
       request_id: 'out-1',
     });
@@ -166,6 +169,7 @@ t.test("the end of a disabled user's session is logged", async (t) => {
     actor: { user: null, kind: 'system' },
     subject: id,
     session: sessionIdOf(cookie),
+    target: { type: 'session', id: sessionIdOf(cookie) },
     address: from,
     request_id: 'gone',
   });

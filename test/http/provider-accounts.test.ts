@@ -60,6 +60,38 @@ t.test('an account is issuer and subject, whatever the name and the address', as
   );
 });
 
+t.test('what a sign-in makes of a user is in the audit, in its transaction', async (t) => {
+  const grants = [{ claim: 'groups', value: 'readers', scopes: ['store:read'] }];
+  const { signIn, folder, auditLines } = await start(t, { grants });
+  const claims = { sub: '1', preferred_username: 'alice', name: 'Alice' };
+  const id = subjectOf(await signIn({ ...claims, groups: ['readers'] }));
+  await signIn({ ...claims, groups: ['readers'] });
+  await signIn({ ...claims, name: 'Alice B', groups: [] });
+  const filters = [{ field: 'target', operator: 'eq', value: id }] as const;
+  const query = { sortBy: 'time', sortOrder: 'asc', filters, size: 10 } as const;
+  const { items } = await withRecords(folder, async (records) => records.listAuditEvents(query));
+  const actor = { user: null, kind: 'provider' };
+  t.match(items, [
+    {
+      event: 'user_created',
+      actor,
+      target: { type: 'user', id },
+      changes: { fields: ['username', 'display_name'], scopes: { added: ['store:read'], removed: [] } },
+    },
+    {
+      event: 'user_changed',
+      actor,
+      changes: { fields: ['display_name'], scopes: { added: [], removed: ['store:read'] } },
+    },
+  ]);
+  t.equal(items.length, 2, 'none of a sign-in that changes nothing');
+  for (const { id: eventId, event } of items)
+    t.match(
+      auditLines().filter((line) => line.id === eventId),
+      [{ event, subject: id, provider: 'idp' }],
+    );
+});
+
 t.test('one subject at two issuers is two people', async (t) => {
   const gateway = await start(t);
   await withRecords(gateway.folder, async (records) => {

@@ -31,8 +31,8 @@ testOnEveryStore('what is changed over HTTP is in the audit, as in the log', asy
   t.equal((await call('DELETE', key.id)).status, 404, 'which leaves no line');
 
   const { events } = await follow(gateway);
-  t.strictSame(namesOf(events), ['user_created', 'api_key_created', 'api_key_deleted']);
-  const [activated, created, deleted] = events;
+  t.strictSame(namesOf(events), ['user_created', 'login_succeeded', 'api_key_created', 'api_key_deleted']);
+  const [activated, signedIn, created, deleted] = events;
   t.match(activated, {
     outcome: 'success',
     actor: { user: null, kind: 'anonymous' },
@@ -41,6 +41,12 @@ testOnEveryStore('what is changed over HTTP is in the audit, as in the log', asy
     reason: null,
     user_agent: null,
   });
+  t.match(signedIn, {
+    outcome: 'success',
+    actor: { user: administratorId, kind: 'session', session: /./ },
+    changes: null,
+  });
+  t.strictSame(signedIn.target, { type: 'session', id: signedIn.actor.session });
   t.match(created, {
     actor: { user: administratorId, kind: 'session', session: /./ },
     target: { type: 'api_key', id: key.id },
@@ -65,7 +71,7 @@ testOnEveryStore('following the next page returns every event once', async (t, s
   const gateway = await startKeyAdministration(t, { config: stores });
   const { mint, call } = gateway;
   const start = await follow(gateway);
-  t.strictSame(namesOf(start.events), ['user_created']);
+  t.strictSame(namesOf(start.events), ['user_created', 'login_succeeded']);
   const idle = await follow(gateway, start.next);
   t.strictSame(idle.events, [], 'nothing new yet');
   const keys = [await mint(), await mint(), await mint()];
@@ -96,11 +102,11 @@ testOnEveryStore('the newest come first, by pages to both sides', async (t, stor
   const page = async (query: string) =>
     (await api.send({ path: auditPath + query, ...asAdministrator })).json;
   const first = await page('?size=3');
-  t.equal(first.total, 5);
+  t.equal(first.total, 6);
   t.strictSame(namesOf(first.items), ['api_key_created', 'api_key_created', 'api_key_created']);
   t.equal(first.previous_page, null);
   const second = await page(`?size=3&cursor=${first.next_page}`);
-  t.strictSame(namesOf(second.items), ['api_key_created', 'user_created']);
+  t.strictSame(namesOf(second.items), ['api_key_created', 'login_succeeded', 'user_created']);
   t.equal(second.next_page, null);
   t.strictSame((await page(`?size=3&cursor=${second.previous_page}`)).items, first.items);
   t.strictSame((await page(`?size=3&cursor=${first.current_page_backwards}`)).items, first.items);

@@ -1,7 +1,9 @@
 import t from 'tap';
+import { createChangeAudit } from '../../src/endpoints/change-audit.ts';
 import type { Call } from '../../src/endpoints/endpoint.ts';
 import { createProviderExchange } from '../../src/endpoints/provider-exchange.ts';
 import { Refusal } from '../../src/errors.ts';
+import type { AuditOf } from '../../src/stores/audit.ts';
 
 type Options = Parameters<typeof createProviderExchange>[0];
 
@@ -15,7 +17,7 @@ function setUp(maySignIn: () => Promise<boolean>) {
       response: 'id_token',
       redeem: async () => ({ issuer: 'i', subject: 's', start: null }),
     },
-    accounts: { accept: async () => ({ found: { user }, isNew: false }), maySignIn },
+    accounts: { accept: async () => ({ found: { user }, before: { user } }), maySignIn },
     signIn: {
       start: async () => ({
         session: { id: 'session-1', userId: user.id },
@@ -24,12 +26,16 @@ function setUp(maySignIn: () => Promise<boolean>) {
       cancel: async ({ id }: { id: string }) => void events.push(`cancelled ${id}`),
     },
     recentUse: { noteLogin: () => events.push('login noted') },
+    records: {
+      addAuditEvents: async ({ drafts, onWritten }: AuditOf<void>) => onWritten(drafts()),
+    },
+    changeAudit: createChangeAudit({ audit: ({ event }) => void events.push(event) }),
     audit: (_: unknown, entry: { event: string; reason?: string }) =>
       events.push(entry.event, ...(entry.reason === undefined ? [] : [entry.reason])),
     now: () => 0,
   };
   const [get] = createProviderExchange(parts as unknown as Options);
-  const exchange = { query: 'assertion=a', head: { cookie: '' } };
+  const exchange = { query: 'assertion=a', head: { cookie: '', userAgent: '' } };
   const call = { exchange, principal: null, id: '', body: Buffer.alloc(0) };
   return { events, handle: () => get!.handle(call as unknown as Call<'open'>) };
 }
@@ -37,7 +43,7 @@ function setUp(maySignIn: () => Promise<boolean>) {
 t.test('a session is handed over if its account may sign in', async (t) => {
   const { handle, events } = setUp(async () => true);
   t.match(await handle(), { status: 200 });
-  t.strictSame(events, ['login noted', 'login_succeeded']);
+  t.strictSame(events, ['login_succeeded', 'login noted']);
 });
 
 t.test('a session created for a user disabled in the meantime is revoked', async (t) => {

@@ -7,6 +7,7 @@ import { Refusal } from '../../errors.ts';
 import { everyProblem } from '../../input/every-problem.ts';
 import { readJson } from '../../input/json-body.ts';
 import { readQuery } from '../../input/query.ts';
+import type { AuditEventName } from '../../log/audit-events.ts';
 import type { ApiKey } from '../../stores/api-key.ts';
 import type { Records } from '../../stores/records.ts';
 import { administratorSetId, type ScopeSet } from '../../stores/scope-set.ts';
@@ -136,7 +137,7 @@ class Minting {
   }
 }
 
-function entryOf(event: string, { id, scopes, scopeSets }: ApiKey, caller: Principal): ChangeEntry {
+function entryOf(event: AuditEventName, { id, scopes, scopeSets }: ApiKey, caller: Principal): ChangeEntry {
   const granted = (added: readonly string[]) => ({ added, removed: [] });
   return {
     event,

@@ -6,6 +6,7 @@ import { heldScopes } from '../../credentials/scopes.ts';
 import { Refusal } from '../../errors.ts';
 import { assertIfMatch, entityTagOf } from '../../http/if-match.ts';
 import { readJson } from '../../input/json-body.ts';
+import type { AuditEventName } from '../../log/audit-events.ts';
 import type { CallerFound } from '../../stores/caller.ts';
 import { administratorSetId } from '../../stores/scope-set.ts';
 import type { Changed, ScopeSetRecord, ScopeSetRecords } from '../../stores/scope-set-records.ts';
@@ -151,7 +152,7 @@ function assertChangeable({ id, managed }: ScopeSetRecord): void {
   if (managed) throw new Refusal('managed');
 }
 
-function entryOf(event: string, principal: Call['principal'], { id }: ScopeSetRecord): ChangeEntry {
+function entryOf(event: AuditEventName, principal: Call['principal'], { id }: ScopeSetRecord): ChangeEntry {
   return {
     event,
     outcome: 'success',

@@ -3,6 +3,7 @@ import { canonicalAccountName, parseUsername } from '../../credentials/account-n
 import { Refusal } from '../../errors.ts';
 import { assertIfMatch, entityTagOf } from '../../http/if-match.ts';
 import { readJson } from '../../input/json-body.ts';
+import type { AuditEventName } from '../../log/audit-events.ts';
 import type { Changed } from '../../stores/scope-set-records.ts';
 import type { UserRecord, UserRecordChanges } from '../../stores/user-records.ts';
 import { actorOf } from '../audit.ts';
@@ -88,7 +89,7 @@ function addedTo(own: readonly string[], wanted: readonly string[] = []): readon
 /** Disabling and enabling have an event of their own, and so has a password; all else is a change. */
 function entriesOf(principal: Call['principal'], { before, after }: Changed<UserRecord>) {
   if (before === after) return [];
-  const entry = (event: string) => userEntry(event, principal, after);
+  const entry = (event: AuditEventName) => userEntry(event, principal, after);
   const changes = userChanges(before, after);
   const others = changes?.fields?.filter((name) => name !== 'disabled' && name !== 'password') ?? [];
   const isChanged = others.length > 0 || changes?.scopes !== undefined || changes?.scope_sets !== undefined;

@@ -5,6 +5,7 @@ import { heldScopes } from '../../credentials/scopes.ts';
 import { Refusal, ValidationError } from '../../errors.ts';
 import { assertIfMatch } from '../../http/if-match.ts';
 import { readQuery } from '../../input/query.ts';
+import type { AuditEventName } from '../../log/audit-events.ts';
 import type { ListedApiKey } from '../../stores/api-key.ts';
 import type { CallerFound } from '../../stores/caller.ts';
 import { administratorSetId } from '../../stores/scope-set.ts';
@@ -99,7 +100,7 @@ function writtenIn({ key, sets }: ListedApiKey, catalogue: ReadonlySet<string>):
 
 function entriesOf(principal: Call['principal'], { found, deletedKeys, transferredKeys }: RemovedUser) {
   const removed = { ...userEntry('user_removed', principal, found), changes: userChanges(found, null) };
-  const keyEntry = (event: string, id: string): ChangeEntry => ({
+  const keyEntry = (event: AuditEventName, id: string): ChangeEntry => ({
     ...userEntry(event, principal, found),
     key: id,
     target: { type: 'api_key', id },

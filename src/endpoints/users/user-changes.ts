@@ -4,6 +4,7 @@ import type { Held } from '../../credentials/holdings.ts';
 import { type PasswordHasher, parsePassword } from '../../credentials/passwords.ts';
 import { Refusal, ValidationError } from '../../errors.ts';
 import type { Exchange } from '../../http/exchange.ts';
+import type { AuditEventName } from '../../log/audit-events.ts';
 import type { Actor } from '../../log/log.ts';
 import type { CallerFound } from '../../stores/caller.ts';
 import type { Records } from '../../stores/records.ts';
@@ -75,7 +76,11 @@ export async function hashPassword<None extends null | undefined>(
 }
 
 /** An entry about a user. */
-export function userEntry(event: string, principal: Call['principal'], { user }: UserRecord): ChangeEntry {
+export function userEntry(
+  event: AuditEventName,
+  principal: Call['principal'],
+  { user }: UserRecord,
+): ChangeEntry {
   return {
     event,
     outcome: 'success',

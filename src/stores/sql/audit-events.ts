@@ -1,6 +1,7 @@
 import { uuidv7 } from 'uuidv7';
 import type { AuditEntry } from '../../log/log.ts';
 import type { AuditDraft, AuditOf } from '../audit.ts';
+import { leaveForGateways } from './command-events.ts';
 import type { SqlDatabase } from './database.ts';
 import { run, type Steps } from './steps.ts';
 
@@ -9,7 +10,7 @@ const takeNumbers = `UPDATE audit_state SET seq = seq + ?, time = CASE WHEN time
   RETURNING seq, time`;
 const insertEvent = `INSERT INTO audit (seq, id, time, event, outcome, actor_kind, actor_user, actor_credential,
     target_type, target_id, address, request_id, is_probe, body)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`;
 
 /** Steps that number, date and keep events; `now` is epoch ms. Gives the entries as they are kept. */
 export function* addAuditEvents(drafts: readonly AuditDraft[], now: number): Steps<readonly AuditEntry[]> {
@@ -21,7 +22,7 @@ export function* addAuditEvents(drafts: readonly AuditDraft[], now: number): Ste
     now,
   );
   const { seq, time } = taken!;
-  const entries = drafts.map((draft): AuditEntry => ({ ...draft, id: uuidv7(), time }));
+  const entries = drafts.map((draft): AuditEntry => ({ ...draft, id: draft.id ?? uuidv7(), time }));
   for (const [index, entry] of entries.entries())
     yield* insert(seq - entries.length + 1 + index, time, entry);
   return entries;
@@ -38,8 +39,8 @@ function* insert(seq: number, time: number, entry: AuditEntry): Steps<void> {
 }
 
 /** The lines of a change that may find nothing to change, and then has none. */
-export function whereFound<T>({ drafts, onWritten }: AuditOf<T>): AuditOf<T | undefined> {
-  return { drafts: (result) => (result === undefined ? [] : drafts(result)), onWritten };
+export function whereFound<T>({ drafts, ...audit }: AuditOf<T>): AuditOf<T | undefined> {
+  return { ...audit, drafts: (result) => (result === undefined ? [] : drafts(result)) };
 }
 
 /** Makes a change and keeps its audit events in one transaction: both, or neither. */
@@ -54,6 +55,7 @@ export async function writeAudited<T>(
   const result = await database.write(function* () {
     const made = yield* steps();
     entries = yield* addAuditEvents(audit.drafts(made), now());
+    if (audit.isForGateways) yield* leaveForGateways(entries);
     return made;
   });
   audit.onWritten(entries);

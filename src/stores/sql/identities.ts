@@ -1,8 +1,16 @@
 import { Refusal } from '../../errors.ts';
-import type { Identity, IdentityClaims, NewIdentityUser, UserIdentity } from '../identity.ts';
+import type { AuditOf } from '../audit.ts';
+import type {
+  AcceptedIdentity,
+  Identity,
+  IdentityClaims,
+  NewIdentityUser,
+  UserIdentity,
+} from '../identity.ts';
 import type { Records } from '../records.ts';
 import type { NewUser, User, UserWithSets } from '../user.ts';
 import { keepingAdministrator } from './administrator-watch.ts';
+import { whereFound, writeAudited } from './audit-events.ts';
 import type { SqlDatabase } from './database.ts';
 import type { Dialect } from './dialect.ts';
 import { first, noteChange, run, type Steps } from './steps.ts';
@@ -40,14 +48,22 @@ const removeSets = `DELETE FROM identity_scope_sets WHERE ${thatIdentity}`;
 const setProfile = 'UPDATE users SET display_name = ?, email = ? WHERE id = ?';
 
 /** Identities in SQL; `now` is the clock, in epoch milliseconds. */
-export function createIdentities({ dialect, many, write }: SqlDatabase, now: () => number): Identities {
+export function createIdentities(database: SqlDatabase, now: () => number): Identities {
+  const { dialect, many } = database;
   const byUser = `${selectIdentity(dialect)} WHERE i.user_id = ? ORDER BY i.created, i.issuer, i.subject`;
   const steps = new IdentitySteps(dialect, now);
 
   return {
-    acceptIdentity: (claims, newUser) => write(() => steps.accept(claims, newUser)),
-    linkIdentity: (userId, identity, at) => write(() => steps.link(userId, identity, at)),
-    unlinkIdentity: (userId, identity) => write(() => steps.unlink(userId, identity)),
+    acceptIdentity: (claims, newUser, audit) =>
+      writeAudited(database, now, () => steps.accept(claims, newUser), audit && whereFound(audit)),
+    linkIdentity: async (userId, identity, at, audit) => {
+      const linking = () => steps.link(userId, identity, at);
+      return (await writeAudited(database, now, linking, audit && whereChanged(audit))) !== 'no_user';
+    },
+    unlinkIdentity: async (userId, identity, audit) => {
+      const unlinking = () => steps.unlink(userId, identity);
+      return (await writeAudited(database, now, unlinking, audit && whereChanged(audit))) === 'changed';
+    },
     identitiesOf: (userId) =>
       many(byUser, [userId], (rows: readonly IdentityRow[]) => rows.map(toUserIdentity)),
   };
@@ -58,6 +74,14 @@ function selectIdentity(dialect: Dialect): string {
       (SELECT ${dialect.arrayOf('s.set_id', 's.set_id')} FROM identity_scope_sets s
         WHERE s.issuer = i.issuer AND s.subject = i.subject) AS "scopeSets"
     FROM identities i`;
+}
+
+/** What became of a link. */
+type LinkOutcome = 'changed' | 'unchanged' | 'no_user';
+
+/** The lines of a link that may be as it shall be already, and then has none. */
+function whereChanged({ drafts, ...audit }: AuditOf<void>): AuditOf<LinkOutcome> {
+  return { ...audit, drafts: (outcome) => (outcome === 'changed' ? drafts() : []) };
 }
 
 /** The transactions that change identities. */
@@ -75,10 +99,7 @@ class IdentitySteps {
       SELECT ?, ?, e.value FROM ${dialect.elementsOf('?')} e WHERE true ON CONFLICT DO NOTHING`;
   }
 
-  *accept(
-    claims: IdentityClaims,
-    newUser: NewIdentityUser | null,
-  ): Steps<{ readonly found: UserWithSets; readonly isNew: boolean } | undefined> {
+  *accept(claims: IdentityClaims, newUser: NewIdentityUser | null): Steps<AcceptedIdentity | undefined> {
     const known = yield* this.#find(claims);
     if (known === undefined) {
       if (newUser === null) return undefined;
@@ -86,26 +107,26 @@ class IdentitySteps {
     }
     const identity = known ?? (yield* this.#find(claims))!;
     const before = yield* this.#ownerOf(identity);
-    if (before.user.disabled) return { found: before, isNew: false };
+    if (before.user.disabled) return { found: before, before };
     yield* this.#refresh(claims, identity, before.user);
-    return { found: yield* this.#ownerOf(identity), isNew: known === undefined };
+    return { found: yield* this.#ownerOf(identity), before: known && before };
   }
 
-  *link(userId: string, identity: Identity, at: number): Steps<boolean> {
-    if ((yield* first(selectUserId, userId)) === undefined) return false;
+  *link(userId: string, identity: Identity, at: number): Steps<LinkOutcome> {
+    if ((yield* first(selectUserId, userId)) === undefined) return 'no_user';
     const known = yield* this.#find(identity);
     if (known !== undefined && known.userId !== userId) throw new Refusal('conflict');
-    if (known !== undefined) return true;
+    if (known !== undefined) return 'unchanged';
     yield* run(insertIdentity, identity.issuer, identity.subject, userId, 0, at);
     yield* this.#noteUser(userId);
-    return true;
+    return 'changed';
   }
 
-  *unlink(userId: string, identity: Identity): Steps<boolean> {
-    if ((yield* this.#find(identity))?.userId !== userId) return false;
+  *unlink(userId: string, identity: Identity): Steps<LinkOutcome> {
+    if ((yield* this.#find(identity))?.userId !== userId) return 'unchanged';
     yield* keepingAdministrator(() => run(removeIdentity, identity.issuer, identity.subject));
     yield* this.#noteUser(userId);
-    return true;
+    return 'changed';
   }
 
   *#find({ issuer, subject }: Identity): Steps<IdentityRow | undefined> {

@@ -32,7 +32,7 @@ export function createSqlRecords(database: SqlDatabase, now: () => number): SqlR
     ...createInvitations(database, now),
     ...createScopeSets(database, now),
     ...createApiKeys(database, now),
-    ...createSecrets(database),
+    ...createSecrets(database, now),
     ...createCommandEvents(database),
     ...createAudit(database, now),
   };

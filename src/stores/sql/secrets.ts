@@ -1,4 +1,5 @@
 import type { BootstrapState, Records, SigningKey } from '../records.ts';
+import { writeAudited } from './audit-events.ts';
 import type { SqlDatabase } from './database.ts';
 import { all, first, run, type Steps } from './steps.ts';
 
@@ -27,14 +28,16 @@ const selectBootstrap = 'SELECT open, token FROM bootstrap';
 const keepToken = 'UPDATE bootstrap SET token = ? WHERE open = 1 AND token IS NULL';
 const resetToken = 'UPDATE bootstrap SET open = 1, token = ?';
 
-/** Signing keys, secrets and the bootstrap token in SQL. */
-export function createSecrets({ one, many, write }: SqlDatabase): Secrets {
+/** Signing keys, secrets and the bootstrap token in SQL; `now` is the clock, in epoch milliseconds. */
+export function createSecrets(database: SqlDatabase, now: () => number): Secrets {
+  const { one, many, write } = database;
   return {
     signingKeys: () => many(selectSigningKeys, [], (rows: readonly SigningKey[]) => rows),
     addSigningKey: (key) => write(() => addSigningKey(key)),
     secret: (name, candidate) => write(() => keepSecret(name, candidate)),
     bootstrap: () => one(selectBootstrap, [], toBootstrapState),
-    setBootstrapToken: (token, { reset }) => write(() => setBootstrapToken(token, reset)),
+    setBootstrapToken: (token, { reset }, audit) =>
+      writeAudited(database, now, () => setBootstrapToken(token, reset), audit),
   };
 }
 

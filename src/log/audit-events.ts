@@ -1,0 +1,72 @@
+/** What is documented of an event; docs/audit.md has the same table. */
+export interface AuditEventKind {
+  /** The type of `target`; null: it has none. */
+  readonly target: AuditTarget['type'] | null;
+  /** What `changes` may hold. */
+  readonly changes: readonly (keyof AuditChanges)[];
+  readonly kept: AuditKeeping;
+}
+
+/**
+ * How an event reaches the records: `with_change`, in the transaction of what it is about, which is not done without it;
+ * `afterwards`, which never holds up what takes access away; `counted`, as one of many refusals; or in the log alone.
+ */
+export type AuditKeeping = 'with_change' | 'afterwards' | 'counted' | 'log';
+
+/** What was changed. */
+export interface AuditTarget {
+  readonly type: 'user' | 'scope_set' | 'api_key' | 'session';
+  readonly id: string;
+}
+
+/** What an audit entry says of a change: what was added and removed of scopes, of everything else only the names. */
+export interface AuditChanges {
+  readonly fields?: readonly string[];
+  readonly scopes?: { readonly added: readonly string[]; readonly removed: readonly string[] };
+  /** Ids of sets. */
+  readonly scope_sets?: { readonly added: readonly string[]; readonly removed: readonly string[] };
+}
+
+const held = ['scopes', 'scope_sets'] as const;
+const everything = ['fields', ...held] as const;
+
+const table = {
+  user_created: { target: 'user', changes: everything, kept: 'with_change' },
+  user_changed: { target: 'user', changes: everything, kept: 'with_change' },
+  user_removed: { target: 'user', changes: everything, kept: 'with_change' },
+  user_disabled: { target: 'user', changes: [], kept: 'with_change' },
+  user_enabled: { target: 'user', changes: [], kept: 'with_change' },
+  password_changed: { target: 'user', changes: [], kept: 'with_change' },
+  identity_linked: { target: 'user', changes: ['fields'], kept: 'with_change' },
+  identity_unlinked: { target: 'user', changes: ['fields'], kept: 'with_change' },
+  throttle_lifted: { target: 'user', changes: [], kept: 'with_change' },
+  invitation_created: { target: 'user', changes: [], kept: 'with_change' },
+  invitation_redeemed: { target: 'user', changes: ['fields'], kept: 'with_change' },
+  bootstrap_token_reset: { target: null, changes: [], kept: 'with_change' },
+  scope_set_created: { target: 'scope_set', changes: ['fields', 'scopes'], kept: 'with_change' },
+  scope_set_changed: { target: 'scope_set', changes: ['fields', 'scopes'], kept: 'with_change' },
+  scope_set_removed: { target: 'scope_set', changes: ['fields', 'scopes'], kept: 'with_change' },
+  api_key_created: { target: 'api_key', changes: held, kept: 'with_change' },
+  api_key_deleted: { target: 'api_key', changes: [], kept: 'with_change' },
+  api_key_transferred: { target: 'api_key', changes: ['fields'], kept: 'with_change' },
+  login_succeeded: { target: 'session', changes: [], kept: 'with_change' },
+  session_revoked: { target: 'session', changes: [], kept: 'afterwards' },
+  refresh_token_reused: { target: 'session', changes: [], kept: 'afterwards' },
+  login_failed: { target: null, changes: [], kept: 'counted' },
+  activation_failed: { target: null, changes: [], kept: 'counted' },
+  invitation_failed: { target: null, changes: [], kept: 'counted' },
+  api_key_refused: { target: null, changes: [], kept: 'counted' },
+  request_refused: { target: null, changes: [], kept: 'counted' },
+  records_copied: { target: null, changes: [], kept: 'log' },
+} as const satisfies Record<string, AuditEventKind>;
+
+/** The name of an event. */
+export type AuditEventName = keyof typeof table;
+
+/** The events that are not part of a transaction of the records. */
+export type UnrecordedAuditEvent = {
+  [Name in AuditEventName]: (typeof table)[Name]['kept'] extends 'with_change' ? never : Name;
+}[AuditEventName];
+
+/** Every event there is, by name. */
+export const auditEvents: Readonly<Record<AuditEventName, AuditEventKind>> = table;

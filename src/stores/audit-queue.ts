@@ -1,0 +1,110 @@
+import { Refusal } from '../errors.ts';
+import type { AuditDraft } from './audit.ts';
+import type { Records } from './records.ts';
+
+/** How many events wait for the store at most: a few megabytes. */
+const maxWaiting = 10_000;
+/** Refusals may fill only a part of it: a flood of them must not displace what was revoked. */
+const maxWaitingForRefusals = maxWaiting / 10;
+/** So many are written in one transaction. */
+const batchSize = 50;
+const retryAfterMs = 1_000;
+
+/** What is reported of a queue. */
+export interface AuditQueueEvents {
+  /** Events that are in the records now. */
+  onWritten(count: number): void;
+  /** Events that are only in the log: too many were waiting, or the process ends. */
+  onLost(count: number): void;
+  /** Events that were dropped because the records can't take them: a defect. */
+  onError(error: unknown): void;
+}
+
+/**
+ * Events that must not hold up what they are about: kept in the records as soon as the store takes them, in order, each
+ * once. What waits is lost with the process.
+ */
+export class AuditQueue {
+  readonly #records: Pick<Records, 'addAuditEvents'>;
+  readonly #events: AuditQueueEvents;
+  #waiting: AuditDraft[] = [];
+  #sending: Promise<void> | null = null;
+  #retryTimer: NodeJS.Timeout | null = null;
+  #isClosed = false;
+
+  constructor(records: Pick<Records, 'addAuditEvents'>, events: AuditQueueEvents) {
+    this.#records = records;
+    this.#events = events;
+  }
+
+  /** How many are waiting. */
+  get length(): number {
+    return this.#waiting.length;
+  }
+
+  /** Adds an event, which needs an `id`; never throws. */
+  add(draft: AuditDraft): void {
+    this.#add([draft], maxWaiting);
+  }
+
+  /** Adds events that count refusals. */
+  addRefusals(drafts: readonly AuditDraft[]): void {
+    this.#add(drafts, maxWaitingForRefusals);
+  }
+
+  #add(drafts: readonly AuditDraft[], most: number): void {
+    const room = this.#isClosed ? 0 : Math.max(0, most - this.#waiting.length);
+    this.#waiting.push(...drafts.slice(0, room));
+    if (drafts.length > room) this.#events.onLost(drafts.length - room);
+    if (this.#retryTimer === null) this.#send();
+  }
+
+  /** Writes what waits, for at most `timeoutMs`; what is left then is lost. */
+  async close(timeoutMs: number): Promise<void> {
+    if (this.#retryTimer !== null) clearTimeout(this.#retryTimer);
+    this.#send();
+    await Promise.race([this.#sending, pause(timeoutMs)]);
+    this.#isClosed = true;
+    if (this.#retryTimer !== null) clearTimeout(this.#retryTimer);
+    const left = this.#waiting.length;
+    this.#waiting = [];
+    if (left > 0) this.#events.onLost(left);
+  }
+
+  #send(): void {
+    this.#retryTimer = null;
+    this.#sending ??= this.#writeAll().finally(() => {
+      this.#sending = null;
+    });
+  }
+
+  /** Never rejects. */
+  async #writeAll(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      const batch = this.#waiting.slice(0, batchSize);
+      try {
+        await this.#records.addAuditEvents({ drafts: () => batch, onWritten() {} });
+        this.#events.onWritten(batch.length);
+      } catch (error) {
+        if (error instanceof Refusal && error.code === 'store_unavailable') {
+          if (!this.#isClosed) this.#retryLater();
+          return;
+        }
+        this.#events.onError(error);
+        this.#events.onLost(batch.length);
+      }
+      this.#waiting = this.#waiting.slice(batch.length);
+    }
+  }
+
+  #retryLater(): void {
+    this.#retryTimer = setTimeout(() => this.#send(), retryAfterMs);
+    this.#retryTimer.unref();
+  }
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, ms).unref();
+  });
+}
