@@ -14,6 +14,7 @@ const untraced: ReadonlySet<string> = new Set([
   'noteUse',
   'pruneAuditEvents',
   'takeCommandEvents',
+  'countLive',
   'prune',
   'onEnded',
   'ping',

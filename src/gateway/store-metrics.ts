@@ -76,7 +76,7 @@ const recordsOperations: Record<
 };
 
 const sessionsOperations: Record<
-  Exclude<keyof Sessions, 'onEnded' | 'prune' | 'ping' | 'close'>,
+  Exclude<keyof Sessions, 'onEnded' | 'countLive' | 'prune' | 'ping' | 'close'>,
   Operation
 > = {
   create: 'write',
@@ -85,6 +85,8 @@ const sessionsOperations: Record<
   find: 'read',
   revoke: 'write',
   revokeAllOf: 'write',
+  list: 'read',
+  revokeAll: 'write',
 };
 
 const attemptsOperations: Record<keyof Attempts, Operation> = {
@@ -122,6 +124,7 @@ export function measureStores(stores: Stores, registry: MetricsRegistry): Stores
     type: 'counter',
     collect: () => all.map(({ labels, errors }) => ({ labels, value: errors() })),
   });
+  addLiveSessions(registry, stores.sessions);
   if (stores.recordsPool !== undefined) addRecordsPool(registry, stores.recordsPool);
   return {
     records: measured(stores.records, recordsOperations, measures.records),
@@ -130,6 +133,22 @@ export function measureStores(stores: Stores, registry: MetricsRegistry): Stores
     singleUse: measured(stores.singleUse, singleUseOperations, measures.sessions),
     close: () => stores.close(),
   };
+}
+
+/** Counted when scraped: the store knows the number without visiting the sessions. */
+function addLiveSessions(registry: MetricsRegistry, sessions: Pick<Sessions, 'countLive'>): void {
+  registry.add({
+    name: 'sessions',
+    help: 'Live sessions in the session store; absent while it is unavailable.',
+    type: 'gauge',
+    async collect() {
+      try {
+        return [{ labels: {}, value: await sessions.countLive() }];
+      } catch {
+        return [];
+      }
+    },
+  });
 }
 
 function addRecordsPool(registry: MetricsRegistry, load: () => PoolLoad): void {

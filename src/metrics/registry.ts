@@ -15,7 +15,7 @@ export interface SampledMetric {
   readonly help: string;
   readonly type: 'counter' | 'gauge' | 'histogram';
   /** `name` is the whole name. */
-  collect(name: string): Sample[];
+  collect(name: string): Sample[] | Promise<Sample[]>;
 }
 
 /** How a pool of connections is used at one moment; `busy` and `free` are all of them. */
@@ -57,7 +57,7 @@ export function createMetricsRegistry(): MetricsRegistry {
   function add(metric: SampledMetric): void {
     const { help, type } = metric;
     const name = `postern_${metric.name}`;
-    const get = async () => ({ name, help, type, values: metric.collect(name), aggregator: 'sum' });
+    const get = async () => ({ name, help, type, values: await metric.collect(name), aggregator: 'sum' });
     registry.registerMetric({ name, help, get } as unknown as Metric);
   }
 

@@ -1,4 +1,6 @@
 import type { Awaitable } from './awaitable.ts';
+import type { ListPage } from './list-query.ts';
+import type { SessionQuery } from './session-query.ts';
 
 /** A signed-in browser or client. Instants are epoch milliseconds by the store's clock. */
 export interface Session {
@@ -53,7 +55,7 @@ export interface LiveSession {
 export type EndedListener = (id: string, afterMs: number) => void;
 
 /**
- * The session store. Every method but `prune` and `revokeAllOf` is one atomic step on the store's own clock and rejects
+ * The session store. Every method but `list`, `prune`, `revokeAllOf` and `revokeAll` is one atomic step on the store's own clock and rejects
  * with {@link ../errors.ts Refusal} `store_unavailable` when the store is unavailable; a failure changes nothing.
  */
 export interface Sessions {
@@ -70,6 +72,13 @@ export interface Sessions {
    */
   findLive(id: string): Awaitable<LiveSession | undefined>;
   find(id: string): Awaitable<Session | undefined>;
+  /**
+   * One page of the live sessions. By `created` it is exact while sessions come and go: a session that is there all the
+   * while is on exactly one page.
+   */
+  list(query: SessionQuery): Awaitable<ListPage<Session>>;
+  /** How many sessions are alive. */
+  countLive(): Awaitable<number>;
   /** Ends the session; undefined when it was not alive. */
   revoke(id: string): Promise<Session | undefined>;
   /**
@@ -77,6 +86,8 @@ export interface Sessions {
    * again.
    */
   revokeAllOf(userId: string, exceptId?: string): Promise<readonly string[]>;
+  /** Ends every session that is listed; gives their ids. After a failure some may have ended: call it again. */
+  revokeAll(): Promise<readonly string[]>;
   /** Adds a listener for sessions ended by any process, if the store notifies them; SQLite doesn't. */
   onEnded(listener: EndedListener): void;
   /** Deletes expired sessions; gives how many. Called at intervals. */

@@ -2,6 +2,7 @@ import type { Test } from 'tap';
 import type { RedisStores } from '../../src/stores/redis/open.ts';
 import { runAttemptsSuite } from './attempts-suite.ts';
 import { newTenant, openRedisStoresUnderTest } from './redis-stores.ts';
+import { runSessionListsSuite } from './session-lists-suite.ts';
 import { runSessionsSuite } from './sessions-suite.ts';
 import { runSingleUseSuite } from './single-use-suite.ts';
 import { createManualClock } from './sqlite-stores.ts';
@@ -25,6 +26,7 @@ export function runRedisStoresSuite({ name, url, everywhere }: RedisPlace): void
     return { store: await open(), openSecond: open, seesAtOnce: false, advance };
   }
 
+  runSessionListsSuite({ name, create: (t) => create(t, 'sessions') });
   runSessionsSuite({ name, create: (t) => create(t, 'sessions') });
   runSingleUseSuite({ name, create: (t) => create(t, 'singleUse') });
   runAttemptsSuite({

@@ -8,13 +8,15 @@ import { administrator, bootstrapToken } from '../support/gateway.ts';
 import { requireProgram } from '../support/programs.ts';
 import { type RedisOptions, type RedisServer, requireRedis, startRedis } from '../support/redis-server.ts';
 import { logText, startReplica, statusesAt } from '../support/replicas.ts';
+import { scrape } from '../support/scrape.ts';
 import { walkGraceMs, walkThroughStore } from '../support/store-walk.ts';
 
 /** Every command that a Redis user needs permission for to run the session store. */
 const commands = [
   ...['client|setname', 'info', 'ping', 'time', 'subscribe', 'publish'],
-  ...['eval', 'evalsha', 'del', 'exists', 'pexpireat', 'pttl', 'set', 'incrby', 'hdel'],
-  ...['hgetall', 'hmget', 'hset', 'zadd', 'zrange', 'zrevrange', 'zrem', 'zremrangebyscore'],
+  ...['eval', 'evalsha', 'del', 'exists', 'pexpireat', 'pttl', 'set', 'incrby'],
+  ...['hgetall', 'hmget', 'hset', 'hdel', 'zadd', 'zscore', 'zcard', 'zcount'],
+  ...['zrange', 'zrevrange', 'zrem', 'zremrangebyscore'],
 ];
 const secret = 'a:secret/with@every%thing';
 const wrongSecret = 'another-secret';
@@ -143,6 +145,7 @@ t.test('a Redis user needs the documented commands, keys and channel, and no mor
   const one = await startWith({ env: secretVariable });
   const other = await startWith({ file }, one.folder);
   await walkThroughStore(one, other);
+  t.equal((await scrape(one.managementPort)).value('sessions'), 1);
   t.same(await redis.command('ACL', 'LOG'), [], 'nothing was denied');
   t.notOk(logText(one.folder).includes(secret));
   const used = String(await redis.command('INFO', 'commandstats'));

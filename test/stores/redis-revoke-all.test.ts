@@ -75,6 +75,14 @@ async function sessionsStored(redis: RedisServer): Promise<object> {
 async function judge(t: Test, stage: Stage, at: number, fault: string): Promise<void> {
   const { redis, relay, sessions, straight } = stage;
   await prepare(stage);
+  // What the case before left to the background may have made the store unavailable only afterwards.
+  await sleep(30);
+  await eventually('it is available', () =>
+    sessions.ping().then(
+      () => true,
+      () => false,
+    ),
+  );
   const armed = relay.arm({ fault: faults[fault]!, at, commands: isOfOperation });
   const failure = await sessions.revokeAllOf(user).then(
     (ended) => void t.strictSame([...ended].sort(), [...ids].sort()),

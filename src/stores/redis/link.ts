@@ -6,15 +6,19 @@ import { createStoreClock, type StoreClock } from './store-clock.ts';
 
 /** Runs commands and scripts: bounded in time, without a queue, and failing at once while the store is unavailable. */
 export interface RedisLink {
-  readonly clock: Pick<StoreClock, 'now'>;
+  readonly clock: Pick<StoreClock, 'now' | 'earliest'>;
   /** The current client; a renewal replaces it. */
   readonly client: CommandClient;
   readonly isDown: boolean;
   /**
-   * Runs a script on the one key; gives the parts of its reply, the first being its outcome. Rejects `store_unavailable`
-   * within the command timeout; the script has then run within that time or never will.
+   * Runs a script on a key, or on keys of one Cluster slot; gives the parts of its reply, the first being its outcome.
+   * Rejects `store_unavailable` within the command timeout; the script has then run within that time or never will.
    */
-  run(script: Script, key: string, args: readonly (string | number)[]): Promise<readonly unknown[]>;
+  run(
+    script: Script,
+    key: string | readonly string[],
+    args: readonly (string | number)[],
+  ): Promise<readonly unknown[]>;
   /**
    * Sends a command that only reads, or cleans up. Rejects `store_unavailable` within the command timeout, and when
    * `parse` throws.
@@ -39,9 +43,10 @@ export function openLink({ open, commandTimeoutMs, testClock, events }: LinkOpti
 
   async function run(
     script: Script,
-    key: string,
+    key: string | readonly string[],
     args: readonly (string | number)[],
   ): Promise<readonly unknown[]> {
+    const keys = [key].flat();
     const givenUpAt = performance.now() + commandTimeoutMs;
     for (;;) {
       const sentAt = performance.now();
@@ -49,7 +54,7 @@ export function openLink({ open, commandTimeoutMs, testClock, events }: LinkOpti
       // With a clock that is behind here a script misses its deadline early, which corrects the clock.
       const deadline = Math.floor(clock.earliest() + remainingMs);
       const reply = await connection.send(
-        (client) => evaluate(client, script, key, [deadline, testClock?.() ?? '', ...args]),
+        (client) => evaluate(client, script, keys, [deadline, testClock?.() ?? '', ...args]),
         parseScriptReply,
         remainingMs,
       );
@@ -79,14 +84,14 @@ export function openLink({ open, commandTimeoutMs, testClock, events }: LinkOpti
 async function evaluate(
   client: CommandClient,
   { sha, source }: Script,
-  key: string,
+  keys: readonly string[],
   args: readonly (string | number)[],
 ): Promise<unknown> {
   try {
-    return await client.evalsha(sha, 1, key, ...args);
+    return await client.evalsha(sha, keys.length, ...keys, ...args);
   } catch (error) {
     if (!(error instanceof Error && error.message.startsWith('NOSCRIPT'))) throw error;
-    return client.eval(source, 1, key, ...args);
+    return client.eval(source, keys.length, ...keys, ...args);
   }
 }
 

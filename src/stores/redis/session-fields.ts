@@ -46,6 +46,40 @@ export function sessionIdsFrom(reply: unknown): readonly string[] {
   return reply.map(String);
 }
 
+/** One page of a list, read by ranks. */
+export interface RankedPage {
+  /** How many entries are within the range. */
+  readonly total: number;
+  /** How many of these come before the page by their instants, and how many after it. */
+  readonly lower: number;
+  readonly higher: number;
+  /** In ascending order. */
+  readonly entries: readonly { readonly id: string; readonly instant: number }[];
+}
+
+/** Parses what the script that reads a page returns. Throws TypeError on anything else. */
+export function pageFrom([total, lower, higher, entries]: readonly unknown[]): RankedPage {
+  if (!Array.isArray(entries) || entries.length % 2 !== 0) throw new TypeError('unexpected reply for a page');
+  const pairs = Array.from({ length: entries.length / 2 }, (_, index) => ({
+    id: String(entries[2 * index]),
+    instant: wholeNumber(entries[2 * index + 1], 'instant'),
+  }));
+  return { total: countFrom(total), lower: countFrom(lower), higher: countFrom(higher), entries: pairs };
+}
+
+/** Parses a number of things. Throws TypeError on anything else. */
+export function countFrom(value: unknown): number {
+  if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return value;
+  throw new TypeError('unexpected reply instead of a number');
+}
+
+/** Parses so many texts, each of which may be nil. Throws TypeError on anything else. */
+export function textsFrom(reply: unknown, length: number): readonly (string | null)[] {
+  const isText = (value: unknown) => value === null || typeof value === 'string';
+  if (Array.isArray(reply) && reply.length === length && reply.every(isText)) return reply;
+  throw new TypeError('unexpected reply instead of texts');
+}
+
 /** Parses a whole number as Redis keeps it. Throws TypeError on anything else. */
 export function wholeNumber(text: unknown, name: string): number {
   const number = typeof text === 'string' && text !== '' ? Number(text) : Number.NaN;

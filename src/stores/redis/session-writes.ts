@@ -6,22 +6,27 @@ import type { LivenessCache } from './liveness-cache.ts';
 import { scripts } from './scripts.ts';
 import { fieldsOf, parsed, sessionFrom, wholeNumber } from './session-fields.ts';
 import { SessionIndex } from './session-index.ts';
+import type { SessionList } from './session-list.ts';
 
 /** How many sessions are ended at a time. */
 const endBatch = 100;
 
 /** What changes sessions: every step a script on one key. */
-export class SessionWrites implements Pick<Sessions, 'create' | 'present' | 'revoke' | 'revokeAllOf'> {
+export class SessionWrites
+  implements Pick<Sessions, 'create' | 'present' | 'revoke' | 'revokeAllOf' | 'revokeAll'>
+{
   readonly #link: RedisLink;
   readonly #keys: Keys;
   readonly #cache: LivenessCache;
   readonly #index: SessionIndex;
+  readonly #list: SessionList;
 
-  constructor(link: RedisLink, keys: Keys, cache: LivenessCache) {
+  constructor(link: RedisLink, keys: Keys, cache: LivenessCache, list: SessionList) {
     this.#link = link;
     this.#keys = keys;
     this.#cache = cache;
     this.#index = new SessionIndex(link, keys);
+    this.#list = list;
   }
 
   /** As {@link Sessions.create}. */
@@ -39,6 +44,8 @@ export class SessionWrites implements Pick<Sessions, 'create' | 'present' | 'rev
       expires: parsed(() => wholeNumber(String(expires), 'expires')),
       generation: 1,
     };
+    // Listed only once it exists: until then a page that lists it would take it for ended.
+    await this.#list.add(created);
     this.#cache.set(liveSession(created), sentAt);
     return { session: created, now };
   }
@@ -78,9 +85,12 @@ export class SessionWrites implements Pick<Sessions, 'create' | 'present' | 'rev
     if (outcome === 'reused') {
       this.#cache.end(id);
       this.#index.remove(session.userId, [id]);
+      this.#unlist(session);
       return { outcome, session };
     }
     this.#cache.set(liveSession(session), sentAt);
+    // In the background: the list is about to be right, and the client waits for the cookie alone.
+    this.#list.add(session).catch(() => {});
     return { outcome: 'current', session, rotated: rotated === 1, now: session.lastUsed };
   }
 
@@ -97,6 +107,7 @@ export class SessionWrites implements Pick<Sessions, 'create' | 'present' | 'rev
     const session = parsed(() => sessionFrom(id, fields));
     if (session === undefined) return undefined;
     this.#index.remove(session.userId, [id]);
+    this.#unlist(session);
     return session.expires > (now as number) ? session : undefined;
   }
 
@@ -104,15 +115,37 @@ export class SessionWrites implements Pick<Sessions, 'create' | 'present' | 'rev
   async revokeAllOf(userId: string, exceptId?: string): Promise<readonly string[]> {
     const ids = (await this.#index.idsOf(userId)).filter((id) => id !== exceptId);
     const ended: string[] = [];
-    for (let start = 0; start < ids.length; start += endBatch) {
-      const batch = ids.slice(start, start + endBatch);
-      for (const result of await Promise.allSettled(batch.map((id) => this.revoke(id)))) {
-        if (result.status === 'rejected') throw result.reason;
-        if (result.value !== undefined) ended.push(result.value.id);
-      }
-    }
+    for (let start = 0; start < ids.length; start += endBatch)
+      ended.push(...(await this.#revokeEach(ids.slice(start, start + endBatch))));
     this.#index.remove(userId, ids);
     return ended;
+  }
+
+  /** As {@link Sessions.revokeAll}. */
+  async revokeAll(): Promise<readonly string[]> {
+    const ended: string[] = [];
+    for (;;) {
+      const ids = await this.#list.oldest(endBatch);
+      if (ids.length === 0) return ended;
+      ended.push(...(await this.#revokeEach(ids)));
+      // Before the next are read: those that were only listed, and those whose removal is still under way.
+      await this.#list.removeMissing(ids);
+    }
+  }
+
+  /** Ends these sessions at once; gives the ids of those that were alive. */
+  async #revokeEach(ids: readonly string[]): Promise<readonly string[]> {
+    const ended: string[] = [];
+    for (const result of await Promise.allSettled(ids.map((id) => this.revoke(id)))) {
+      if (result.status === 'rejected') throw result.reason;
+      if (result.value !== undefined) ended.push(result.value.id);
+    }
+    return ended;
+  }
+
+  /** In the background: what is left on a list is not shown. */
+  #unlist(session: Session): void {
+    this.#list.remove(session).catch(() => {});
   }
 }
 

@@ -6,6 +6,7 @@ import { LivenessCache } from './liveness-cache.ts';
 import { startRechecks } from './rechecks.ts';
 import type { SessionEnds } from './session-ends.ts';
 import { sessionFrom } from './session-fields.ts';
+import { SessionList } from './session-list.ts';
 import { SessionWrites } from './session-writes.ts';
 
 export interface RedisSessionsOptions {
@@ -32,7 +33,8 @@ export function createRedisSessions(options: RedisSessionsOptions): Sessions {
   });
   const { subscription } = sessionEnds;
   const liveness = new Liveness({ link, keys, cache, subscription, staleIfErrorMs });
-  const writes = new SessionWrites(link, keys, cache);
+  const list = new SessionList(link, keys);
+  const writes = new SessionWrites(link, keys, cache, list);
   const rechecks = startRechecks(options, cache);
 
   return {
@@ -47,10 +49,16 @@ export function createRedisSessions(options: RedisSessionsOptions): Sessions {
       return session !== undefined && session.expires > clock.now() ? session : undefined;
     },
     revoke: (id) => writes.revoke(id),
+    list: (query) => list.page(query),
+    countLive: () => list.count(),
     revokeAllOf: (userId, exceptId) => writes.revokeAllOf(userId, exceptId),
+    revokeAll: () => writes.revokeAll(),
     onEnded: (listener) => void listeners.push(listener),
-    // Redis does it by itself.
-    prune: async () => 0,
+    // Redis deletes sessions by itself, but leaves them on the lists.
+    async prune() {
+      await list.prune();
+      return 0;
+    },
     ping: async () => void (await link.read((client) => client.time())),
     async close() {
       if (rechecks !== null) clearInterval(rechecks);

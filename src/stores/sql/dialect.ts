@@ -4,6 +4,8 @@ import type { Value } from './steps.ts';
 export interface Condition {
   readonly sql: string;
   readonly values: readonly Value[];
+  /** The same for a scan of the table in list order, which it must not lead away from; default `sql`. */
+  readonly inOrder?: string;
 }
 
 /** Where the SQL of one database differs from that of the others. */

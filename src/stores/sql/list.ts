@@ -59,7 +59,7 @@ class List<Query extends ListQuery<string, unknown>, Row, Item> {
 
     // A page towards the start is read in the opposite order and reversed.
     const ascending = (query.sortOrder === 'asc') !== (query.backwards ?? false);
-    const matching = few ? [oneOf(this.#dialect, this.#table.row, few.rows)] : filters;
+    const matching = few ? [oneOf(this.#dialect, this.#table.row, few.rows)] : filters.map(inOrder);
     const rows = yield* this.#rows(query, matching, ascending);
     const items = rows.slice(0, query.size).map((row) => this.#table.toItem(row));
     if (query.backwards) items.reverse();
@@ -126,6 +126,10 @@ class List<Query extends ListQuery<string, unknown>, Row, Item> {
 
 function oneOf({ elementsOf }: Dialect, column: string, rows: string): Condition {
   return { sql: `${column} IN (SELECT value FROM ${elementsOf('?')})`, values: [rows] };
+}
+
+function inOrder({ sql, values, inOrder = sql }: Condition): Condition {
+  return { sql: inOrder, values };
 }
 
 function whereClause(conditions: readonly Condition[]): string {

@@ -13,17 +13,20 @@ export interface SessionStatements {
   readonly update: Statement<[SessionRow]>;
   readonly remove: Statement<[id: string], SessionRow>;
   readonly removeOfUser: Statement<[userId: string, exceptId: string | null], LiveSession>;
+  readonly removeSome: Statement<[limit: number], LiveSession>;
+  readonly countLive: Statement<[now: number], number>;
   readonly removeExpired: Statement<[now: number, limit: number]>;
 }
 
-const columns = `id, user_id AS userId, method, scope, address, user_agent AS userAgent, created,
+/** The columns of a row, by the names of its fields. */
+export const sessionColumns = `id, user_id AS userId, method, scope, address, user_agent AS userAgent, created,
   last_used AS lastUsed, expires, generation, issued, presented,
   CASE WHEN previous_of = generation THEN previous ELSE generation - 1 END AS previous`;
 
 /** Prepares them once for a connection. */
 export function prepareSessionStatements(db: Database): SessionStatements {
   return {
-    byId: db.prepare(`SELECT ${columns} FROM sessions WHERE id = ?`),
+    byId: db.prepare(`SELECT ${sessionColumns} FROM sessions WHERE id = ?`),
     liveById: db.prepare('SELECT id, user_id AS userId, expires FROM sessions WHERE id = ?'),
     insert:
       db.prepare(`INSERT INTO sessions (id, user_id, method, scope, address, user_agent, created, last_used, expires,
@@ -33,10 +36,17 @@ export function prepareSessionStatements(db: Database): SessionStatements {
     update:
       db.prepare(`UPDATE sessions SET last_used = @lastUsed, expires = @expires, generation = @generation,
       issued = @issued, presented = @presented, previous = @previous, previous_of = @generation WHERE id = @id`),
-    remove: db.prepare(`DELETE FROM sessions WHERE id = ? RETURNING ${columns}`),
+    remove: db.prepare(`DELETE FROM sessions WHERE id = ? RETURNING ${sessionColumns}`),
     removeOfUser: db.prepare(
       'DELETE FROM sessions WHERE user_id = ? AND id IS NOT ? RETURNING id, user_id AS userId, expires',
     ),
+    removeSome: db.prepare(
+      `DELETE FROM sessions WHERE id IN (SELECT id FROM sessions LIMIT ?)
+        RETURNING id, user_id AS userId, expires`,
+    ),
+    countLive: db
+      .prepare<[now: number], number>('SELECT count(*) FROM sessions WHERE expires > ?')
+      .pluck() as Statement<[now: number], number>,
     removeExpired: db.prepare(
       'DELETE FROM sessions WHERE id IN (SELECT id FROM sessions WHERE expires <= ? LIMIT ?)',
     ),

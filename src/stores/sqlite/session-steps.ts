@@ -1,5 +1,5 @@
 import { decideRotation, initialRotation, sessionClock } from '../session-rotation.ts';
-import type { NewSession, Presentation, Session, Sessions, SessionTimes } from '../sessions.ts';
+import type { LiveSession, NewSession, Presentation, Session, Sessions, SessionTimes } from '../sessions.ts';
 import type { LiveSessions } from './live-sessions.ts';
 import type { SessionRow, SessionStatements } from './session-statements.ts';
 
@@ -54,7 +54,16 @@ export class SessionSteps {
 
   /** As {@link Sessions.revokeAllOf}. */
   revokeAllOf(userId: string, exceptId: string | undefined): readonly string[] {
-    const removed = this.#statements.removeOfUser.all(userId, exceptId ?? null);
+    return this.#ended(this.#statements.removeOfUser.all(userId, exceptId ?? null));
+  }
+
+  /** Ends up to that many sessions, whosever they are; gives how many were deleted, and which of them were alive. */
+  revokeSome(limit: number): { readonly count: number; readonly live: readonly string[] } {
+    const removed = this.#statements.removeSome.all(limit);
+    return { count: removed.length, live: this.#ended(removed) };
+  }
+
+  #ended(removed: readonly LiveSession[]): readonly string[] {
     for (const { id } of removed) this.#live.delete(id);
     return removed.filter(({ expires }) => expires > this.#now()).map(({ id }) => id);
   }

@@ -3,15 +3,17 @@ import type { Sessions } from '../sessions.ts';
 import type { SingleUse } from '../single-use.ts';
 import { createSqliteAttempts } from './attempts.ts';
 import { createConnection } from './connection.ts';
+import { createSqliteDatabase } from './database.ts';
 import { LiveSessions } from './live-sessions.ts';
 import { openDatabase } from './open.ts';
 import type { SqliteStoreOptions } from './records.ts';
+import { createSessionList } from './session-list.ts';
 import { prepareSessionStatements } from './session-statements.ts';
 import { SessionSteps, toSession } from './session-steps.ts';
 import { createSqliteSingleUse } from './single-use.ts';
 
-/** How many expired sessions are deleted in one transaction: about a millisecond. */
-const pruneBatch = 500;
+/** How many sessions are deleted in one transaction: about a millisecond. */
+const removeBatch = 500;
 
 /** Everything in the file of the sessions, over one connection; `close` closes all of it. */
 export type SqliteSessions = Sessions & SingleUse & Attempts;
@@ -27,6 +29,8 @@ export function createSqliteSessions(file: string, options: SqliteStoreOptions):
   const statements = prepareSessionStatements(db);
   const live = new LiveSessions(connection, statements, staleIfErrorMs);
   const steps = new SessionSteps(statements, live, now);
+  const database = createSqliteDatabase(connection);
+  const list = createSessionList(now);
   const { pruneAttempts, ...attempts } = createSqliteAttempts(connection, now);
   const { consume, release, pruneUsed } = createSqliteSingleUse(connection, now);
 
@@ -41,16 +45,26 @@ export function createSqliteSessions(file: string, options: SqliteStoreOptions):
       const row = read(() => statements.byId.get(id));
       return row !== undefined && row.expires > now() ? toSession(row) : undefined;
     },
+    list: (query) => database.snapshot(() => list(query)),
+    countLive: () => read(() => statements.countLive.get(now()) ?? 0),
     revoke: (id) => write(() => steps.revoke(id)),
     revokeAllOf: (userId, exceptId) => write(() => steps.revokeAllOf(userId, exceptId)),
+    async revokeAll() {
+      const ended: string[] = [];
+      for (;;) {
+        const removed = await write(() => steps.revokeSome(removeBatch));
+        ended.push(...removed.live);
+        if (removed.count < removeBatch) return ended;
+      }
+    },
     // Sessions ended by other processes show when the file is next checked, at every request and every sweep.
     onEnded: () => {},
     async prune() {
       let pruned = 0;
       for (;;) {
-        const { changes } = await write(() => statements.removeExpired.run(now(), pruneBatch));
+        const { changes } = await write(() => statements.removeExpired.run(now(), removeBatch));
         pruned += changes;
-        if (changes < pruneBatch) break;
+        if (changes < removeBatch) break;
       }
       await pruneUsed();
       await pruneAttempts();
