@@ -9,9 +9,10 @@ export interface ScopeGuard {
 
 /**
  * What an endpoint asks of its caller: `open` never looks at a credential, `sign_out` takes the session of a valid
- * token and ignores an invalid one, otherwise a session or an API key that holds all of the scopes.
+ * token and ignores an invalid one, `session` admits any session and no API key, otherwise a session or an API key that
+ * holds all of the scopes.
  */
-export type Guard = 'open' | 'sign_out' | ScopeGuard;
+export type Guard = 'open' | 'sign_out' | 'session' | ScopeGuard;
 
 /** Whom a guard admits; null is a caller that is not identified. */
 export type CallerOf<G extends Guard> = G extends 'open'
@@ -50,4 +51,4 @@ export interface Endpoint<G extends Guard = ScopeGuard> {
 }
 
 /** An endpoint behind any of the guards. */
-export type AnyEndpoint = Endpoint<'open'> | Endpoint<'sign_out'> | Endpoint;
+export type AnyEndpoint = Endpoint<'open'> | Endpoint<'sign_out'> | Endpoint<'session'> | Endpoint;

@@ -21,6 +21,14 @@ export async function requireCaller(
   return principal;
 }
 
+/** The caller of an endpoint for sessions alone. Rejects with `not_authenticated`, `session_required`, and as `identify`. */
+export async function requireSession(identify: Identify, head: RequestHead): Promise<Principal> {
+  const principal = await identify(head, false);
+  if (principal === null) throw new Refusal('not_authenticated');
+  if (principal.kind === 'api_key') throw new Refusal('session_required');
+  return principal;
+}
+
 /**
  * The session of a valid bearer token, for sign-out, which the cookie alone can ask for too: an invalid token counts as
  * absent. Rejects with `session_required` for an API key.

@@ -3,8 +3,8 @@ import { Refusal } from '../errors.ts';
 import type { Exchange } from '../http/exchange.ts';
 import type { Replies, Reply } from '../http/reply.ts';
 import { assertDeclaredSize, WholeBody } from '../http/request-body.ts';
-import type { AnyEndpoint, Endpoint } from './endpoint.ts';
-import { type Identify, requireCaller, sessionIfValid } from './guards.ts';
+import type { AnyEndpoint, CallerOf, Endpoint, ScopeGuard } from './endpoint.ts';
+import { type Identify, requireCaller, requireSession, sessionIfValid } from './guards.ts';
 import { createOpenRequest, type OpenRequests } from './own-request.ts';
 import { isExchangePath } from './provider-paths.ts';
 import type { OwnMatch } from './routes.ts';
@@ -65,7 +65,17 @@ class OwnCall {
 
   respond(endpoint: AnyEndpoint): Promise<Reply> {
     if (endpoint.guard === 'open') return this.#open(endpoint);
-    return endpoint.guard === 'sign_out' ? this.#signOut(endpoint) : this.#guarded(endpoint);
+    if (endpoint.guard === 'sign_out') return this.#signOut(endpoint);
+    const { authenticate } = this.#options;
+    const { head } = this.#exchange;
+    if (endpoint.guard === 'session')
+      return this.#guarded<'session'>(endpoint as Endpoint<'session'>, [], () =>
+        requireSession(authenticate, head),
+      );
+    const { scopes } = endpoint.guard;
+    return this.#guarded<ScopeGuard>(endpoint as Endpoint, scopes, () =>
+      requireCaller(authenticate, head, scopes),
+    );
   }
 
   async #open(endpoint: Endpoint<'open'>): Promise<Reply> {
@@ -78,9 +88,11 @@ class OwnCall {
     return endpoint.handle({ ...(await this.#admit(recheck)), recheck });
   }
 
-  async #guarded(endpoint: Endpoint): Promise<Reply> {
-    const { scopes } = endpoint.guard;
-    const recheck = () => requireCaller(this.#options.authenticate, this.#exchange.head, scopes);
+  async #guarded<G extends 'session' | ScopeGuard>(
+    endpoint: Pick<Endpoint<G>, 'method' | 'handle'>,
+    scopes: readonly string[],
+    recheck: () => Promise<CallerOf<G>>,
+  ): Promise<Reply> {
     const call = { ...(await this.#admit(recheck, scopes)), recheck };
     const reply = await endpoint.handle(call);
     // A change has been made by now, and was judged by what counts for it.

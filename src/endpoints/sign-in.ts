@@ -31,7 +31,7 @@ export interface SignedIn {
 }
 
 /** How much of a User-Agent a session keeps. */
-const maxUserAgentLength = 512;
+const maxUserAgentLength = 256;
 
 /** Creates the last step of login, refresh and exchange. */
 export function createSignIn(options: {

@@ -2,6 +2,7 @@ import type { Holdings } from '../credentials/holdings.ts';
 import type { PasswordHasher } from '../credentials/passwords.ts';
 import type { Audit } from '../endpoints/audit.ts';
 import type { ChangeAudit } from '../endpoints/change-audit.ts';
+import type { CookieAttributes } from '../http/cookies.ts';
 import type { Stores } from './stores.ts';
 
 /** What the endpoints of administration are built from. */
@@ -10,6 +11,7 @@ export interface AdministrationParts {
   readonly catalogue: ReadonlySet<string>;
   readonly holdings: Holdings;
   readonly passwords: PasswordHasher;
+  readonly cookie: CookieAttributes;
   readonly audit: Audit;
   readonly changeAudit: ChangeAudit;
   readonly now: () => number;

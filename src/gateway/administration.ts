@@ -8,7 +8,7 @@ import { createApiKeyList } from '../endpoints/api-keys/list.ts';
 import { createApiKeyRead } from '../endpoints/api-keys/read.ts';
 import { createAuditFilters, createAuditList } from '../endpoints/audit-events/list.ts';
 import { createAuditRead } from '../endpoints/audit-events/read.ts';
-import type { Endpoint } from '../endpoints/endpoint.ts';
+import type { AnyEndpoint, Endpoint } from '../endpoints/endpoint.ts';
 import {
   createScopeSetCreate,
   createScopeSetDelete,
@@ -20,6 +20,7 @@ import {
   createScopeSetRead,
 } from '../endpoints/scope-sets/read.ts';
 import type { AdministrationParts } from './administration-parts.ts';
+import { sessionEndpoints } from './session-endpoints.ts';
 import { userEndpoints } from './user-endpoints.ts';
 
 const secretBytes = 32;
@@ -28,13 +29,14 @@ const secretBytes = 32;
 export async function composeAdministration(
   config: Config,
   parts: AdministrationParts,
-): Promise<readonly Endpoint[]> {
+): Promise<readonly AnyEndpoint[]> {
   const { records } = parts.stores;
   const { catalogue, now } = parts;
   const cursors = createCursors(await records.secret('cursor', randomBytes(secretBytes)));
   return [
     createApiKeyList({ records, cursors, catalogue, now }),
     ...apiKeyEndpoints(config, parts),
+    ...sessionEndpoints(config, parts, cursors),
     ...(config.endpoints.scope_sets === 'own' ? scopeSetEndpoints(parts, cursors) : []),
     ...(config.endpoints.users === 'own' ? userEndpoints(config, parts, cursors) : []),
     ...(config.endpoints.audit === 'own'

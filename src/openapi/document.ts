@@ -16,12 +16,14 @@ import { providerOperations } from './providers.ts';
 import { commonResponses } from './refusals.ts';
 import { type Json, schemaComponents } from './schemas.ts';
 import { scopeSetOperations } from './scope-sets.ts';
+import { sessionOperations } from './sessions.ts';
 import { userOperations } from './users.ts';
 
 const operations: readonly Operation[] = [
   ...authenticationOperations,
   ...providerOperations,
   ...apiKeyOperations,
+  ...sessionOperations,
   ...userOperations,
   ...scopeSetOperations,
   ...auditOperations,
@@ -34,6 +36,7 @@ const tags: Readonly<Record<string, string>> = {
   Authentication: 'Signing in, staying signed in, signing out.',
   Bootstrap: 'The first administrator.',
   ApiKeys: 'Keys for programs.',
+  Sessions: 'Who is signed in.',
   Users: 'People and services.',
   ScopeSets: 'Scopes under a name.',
   Audit: 'Who did what.',

@@ -104,7 +104,7 @@ function successResponse({ description, schema, headers = [] }: OperationSuccess
 function securityOf({ guard, takesCookie }: Operation): Json[] {
   const cookie = takesCookie ? [{ refresh_cookie: [] }] : [];
   if (guard === 'open') return cookie;
-  if (guard === 'sign_out') return [{ access_token: [] }, ...cookie];
+  if (guard === 'sign_out' || guard === 'session') return [{ access_token: [] }, ...cookie];
   return [{ access_token: guard.scopes }, { api_key: guard.scopes }];
 }
 
@@ -112,6 +112,7 @@ function guardRefusals({ guard }: Operation): readonly RefusalCode[] {
   if (guard === 'open') return [];
   const presented: RefusalCode[] = ['ambiguous_credentials', 'not_authenticated', 'invalid_api_key'];
   if (guard === 'sign_out') return [...presented, 'session_required', 'store_unavailable'];
+  if (guard === 'session') return [...presented, 'invalid_token', 'session_required', 'store_unavailable'];
   return [...presented, 'invalid_token', 'insufficient_scope', 'store_unavailable'];
 }
 

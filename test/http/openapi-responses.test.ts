@@ -166,10 +166,34 @@ t.test('real responses match the document', async (t) => {
   const robot = { username: 'robot', kind: 'service' };
   const service = (await call('Users-Create', 201, { bearer, json: robot })).json;
   await call('Users-Invite', 409, { bearer, id: service.id });
+  const { accessToken: anotherSession } = await api.signIn(username, password);
+  const sessions = (await call('Sessions-List', 200, { bearer, query: `?user__eq=${firstId}` })).json.items;
+  const [other, first] = sessions;
+  await call('Sessions-List', 400, { bearer, query: '?cursor=made-up' });
+  await call('Sessions-List', 422, { bearer, query: '?last_used__gt=2026-01-01T00:00:00Z' });
+  await call('Sessions-Filters', 200, { bearer });
+  await call('Sessions-Read', 200, { bearer, id: first.id });
+  await call('Sessions-Read', 200, { bearer, id: first.id, query: '?hydrate=false' });
+  await call('Sessions-Read', 404, { bearer, id: 'nobody' });
+  await call('Sessions-Read', 422, { bearer, id: first.id, query: '?hydrate=perhaps' });
+  await call('Sessions-ListOwn', 200, { bearer });
+  await call('Sessions-ListOwn', 400, { bearer, query: '?cursor=made-up' });
+  await call('Sessions-ListOwn', 422, { bearer, query: '?user__eq=me' });
+  await call('Sessions-FiltersOwn', 200, { bearer });
+  await call('Sessions-DeleteOwn', 404, { bearer, id: 'nobody' });
+  await call('Sessions-DeleteOwn', 204, { bearer: anotherSession, id: other.id });
+  await call('Sessions-DeleteOthers', 422, { bearer });
+  await call('Sessions-DeleteOthers', 204, { bearer, query: '?others=true' });
+  await call('Sessions-Delete', 404, { bearer, id: 'nobody' });
+  const { accessToken: third } = await api.signIn(username, password);
+  const [{ id: thirdId }] = (await call('Sessions-ListOwn', 200, { bearer: third })).json.items;
+  await call('Sessions-Delete', 204, { bearer, id: thirdId });
+  await call('Sessions-DeleteAll', 422, { bearer });
+  await call('Sessions-DeleteAll', 204, { bearer, query: '?user=nobody' });
 
   const powerless = (await api.mintKey(bearer, { label: 'none', scopes: ['store:read'] })).key;
   for (const { id: operationId, responses } of documentedOperations.values()) {
-    if (!/^(?:ApiKeys|Audit|ScopeSets|Users)-/.test(operationId)) continue;
+    if (!/^(?:ApiKeys|Audit|ScopeSets|Sessions|Users)-/.test(operationId)) continue;
     t.ok(responses[403]);
     await call(operationId, 400, { bearer, apiKey, id });
     await call(operationId, 401, { id });

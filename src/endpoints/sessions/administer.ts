@@ -1,0 +1,132 @@
+import { assertHolds } from '../../administration/no-way-up.ts';
+import type { Cursors } from '../../credentials/cursor.ts';
+import type { Principal } from '../../credentials/principal.ts';
+import { Refusal, ValidationError } from '../../errors.ts';
+import { readQuery } from '../../input/query.ts';
+import { administratorSetId } from '../../stores/scope-set.ts';
+import type { Endpoint } from '../endpoint.ts';
+import { createListRequests } from '../lists/list-request.ts';
+import { describeList } from '../lists/list-spec.ts';
+import { LiveSessionFinder, positionOf, presentSession, storeQuery } from './live-sessions.ts';
+import { endedReply, noteEnded, type SessionEndpointOptions } from './session-ends.ts';
+import { endedSessionsQuery, sessionListSpec, sessionQuery } from './session-schemas.ts';
+
+const read = { scopes: ['sessions:read'] } as const;
+const write = { scopes: ['sessions:write'] } as const;
+
+/** `GET /api/admin/sessions/`: one page of all live sessions. */
+export function createSessionList(
+  { sessions, records, holdings }: SessionEndpointOptions,
+  cursors: Cursors,
+): Endpoint {
+  const readRequest = createListRequests(sessionListSpec, cursors);
+  const finder = new LiveSessionFinder(sessions, records);
+  return {
+    method: 'GET',
+    path: '/api/admin/sessions',
+    guard: read,
+    async handle({ exchange, principal }) {
+      const { parameters, query, body } = readRequest(exchange.query);
+      const page = await finder.list(storeQuery(query, exchange.query));
+      const shown = { holdings, hydrate: parameters.hydrate as boolean };
+      return {
+        status: 200,
+        body: body(page, {
+          positionOf: (item) => positionOf(item, query.sortBy),
+          present: (item) => presentSession(item, principal, shown),
+        }),
+      };
+    },
+  };
+}
+
+/** `GET /api/admin/sessions/filters`: what the list can be filtered and sorted by. */
+export function createSessionFilters(): Endpoint {
+  const body = describeList(sessionListSpec);
+  return {
+    method: 'GET',
+    path: '/api/admin/sessions/filters',
+    guard: read,
+    handle: async () => ({ status: 200, body }),
+  };
+}
+
+/** `GET /api/admin/sessions/{id}`. */
+export function createSessionRead({ sessions, records, holdings }: SessionEndpointOptions): Endpoint {
+  const finder = new LiveSessionFinder(sessions, records);
+  return {
+    method: 'GET',
+    path: '/api/admin/sessions/{id}',
+    guard: read,
+    async handle({ exchange, principal, id }) {
+      const { hydrate } = readQuery(exchange.query, sessionQuery);
+      const found = await finder.find(id);
+      if (found === undefined) throw new Refusal('not_found');
+      return { status: 200, body: presentSession(found, principal, { holdings, hydrate }) };
+    },
+  };
+}
+
+/** `DELETE /api/admin/sessions/{id}`: ends a session, also of somebody who holds more than the caller. */
+export function createSessionDelete(options: SessionEndpointOptions): Endpoint {
+  const { sessions } = options;
+  return {
+    method: 'DELETE',
+    path: '/api/admin/sessions/{id}',
+    guard: write,
+    async handle({ exchange, principal, id }) {
+      const ended = await sessions.revoke(id);
+      if (ended === undefined) throw new Refusal('not_found');
+      noteEnded(options, exchange, principal, [ended]);
+      return endedReply(options, principal, [id]);
+    },
+  };
+}
+
+/** `DELETE /api/admin/sessions/?user=<id>` or `?all=true`: ends the sessions of a user, or everyone's. */
+export function createSessionsDelete(options: SessionEndpointOptions): Endpoint {
+  const { sessions } = options;
+  return {
+    method: 'DELETE',
+    path: '/api/admin/sessions',
+    guard: write,
+    async handle({ exchange, principal }) {
+      const userId = whoseSessions(exchange.query);
+      if (userId === null) assertAdministrator(principal);
+      const ended = await (userId === null ? sessions.revokeAll() : sessions.revokeAllOf(userId));
+      noteEnded(
+        options,
+        exchange,
+        principal,
+        ended.map((id) => ({ id, userId })),
+      );
+      return endedReply(options, principal, ended);
+    },
+  };
+}
+
+/** The id of the user; null: everyone. Throws {@link ValidationError} unless exactly one of the two is asked for. */
+function whoseSessions(rawQuery: string | undefined): string | null {
+  const { user, all = false } = readQuery(rawQuery, endedSessionsQuery);
+  if (user !== undefined && all)
+    throw new ValidationError([
+      {
+        type: 'value_error',
+        loc: ['query', 'all'],
+        msg: 'Value error, not together with user',
+        input: 'true',
+        ctx: { error: {} },
+      },
+    ]);
+  if (user === undefined && !all)
+    throw new ValidationError([
+      { type: 'missing', loc: ['query', 'user'], msg: 'Field required', input: null },
+    ]);
+  return user ?? null;
+}
+
+function assertAdministrator({ held, scopeSets }: Principal): void {
+  const sets = new Set(scopeSets);
+  const rights = { scopes: held, scopeSets: sets, holdsEverything: sets.has(administratorSetId) };
+  assertHolds(rights, { scopes: [], scopeSets: [administratorSetId] }, write.scopes);
+}

@@ -1,0 +1,97 @@
+import type { Cursors } from '../../credentials/cursor.ts';
+import { Refusal, ValidationError } from '../../errors.ts';
+import { readQuery } from '../../input/query.ts';
+import type { Endpoint } from '../endpoint.ts';
+import { createListRequests } from '../lists/list-request.ts';
+import { describeList } from '../lists/list-spec.ts';
+import { LiveSessionFinder, positionOf, presentSession, storeQuery } from './live-sessions.ts';
+import { endedReply, noteEnded, type SessionEndpointOptions } from './session-ends.ts';
+import { otherSessionsQuery, ownSessionListSpec } from './session-schemas.ts';
+
+/** `GET /api/self/sessions`: one page of the caller's own sessions. */
+export function createOwnSessionList(
+  { sessions, records, holdings }: SessionEndpointOptions,
+  cursors: Cursors,
+): Endpoint<'session'> {
+  const readRequest = createListRequests(ownSessionListSpec, cursors);
+  const finder = new LiveSessionFinder(sessions, records);
+  return {
+    method: 'GET',
+    path: '/api/self/sessions',
+    guard: 'session',
+    async handle({ exchange, principal }) {
+      const { parameters, query, body } = readRequest(exchange.query);
+      const asked = storeQuery(query, exchange.query);
+      const filters = { ...asked.filters, userId: principal.userId };
+      const page = await finder.list({ ...asked, filters });
+      const shown = { holdings, hydrate: parameters.hydrate as boolean };
+      return {
+        status: 200,
+        body: body(page, {
+          positionOf: (item) => positionOf(item, query.sortBy),
+          present: (item) => presentSession(item, principal, shown),
+        }),
+      };
+    },
+  };
+}
+
+/** `GET /api/self/sessions/filters`: what the list can be filtered and sorted by. */
+export function createOwnSessionFilters(): Endpoint<'session'> {
+  const body = describeList(ownSessionListSpec);
+  return {
+    method: 'GET',
+    path: '/api/self/sessions/filters',
+    guard: 'session',
+    handle: async () => ({ status: 200, body }),
+  };
+}
+
+/** `DELETE /api/self/sessions/{id}`: ends one of the caller's own sessions. */
+export function createOwnSessionDelete(options: SessionEndpointOptions): Endpoint<'session'> {
+  const { sessions } = options;
+  return {
+    method: 'DELETE',
+    path: '/api/self/sessions/{id}',
+    guard: 'session',
+    async handle({ exchange, principal, id }) {
+      const found = await sessions.find(id);
+      if (found?.userId !== principal.userId) throw new Refusal('not_found');
+      const ended = await sessions.revoke(id);
+      if (ended === undefined) throw new Refusal('not_found');
+      noteEnded(options, exchange, principal, [ended]);
+      return endedReply(options, principal, [id]);
+    },
+  };
+}
+
+/** `DELETE /api/self/sessions/?others=true`: ends all of the caller's sessions but the one that asks. */
+export function createOtherSessionsDelete(options: SessionEndpointOptions): Endpoint<'session'> {
+  const { sessions } = options;
+  return {
+    method: 'DELETE',
+    path: '/api/self/sessions',
+    guard: 'session',
+    async handle({ exchange, principal }) {
+      const { others } = readQuery(exchange.query, otherSessionsQuery);
+      if (!others) throw mustBeTrue('others');
+      const { userId, credentialId } = principal;
+      const ended = await sessions.revokeAllOf(userId, credentialId);
+      noteEnded(
+        options,
+        exchange,
+        principal,
+        ended.map((id) => ({ id, userId })),
+      );
+      return { status: 204 };
+    },
+  };
+}
+
+/** The problem of a parameter that is false. */
+function mustBeTrue(name: string): ValidationError {
+  const msg = 'Value error, must be true';
+  return new ValidationError([
+    { type: 'value_error', loc: ['query', name], msg, input: 'false', ctx: { error: {} } },
+  ]);
+}

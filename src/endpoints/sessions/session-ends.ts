@@ -1,0 +1,51 @@
+import type { Holdings } from '../../credentials/holdings.ts';
+import type { Principal } from '../../credentials/principal.ts';
+import { type CookieAttributes, setCookie } from '../../http/cookies.ts';
+import type { Exchange } from '../../http/exchange.ts';
+import type { Reply } from '../../http/reply.ts';
+import type { Records } from '../../stores/records.ts';
+import type { Sessions } from '../../stores/sessions.ts';
+import { type Audit, actorOf } from '../audit.ts';
+import type { Call } from '../endpoint.ts';
+import { isCurrent } from './live-sessions.ts';
+
+/** What the endpoints of sessions need. */
+export interface SessionEndpointOptions {
+  readonly sessions: Sessions;
+  readonly records: Records;
+  readonly holdings: Holdings;
+  readonly cookie: CookieAttributes;
+  readonly audit: Audit;
+  /** Ends everything that a session has in flight. */
+  readonly onCredentialEnded: (credentialId: string) => void;
+}
+
+/** Notes that the caller has ended these sessions of a user. */
+export function noteEnded(
+  { audit, onCredentialEnded }: SessionEndpointOptions,
+  exchange: Exchange,
+  principal: Principal,
+  ended: readonly { readonly id: string; readonly userId: string | null }[],
+): void {
+  for (const { id, userId } of ended) {
+    onCredentialEnded(id);
+    audit(exchange, {
+      event: 'session_revoked',
+      outcome: 'success',
+      actor: actorOf(principal),
+      subject: userId,
+      session: id,
+      target: { type: 'session', id },
+    });
+  }
+}
+
+/** 204; who has ended the session that asks loses its cookie, too. */
+export function endedReply(
+  { cookie }: SessionEndpointOptions,
+  principal: Call['principal'],
+  ended: readonly string[],
+): Reply {
+  if (!ended.some((id) => isCurrent(id, principal))) return { status: 204 };
+  return { status: 204, headers: ['Set-Cookie', setCookie(cookie, '', 0)] };
+}
