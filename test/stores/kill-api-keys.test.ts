@@ -12,6 +12,17 @@ const changesInRound = isLong ? 1_000 : 150;
 const clients = 16;
 const keysWithoutSet = `SELECT count(*) FROM api_keys k WHERE label LIKE ?
   AND NOT EXISTS (SELECT * FROM api_key_scope_sets s WHERE s.key_id = k.id)`;
+/** Keys without the event of their creation, events of one that was not made, and events of a deletion that was not. */
+const halfAudited = `SELECT
+  (SELECT count(*) FROM api_keys k WHERE NOT EXISTS
+    (SELECT * FROM audit a WHERE a.event = 'api_key_created' AND a.target_id = k.id)) +
+  (SELECT count(*) FROM audit c WHERE c.event = 'api_key_created'
+    AND NOT EXISTS (SELECT * FROM api_keys k WHERE k.id = c.target_id)
+    AND NOT EXISTS (SELECT * FROM audit d WHERE d.event = 'api_key_deleted' AND d.target_id = c.target_id)) +
+  (SELECT count(*) FROM audit d WHERE d.event = 'api_key_deleted'
+    AND EXISTS (SELECT * FROM api_keys k WHERE k.id = d.target_id))`;
+const auditNumbers =
+  'SELECT s.seq, count(*) AS events, max(a.seq) AS highest FROM audit_state s, audit a GROUP BY s.seq';
 
 t.setTimeout(isLong ? 900_000 : 60_000);
 
@@ -42,11 +53,15 @@ t.test(`killed ${rounds} times amid changes, nothing acknowledged is lost`, asyn
     );
     const labels = db.prepare('SELECT label FROM api_keys WHERE label LIKE ?').pluck().all(`${round}.%`);
     const halves = db.prepare(keysWithoutSet).pluck().get(`${round}.%`);
+    const audited = db.prepare(halfAudited).pluck().get();
+    const { seq, events, highest } = db.prepare<[], Record<string, number>>(auditNumbers).get()!;
     db.close();
     const found = new Set(labels as string[]);
     t.equal(found.size, labels.length, 'none twice');
     t.strictSame(known.problems(found), { lost: [], undead: [], unexplained: [] });
     t.equal(halves, 0, 'and none half');
+    t.equal(audited, 0, 'none without its audit event, and no event of what was not done');
+    t.strictSame([events, highest], [seq, seq], 'the numbers of the events have no gap');
 
     gateway = await startGatewayProcess(t, { folder });
     await judgeUse(t, gateway.api, known);
