@@ -1,5 +1,6 @@
 import type { Actor } from '../../log/log.ts';
 import type { AuditEvent, AuditFilterField, AuditPage, AuditQuery, AuditRecords } from '../audit.ts';
+import type { FieldFilter, ListQuery } from '../list-query.ts';
 import { writeAudited } from './audit-events.ts';
 import type { SqlDatabase } from './database.ts';
 import { createList } from './list.ts';
@@ -28,15 +29,36 @@ const oldEvents = 'SELECT seq FROM audit WHERE time < ? ORDER BY time, seq LIMIT
 const oldestEvents = 'SELECT seq FROM audit ORDER BY seq LIMIT ?';
 const oldestProbes = 'SELECT seq FROM audit WHERE is_probe = 1 ORDER BY seq LIMIT ?';
 
-const columns: Readonly<Record<AuditFilterField, FilterColumn>> = {
+const selectOfCredential = 'SELECT seq FROM audit WHERE actor_credential = ? LIMIT 1';
+
+type ColumnField = Exclude<AuditFilterField, 'actor'> | 'actor_user' | 'actor_credential';
+
+const columns: Readonly<Record<ColumnField, FilterColumn>> = {
   event: { column: 'a.event' },
   outcome: { column: 'a.outcome' },
-  actor: { column: 'a.actor_user', equals: '(a.actor_user = ? OR a.actor_credential = ?)' },
+  actor_user: { column: 'a.actor_user' },
+  actor_credential: { column: 'a.actor_credential' },
   target: { column: 'a.target_id' },
   address: { column: 'a.address' },
   request_id: { column: 'a.request_id' },
   time: { column: 'a.time' },
 };
+
+/** A query by columns, each of which has an index in the order of the list. */
+type ColumnQuery = ListQuery<'time', readonly FieldFilter<ColumnField>[]>;
+
+/** An id is that of a user or of a credential, never of both: to ask for either would read all there are, and sort them. */
+function* byColumns(filters: AuditQuery['filters']): Steps<readonly FieldFilter<ColumnField>[]> {
+  const found: FieldFilter<ColumnField>[] = [];
+  for (const { field, ...filter } of filters) {
+    if (field !== 'actor') found.push({ field, ...filter });
+    else {
+      const isCredential = (yield* first(selectOfCredential, String(filter.value))) !== undefined;
+      found.push({ field: isCredential ? 'actor_credential' : 'actor_user', ...filter });
+    }
+  }
+  return found;
+}
 
 /** So many events are dropped in one transaction: a few milliseconds. */
 const dropBatch = 500;
@@ -44,7 +66,7 @@ const dropBatch = 500;
 /** Audit events in SQL; `now` is the clock, in epoch milliseconds. */
 export function createAudit(database: SqlDatabase, now: () => number): AuditRecords {
   const { dialect, one, snapshot, write } = database;
-  const list = createList<AuditQuery, AuditRow, AuditEvent>(dialect, {
+  const list = createList<ColumnQuery, AuditRow, AuditEvent>(dialect, {
     from: 'audit a',
     select,
     id: 'a.id',
@@ -56,7 +78,8 @@ export function createAudit(database: SqlDatabase, now: () => number): AuditReco
 
   function* page(query: AuditQuery): Steps<AuditPage> {
     const state = yield* first<Pick<AuditPage, 'last' | 'dropped'>>(selectState);
-    return { ...(yield* list(query)), ...state! };
+    const filters = yield* byColumns(query.filters);
+    return { ...(yield* list({ ...query, filters })), ...state! };
   }
 
   function* drop(chosen: string, values: readonly number[]): Steps<number> {
