@@ -2,6 +2,7 @@ import type { Config } from '../config/schema.ts';
 import type { RecentUse } from '../credentials/recent-use.ts';
 import type { Log } from '../log/log.ts';
 import { reportCommandEvents } from './command-events.ts';
+import { isFirstInInterval } from './once-among-replicas.ts';
 import type { Stores } from './stores.ts';
 
 const flushIntervalMs = 60_000;
@@ -30,14 +31,15 @@ export interface BackgroundParts {
  * keeps the process.
  */
 export function startBackgroundWork(
-  { records, sessions }: Pick<Stores, 'records' | 'sessions'>,
+  { records, sessions, singleUse }: Pick<Stores, 'records' | 'sessions' | 'singleUse'>,
   { recentUse, log, auditSettings, now }: BackgroundParts,
 ): BackgroundWork {
   const logStoreError = (error: unknown) => log.error('background store write failed', { err: error });
   const flush = () => recentUse.flush().catch(logStoreError);
-  const pruneAudit = () => {
+  const pruneAudit = async () => {
+    if (!(await isFirstInInterval(singleUse, 'prune audit', auditPruneIntervalMs, now()))) return;
     const { retention, max_events: maxEvents } = auditSettings();
-    return records.pruneAuditEvents({ since: now() - retention, maxEvents }).catch(logStoreError);
+    await records.pruneAuditEvents({ since: now() - retention, maxEvents }).catch(logStoreError);
   };
   const timers = [
     setInterval(flush, flushIntervalMs),
