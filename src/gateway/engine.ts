@@ -10,14 +10,17 @@ export interface Engine {
   readonly openConnection: OpenConnection | undefined;
 }
 
-/** What llhttp accepts, and no handler can tell that it did (Node 24). */
-const notRefused = [
+/** What llhttp accepts, and no handler can tell that it did (Node 24): what the list of differences says of it. */
+export const notRefused: readonly string[] = [
   'two spaces in a request line',
-  'empty lines before a request',
-  'chunk extensions, malformed ones too',
-  'chunk sizes with leading zeros',
+  'empty lines before a request, with a bare LF or CR too',
+  'chunk sizes with zeros before them, and sizes beyond all bounds',
+  'malformed chunk extensions',
+  'request trailers longer than limits.header_bytes',
   'requests of the form SOURCE ... ICE/1.0',
-] as const;
+  'an upstream’s response in another version',
+  'an empty line before the response of an upstream',
+];
 
 /** The engine that `listen.engine` names. The other libraries are loaded, and a warning logged, only where it is `node`. */
 export async function loadEngine({ listen }: Config, log: Log): Promise<Engine> {
@@ -25,9 +28,12 @@ export async function loadEngine({ listen }: Config, log: Log): Promise<Engine> 
   log.warn('listen.engine is node: an emergency switch, which refuses less than the built-in engine', {
     not_refused: notRefused,
   });
-  const [{ createNodeListener }, { openUndiciConnection }] = await Promise.all([
+  const [{ createNodeListener }, { UndiciConnection }] = await Promise.all([
     import('../node-engine/listener.ts'),
     import('../node-engine/upstream-connection.ts'),
   ]);
-  return { createListener: createNodeListener, openConnection: openUndiciConnection };
+  return {
+    createListener: createNodeListener,
+    openConnection: (target, owner) => new UndiciConnection(target, owner),
+  };
 }

@@ -1,11 +1,11 @@
 import type { Socket } from 'node:net';
 import { ChunkedDecoder } from './chunked-decoder.ts';
 import type { ConnectionOwner, UpstreamRequest } from './client-request.ts';
-import { connectEvent, connectSocket, type SocketTarget } from './client-socket.ts';
+import { type ConnectEvent, connectEvent, connectSocket, type SocketTarget } from './client-socket.ts';
 import { GrowingBytes } from './growing-bytes.ts';
 import { holdWrites } from './held-writes.ts';
 import { headEnd, MalformedMessage, parseResponseHead, type ResponseHeadText } from './message-head.ts';
-import { maxHeadBytes, PoolMember } from './pool-member.ts';
+import { maxHeadBytes, PoolMember, type ResponseSource } from './pool-member.ts';
 import { releaseBuffer } from './release-buffer.ts';
 import { upgradeNamedIn } from './response-framing.ts';
 import { UpstreamError } from './upstream-error.ts';
@@ -24,15 +24,8 @@ export class UpstreamConnection extends PoolMember {
   #left = 0;
   #chunked: ChunkedDecoder | null = null;
 
-  constructor(
-    socket: Socket,
-    owner: ConnectionOwner,
-    connectEvent: 'connect' | 'secureConnect',
-    keepAliveMs?: number,
-  ) {
-    super(socket, owner, keepAliveMs);
-    socket.setNoDelay(true);
-    socket.on(connectEvent, () => this.#onConnect());
+  constructor(socket: Socket, owner: ConnectionOwner, connectEvent: ConnectEvent, keepAliveMs?: number) {
+    super(socket, owner, connectEvent, keepAliveMs);
     socket.on('data', this.#onData);
     socket.on('drain', this.#onDrain);
     socket.on('end', this.#onEnd);
@@ -40,21 +33,11 @@ export class UpstreamConnection extends PoolMember {
     socket.on('close', this.#onClose);
   }
 
+  protected get source(): ResponseSource {
+    return this.socket;
+  }
+
   protected carry(request: UpstreamRequest): void {
-    if (this.isConnected) this.#writeHead(request);
-  }
-
-  protected get isPaused(): boolean {
-    return this.socket.isPaused();
-  }
-
-  #onConnect(): void {
-    this.isConnected = true;
-    this.since = performance.now();
-    if (this.request !== null) this.#writeHead(this.request);
-  }
-
-  #writeHead(request: UpstreamRequest): void {
     if (!request.hasBody) {
       holdWrites(this.socket);
       this.socket.write(request.headText, 'latin1');
@@ -93,15 +76,6 @@ export class UpstreamConnection extends PoolMember {
     this.isSent = true;
     this.since = performance.now();
     if (this.request?.chunked === true) this.socket.write('0\r\n\r\n', 'latin1');
-  }
-
-  pause(): void {
-    this.socket.pause();
-  }
-
-  resume(): void {
-    this.since = performance.now();
-    this.socket.resume();
   }
 
   readonly #onDrain = (): void => {

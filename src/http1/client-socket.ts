@@ -17,7 +17,10 @@ export interface SocketTarget {
 }
 
 /** The event that a socket of {@link connectSocket} emits when it is ready. */
-export function connectEvent({ tls }: SocketTarget): 'connect' | 'secureConnect' {
+export type ConnectEvent = 'connect' | 'secureConnect';
+
+/** Which of them the socket of this target emits. */
+export function connectEvent({ tls }: SocketTarget): ConnectEvent {
   return tls === null ? 'connect' : 'secureConnect';
 }
 

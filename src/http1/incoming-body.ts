@@ -55,6 +55,14 @@ export class IncomingBody {
     }
   }
 
+  /** All of it has arrived. */
+  end(): void {
+    const { reader } = this;
+    this.done = true;
+    this.reader = null;
+    reader?.onBodyEnd();
+  }
+
   /** Receives a decoded piece of the body. */
   onChunk(chunk: Buffer): void {
     this.pace?.count(chunk.length);

@@ -6,6 +6,7 @@ import {
   type PooledConnection,
   type UpstreamRequest,
 } from './client-request.ts';
+import type { ConnectEvent } from './client-socket.ts';
 import { MalformedMessage } from './message-head.ts';
 import { assertNoInterimBody, framingOf, type ResponseFraming } from './response-framing.ts';
 import { UpstreamError } from './upstream-error.ts';
@@ -15,13 +16,19 @@ export const maxHeadBytes: number = 64 * 1024;
 /** Interim responses to one request; more are taken for a flood. */
 const maxInterim = 32;
 
+/** What a response comes from, and its upstream is made to wait by. */
+export interface ResponseSource {
+  pause(): void;
+  resume(): void;
+}
+
 /** What all connections of a pool do, whatever reads and writes their HTTP: carry a request, time it, and fail it. */
 export abstract class PoolMember implements PooledConnection {
   /** Responses read so far. */
   responses = 0;
   /** When it last became free or made progress, by `performance.now()`. */
   since: number = performance.now();
-  protected socket: Socket;
+  protected socket!: Socket;
   /** How long it may stay free, in milliseconds. */
   protected keepAliveMs: number;
   protected request: UpstreamRequest | null = null;
@@ -33,23 +40,40 @@ export abstract class PoolMember implements PooledConnection {
   /** Bytes of the response have been received. */
   protected gotBytes = false;
   protected isDead = false;
+  protected isPaused = false;
   readonly #owner: ConnectionOwner;
+  readonly #connectEvent: ConnectEvent;
   #interim = 0;
 
-  constructor(socket: Socket, owner: ConnectionOwner, keepAliveMs: number = defaultKeepAliveMs) {
-    this.socket = socket;
+  constructor(
+    socket: Socket,
+    owner: ConnectionOwner,
+    connectEvent: ConnectEvent,
+    keepAliveMs: number = defaultKeepAliveMs,
+  ) {
     this.#owner = owner;
+    this.#connectEvent = connectEvent;
     this.keepAliveMs = keepAliveMs;
+    this.useSocket(socket);
   }
 
-  /** Writes the head of the request, at once or when it has connected. */
+  /** Goes on with this socket, which is about to connect. */
+  protected useSocket(socket: Socket): void {
+    this.socket = socket;
+    this.isConnected = false;
+    socket.setNoDelay(true);
+    socket.once(this.#connectEvent, () => {
+      this.isConnected = true;
+      this.since = performance.now();
+      if (this.request !== null) this.carry(this.request);
+    });
+  }
+
+  /** Writes the head of the request; it has connected. */
   protected abstract carry(request: UpstreamRequest): void;
-  /** Whether the request has stopped reading the response. */
-  protected abstract get isPaused(): boolean;
+  protected abstract get source(): ResponseSource | null;
   abstract write(bytes: Buffer): boolean;
   abstract endBody(): void;
-  abstract pause(): void;
-  abstract resume(): void;
 
   send(request: UpstreamRequest): void {
     this.request = request;
@@ -60,7 +84,18 @@ export abstract class PoolMember implements PooledConnection {
     this.isSent = !request.hasBody;
     this.since = performance.now();
     if (request.takenAt === 0) request.takenAt = this.since;
-    this.carry(request);
+    if (this.isConnected) this.carry(request);
+  }
+
+  pause(): void {
+    this.isPaused = true;
+    this.source?.pause();
+  }
+
+  resume(): void {
+    this.isPaused = false;
+    this.since = performance.now();
+    this.source?.resume();
   }
 
   destroy(): void {

@@ -225,11 +225,7 @@ export class RequestReader {
     if (this.#clock.phase === phase.discarding) {
       if (body.done) this.#events.onDiscarded();
       else this.#countDiscarded(end - start);
-    } else if (body.done) {
-      const { reader } = body;
-      body.reader = null;
-      reader?.onBodyEnd();
-    }
+    } else if (body.done) body.end();
     return end;
   }
 }

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import type { Readable } from 'node:stream';
 import { Refusal } from '../errors.ts';
 import { BodyPace } from './body-pace.ts';
 import { ConnectionClock, phase } from './connection-clock.ts';
@@ -37,10 +38,6 @@ export abstract class ServedConnection<Exchange extends ServerExchange>
 
   /** The body of the current request. */
   protected abstract get body(): IncomingBody;
-  /** Whether the client has been made to wait. */
-  abstract isPaused(): boolean;
-  protected abstract pauseInput(): void;
-  protected abstract resumeInput(): void;
   abstract detach(): { socket: Socket; bytes: Buffer };
   /** Turns to the next request, part of which may have arrived already. */
   protected abstract next(): void;
@@ -48,8 +45,22 @@ export abstract class ServedConnection<Exchange extends ServerExchange>
   protected abstract discardBody(): void;
   /** Ends our side, then waits a little for the client's. */
   protected abstract end(): void;
+
+  /** What the client is made to wait by. */
+  protected get input(): Readable {
+    return this.socket;
+  }
+
+  isPaused(): boolean {
+    return this.input.isPaused();
+  }
+
+  protected resumeInput(): void {
+    this.input.resume();
+  }
+
   /** Releases whatever has been read; the connection has closed. */
-  protected abstract clear(): void;
+  protected clear(): void {}
 
   /** Bytes that have not been sent yet. */
   get writableLength(): number {
@@ -113,7 +124,7 @@ export abstract class ServedConnection<Exchange extends ServerExchange>
   /** Stops reading, which makes the client wait. */
   pause(): void {
     this.body.pace?.pause(performance.now());
-    this.pauseInput();
+    this.input.pause();
   }
 
   /** Continues to read. */

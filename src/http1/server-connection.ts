@@ -50,15 +50,7 @@ export class ServerConnection<Exchange extends ServerExchange>
 
   // From the exchange.
 
-  isPaused(): boolean {
-    return this.socket.isPaused();
-  }
-
-  protected pauseInput(): void {
-    this.socket.pause();
-  }
-
-  protected resumeInput(): void {
+  protected override resumeInput(): void {
     this.#reader.readKept();
     if (this.socket.isPaused()) this.socket.resume();
   }
@@ -99,7 +91,7 @@ export class ServerConnection<Exchange extends ServerExchange>
     if (this.socket.isPaused()) this.socket.resume();
   }
 
-  protected clear(): void {
+  protected override clear(): void {
     this.#reader.clear();
   }
 }

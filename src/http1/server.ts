@@ -42,8 +42,8 @@ export interface Listener {
   readonly server: Server;
   /** Uses this certificate for new connections. */
   renewCertificate(certificate: CertificatePair): void;
-  /** Applies new timeouts, as far as the listener itself enforces them. */
-  apply(limits: TimeLimits): void;
+  /** Applies new settings, as far as the listener itself enforces them. */
+  apply(settings: ServerSettings): void;
 }
 
 /** Creates a listener, which hands over every connection that is ready to send requests. */
@@ -111,7 +111,7 @@ export class Http1Server<Exchange extends ServerExchange> {
   /** Applies new settings: timeouts at once to every connection, the others to new ones. */
   apply(settings: ServerSettings): void {
     Object.assign(this.#shared, connectionSettings(settings));
-    this.#listener.apply(settings.limits);
+    this.#listener.apply(settings);
     this.#listener.server.maxConnections = settings.limits.connections;
     clearInterval(this.#timer);
     this.#timer = this.#startPolling(settings.limits);

@@ -1,71 +1,73 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { TimeLimits } from '../http1/connection-clock.ts';
 import type { ClientConnection, ConnectionOptions, ServerExchange } from '../http1/connection-options.ts';
 import { hasBody, requestFraming } from '../http1/request-framing.ts';
-import { checkIntervalMs, type Listener, type ServerOptions } from '../http1/server.ts';
+import { checkIntervalMs, type Listener, type ServerOptions, type ServerSettings } from '../http1/server.ts';
 import { NodeConnection } from './connection.ts';
 
 /** Listens with `node:http`: what a client sends is read by Node's parser, llhttp. */
 export function createNodeListener<Exchange extends ServerExchange>(
-  { limits, targets, tls }: ServerOptions<Exchange>,
+  options: ServerOptions<Exchange>,
   shared: ConnectionOptions<Exchange>,
   onConnection: (connection: ClientConnection, socket: Socket) => void,
 ): Listener {
+  const { limits, tls } = options;
   const connections = new WeakMap<Duplex, NodeConnection<Exchange>>();
   const settings = {
-    // Judged exactly once the head is there, as the built-in engine counts it.
-    maxHeaderSize: limits.headerBytes + targets.maxUncountedBytes,
     // Ours to refuse, with a response that says why.
     requireHostHeader: false,
     requestTimeout: 0,
-    headersTimeout: limits.headerTimeoutMs,
-    keepAliveTimeout: limits.keepAliveTimeoutMs,
     keepAliveTimeoutBuffer: 0,
     connectionsCheckingInterval: checkIntervalMs(limits),
     shouldUpgradeCallback: asksForAnotherProtocol,
   };
-  const handshakeTimeout = limits.headerTimeoutMs;
-  const server =
-    tls === null
-      ? createServer(settings)
-      : createTlsServer({ ...settings, ...tls, ALPNProtocols: ['http/1.1'], handshakeTimeout });
-  // Node would drop the rest without a word.
-  server.maxHeadersCount = 0;
+  const tlsSettings = { ...settings, ALPNProtocols: ['http/1.1'], handshakeTimeout: limits.headerTimeoutMs };
+  const tlsServer = tls === null ? null : createTlsServer({ ...tlsSettings, ...tls });
+  const server = tlsServer ?? createServer(settings);
+  apply(options);
 
-  const onRequest = (request: IncomingMessage, response: ServerResponse) =>
-    connections.get(request.socket)?.receive({ request, response, early: Buffer.alloc(0) });
-  const onDetached = (request: IncomingMessage, _socket: Duplex, early: Buffer) =>
-    connections.get(request.socket)?.receive({ request, response: null, early });
+  const onRequest = (_request: IncomingMessage, response: ServerResponse) =>
+    connections.get(response.req.socket)?.receive(response);
   server.on('request', onRequest).on('checkContinue', onRequest).on('checkExpectation', onRequest);
+  const onDetached = (request: IncomingMessage, socket: Duplex, early: Buffer) => {
+    socket.unshift(early);
+    connections.get(socket)?.receive(new ServerResponse(request));
+  };
   server.on('upgrade', onDetached).on('connect', onDetached);
   server.on('clientError', (error, socket) => {
     const connection = connections.get(socket);
     if (connection === undefined) socket.destroy();
     else connection.receiveError(error);
   });
-  server.on('tlsClientError', (_error, socket) => socket.destroy());
   server.on(tls === null ? 'connection' : 'secureConnection', (socket: Socket) => {
     if (socket.destroyed) return;
     const connection = new NodeConnection(socket, shared);
     connections.set(socket, connection);
     onConnection(connection, socket);
   });
+
+  /** Timeouts are read each time, the size of heads for each new connection. */
+  function apply({ limits, targets }: ServerSettings): void {
+    Object.assign(server, {
+      // Judged exactly once the head is there, as the built-in engine counts it.
+      maxHeaderSize: limits.headerBytes + targets.maxUncountedBytes,
+      // Node would drop the rest without a word.
+      maxHeadersCount: 0,
+      headersTimeout: limits.headerTimeoutMs,
+      keepAliveTimeout: limits.keepAliveTimeoutMs,
+    });
+  }
+
   return {
     server,
-    renewCertificate(certificate) {
-      if ('setSecureContext' in server) server.setSecureContext(certificate);
-    },
-    apply(bounds: TimeLimits) {
-      server.headersTimeout = bounds.headerTimeoutMs;
-      server.keepAliveTimeout = bounds.keepAliveTimeoutMs;
-    },
+    apply,
+    renewCertificate: (certificate) => tlsServer?.setSecureContext(certificate),
   };
 }
 
 /** Node stops reading HTTP once it takes a request for an upgrade, which it must not do while a body follows. */
-function asksForAnotherProtocol({ httpVersionMinor, rawHeaders }: IncomingMessage): boolean {
-  return !hasBody(requestFraming(httpVersionMinor, rawHeaders));
+function asksForAnotherProtocol({ httpVersion, rawHeaders }: IncomingMessage): boolean {
+  return httpVersion === '1.1' && !hasBody(requestFraming(1, rawHeaders));
 }

@@ -1,115 +1,97 @@
 import type { Socket } from 'node:net';
 import { type Duplex, Readable } from 'node:stream';
 import { Client, type Dispatcher } from 'undici';
-import {
-  type ConnectionOwner,
-  defaultKeepAliveMs,
-  type PooledConnection,
-  type UpstreamRequest,
-} from '../http1/client-request.ts';
+import type { ConnectionOwner, UpstreamRequest } from '../http1/client-request.ts';
 import { connectEvent, connectSocket, type SocketTarget } from '../http1/client-socket.ts';
 import { MalformedMessage } from '../http1/message-head.ts';
-import { maxHeadBytes, PoolMember } from '../http1/pool-member.ts';
+import { maxHeadBytes, PoolMember, type ResponseSource } from '../http1/pool-member.ts';
+import { upgradeNamedIn } from '../http1/response-framing.ts';
 import { UpstreamError } from '../http1/upstream-error.ts';
-import { requestUpgrade, type UpgradeEvents } from './upgrade.ts';
+import { requestUpgrade } from './upgrade.ts';
 
-/** Opens a connection of undici's for a pool, which owns it. */
-export function openUndiciConnection(target: SocketTarget, owner: ConnectionOwner): PooledConnection {
-  return new UndiciConnection(target, owner);
-}
-
-/** What undici writes itself, or frames by; it rejects a request that says it too. */
-const framedByUndici: ReadonlySet<string> = new Set([
-  'connection',
-  'transfer-encoding',
-  'keep-alive',
-  'upgrade',
-]);
-/** How a connection is lost, as undici and Node have it. */
-const lost: ReadonlySet<string> = new Set([
-  'UND_ERR_SOCKET',
-  'ECONNRESET',
-  'EPIPE',
-  'ECONNABORTED',
-  'ETIMEDOUT',
-]);
+/** Codes of errors of undici's and of Node's parser about what an upstream sent, rather than about the connection. */
+const malformed = /^(?:HPE_|UND_ERR_(?:HEADERS_OVERFLOW|RES_))/;
 
 /** One connection to an upstream whose HTTP is undici's, and http-proxy-3's for upgrades; the pool's rules are ours. */
-class UndiciConnection extends PoolMember implements Dispatcher.DispatchHandler, UpgradeEvents {
+export class UndiciConnection extends PoolMember {
+  protected source: ResponseSource | null = null;
   readonly #target: SocketTarget;
   #client: Client | null = null;
-  #controller: Pick<Dispatcher.DispatchController, 'pause' | 'resume'> | null = null;
   #body: Readable | null = null;
-  protected isPaused = false;
 
   constructor(target: SocketTarget, owner: ConnectionOwner) {
-    super(connectSocket(target), owner);
+    super(connectSocket(target), owner, connectEvent(target));
     this.#target = target;
-    this.#prepare(this.socket);
   }
 
-  #prepare(socket: Socket): void {
-    this.isConnected = false;
-    socket.setNoDelay(true);
-    socket.once(connectEvent(this.#target), () => {
-      this.isConnected = true;
-      this.since = performance.now();
-    });
+  protected override useSocket(socket: Socket): void {
+    super.useSocket(socket);
     socket.on('error', ignore);
     // undici knows better why, and says so first.
-    socket.on('close', () => process.nextTick(() => this.#onLost(socket)));
+    socket.on('close', () =>
+      process.nextTick(() => {
+        if (socket === this.socket) this.#onError(socket.errored ?? new Error('connection lost'));
+      }),
+    );
   }
 
   protected carry(request: UpstreamRequest): void {
-    this.isPaused = false;
     if (request.upgrade === null) this.#dispatch(request);
     else this.#askToSwitch(request);
   }
 
   #dispatch(request: UpstreamRequest): void {
     const { method, target: path, fields } = request;
-    const headers: string[] = [];
-    for (let i = 0; i < fields.length; i += 2)
-      if (!framedByUndici.has(fields[i]!.toLowerCase())) headers.push(fields[i]!, fields[i + 1]!);
+    // undici frames the body itself, and rejects a request that does so, too.
+    const headers = fields.filter((_, i) => fields[i - (i % 2)]!.toLowerCase() !== 'transfer-encoding');
     this.#body = request.hasBody ? new Readable({ read: () => request.onDrain() }) : null;
     this.#body?.on('error', ignore);
     this.#client ??= this.#openClient();
-    this.#client.dispatch({ method, path, headers, body: this.#body } as Dispatcher.DispatchOptions, this);
-  }
-
-  #openClient(): Client {
-    const socket = this.socket;
-    let isTaken = false;
-    return new Client('http://upstream', {
-      // One connection is all there is: a lost one is the pool's to replace.
-      connect: (_options, callback) => {
-        if (isTaken) callback(new Error('connection lost'), null);
-        else if (this.isConnected) callback(null, socket);
-        else socket.once(connectEvent(this.#target), () => callback(null, socket));
-        isTaken = true;
+    this.#client.dispatch({ method, path, headers, body: this.#body } as Dispatcher.DispatchOptions, {
+      onRequestStart: () => this.request?.onSent(),
+      onResponseStarted: () => {
+        this.gotBytes = true;
       },
-      // Time-outs are polled, by the pool.
-      headersTimeout: 0,
-      bodyTimeout: 0,
-      keepAliveTimeout: defaultKeepAliveMs,
-      keepAliveTimeoutThreshold: 1_000,
-      maxHeaderSize: maxHeadBytes,
-      allowH2: false,
+      onResponseStart: (controller, status) =>
+        this.#onHead(status, textsOf(controller.rawHeaders), controller),
+      onResponseData: (_controller, chunk) => this.#onData(chunk),
+      onResponseEnd: (controller) => this.#onEnd(textsOf(controller.rawTrailers)),
+      onResponseError: (_controller, error) => this.#onError(error),
     });
   }
 
-  /** http-proxy-3 asks on a socket that nothing else has used. */
-  #askToSwitch(request: UpstreamRequest): void {
-    if (this.#client !== null) {
-      const used = this.socket;
-      this.socket = connectSocket(this.#target);
-      this.#prepare(this.socket);
-      used.destroy();
-    }
-    this.#controller = requestUpgrade(request, this.socket, this);
+  #openClient(): Client {
+    return new Client('http://upstream', {
+      // One connection is all there is: a lost one is the pool's to replace.
+      connect: (_options, callback) => {
+        const error = this.socket.destroyed ? new Error('connection lost') : null;
+        process.nextTick(callback, error, this.socket);
+      },
+      // Timeouts are polled, by the pool.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      maxHeaderSize: maxHeadBytes,
+    });
   }
 
-  // What the pool and the request ask for.
+  #askToSwitch(request: UpstreamRequest): void {
+    if (this.#client !== null) {
+      // http-proxy-3 asks on a socket that nothing else has used: once it has connected, this is called again.
+      this.#client = null;
+      this.socket.destroy();
+      this.useSocket(connectSocket(this.#target));
+      return;
+    }
+    const [outgoing, socket] = requestUpgrade(request, this.socket);
+    outgoing.on('information', ({ statusCode, rawHeaders }) => this.#onHead(statusCode, rawHeaders, null));
+    outgoing.on('upgrade', ({ rawHeaders }) => this.#onSwitch(rawHeaders, socket));
+    outgoing.on('response', (response) => {
+      this.#onHead(response.statusCode ?? 0, response.rawHeaders, response);
+      response.on('data', (chunk: Buffer) => this.#onData(chunk));
+      response.on('end', () => this.#onEnd(response.rawTrailers));
+    });
+    outgoing.on('error', (error) => this.#onError(error));
+  }
 
   write(bytes: Buffer): boolean {
     this.since = performance.now();
@@ -122,85 +104,50 @@ class UndiciConnection extends PoolMember implements Dispatcher.DispatchHandler,
     this.#body!.push(null);
   }
 
-  pause(): void {
-    this.isPaused = true;
-    this.#controller?.pause();
-  }
-
-  resume(): void {
-    this.isPaused = false;
-    this.since = performance.now();
-    this.#controller?.resume();
-  }
-
   override destroy(): void {
     super.destroy();
     this.#body?.destroy();
   }
 
-  // What undici tells.
-
-  onRequestStart(controller: Dispatcher.DispatchController): void {
-    this.#controller = controller;
-    if (this.isDead) controller.abort(new Error('not wanted any more'));
-    else this.request?.onSent();
-  }
-
-  onResponseStarted(): void {
-    this.gotBytes = true;
-  }
-
-  onResponseStart(controller: Dispatcher.DispatchController, status: number): void {
-    this.onHead(status, textsOf(controller.rawHeaders));
-  }
-
-  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    this.onData(chunk);
-  }
-
-  onResponseEnd(controller: Dispatcher.DispatchController): void {
-    this.onEnd(textsOf(controller.rawTrailers));
-  }
-
-  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
-    this.onError(error);
-  }
-
-  // What undici and http-proxy-3 come to.
-
-  onHead(status: number, fields: string[]): void {
+  #onHead(status: number, fields: string[], source: ResponseSource | null): void {
     if (this.request === null) return;
-    const bytes = fields.reduce((sum, text) => sum + text.length + 2, 0);
-    if (status < 100 || bytes > maxHeadBytes) throw new MalformedMessage('head');
+    this.source = source;
     this.since = performance.now();
-    this.receiveHead(status, 1, fields);
+    const bytes = fields.reduce((sum, text) => sum + text.length + 2, 0);
+    try {
+      if (status < 100 || status === 101 || bytes > maxHeadBytes) throw new MalformedMessage('head');
+      this.receiveHead(status, 1, fields);
+    } catch (error) {
+      this.#onError(error as Error);
+    }
   }
 
-  onData(chunk: Buffer): void {
+  #onData(chunk: Buffer): void {
     this.since = performance.now();
     this.request?.onData(chunk);
   }
 
-  onEnd(trailers: string[]): void {
+  #onEnd(trailers: string[]): void {
     if (this.request === null || this.framing === null) return;
     const { kind, reusable } = this.framing;
     // undici takes a reset for the end of such a body.
-    if (kind === 'close' && this.socket.errored !== null) this.#onLost(this.socket);
+    if (kind === 'close' && this.socket.errored !== null) this.#onError(this.socket.errored);
     else this.complete(reusable && this.isSent && this.request.upgrade === null, trailers);
   }
 
-  onSwitch(fields: string[], socket: Duplex): void {
-    if (this.request !== null) this.handOver(fields, socket, Buffer.alloc(0));
+  #onSwitch(fields: string[], socket: Duplex): void {
+    const { request } = this;
+    // The head that http-proxy-3 wrote for the client.
+    socket.read();
+    if (request === null) return;
+    if (upgradeNamedIn(fields) === request.upgrade) this.handOver(fields, socket, Buffer.alloc(0));
+    else this.#onError(new MalformedMessage('unexpected 101'));
   }
 
-  onError(error: Error & { code?: string }): void {
-    const isLost = lost.has(error.code ?? '') || error.message === 'connection lost';
-    this.fail(new UpstreamError(isLost ? 'reset' : 'malformed', error));
-  }
-
-  #onLost(socket: Socket): void {
-    if (socket === this.socket)
-      this.fail(new UpstreamError(this.isConnected ? 'reset' : 'refused', socket.errored));
+  #onError(error: Error & { readonly code?: string }): void {
+    const isMalformed = error instanceof MalformedMessage || malformed.test(error.code ?? '');
+    const lost = this.isConnected ? 'reset' : 'refused';
+    this.fail(new UpstreamError(isMalformed ? 'malformed' : lost, error));
   }
 }
 

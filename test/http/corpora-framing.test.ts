@@ -2,10 +2,9 @@ import t from 'tap';
 import { readCorpus } from '../support/corpus.ts';
 import { startCorpusBench } from '../support/corpus-bench.ts';
 import { judge } from '../support/corpus-judge.ts';
-import { unlessDifferent } from '../support/engine-differences.ts';
+import { expectedRow } from '../support/engine-differences.ts';
 
 t.test('framing', async (t) => {
   const bench = await startCorpusBench(t);
-  for (const row of readCorpus('framing'))
-    await t.test(row.name, unlessDifferent(row.name), (t) => judge(t, bench, row));
+  for (const row of readCorpus('framing')) await t.test(row.name, (t) => judge(t, bench, expectedRow(row)));
 });

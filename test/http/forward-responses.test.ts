@@ -1,5 +1,5 @@
 import t from 'tap';
-import { unlessDifferent } from '../support/engine-differences.ts';
+import { expected } from '../support/engine-differences.ts';
 import { startForwarding } from '../support/forwarding.ts';
 import { exchangeRaw, type RawResponse } from '../support/raw-client.ts';
 import { startRawUpstream } from '../support/raw-upstream.ts';
@@ -102,10 +102,15 @@ t.test('interim responses go before the final one or are ignored', async (t) => 
   t.same(hints[0]?.values('link'), ['</a>']);
   t.same(hints[0]?.values('set-cookie'), []);
   const unasked = 'a 100 of the upstream’s is ignored';
-  await t.test(unasked, unlessDifferent(unasked), async (t) => {
+  await t.test(unasked, async (t) => {
+    const { status } = expected(unasked, { status: 200 });
     const responses = await ask(`HTTP/1.1 100 Continue\r\n\r\n${last}`);
-    t.equal(final(responses).text, 'ok');
-    t.equal(responses.length, 1, '100 is Postern’s own to say');
+    t.same(
+      responses.map((response) => response.status),
+      [status],
+      '100 is Postern’s own to say',
+    );
+    if (status === 200) t.equal(final(responses).text, 'ok');
   });
   const processing = await ask(`HTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 102 Processing\r\n\r\n${last}`);
   t.same(

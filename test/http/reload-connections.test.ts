@@ -49,6 +49,19 @@ t.test('limits count for connections there are and to come', async (t) => {
   await eventually('no such limit', async () => (await gateway.statusOf(long)) === 200);
 });
 
+t.test('a higher limit of heads counts for connections to come', async (t) => {
+  const gateway = await startReloaded(t);
+  const kept = await connectKept(gateway);
+  t.equal((await kept('/api/x')).status, 200);
+  // Beyond what any engine reads before it judges: the limit, and the longest target of a sign-in.
+  const long = 'x'.repeat(200_000);
+  const onNew = async () => (await gateway.ask('/api/x', { 'X-Long': long })).status;
+  t.equal(await onNew(), 431);
+  gateway.reload({ limits: { header_bytes: '256KiB' } });
+  await eventually('the limit', async () => (await onNew()) === 200);
+  t.equal((await kept('/api/x', `X-Long: ${long}`)).status, 431);
+});
+
 t.test('the log keeps to its new level', async (t) => {
   const gateway = await startReloaded(t);
   const isLogged = (name: string) => gateway.logLines().some(({ path }) => path === name);

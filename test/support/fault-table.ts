@@ -1,4 +1,5 @@
 import type { Test } from 'tap';
+import { expected } from './engine-differences.ts';
 import { type FaultyUpstream, startFaultyUpstream } from './faulty-upstream.ts';
 import { type Forwarding, startForwarding } from './forwarding.ts';
 import { poolBecomes } from './pool-gauges.ts';
@@ -35,8 +36,9 @@ export async function judgeFaults(t: Tap, rows: Readonly<Record<string, FaultRow
   const upstream = await startFaultyUpstream(t);
   const app = { url: upstream.url, max_connections: 1, max_waiting: 1, ...shortTimeouts };
   const gateway = await startForwarding(t, { upstreams: { app } });
-  for (const [name, row] of Object.entries(rows))
+  for (const [name, builtIn] of Object.entries(rows))
     await t.test(name, async (t) => {
+      const row = expected(name, builtIn);
       for (const method of row.methods ?? ['GET', 'POST'])
         for (const before of ['last', 'good']) await judge(t, { gateway, upstream }, row, method, before);
       if (row.expected === 'reset') {
@@ -86,19 +88,19 @@ async function ask({ gateway, upstream }: Stage, row: FaultRow, method: string, 
 function judgeResponse(
   t: Tap,
   what: string,
-  expected: Expected,
+  wanted: Expected,
   response: RawResponse | undefined,
   closed: string,
 ): void {
-  if (expected === 'reset') {
+  if (wanted === 'reset') {
     t.equal(closed, 'reset', what);
     t.notOk(response?.isWhole, `${what}: the response does not look complete`);
-  } else if (typeof expected === 'number') {
-    t.equal(response?.status, expected, what);
-    t.equal(response?.json?.code, codes[expected], what);
+  } else if (typeof wanted === 'number') {
+    t.equal(response?.status, wanted, what);
+    t.equal(response?.json?.code, codes[wanted], what);
     t.equal(closed, 'ended', what);
   } else {
-    t.equal(response?.text, expected.whole, what);
+    t.equal(response?.text, wanted.whole, what);
     t.ok(response?.isWhole, what);
   }
 }

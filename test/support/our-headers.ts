@@ -1,7 +1,7 @@
 import type { Test } from 'tap';
 import type { CorpusRow } from './corpus.ts';
 import type { CorpusBench } from './corpus-bench.ts';
-import { sentName } from './engine-differences.ts';
+import { sentConnection, sentName } from './engine-differences.ts';
 import type { RawResponse } from './raw-client.ts';
 import type { SeenRequest } from './recording-upstream.ts';
 
@@ -64,6 +64,7 @@ export function assertOurHeaders(
   );
   t.same(Object.fromEntries(found), wanted, 'each of ours is there, and nobody else’s');
   t.equal(found.length, Object.keys(wanted).length, 'each of ours is there once');
+  t.same(seen.values('connection'), sentConnection());
 }
 
 /** At most one framing header; the bytes of the body are judged by the row. */

@@ -65,11 +65,22 @@ t.test('DESIGN counts the files that a forwarded request runs through', async (t
     });
 });
 
+function linesIn(folder: string): number {
+  const files = readdirSync(join(root, folder)).filter((file) => file.endsWith('.ts'));
+  return files.reduce((sum, file) => sum + read(`${folder}/${file}`).split('\n').length - 1, 0);
+}
+
 t.test('DESIGN says how many lines the HTTP engine has, to a hundred', async (t) => {
-  const files = readdirSync(join(root, 'src/http1')).filter((file) => file.endsWith('.ts'));
-  const lines = files.reduce((sum, file) => sum + read(`src/http1/${file}`).split('\n').length - 1, 0);
+  const lines = linesIn('src/http1');
   const stated = figureIn(t, 'DESIGN.md', /`http1\/`, some ([0-9,]+) lines/);
   t.ok(Math.abs(stated - lines) <= 100, `${lines} lines, stated as ${stated}`);
+});
+
+t.test('DESIGN says how many lines the other engine has, to ten, which are fewer than 500', async (t) => {
+  const lines = linesIn('src/node-engine');
+  const stated = figureIn(t, 'DESIGN.md', /`node-engine\/`, some ([0-9]+) lines/);
+  t.ok(Math.abs(stated - lines) <= 10, `${lines} lines, stated as ${stated}`);
+  t.ok(lines < 500);
 });
 
 /** One column of a row of the last benchmark, counted from the end: -2 is the share of http-proxy-3's CPU time. */
