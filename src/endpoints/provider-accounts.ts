@@ -18,7 +18,7 @@ export interface ProviderAccounts {
     requestId: string,
     audit: AuditOf<AcceptedIdentity>,
   ): Promise<AcceptedIdentity | undefined>;
-  /** Whether the identity is linked to that user right now, and the user is enabled. */
+  /** Whether the identity is linked to that user right now, and the user is an enabled person. */
   maySignIn(userId: string, identity: Identity): Promise<boolean>;
 }
 
@@ -61,7 +61,7 @@ export function createProviderAccounts(options: {
 
     async maySignIn(userId, { issuer, subject }) {
       const found = await records.findUser(userId);
-      if (found === undefined || found.user.disabled) return false;
+      if (found === undefined || found.user.disabled || found.user.kind === 'service') return false;
       const identities = await records.identitiesOf(userId);
       return identities.some((identity) => identity.issuer === issuer && identity.subject === subject);
     },

@@ -116,8 +116,9 @@ class ProviderSignIn {
         providerSubject: identity.subject,
       });
     const { found } = accepted;
-    const { id: subject, disabled } = found.user;
+    const { id: subject, disabled, kind } = found.user;
     if (disabled) throw this.#notProvisioned(exchange, { subject, reason: 'disabled' });
+    if (kind === 'service') throw this.#notProvisioned(exchange, { subject, reason: 'service' });
     return found;
   }
 

@@ -57,6 +57,8 @@ const recordsOperations: Record<
   changeUserRecord: 'write',
   judgeUserRecord: 'write',
   removeUserRecord: 'write',
+  linkUserIdentity: 'write',
+  unlinkUserIdentity: 'write',
   inviteUser: 'write',
   findInvitation: 'read',
   redeemInvitation: 'write',

@@ -4,6 +4,11 @@ import type { Cursors } from '../credentials/cursor.ts';
 import { createLoginThrottle } from '../credentials/throttle.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
 import { createUserCreate } from '../endpoints/users/create.ts';
+import {
+  createUserIdentityLink,
+  createUserIdentityList,
+  createUserIdentityUnlink,
+} from '../endpoints/users/identities.ts';
 import { createUserInvite } from '../endpoints/users/invite.ts';
 import { createUserPatch } from '../endpoints/users/patch.ts';
 import { createUserFilters, createUserList, createUserRead } from '../endpoints/users/read.ts';
@@ -23,6 +28,7 @@ export function userEndpoints(config: Config, parts: AdministrationParts, cursor
     minPasswordLength: config.passwords.min_length,
     providerOf: (issuer) => providerOf(config, issuer),
   };
+  const identityOptions = { ...options, records, issuers: issuersOf(config) };
   const throttle = createLoginThrottle(parts.stores.attempts, loginLimits(config));
   return [
     createUserList({ ...options, records, cursors }),
@@ -31,6 +37,9 @@ export function userEndpoints(config: Config, parts: AdministrationParts, cursor
     createUserCreate(options),
     createUserPatch(options),
     createUserRemove(options),
+    createUserIdentityList(identityOptions),
+    createUserIdentityLink(identityOptions),
+    createUserIdentityUnlink(identityOptions),
     createUserThrottleRead({ ...options, records, throttle }),
     createUserThrottleLift({ ...options, records, throttle }),
     createUserInvite({ ...options, records, random: randomBytes }),
@@ -40,4 +49,8 @@ export function userEndpoints(config: Config, parts: AdministrationParts, cursor
 function providerOf({ identity_providers: providers }: Config, issuer: string): string | null {
   const found = Object.entries(providers).find(([, provider]) => provider.issuer === issuer);
   return found?.[0] ?? null;
+}
+
+function issuersOf({ identity_providers: providers }: Config): ReadonlyMap<string, string> {
+  return new Map(Object.entries(providers).map(([name, { issuer }]) => [name, issuer]));
 }

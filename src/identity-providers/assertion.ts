@@ -31,7 +31,7 @@ export interface AssertionRules {
 
 /** The last second that a Date can represent. */
 const maxSeconds = 8_640_000_000_000;
-const maxSubjectLength = 255;
+export const maxSubjectLength = 255;
 
 /**
  * Verifies an ID token (OpenID Connect Core §3.1.3.7, RFC 8725): shape, header, claims, signature, then the claims that

@@ -1,4 +1,10 @@
 import { listQuerySchema } from '../endpoints/lists/list-spec.ts';
+import {
+  identityLink,
+  identityList,
+  identityQuery,
+  identityRead,
+} from '../endpoints/users/identity-schemas.ts';
 import { invitation } from '../endpoints/users/invitation-schemas.ts';
 import { userThrottle } from '../endpoints/users/throttle.ts';
 import {
@@ -76,6 +82,39 @@ export const userOperations: readonly Operation[] = [
     query: removalQuery,
     success: { status: 204, description: 'Gone.' },
     refusals: ['not_found', 'precondition_failed', 'last_administrator', 'managed'],
+  },
+  {
+    id: 'Users-Identities',
+    summary: 'Lists the identities of a user',
+    description: 'All of them, in the order in which they were linked.',
+    method: 'GET',
+    path: `${list}{id}/identities`,
+    guard: read,
+    success: { status: 200, description: 'The identities.', schema: identityList },
+    refusals: ['not_found'],
+  },
+  {
+    id: 'Users-Link',
+    summary: 'Links an identity to a user',
+    description:
+      'Sign-ins by it are this user’s. Refused for a service, and for a user who effectively holds more than the calling credential.',
+    method: 'POST',
+    path: `${list}{id}/identities`,
+    guard: write,
+    body: { mediaType: 'application/json', schema: identityLink([]) },
+    success: { status: 201, description: 'The identity.', schema: identityRead },
+    refusals: ['not_found', 'managed', 'conflict'],
+  },
+  {
+    id: 'Users-Unlink',
+    summary: 'Unlinks an identity from a user',
+    description: 'Ends the sessions of the user.',
+    method: 'DELETE',
+    path: `${list}{id}/identities`,
+    guard: write,
+    query: identityQuery,
+    success: { status: 204, description: 'It signs in as this user no longer.' },
+    refusals: ['not_found', 'managed', 'last_administrator'],
   },
   {
     id: 'Users-Throttle',

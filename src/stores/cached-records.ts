@@ -40,6 +40,8 @@ type InvalidatingWrites = Pick<
   | 'createUserRecord'
   | 'changeUserRecord'
   | 'removeUserRecord'
+  | 'linkUserIdentity'
+  | 'unlinkUserIdentity'
   | 'redeemInvitation'
 >;
 
@@ -183,6 +185,8 @@ function createInvalidatingWrites(
         () => remote.createUserRecord(change),
       ),
     changeUserRecord: (id, change) => changingUser(id, () => remote.changeUserRecord(id, change)),
+    linkUserIdentity: (id, change) => changingUser(id, () => remote.linkUserIdentity(id, change)),
+    unlinkUserIdentity: (id, ...rest) => changingUser(id, () => remote.unlinkUserIdentity(id, ...rest)),
     removeUserRecord: (id, keys, change) =>
       changing(
         (removed) => ({

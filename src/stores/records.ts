@@ -13,6 +13,7 @@ import type { InvitationRecords } from './invitation-records.ts';
 import type { ScopeSet } from './scope-set.ts';
 import type { ScopeSetRecords } from './scope-set-records.ts';
 import type { NewUser, User, UserChanges, UserWithSets } from './user.ts';
+import type { UserIdentityRecords } from './user-identity-records.ts';
 import type { UserRecords } from './user-records.ts';
 
 /** A signing key as JWK text (RFC 7517), private part included. */
@@ -36,7 +37,12 @@ export interface BootstrapState {
  * acknowledged is durable; the audit events of a change are part of its step. Methods reject with
  * {@link ../errors.ts Refusal} `store_unavailable` when the store is unavailable; other refusals are named below.
  */
-export interface Records extends AuditRecords, InvitationRecords, ScopeSetRecords, UserRecords {
+export interface Records
+  extends AuditRecords,
+    InvitationRecords,
+    ScopeSetRecords,
+    UserIdentityRecords,
+    UserRecords {
   /**
    * A number that changes whenever anything that a cached identity depends on (users, keys, sets) may have been
    * changed, by this process or any other on the store. Cheap: called on every request. Throws `store_unavailable` once
@@ -76,7 +82,8 @@ export interface Records extends AuditRecords, InvitationRecords, ScopeSetRecord
 
   /**
    * Signs a user in by an identity: in one step this updates the provider's grants, and the profile of a user that
-   * was created by a sign-in; with `newUser` a first sign-in creates one. A disabled user is returned unchanged.
+   * was created by a sign-in; with `newUser` a first sign-in creates one. A disabled user, and a
+   * service, are returned unchanged.
    * Undefined when there is no user and none to create. Refuses `conflict` when no name of `newUser` is free.
    */
   acceptIdentity(

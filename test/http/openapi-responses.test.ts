@@ -47,7 +47,7 @@ t.test('real responses match the document', async (t) => {
   await call('Authentication-Login', 403, { form, headers });
   await call('Authentication-ExchangeForm', 403, { id: 'idp', headers });
   const signedIn = await call('Authentication-Login', 200, { form });
-  const bearer = signedIn.json.access_token;
+  let bearer: string = signedIn.json.access_token;
   const cookie = signedIn.setCookies[0]!.split(';', 1)[0]!;
   await call('Authentication-Refresh', 200, { cookie });
   await call('Authentication-Refresh', 401);
@@ -148,8 +148,27 @@ t.test('real responses match the document', async (t) => {
     .items;
   await call('Users-Change', 409, { bearer, id: firstId, json: { disabled: true } });
   await call('Users-Delete', 409, { bearer, id: firstId });
+  const identity = { provider: 'idp', subject: 'grace-1' };
+  const identityQuery = '?provider=idp&subject=grace-1';
+  await call('Users-Link', 201, { bearer, id: firstId, json: identity });
+  const everything = { label: 'all', scopes: [], scope_sets: ['administrator'] };
+  const ownKey = (await call('ApiKeys-Create', 201, { bearer, json: everything })).json.key;
+  await call('Users-Change', 200, { bearer, id: firstId, json: { password: null } });
+  await call('Users-Unlink', 409, { apiKey: ownKey, id: firstId, query: identityQuery });
+  await call('Users-Change', 200, { apiKey: ownKey, id: firstId, json: { password } });
+  await call('Users-Unlink', 204, { apiKey: ownKey, id: firstId, query: identityQuery });
+  bearer = (await call('Authentication-Login', 200, { form })).json.access_token;
   await call('Users-Delete', 422, { bearer, id: user.id, query: '?keys=perhaps' });
 
+  await call('Users-Link', 404, { bearer, id: 'nobody', json: identity });
+  await call('Users-Link', 422, { bearer, id: user.id, json: { provider: 'other' } });
+  await call('Users-Link', 201, { bearer, id: user.id, json: identity });
+  await call('Users-Link', 409, { bearer, id: user.id, json: identity });
+  await call('Users-Identities', 404, { bearer, id: 'nobody' });
+  await call('Users-Identities', 200, { bearer, id: user.id });
+  await call('Users-Unlink', 422, { bearer, id: user.id, query: '?provider=idp' });
+  await call('Users-Unlink', 204, { bearer, id: user.id, query: identityQuery });
+  await call('Users-Unlink', 404, { bearer, id: user.id, query: identityQuery });
   for (const [operationId, good] of [
     ['Users-Throttle', 200],
     ['Users-Unlock', 204],

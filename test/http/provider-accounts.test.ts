@@ -265,3 +265,16 @@ t.test('the first account of a provider closes the bootstrap', async (t) => {
   const response = await api.activate('ada', password, 'bootstrap-token-of-the-tests');
   t.match(response, { status: 409, json: { code: 'already_activated' } });
 });
+
+t.test('a service never signs in through a provider', async (t) => {
+  const gateway = await start(t);
+  const { signIn, folder, auditLines } = gateway;
+  const { id, username } = await addUser(folder, { username: 'ci', password, kind: 'service' });
+  const issuer = gateway.stub.origin;
+  await withRecords(folder, (records) => records.linkIdentity(id, { issuer, subject: 'robot' }, Date.now()));
+  const groups = { sub: 'robot', name: 'Another name' };
+  t.match(await signIn(groups), notProvisioned, username);
+  t.match(auditLines().at(-1), { event: 'login_failed', subject: id, reason: 'service' });
+  const [found] = await gateway.users();
+  t.match(found, { displayName: null, lastLogin: null });
+});

@@ -13,6 +13,7 @@ export interface NewAccount {
   readonly scopes?: readonly string[];
   readonly scopeSets?: readonly string[];
   readonly disabled?: boolean;
+  readonly kind?: NewUser['kind'];
 }
 
 /** The records of a running test gateway as another process opens them: what changes here, the gateway was not told. */
@@ -41,7 +42,7 @@ export function addUser(folder: string, account: NewAccount): Promise<NewUser> {
 
 /** Adds a user to records of whatever kind. */
 export async function addUserTo(records: Pick<Records, 'createUser'>, account: NewAccount): Promise<NewUser> {
-  const { username, password, scopes = [], scopeSets = [], disabled = false } = account;
+  const { username, password, scopes = [], scopeSets = [], disabled = false, kind } = account;
   const user: NewUser = {
     id: uuidv7(),
     username,
@@ -51,6 +52,7 @@ export async function addUserTo(records: Pick<Records, 'createUser'>, account: N
     scopes,
     scopeSets,
     disabled,
+    kind,
     created: Date.now(),
     lastLogin: null,
   };

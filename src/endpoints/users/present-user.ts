@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import type { Holdings } from '../../credentials/holdings.ts';
 import type { UserRecord } from '../../stores/user-records.ts';
 import { toTimestamp } from '../timestamp.ts';
+import type { identityList } from './identity-schemas.ts';
 import type { userRead } from './user-schemas.ts';
 
 /** What users are presented with. */
@@ -16,7 +17,7 @@ export function presentUser(
   record: UserRecord,
   { holdings, providerOf }: PresentUserOptions,
 ): z.input<typeof userRead> {
-  const { user, identities } = record;
+  const { user } = record;
   const granted = holdings.fromProviders(record);
   return {
     id: user.id,
@@ -34,7 +35,15 @@ export function presentUser(
     has_password: user.passwordHash !== null,
     provider_scopes: [...granted.scopes],
     provider_scope_sets: [...granted.scopeSets],
-    identities: identities.map(({ issuer, subject }) => ({ provider: providerOf(issuer), subject })),
+    identities: presentIdentities(record, providerOf),
     effective_scopes: [...holdings.ofUser(record).scopes],
   };
+}
+
+/** The identities of a user, in the order in which they were linked. */
+export function presentIdentities(
+  { identities }: UserRecord,
+  providerOf: PresentUserOptions['providerOf'],
+): z.input<typeof identityList> {
+  return identities.map(({ issuer, subject }) => ({ provider: providerOf(issuer), subject }));
 }

@@ -6,6 +6,7 @@ import { instantOperators } from '../lists/list-fields.ts';
 import type { ListSpec } from '../lists/list-spec.ts';
 import { pageFields } from '../lists/page.ts';
 import { timestamp } from '../timestamp.ts';
+import { identityList } from './identity-schemas.ts';
 
 const kinds = ['person', 'service'] as const;
 const maxScopes = 256;
@@ -103,7 +104,7 @@ export const userRead = z
     has_password: z.boolean(),
     provider_scopes: scopeList.describe('What identity providers grant now.'),
     provider_scope_sets: scopeList.describe('Likewise, as ids.'),
-    identities: z.array(z.object({ provider: z.string().nullable(), subject: z.string() })),
+    identities: identityList,
     effective_scopes: scopeList.describe('What the user holds now, however that came about.'),
   })
   .meta({ id: 'UserRead' });

@@ -85,7 +85,7 @@ function whereChanged({ drafts, ...audit }: AuditOf<void>): AuditOf<LinkOutcome>
 }
 
 /** The transactions that change identities. */
-class IdentitySteps {
+export class IdentitySteps {
   readonly #byIdentity: string;
   readonly #userById: string;
   readonly #addSets: string;
@@ -107,7 +107,7 @@ class IdentitySteps {
     }
     const identity = known ?? (yield* this.#find(claims))!;
     const before = yield* this.#ownerOf(identity);
-    if (before.user.disabled) return { found: before, before };
+    if (before.user.disabled || before.user.kind === 'service') return { found: before, before };
     yield* this.#refresh(claims, identity, before.user);
     return { found: yield* this.#ownerOf(identity), before: known && before };
   }

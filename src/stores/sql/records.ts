@@ -1,5 +1,6 @@
 import type { AuditRecords } from '../audit.ts';
 import type { InvitationRecords } from '../invitation-records.ts';
+import type { UserIdentityRecords } from '../user-identity-records.ts';
 import type { UserRecords } from '../user-records.ts';
 import { type ApiKeys, createApiKeys } from './api-keys.ts';
 import { createAudit } from './audit.ts';
@@ -9,6 +10,7 @@ import { createIdentities, type Identities } from './identities.ts';
 import { createInvitations } from './invitations.ts';
 import { createScopeSets, type ScopeSets } from './scope-sets.ts';
 import { createSecrets, type Secrets } from './secrets.ts';
+import { createUserIdentities } from './user-identities.ts';
 import { createUserRecords } from './user-records.ts';
 import { createUsers, type Users } from './users.ts';
 
@@ -17,6 +19,7 @@ export type SqlRecords = AuditRecords &
   Users &
   UserRecords &
   Identities &
+  UserIdentityRecords &
   InvitationRecords &
   ScopeSets &
   ApiKeys &
@@ -29,6 +32,7 @@ export function createSqlRecords(database: SqlDatabase, now: () => number): SqlR
     ...createUsers(database, now),
     ...createUserRecords(database, now),
     ...createIdentities(database, now),
+    ...createUserIdentities(database, now),
     ...createInvitations(database, now),
     ...createScopeSets(database, now),
     ...createApiKeys(database, now),
