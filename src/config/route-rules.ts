@@ -66,7 +66,7 @@ const publicStandsAlone: Rule = ({ routes = [] }, { report, isWritten }) => {
 // A route that no request can reach looks like a rule and protects nothing.
 const outsideOfOwnAreas: Rule = ({ routes = [], endpoints }, { report }) => {
   // A broken entry counts as the upstream's: that avoids reporting what may be no problem.
-  const areas = ownAreas((name) => endpoints?.[name] !== 'own');
+  const areas = ownAreas((name) => endpoints?.[name] !== 'own' && endpoints?.[name] !== 'off');
   for (const [index, route] of routes.entries())
     for (const kind of kinds) {
       const area = laxReadings(route?.[kind] ?? '/')

@@ -11,7 +11,7 @@ import { scopes } from './scope-names.ts';
 import { stores } from './stores.ts';
 import { upstreams } from './upstreams.ts';
 
-const servedBy = z.enum(['own', 'upstream']);
+const servedBy = z.enum(['own', 'upstream', 'off']);
 
 const endpoints = z
   .strictObject({
@@ -23,7 +23,7 @@ const endpoints = z
     audit: servedBy.prefault('own').describe('Who serves /api/admin/audit.'),
   })
   .prefault({})
-  .describe('Who serves the endpoints that are not always Postern’s: own or upstream.');
+  .describe('Who serves the endpoints that are not always Postern’s: own, upstream, or off (404).');
 
 const paths = z
   .strictObject({

@@ -1,5 +1,5 @@
 import { hasOtherReadings, laxReadings } from '../rules/lax-path.ts';
-import { areaOf, type OptionalEndpoint, ownAreas } from '../rules/own-areas.ts';
+import { areaOf, type OptionalEndpoint, ownAreas, type ServedBy } from '../rules/own-areas.ts';
 import type { AnyEndpoint } from './endpoint.ts';
 
 /** The endpoints at one path, by method. */
@@ -28,7 +28,7 @@ export interface OwnRoutes {
 /** Builds the table. Areas are reserved as a whole: an undefined path in one is 404 and never forwarded. */
 export function createOwnRoutes(
   endpoints: readonly AnyEndpoint[],
-  servedBy: Readonly<Record<OptionalEndpoint, 'own' | 'upstream'>>,
+  servedBy: Readonly<Record<OptionalEndpoint, ServedBy>>,
 ): OwnRoutes {
   const areas = ownAreas((name) => servedBy[name] === 'upstream');
   const resources = new Map<string, Resource>();

@@ -17,8 +17,11 @@ export function tokenEndpoints(config: Config, parts: AdministrationParts): AnyE
       configuredToken: config.bootstrap.token ?? null,
       throttle: createAddressThrottle('bootstrap', attempts, limits),
     });
+  const invitation = () =>
+    createRedeemInvitation({ ...common, throttle: createAddressThrottle('invitation', attempts, limits) });
   return [
-    createRedeemInvitation({ ...common, throttle: createAddressThrottle('invitation', attempts, limits) }),
+    // Also where an upstream serves users: the command line invites, too.
+    ...(config.endpoints.users === 'off' ? [] : [invitation()]),
     ...(config.endpoints.bootstrap === 'own' ? [bootstrap()] : []),
   ];
 }

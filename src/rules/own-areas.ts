@@ -19,7 +19,10 @@ const optionalAreas = {
 /** An endpoint that an upstream may serve instead. */
 export type OptionalEndpoint = keyof typeof optionalAreas;
 
-/** The areas that Postern serves itself; `isUpstreams` says which endpoints are left to an upstream. */
+/** Who serves one; `off`: nobody, its area is reserved nonetheless. */
+export type ServedBy = 'own' | 'upstream' | 'off';
+
+/** The areas that Postern never forwards; `isUpstreams` says which endpoints are left to an upstream. */
 export function ownAreas(isUpstreams: (name: OptionalEndpoint) => boolean): readonly string[] {
   const names = Object.keys(optionalAreas) as OptionalEndpoint[];
   const optional = names.filter((name) => !isUpstreams(name)).map((name) => optionalAreas[name]);

@@ -261,6 +261,11 @@ const ownPaths: Row[] = [
     `routes[1].prefix: ${own('/api/admin/users')} (/api/admin/users)`,
   ],
   [
+    'a route in an area that is off',
+    `endpoints: { audit: off }\n${routes('{ prefix: »/api/admin/audit, upstream: app }')}`,
+    `routes[0].prefix: ${own('/api/admin/audit')} (/api/admin/audit)`,
+  ],
+  [
     'routes that servers read as one of Postern’s paths',
     `paths: { semicolons: pass, encoded_slashes: pass }\n${routes(
       '{ prefix: »/API/Login, upstream: app }',
@@ -274,7 +279,7 @@ const ownPaths: Row[] = [
   [
     'a route in an area whose owner is unknown',
     `endpoints: { audit: »me }\n${routes('{ prefix: /api/admin/audit, upstream: app }')}`,
-    'endpoints.audit: must be one of own, upstream (me)',
+    'endpoints.audit: must be one of own, upstream, off (me)',
   ],
 ];
 

@@ -183,9 +183,9 @@ const values: Row[] = [
     'scopes.a"b: must be a scope token (RFC 6749): visible ASCII without " and \\',
   ],
   [
-    'an endpoint served by neither',
-    'endpoints: { users: »off }',
-    'endpoints.users: must be one of own, upstream (off)',
+    'an endpoint served by nobody known',
+    'endpoints: { users: »none }',
+    'endpoints.users: must be one of own, upstream, off (none)',
   ],
 ];
 

@@ -1,6 +1,7 @@
 import { Refusal } from '../../errors.ts';
 import { readJson } from '../../input/json-body.ts';
 import { readQuery } from '../../input/query.ts';
+import type { AuditEventName } from '../../log/audit-events.ts';
 import type { UserIdentityRecords } from '../../stores/user-identity-records.ts';
 import type { UserRecord, UserRecords } from '../../stores/user-records.ts';
 import { actorOf } from '../audit.ts';
@@ -100,7 +101,7 @@ export function createUserIdentityUnlink(options: UserIdentityOptions): Endpoint
   };
 }
 
-function entryOf(event: string, principal: Call['principal'], provider: string) {
+function entryOf(event: AuditEventName, principal: Call['principal'], provider: string) {
   return (made: UserRecord) => [
     { ...userEntry(event, principal, made), provider, changes: { fields: ['identities'] } },
   ];
