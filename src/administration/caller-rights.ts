@@ -2,6 +2,7 @@ import type { Holdings } from '../credentials/holdings.ts';
 import { Refusal } from '../errors.ts';
 import type { CallerFound } from '../stores/caller.ts';
 import { administratorSetId } from '../stores/scope-set.ts';
+import { admitsSession } from '../stores/session-epoch.ts';
 
 /** What the caller of a change holds by the credential that was presented, as of the change. */
 export interface CallerRights {
@@ -23,6 +24,8 @@ export function rightsOf(caller: CallerFound, holdings: Holdings, now: number): 
     case 'session': {
       const { ref, user: found } = caller;
       if (found === undefined || found.user.disabled) throw new Refusal('invalid_token');
+      if (ref.session !== undefined && !admitsSession(found.user, ref.session))
+        throw new Refusal('invalid_token');
       const held = holdings.ofUser(found);
       return rightsWith(within(ref.scopes, held.scopes), within(ref.scopeSets, held.scopeSets));
     }

@@ -6,14 +6,16 @@ import { rightsOf } from './caller-rights.ts';
 import { assertHolds } from './no-way-up.ts';
 
 /**
- * The maker of an invitation, from the caller who makes it. A session that was not narrowed counts as its user, whatever
- * the user holds later; a narrowed one never counts for more than it held.
+ * The maker of an invitation, from the caller who makes it, whose session may end before the invitation is redeemed. A
+ * session that was not narrowed counts as its user, whatever the user holds later; a narrowed one never counts for more
+ * than it held.
  */
 export function invitationMakerOf(ref: CallerRef, caller: CallerFound, holdings: Holdings): CallerRef {
   if (ref.kind !== 'session' || caller.kind !== 'session' || caller.user === undefined) return ref;
   const held = holdings.ofUser(caller.user).scopes;
   const isWhole = held.every((scope) => ref.scopes === null || ref.scopes.includes(scope));
-  return isWhole ? { ...ref, scopes: null, scopeSets: null } : ref;
+  const { session: _, ...maker } = ref;
+  return isWhole ? { ...maker, scopes: null, scopeSets: null } : maker;
 }
 
 /**

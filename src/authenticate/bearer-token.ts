@@ -5,6 +5,7 @@ import type { Remembered, VerifiedTokens } from '../credentials/verified-tokens.
 import { Refusal } from '../errors.ts';
 import type { Awaitable } from '../stores/awaitable.ts';
 import type { Records } from '../stores/records.ts';
+import { admitsSession } from '../stores/session-epoch.ts';
 import type { LiveSession, Sessions } from '../stores/sessions.ts';
 import type { UserWithSets } from '../stores/user.ts';
 
@@ -52,6 +53,7 @@ export function createBearerTokenAuthenticator(options: {
   ): Principal {
     if (found === undefined || found.user.disabled)
       throw new Refusal('invalid_token', { reason: 'user disabled or removed' });
+    if (!admitsSession(found.user, live)) throw new Refusal('invalid_token', { reason: 'session ended' });
     const { user } = found;
     const held = holdings.ofUser(found);
     const scopes = intersectScopes(token.claims.scopes, held.scopes);
@@ -65,6 +67,7 @@ export function createBearerTokenAuthenticator(options: {
       // A set may grow beyond what a token was restricted to.
       scopeSets: scopes.length === held.scopes.length ? held.scopeSets : none,
       credentialId: live.id,
+      epoch: live.epoch,
       expires: live.expires,
       tenant,
     });

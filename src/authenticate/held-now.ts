@@ -1,7 +1,8 @@
 import type { Holdings } from '../credentials/holdings.ts';
 import type { HeldNow, Principal } from '../credentials/principal.ts';
 import type { Records } from '../stores/records.ts';
-import type { Sessions } from '../stores/sessions.ts';
+import { admitsSession } from '../stores/session-epoch.ts';
+import type { LiveSession, Sessions } from '../stores/sessions.ts';
 import { principalOfApiKey } from './api-key.ts';
 
 /** Creates the check of a credential that was valid when its request arrived and may have ended since. */
@@ -20,18 +21,19 @@ export function createHeldNow(options: {
   }
 
   /** While the session store is unavailable it still reports sessions recently seen alive; any other has ended. */
-  async function isLive(sessionId: string): Promise<boolean> {
+  async function findLive(sessionId: string): Promise<LiveSession | undefined> {
     try {
-      return (await sessions.findLive(sessionId)) !== undefined;
+      return await sessions.findLive(sessionId);
     } catch {
-      return false;
+      return undefined;
     }
   }
 
   async function ofSession({ credentialId, userId }: Principal): Promise<ReadonlySet<string> | null> {
-    if (!(await isLive(credentialId))) return null;
+    const session = await findLive(credentialId);
+    if (session === undefined) return null;
     const found = await records.findUser(userId);
-    if (found === undefined || found.user.disabled) return null;
+    if (found === undefined || !admitsSession(found.user, session)) return null;
     return new Set(holdings.ofUser(found).scopes);
   }
 

@@ -22,6 +22,8 @@ export interface Principal {
   readonly scopeSets: readonly string[];
   /** The id of the session or of the key. */
   readonly credentialId: string;
+  /** The epoch in which the session began; 0 for a key. */
+  readonly epoch: number;
   /** When the session or key itself ends, epoch ms; null: never. */
   readonly expires: number | null;
   /** `X-Auth-*` headers for the upstream: name, value, name, value, … */
@@ -37,11 +39,15 @@ export type HeldNow = (principal: Principal) => Promise<ReadonlySet<string> | nu
 
 /** Creates a principal with its identity headers; `scopes` are sorted and distinct. */
 export function createPrincipal(
-  who: Omit<Principal, 'held' | 'identityHeaders'> & { readonly tenant: string },
+  who: Omit<Principal, 'epoch' | 'held' | 'identityHeaders'> & {
+    readonly tenant: string;
+    readonly epoch?: number;
+  },
 ): Principal {
-  const { tenant, ...fields } = who;
+  const { tenant, epoch = 0, ...fields } = who;
   return Object.freeze({
     ...fields,
+    epoch,
     held: new Set(who.scopes),
     identityHeaders: Object.freeze([
       'X-Auth-Subject',

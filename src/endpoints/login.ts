@@ -10,6 +10,7 @@ import type { Reply } from '../http/reply.ts';
 import { readForm } from '../input/form-body.ts';
 import { anonymous } from '../log/log.ts';
 import type { Records } from '../stores/records.ts';
+import { admitsSession } from '../stores/session-epoch.ts';
 import type { User, UserWithSets } from '../stores/user.ts';
 import { auditingThrottle } from './audit.ts';
 import type { Endpoint } from './endpoint.ts';
@@ -88,9 +89,14 @@ class PasswordSignIn {
     return reply;
   }
 
+  /** Judges the password again, once, when the user's sessions have been ended since it was verified. */
   async #judge(exchange: Exchange, form: LoginForm): Promise<SignedIn> {
+    const started = await this.#startSession(exchange, await this.#requireUser(form), form);
+    if (started !== undefined) return started;
     const found = await this.#requireUser(form);
-    return this.#startSession(exchange, found, form);
+    const again = await this.#startSession(exchange, found, form);
+    if (again === undefined) throw invalidCredentials(found.user.id);
+    return again;
   }
 
   /** One response, after the same work, for unknown, disabled, over-long and wrong. */
@@ -101,45 +107,41 @@ class PasswordSignIn {
     const hash = found === undefined || found.user.disabled ? null : found.user.passwordHash;
     const { ok, rehash: isDated } = await passwords.verify(hash, password);
     if (found === undefined || !ok) throw invalidCredentials(found?.user.id);
-    return isDated ? { ...found, user: await this.#rehash(found.user, password) } : found;
+    if (isDated) await this.#rehash(found.user, password);
+    // As it was when the password was verified: whatever ends sessions after that ends the one to be created, too.
+    return found;
   }
 
   /** Brings a hash up to the cost that is configured now. */
-  async #rehash(user: User, password: string): Promise<User> {
+  async #rehash({ id, passwordHash: verified }: User, password: string): Promise<void> {
     const { records, passwords } = this.#options;
     const passwordHash = await passwords.hash(password.normalize('NFC'));
-    if (user.passwordHash === null) return user;
+    if (verified === null) return;
     // A password set in the meantime must not be overwritten with the old one.
-    const changes = { passwordHash, ifPasswordHash: user.passwordHash };
-    const changed = await records.updateUser(user.id, changes);
-    return changed?.passwordHash === passwordHash ? changed : user;
+    await records.updateUser(id, { passwordHash, ifPasswordHash: verified });
   }
 
   /**
-   * Disabling a user or setting a password ends the sessions that exist. This one may be created just after that, on
-   * the strength of a password that was correct before it, so the user is checked once more.
+   * The session has ended before it began if the user's sessions were ended after the password was verified: its epoch is
+   * an earlier one. It is undefined then, rather than a response whose token no one accepts.
    */
-  async #startSession(exchange: Exchange, found: UserWithSets, form: LoginForm): Promise<SignedIn> {
-    const { signIn } = this.#options;
+  async #startSession(
+    exchange: Exchange,
+    found: UserWithSets,
+    form: LoginForm,
+  ): Promise<SignedIn | undefined> {
+    const { signIn, records } = this.#options;
     const started = await signIn.start(exchange, found, 'password', form.scope);
     try {
-      await this.#assertStillValid(found.user, form);
-      return started;
+      // By name, which is never served from a cache.
+      const current = await records.findUserByName(canonicalAccountName(form.username));
+      if (current?.user.id === found.user.id && admitsSession(current.user, started.session)) return started;
     } catch (error) {
       await signIn.cancel(started.session);
       throw error;
     }
-  }
-
-  /** Looks the user up by name, which is never served from a cache. */
-  async #assertStillValid({ id, passwordHash }: User, { username, password }: LoginForm): Promise<void> {
-    const { records, passwords } = this.#options;
-    const user = (await records.findUserByName(canonicalAccountName(username)))?.user;
-    if (user !== undefined && user.id === id && !user.disabled) {
-      if (user.passwordHash === passwordHash) return;
-      if ((await passwords.verify(user.passwordHash, password)).ok) return;
-    }
-    throw invalidCredentials(user?.id);
+    await signIn.cancel(started.session);
+    return undefined;
   }
 
   #failed(exchange: Exchange, { options: { cause } }: Refusal): Refusal {

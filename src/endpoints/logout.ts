@@ -2,7 +2,10 @@ import type { RefreshCookies } from '../credentials/refresh-cookie.ts';
 import { Refusal } from '../errors.ts';
 import { type CookieAttributes, cookieValues, setCookie } from '../http/cookies.ts';
 import { actorOfSession } from '../log/log.ts';
-import type { Sessions } from '../stores/sessions.ts';
+import { isUnavailable } from '../stores/breaker.ts';
+import type { Records } from '../stores/records.ts';
+import { admitsSession } from '../stores/session-epoch.ts';
+import type { Session, Sessions } from '../stores/sessions.ts';
 import { type Audit, actorOf } from './audit.ts';
 import type { Call, Endpoint } from './endpoint.ts';
 
@@ -12,12 +15,13 @@ const trustedSites: ReadonlySet<string> = new Set(['', 'none', 'same-origin', 's
 /** `GET /api/logout`: ends the session of the bearer token, and every session of a valid refresh cookie. */
 export function createLogout(options: {
   readonly sessions: Pick<Sessions, 'revoke'>;
+  readonly records: Pick<Records, 'findUser'>;
   readonly cookies: RefreshCookies;
   readonly cookie: CookieAttributes;
   readonly audit: Audit;
   readonly onSessionEnded: (sessionId: string) => void;
 }): Endpoint<'sign_out'> {
-  const { sessions, cookies, cookie, audit, onSessionEnded } = options;
+  const { sessions, records, cookies, cookie, audit, onSessionEnded } = options;
 
   function sessionsToEnd({ exchange, principal }: Call<'sign_out'>): Set<string> {
     const ids = new Set(principal === null ? [] : [principal.credentialId]);
@@ -28,10 +32,20 @@ export function createLogout(options: {
     return ids;
   }
 
+  /** A sign-out is never held up by the records. */
+  async function wasAlive(session: Session): Promise<boolean> {
+    try {
+      return admitsSession((await records.findUser(session.userId))?.user, session);
+    } catch (error) {
+      if (isUnavailable(error)) return true;
+      throw error;
+    }
+  }
+
   async function end({ exchange, principal }: Call<'sign_out'>, id: string): Promise<boolean> {
     const ended = await sessions.revoke(id);
     onSessionEnded(id);
-    if (ended === undefined) return false;
+    if (ended === undefined || !(await wasAlive(ended))) return false;
     audit(exchange, {
       event: 'session_revoked',
       outcome: 'success',

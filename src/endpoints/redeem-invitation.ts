@@ -15,7 +15,7 @@ import { readTokenAlone } from './body-token.ts';
 import type { ChangeAudit } from './change-audit.ts';
 import type { Endpoint } from './endpoint.ts';
 import { invitationRedeem } from './users/invitation-schemas.ts';
-import { endSessions, ignoreUnavailable, type SessionEndOptions } from './users/user-changes.ts';
+import { endSessions, type SessionEndOptions } from './users/user-changes.ts';
 
 /** What redeeming invitations needs. */
 export interface RedeemInvitationOptions extends SessionEndOptions {
@@ -85,8 +85,7 @@ class Redemption {
         throw error;
       });
     if (redeemed === undefined) throw this.#refused(exchange, undefined);
-    // By the user's epoch they have ended, wherever they are still stored.
-    await endSessions(this.#options, exchange, anonymous, redeemed.user.id).catch(ignoreUnavailable);
+    await endSessions(this.#options, exchange, anonymous, redeemed.user.id);
     return { status: 204 };
   }
 

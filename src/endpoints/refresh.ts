@@ -5,7 +5,9 @@ import type { Exchange } from '../http/exchange.ts';
 import type { IsKnownOrigin } from '../http/foreign-page.ts';
 import type { Reply } from '../http/reply.ts';
 import { anonymous, system } from '../log/log.ts';
+import { isUnavailable } from '../stores/breaker.ts';
 import type { Records } from '../stores/records.ts';
+import { admitsSession } from '../stores/session-epoch.ts';
 import type { Presentation, Session, Sessions, SessionTimes } from '../stores/sessions.ts';
 import type { UserWithSets } from '../stores/user.ts';
 import type { Audit } from './audit.ts';
@@ -57,7 +59,7 @@ class Refresh {
     const cookies = this.#requireCookies(exchange);
     this.#assertKnownOrigin(exchange);
     const { session, rotated, now } = await this.#present(exchange, await this.#requireOne(cookies));
-    const found = await this.#requireEnabledUser(exchange, session);
+    const found = await this.#requireUser(exchange, session);
     refreshes[rotated ? 'rotated' : 'current']++;
     return signIn.reply(session, found, now);
   }
@@ -83,11 +85,16 @@ class Refresh {
   async #requireOne(presented: readonly RefreshCookie[]): Promise<RefreshCookie> {
     const [first, ...rest] = presented;
     if (first !== undefined && rest.length === 0) return first;
-    const { sessions } = this.#options;
-    const found = await Promise.all(presented.map(({ sessionId }) => sessions.find(sessionId)));
-    const [live, ...others] = presented.filter((_, index) => found[index] !== undefined);
+    const areLive = await Promise.all(presented.map(({ sessionId }) => this.#isLive(sessionId)));
+    const [live, ...others] = presented.filter((_, index) => areLive[index]);
     if (live === undefined || others.length > 0) throw this.#refused();
     return live;
+  }
+
+  async #isLive(id: string): Promise<boolean> {
+    const { sessions, records } = this.#options;
+    const session = await sessions.find(id);
+    return session !== undefined && admitsSession((await records.findUser(session.userId))?.user, session);
   }
 
   async #present(exchange: Exchange, { sessionId, generation }: RefreshCookie): Promise<Accepted> {
@@ -107,11 +114,15 @@ class Refresh {
     throw this.#refused('reused');
   }
 
-  async #requireEnabledUser(exchange: Exchange, { id, userId }: Session): Promise<UserWithSets> {
+  /** The session store may not have been reached when the user was disabled or removed, or all sessions were ended. */
+  async #requireUser(exchange: Exchange, session: Session): Promise<UserWithSets> {
     const { records, sessions, audit, onSessionEnded } = this.#options;
+    const { id, userId } = session;
     const found = await records.findUser(userId);
-    if (found !== undefined && !found.user.disabled) return found;
-    await sessions.revoke(id);
+    if (found !== undefined && admitsSession(found.user, session)) return found;
+    await sessions.revoke(id).catch((error: unknown) => {
+      if (!isUnavailable(error)) throw error;
+    });
     onSessionEnded(id);
     audit(exchange, {
       event: 'session_revoked',

@@ -82,6 +82,8 @@ export function createSignIn(options: {
           scope: scope.trim() === '' ? null : askedScopes(scope),
           address: exchange.address,
           userAgent: exchange.head.userAgent.slice(0, maxUserAgentLength),
+          // As it was read with what the caller proved: whatever has ended the user's sessions since ends this one, too.
+          epoch: found.user.epoch,
         },
         times,
       );

@@ -99,7 +99,7 @@ export async function composeEndpoints(config: Config, parts: EndpointParts): Pr
       refreshes: metrics.refreshes,
       onSessionEnded: onCredentialEnded,
     }),
-    createLogout({ sessions, cookies, cookie, audit, onSessionEnded: onCredentialEnded }),
+    createLogout({ sessions, records, cookies, cookie, audit, onSessionEnded: onCredentialEnded }),
     ...(await composeAdministration(config, administration)),
     ...tokenEndpoints(config, administration),
     createJwks(parts.tokens),

@@ -62,6 +62,8 @@ const recordsOperations: Record<
   inviteUser: 'write',
   findInvitation: 'read',
   redeemInvitation: 'write',
+  endSessionsOfUser: 'write',
+  endAllSessions: 'write',
   listScopeSets: 'read',
   findScopeSet: 'read',
   createScopeSet: 'write',

@@ -43,6 +43,8 @@ type InvalidatingWrites = Pick<
   | 'linkUserIdentity'
   | 'unlinkUserIdentity'
   | 'redeemInvitation'
+  | 'endSessionsOfUser'
+  | 'endAllSessions'
 >;
 
 /**
@@ -200,6 +202,12 @@ function createInvalidatingWrites(
         // Without a result the user is unknown, and left to the feed.
         (result) => ({ keys: [], users: result === undefined ? [] : [result.user.id] }),
         () => remote.redeemInvitation(hash, use),
+      ),
+    endSessionsOfUser: (id, change) => changingUser(id, () => remote.endSessionsOfUser(id, change)),
+    endAllSessions: (change) =>
+      changing(
+        () => null,
+        () => remote.endAllSessions(change),
       ),
     acceptIdentity: (...args) =>
       changing(

@@ -1,5 +1,6 @@
 import type { ApiKeyWithOwner } from './api-key.ts';
 import type { AuditOf } from './audit.ts';
+import type { Session } from './sessions.ts';
 import type { UserWithSets } from './user.ts';
 
 /** The caller of a change, as authenticated. */
@@ -7,6 +8,8 @@ export type CallerRef =
   | {
       readonly kind: 'session';
       readonly userId: string;
+      /** Absent for what outlives the session by which its user began it: then only the user is judged. */
+      readonly session?: Pick<Session, 'id' | 'epoch'>;
       /** What the token allows of what its user holds; null: all that the user holds, whatever that is now. */
       readonly scopes: readonly string[] | null;
       readonly scopeSets: readonly string[] | null;

@@ -95,7 +95,10 @@ export interface Records
    * Links the identity to the user. False when there is no such user. Refuses `conflict` when it is linked to another.
    */
   linkIdentity(userId: string, identity: Identity, at: number, audit?: AuditOf<void>): Promise<boolean>;
-  /** Unlinks the identity from the user. False when it was not linked to that user. Refuses `last_administrator`. */
+  /**
+   * Unlinks the identity from the user, whose sessions end. False when it was not linked to that user. Refuses
+   * `last_administrator`.
+   */
   unlinkIdentity(userId: string, identity: Identity, audit?: AuditOf<void>): Promise<boolean>;
   identitiesOf(userId: string): Awaitable<readonly UserIdentity[]>;
 

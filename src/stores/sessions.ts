@@ -18,6 +18,8 @@ export interface Session {
   readonly expires: number;
   /** The generation of the current refresh cookie. */
   readonly generation: number;
+  /** The epoch of its user when it began: see session-epoch.ts. 0 for sessions from before epochs were kept. */
+  readonly epoch: number;
 }
 
 /** Durations in milliseconds. */
@@ -27,7 +29,10 @@ export interface SessionTimes {
   readonly reuseGraceMs: number;
 }
 
-export type NewSession = Pick<Session, 'id' | 'userId' | 'method' | 'scope' | 'address' | 'userAgent'>;
+export type NewSession = Pick<
+  Session,
+  'id' | 'userId' | 'method' | 'scope' | 'address' | 'userAgent' | 'epoch'
+>;
 
 /** The outcome of presenting a refresh cookie of one generation. */
 export type Presentation =
@@ -49,6 +54,8 @@ export interface LiveSession {
   readonly userId: string;
   /** The earlier of the idle and the absolute end, epoch ms by the store's clock. */
   readonly expires: number;
+  /** As {@link Session.epoch}. */
+  readonly epoch: number;
 }
 
 /** Called when a session has ended, `afterMs` after it did. */

@@ -86,4 +86,15 @@ export interface UserRecords {
     keys: KeysOfRemoved,
     change: JudgedChange<RemovalFound, void, RemovedUser>,
   ): Promise<RemovedUser | undefined>;
+  /**
+   * Starts a new epoch of the user: every session that has begun, and every sign-in under way, has ended, whatever the
+   * session store says (session-epoch.ts). Resolves to the user as found; undefined when there is none. The session store
+   * is cleaned afterwards ({@link ./sessions.ts Sessions.revokeAllOf}), as far as it can be reached.
+   */
+  endSessionsOfUser(
+    id: string,
+    change: JudgedChange<UserRecord, void, UserRecord>,
+  ): Promise<UserRecord | undefined>;
+  /** As {@link endSessionsOfUser}, for every user of the tenant: the caller's own session has ended, too. */
+  endAllSessions(change: JudgedChange<null, void, void>): Promise<void>;
 }

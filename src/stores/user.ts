@@ -21,14 +21,19 @@ export interface User {
   readonly created: number;
   readonly updated: number;
   readonly lastLogin: number | null;
-  /** Sessions that started in an earlier epoch have ended. */
+  /**
+   * Sessions that began in an earlier epoch have ended (see session-epoch.ts). The later of the user's own epoch and the
+   * tenant's.
+   */
   readonly epoch: number;
+  /** The session that survived the start of this epoch: the one by which the user changed the password. */
+  readonly carriedSession: string | null;
   /** Increases with every write that changes the user, `lastLogin` excepted. */
   readonly version: number;
 }
 
 /** A user to be stored; by default an unmanaged person. */
-export type NewUser = Omit<User, 'kind' | 'managed' | 'updated' | 'epoch' | 'version'> &
+export type NewUser = Omit<User, 'kind' | 'managed' | 'updated' | 'epoch' | 'carriedSession' | 'version'> &
   Partial<Pick<User, 'kind' | 'managed'>>;
 
 /**
@@ -56,7 +61,10 @@ export interface UserWithSets extends Pick<UserHoldings, 'grants' | 'sets'> {
   readonly user: User;
 }
 
-/** The changes to a user; absent fields stay as they are. */
+/**
+ * The changes to a user; absent fields stay as they are. A new password, and disabling or enabling, start a new epoch: all
+ * sessions of the user have ended.
+ */
 export interface UserChanges {
   readonly username?: string;
   readonly displayName?: string | null;
@@ -71,4 +79,6 @@ export interface UserChanges {
   readonly scopes?: readonly string[];
   readonly scopeSets?: readonly string[];
   readonly disabled?: boolean;
+  /** The session that survives this change, which ends all others. */
+  readonly carriedSession?: string;
 }

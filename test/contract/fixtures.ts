@@ -15,7 +15,7 @@ export const sessionTimes: SessionTimes = {
 
 /** A new session of a user. */
 export function newSession(id: string, userId = 'user-1'): NewSession {
-  return { id, userId, method: 'password', scope: null, address: '192.0.2.1', userAgent: 'test' };
+  return { id, userId, method: 'password', scope: null, address: '192.0.2.1', userAgent: 'test', epoch: 7 };
 }
 
 /** A user named like the id, as it is read once it is stored. */
@@ -35,6 +35,7 @@ export function newUser(id: string, changes: Partial<User> = {}): User {
     updated: startOfTime,
     lastLogin: null,
     epoch: 0,
+    carriedSession: null,
     version: 1,
     ...changes,
   };

@@ -138,6 +138,7 @@ export function runIdentitiesSuite({ name, create }: RecordsFactory): void {
     t.strictSame(await store.identitiesOf('a'), [{ ...identity, madeUser: false }]);
     t.equal(await store.unlinkIdentity('b', identity), false);
     t.equal(await store.unlinkIdentity('a', identity), true);
+    t.ok((await store.findUser('a'))!.user.epoch > 0, 'its sessions end');
     t.equal(await store.unlinkIdentity('a', identity), false);
     t.equal(await store.acceptIdentity(claimsOf('s1'), null), undefined);
     t.strictSame(await store.identitiesOf('a'), []);

@@ -172,11 +172,11 @@ t.test('it serves GET only, with and without a trailing slash', async (t) => {
   t.equal((await api.send({ path: `${path}/?from=menu`, bearer: session.accessToken })).status, 200);
 });
 
-t.test('the session of a user disabled since can still be ended by its cookie', async (t) => {
+t.test('the session of a user disabled since has ended already', async (t) => {
   const { api, signIn, folder, user } = await startWithUser(t);
   const session = await signIn();
   await changeUser(folder, user.id, { disabled: true });
-  t.equal((await api.send({ path, cookie: session.cookie, bearer: session.accessToken })).status, 200);
+  t.equal((await api.send({ path, cookie: session.cookie, bearer: session.accessToken })).status, 401);
   await changeUser(folder, user.id, { disabled: false });
   t.equal((await api.refresh(session.cookie)).status, 401);
 });

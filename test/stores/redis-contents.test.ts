@@ -144,6 +144,7 @@ t.test('a tenant ends no session of another, even of the same id', async (t) => 
     scope: null,
     address: '',
     userAgent: '',
+    epoch: 0,
   };
   for (const { sessions } of [one, other]) await sessions.create(session, times);
   t.ok(await one.sessions.revoke(session.id));

@@ -82,7 +82,7 @@ const commandsOf: Readonly<Record<string, readonly string[]>> = {
 async function useAll({ sessions, attempts, singleUse }: RedisStores): Promise<void> {
   const id = crypto.randomUUID();
   const times = { idleLifetimeMs: 10_000, absoluteLifetimeMs: 10_000, reuseGraceMs: 1_000 };
-  const made = { id, userId: 'user', method: 'password', scope: null, address: '', userAgent: '' };
+  const made = { id, userId: 'user', method: 'password', scope: null, address: '', userAgent: '', epoch: 0 };
   await Promise.allSettled([
     sessions.create(made, times).then(() => sessions.findLive(id)),
     (async () => sessions.findLive(crypto.randomUUID()))(),

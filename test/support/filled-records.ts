@@ -77,7 +77,7 @@ function addRows(file: string): void {
   ).run();
   db.prepare(`INSERT INTO invitations VALUES ('user-1', x'00ff', '{"kind":"command_line"}', 1, 2)`).run();
   db.prepare(
-    `UPDATE users SET kind = 'service', managed = 1, epoch = 7, version = 9 WHERE id = 'user-1'`,
+    `UPDATE users SET kind = 'service', managed = 1, epoch = 7, carried_session = 'session-1', version = 9 WHERE id = 'user-1'`,
   ).run();
   db.prepare('UPDATE tenant_epoch SET epoch = 3').run();
   db.prepare(`INSERT INTO applied_config VALUES (1, 'digest', 5)`).run();

@@ -6,6 +6,7 @@ import { ValidationError, type ValidationProblem } from '../../errors.ts';
 import { parseUrlEncoded } from '../../input/url-encoded.ts';
 import type { FieldFilter, ListPage, ListPosition, ListQuery } from '../../stores/list-query.ts';
 import type { Records } from '../../stores/records.ts';
+import { admitsSession } from '../../stores/session-epoch.ts';
 import type { SessionFilters, SessionQuery, SessionSortField } from '../../stores/session-query.ts';
 import type { Session, Sessions } from '../../stores/sessions.ts';
 import type { UserWithSets } from '../../stores/user.ts';
@@ -65,8 +66,8 @@ export class LiveSessionFinder {
   }
 }
 
-function admitted(_session: Session, found: UserWithSets | undefined): UserWithSets | undefined {
-  return found === undefined || found.user.disabled ? undefined : found;
+function admitted(session: Session, found: UserWithSets | undefined): UserWithSets | undefined {
+  return admitsSession(found?.user, session) ? found : undefined;
 }
 
 /** A session as `SessionRead`, to `viewer`. */

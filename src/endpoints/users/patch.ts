@@ -54,7 +54,7 @@ export function createUserPatch(options: UserChangeOptions): Endpoint {
       });
       if (changed === undefined) throw new Refusal('not_found');
       const { after } = changed;
-      // Also where the record already says so: an earlier call may have failed to reach the sessions.
+      // Also where the record already says so: an earlier call may not have reached the session store.
       if (patch.disabled === true || patch.password !== undefined)
         await endSessions(options, exchange, actorOf(principal), id);
       return { status: 200, headers: ['ETag', entityTagOf(after.user)], body: presentUser(after, options) };

@@ -18,7 +18,6 @@ import {
   assertMayChange,
   assertUnmanaged,
   endSessions,
-  ignoreUnavailable,
   needed,
   type UserChangeOptions,
   userChanges,
@@ -51,8 +50,7 @@ export function createUserRemove(options: UserChangeOptions): Endpoint {
       });
       if (removed === undefined) throw new Refusal('not_found');
       for (const key of removed.deletedKeys) onCredentialEnded(key);
-      // The sessions of a user who is gone are refused, wherever they are still stored.
-      await endSessions(options, exchange, actorOf(principal), id).catch(ignoreUnavailable);
+      await endSessions(options, exchange, actorOf(principal), id);
       return { status: 204 };
     },
   };

@@ -6,6 +6,7 @@ import { Refusal, ValidationError } from '../../errors.ts';
 import type { Exchange } from '../../http/exchange.ts';
 import type { AuditEventName } from '../../log/audit-events.ts';
 import type { Actor } from '../../log/log.ts';
+import { isUnavailable } from '../../stores/breaker.ts';
 import type { CallerFound } from '../../stores/caller.ts';
 import type { Records } from '../../stores/records.ts';
 import type { Sessions } from '../../stores/sessions.ts';
@@ -111,8 +112,8 @@ function auditedFields(record: UserRecord | null) {
 }
 
 /**
- * Ends the sessions of a user whose record has changed. Rejects with `store_unavailable`: the change counts, the
- * sessions may go on, and the caller has to repeat the call.
+ * Removes the sessions of a user from their store, as far as it can be reached: by the epoch of the user's record, or
+ * without a record, they have ended already.
  */
 export async function endSessions(
   { sessions, audit, onCredentialEnded }: SessionEndOptions,
@@ -120,7 +121,7 @@ export async function endSessions(
   actor: Actor,
   userId: string,
 ): Promise<void> {
-  const ended = await sessions.revokeAllOf(userId);
+  const ended = await sessions.revokeAllOf(userId).catch(noneIfUnavailable);
   for (const session of ended) {
     onCredentialEnded(session);
     const entry = { event: 'session_revoked', outcome: 'success', actor } as const;
@@ -128,7 +129,7 @@ export async function endSessions(
   }
 }
 
-/** Passes over sessions that could not be reached, where they have ended by what the records say. */
-export function ignoreUnavailable(error: unknown): void {
-  if (!(error instanceof Refusal) || error.code !== 'store_unavailable') throw error;
+function noneIfUnavailable(error: unknown): readonly string[] {
+  if (isUnavailable(error)) return [];
+  throw error;
 }

@@ -48,7 +48,7 @@ export class Liveness {
     let session: LiveSession | undefined;
     try {
       session = await link.read(
-        (client) => client.hmget(keys.session(id), 'userId', 'expires'),
+        (client) => client.hmget(keys.session(id), 'userId', 'expires', 'epoch'),
         (fields) => liveSessionFrom(id, fields),
       );
     } catch (error) {

@@ -2,8 +2,9 @@ import { Refusal } from '../../errors.ts';
 import type { LiveSession, NewSession, Session } from '../sessions.ts';
 
 /** A new session as the fields and values of its hash; an unrestricted scope is left out. */
-export function fieldsOf({ userId, method, scope, address, userAgent }: NewSession): string[] {
+export function fieldsOf({ userId, method, scope, address, userAgent, epoch }: NewSession): string[] {
   const fields = ['userId', userId, 'method', method, 'address', address, 'userAgent', userAgent];
+  fields.push('epoch', String(epoch));
   return scope === null ? fields : [...fields, 'scope', scope];
 }
 
@@ -25,19 +26,25 @@ export function sessionFrom(id: string, reply: unknown): Session | undefined {
     lastUsed: wholeNumber(fields.get('lastUsed'), 'lastUsed'),
     expires: wholeNumber(fields.get('expires'), 'expires'),
     generation: wholeNumber(fields.get('generation'), 'generation'),
+    epoch: epochFrom(fields.get('epoch')),
   };
 }
 
 /**
- * Parses the reply to HMGET of `userId` and `expires`; undefined when there is no session. Throws TypeError on anything
+ * Parses the reply to HMGET of `userId`, `expires` and `epoch`; undefined when there is no session. Throws TypeError on anything
  * else.
  */
 export function liveSessionFrom(id: string, reply: unknown): LiveSession | undefined {
-  if (!Array.isArray(reply) || reply.length !== 2) throw new TypeError('unexpected reply to HMGET');
-  const [userId, expires] = reply;
+  if (!Array.isArray(reply) || reply.length !== 3) throw new TypeError('unexpected reply to HMGET');
+  const [userId, expires, epoch] = reply;
   if (userId === null && expires === null) return undefined;
   if (typeof userId !== 'string') fail('userId');
-  return { id, userId, expires: wholeNumber(expires, 'expires') };
+  return { id, userId, expires: wholeNumber(expires, 'expires'), epoch: epochFrom(epoch) };
+}
+
+/** Sessions from before epochs were kept have none. */
+function epochFrom(text: unknown): number {
+  return text === null || text === undefined ? 0 : wholeNumber(text, 'epoch');
 }
 
 /** Parses the reply to ZRANGE of a user's index. Throws TypeError on anything else. */

@@ -149,6 +149,6 @@ export class SessionWrites
   }
 }
 
-function liveSession({ id, userId, expires }: Session): LiveSession {
-  return { id, userId, expires };
+function liveSession({ id, userId, expires, epoch }: Session): LiveSession {
+  return { id, userId, expires, epoch };
 }

@@ -8,6 +8,7 @@ import type {
   UserIdentity,
 } from '../identity.ts';
 import type { Records } from '../records.ts';
+import { nextEpoch } from '../session-epoch.ts';
 import type { NewUser, User, UserWithSets } from '../user.ts';
 import { keepingAdministrator } from './administrator-watch.ts';
 import { whereFound, writeAudited } from './audit-events.ts';
@@ -18,6 +19,7 @@ import {
   closeBootstrap,
   insertUser,
   selectUser,
+  startUserEpoch,
   toNewRow,
   toUserWithSets,
   touchUser,
@@ -123,8 +125,11 @@ export class IdentitySteps {
   }
 
   *unlink(userId: string, identity: Identity): Steps<LinkOutcome> {
-    if ((yield* this.#find(identity))?.userId !== userId) return 'unchanged';
+    const known = yield* this.#find(identity);
+    if (known?.userId !== userId) return 'unchanged';
+    const { user } = yield* this.#ownerOf(known);
     yield* keepingAdministrator(() => run(removeIdentity, identity.issuer, identity.subject));
+    yield* run(startUserEpoch, nextEpoch(user.epoch, this.#now()), userId);
     yield* this.#noteUser(userId);
     return 'changed';
   }

@@ -16,6 +16,7 @@ export const recordsTables: readonly Table[] = [
     columns: [
       ...['id', 'username', 'canonical_name', 'display_name', 'email', 'password_hash'],
       ...['scopes', 'disabled', 'created', 'last_login', 'kind', 'updated', 'managed', 'epoch', 'version'],
+      'carried_session',
     ],
     key: ['id'],
   },

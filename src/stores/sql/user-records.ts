@@ -82,6 +82,29 @@ export function createUserRecords(database: SqlDatabase, now: () => number): Use
         },
         whereFound(audit),
       ),
+    endSessionsOfUser: (id, { caller, decide, audit }) =>
+      writeAudited(
+        database,
+        now,
+        function* () {
+          const found = yield* steps.find(id);
+          if (found === undefined) return undefined;
+          decide(found, yield* steps.caller(caller));
+          yield* steps.endSessions(found);
+          return found;
+        },
+        whereFound(audit),
+      ),
+    endAllSessions: ({ caller, decide, audit }) =>
+      writeAudited(
+        database,
+        now,
+        function* () {
+          decide(null, yield* steps.caller(caller));
+          yield* steps.endAllSessions();
+        },
+        audit,
+      ),
   };
 }
 
@@ -130,6 +153,14 @@ class UserRecordSteps {
     const transferredKeys = typeof keys === 'object' ? yield* this.#transfer(id, keys.transferTo) : [];
     const deletedKeys = (yield* this.#users.remove(id, keys === 'keep'))!;
     return { found, deletedKeys, transferredKeys };
+  }
+
+  endSessions({ user }: UserRecord): Steps<void> {
+    return this.#users.endSessions(user);
+  }
+
+  endAllSessions(): Steps<void> {
+    return this.#users.endAllSessions();
   }
 
   *#transfer(from: string, to: string): Steps<readonly string[]> {

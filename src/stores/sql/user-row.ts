@@ -8,6 +8,7 @@ import type { Value } from './steps.ts';
 export interface UserRow extends Omit<User, 'scopes' | 'scopeSets' | 'disabled' | 'managed'>, HoldingsRow {
   readonly disabled: number;
   readonly managed: number;
+  readonly tenantEpoch: number;
 }
 
 /** The columns of {@link selectHoldings}. */
@@ -59,6 +60,7 @@ export function selectUser(dialect: Dialect, more = ''): string {
   return `SELECT u.id, u.username, u.display_name AS "displayName", u.email,
     u.password_hash AS "passwordHash", u.disabled, u.created, u.last_login AS "lastLogin",
     u.kind, u.managed, u.updated, u.epoch, u.version,
+    u.carried_session AS "carriedSession", (SELECT epoch FROM tenant_epoch) AS "tenantEpoch",
     ${selectHoldings(dialect)}${more}
   FROM users u`;
 }
@@ -73,10 +75,14 @@ export const insertUser = `INSERT INTO users
  * Sets {@link toColumns} of the user, as a new version. The last login stays: it may be recorded concurrently.
  */
 export const updateUser = `UPDATE users SET username = ?, canonical_name = ?, display_name = ?, email = ?,
-  password_hash = ?, scopes = ?, disabled = ?, updated = ?, epoch = ?, version = version + 1 WHERE id = ?`;
+  password_hash = ?, scopes = ?, disabled = ?, updated = ?, epoch = ?, carried_session = ?,
+  version = version + 1 WHERE id = ?`;
 
 /** Makes a new version of a user whose row was not changed otherwise; its values are the time and the id. */
 export const touchUser = 'UPDATE users SET updated = ?, version = version + 1 WHERE id = ?';
+
+/** Starts an epoch of a user, which no session survives; its values are the epoch and the id. */
+export const startUserEpoch = 'UPDATE users SET epoch = ?, carried_session = NULL WHERE id = ?';
 
 /** Closes the bootstrap for good: a user exists. */
 export const closeBootstrap = 'UPDATE bootstrap SET open = 0, token = NULL';
@@ -86,7 +92,7 @@ export function toUserWithSets(row: UserRow): UserWithSets;
 export function toUserWithSets(row: UserRow | undefined): UserWithSets | undefined;
 export function toUserWithSets(row: UserRow | undefined): UserWithSets | undefined {
   if (row === undefined) return undefined;
-  const { ownScopes, ownSets, allSets, grants: grantsColumn, ...columns } = row;
+  const { ownScopes, ownSets, allSets, grants: grantsColumn, tenantEpoch, ...columns } = row;
   const { scopes, scopeSets, grants, sets } = toHoldings({
     ownScopes,
     ownSets,
@@ -94,12 +100,14 @@ export function toUserWithSets(row: UserRow | undefined): UserWithSets | undefin
     grants: grantsColumn,
   });
   const flags = { disabled: row.disabled === 1, managed: row.managed === 1 };
-  return { user: { ...columns, scopes, scopeSets, ...flags }, grants, sets };
+  // No session survives the start of an epoch of the tenant.
+  const ended = tenantEpoch > row.epoch ? { epoch: tenantEpoch, carriedSession: null } : undefined;
+  return { user: { ...columns, scopes, scopeSets, ...flags, ...ended }, grants, sets };
 }
 
 /** The fields of a user that may change, then the id, as the values of {@link updateUser}. */
 export function toColumns(user: User, canonicalName: string): readonly Value[] {
-  return [...commonColumns(user, canonicalName), user.updated, user.epoch, user.id];
+  return [...commonColumns(user, canonicalName), user.updated, user.epoch, user.carriedSession, user.id];
 }
 
 /** The values of {@link insertUser}. */

@@ -1,14 +1,16 @@
 import { Refusal } from '../../errors.ts';
+import { nextEpoch } from '../session-epoch.ts';
 import type { NewUser, User, UserChanges } from '../user.ts';
 import { keepingAdministrator } from './administrator-watch.ts';
 import type { Dialect } from './dialect.ts';
 import { insertHeldSets } from './held-sets.ts';
 import { createKeyLineage, type KeyLineage } from './key-lineage.ts';
-import { first, noteChange, run, type Steps } from './steps.ts';
+import { first, noteChange, noteEveryChange, run, type Steps } from './steps.ts';
 import {
   closeBootstrap,
   insertUser,
   selectUser,
+  startUserEpoch,
   toColumns,
   toNewRow,
   toUserWithSets,
@@ -21,6 +23,9 @@ const idOfName = 'SELECT id FROM users WHERE canonical_name = ?';
 const canonicalNameOf = 'SELECT canonical_name AS "canonicalName" FROM users WHERE id = ?';
 const removeHeldSets = 'DELETE FROM user_scope_sets WHERE user_id = ?';
 const removeUser = 'DELETE FROM users WHERE id = ? RETURNING id';
+const selectEpochs = `SELECT epoch AS "tenantEpoch", (SELECT coalesce(max(epoch), 0) FROM users) AS "newestEpoch"
+  FROM tenant_epoch`;
+const startTenantEpoch = 'UPDATE tenant_epoch SET epoch = ?';
 
 /** The transactions that change users. */
 export class UserSteps {
@@ -68,7 +73,7 @@ export class UserSteps {
       ...before,
       ...withoutUndefined(changed),
       updated: this.#now(),
-      epoch: epochAfter(before, changes),
+      ...epochAfter(before, changes, this.#now()),
     };
     const canonicalName = newName ?? (yield* nameOf(id));
     yield* keepingAdministrator(() => this.#write(after, canonicalName, changes.scopeSets));
@@ -84,6 +89,19 @@ export class UserSteps {
     return keys;
   }
 
+  /** Starts a new epoch of a user that was read in this transaction: all sessions have ended. */
+  *endSessions({ id, epoch }: User): Steps<void> {
+    yield* run(startUserEpoch, nextEpoch(epoch, this.#now()), id);
+    yield* noteChange([id]);
+  }
+
+  /** Starts a new epoch of the tenant: all sessions of all users have ended. */
+  *endAllSessions(): Steps<void> {
+    const { tenantEpoch, newestEpoch } = (yield* first<TenantEpochRow>(selectEpochs))!;
+    yield* run(startTenantEpoch, nextEpoch(Math.max(tenantEpoch, newestEpoch), this.#now()));
+    yield* noteEveryChange();
+  }
+
   *#find(id: string): Steps<User | undefined> {
     return toUserWithSets(yield* first<UserRow>(this.#byId, id))?.user;
   }
@@ -96,6 +114,11 @@ export class UserSteps {
   }
 }
 
+interface TenantEpochRow {
+  readonly tenantEpoch: number;
+  readonly newestEpoch: number;
+}
+
 function* requireFreeName(canonicalName: string, forId: string): Steps<void> {
   const holder = yield* first<{ readonly id: string }>(idOfName, canonicalName);
   if (holder !== undefined && holder.id !== forId) throw new Refusal('conflict');
@@ -105,11 +128,16 @@ function* nameOf(id: string): Steps<string> {
   return (yield* first<{ readonly canonicalName: string }>(canonicalNameOf, id))!.canonicalName;
 }
 
-/** A new password, or being disabled, ends every session of the user. */
-function epochAfter({ epoch, disabled }: User, changes: UserChanges): number {
-  const hasNewPassword = changes.passwordHash !== undefined && changes.ifPasswordHash === undefined;
-  const isNewlyDisabled = changes.disabled === true && !disabled;
-  return hasNewPassword || isNewlyDisabled ? epoch + 1 : epoch;
+function epochAfter(
+  before: User,
+  { passwordHash, ifPasswordHash, disabled = before.disabled, carriedSession }: UserChanges,
+  now: number,
+): Pick<User, 'epoch' | 'carriedSession'> {
+  const hasNewPassword = passwordHash !== undefined && ifPasswordHash === undefined;
+  // Enabling, too: sessions may be left from before epochs were kept.
+  if (hasNewPassword || disabled !== before.disabled)
+    return { epoch: nextEpoch(before.epoch, now), carriedSession: carriedSession ?? null };
+  return { epoch: before.epoch, carriedSession: before.carriedSession };
 }
 
 /** Without the fields that are present but undefined: they are no change either. */

@@ -20,29 +20,29 @@ export interface SessionStatements {
 
 /** The columns of a row, by the names of its fields. */
 export const sessionColumns = `id, user_id AS userId, method, scope, address, user_agent AS userAgent, created,
-  last_used AS lastUsed, expires, generation, issued, presented,
+  last_used AS lastUsed, expires, generation, epoch, issued, presented,
   CASE WHEN previous_of = generation THEN previous ELSE generation - 1 END AS previous`;
 
 /** Prepares them once for a connection. */
 export function prepareSessionStatements(db: Database): SessionStatements {
   return {
     byId: db.prepare(`SELECT ${sessionColumns} FROM sessions WHERE id = ?`),
-    liveById: db.prepare('SELECT id, user_id AS userId, expires FROM sessions WHERE id = ?'),
+    liveById: db.prepare('SELECT id, user_id AS userId, expires, epoch FROM sessions WHERE id = ?'),
     insert:
       db.prepare(`INSERT INTO sessions (id, user_id, method, scope, address, user_agent, created, last_used, expires,
-        generation, issued, presented, previous, previous_of)
+        generation, epoch, issued, presented, previous, previous_of)
       VALUES (@id, @userId, @method, @scope, @address, @userAgent, @created, @lastUsed, @expires,
-        @generation, @issued, @presented, @previous, @generation)`),
+        @generation, @epoch, @issued, @presented, @previous, @generation)`),
     update:
       db.prepare(`UPDATE sessions SET last_used = @lastUsed, expires = @expires, generation = @generation,
       issued = @issued, presented = @presented, previous = @previous, previous_of = @generation WHERE id = @id`),
     remove: db.prepare(`DELETE FROM sessions WHERE id = ? RETURNING ${sessionColumns}`),
     removeOfUser: db.prepare(
-      'DELETE FROM sessions WHERE user_id = ? AND id IS NOT ? RETURNING id, user_id AS userId, expires',
+      'DELETE FROM sessions WHERE user_id = ? AND id IS NOT ? RETURNING id, user_id AS userId, expires, epoch',
     ),
     removeSome: db.prepare(
       `DELETE FROM sessions WHERE id IN (SELECT id FROM sessions LIMIT ?)
-        RETURNING id, user_id AS userId, expires`,
+        RETURNING id, user_id AS userId, expires, epoch`,
     ),
     countLive: db
       .prepare<[now: number], number>('SELECT count(*) FROM sessions WHERE expires > ?')
