@@ -3,6 +3,7 @@ import type { Log } from '../log/log.ts';
 import type { MetricsRegistry } from '../metrics/registry.ts';
 import { AuditQueue } from '../stores/audit-queue.ts';
 import type { Records } from '../stores/records.ts';
+import type { AuditCounts } from './audit-counts.ts';
 import { CountedRefusals } from './counted-refusals.ts';
 
 const refusalsCheckMs = 1_000;
@@ -17,21 +18,20 @@ export interface AuditTrail {
   close(timeoutMs: number): Promise<void>;
 }
 
-/** Starts it; no timer keeps the process. `now` is the clock, epoch ms. */
+/** What it reports to. */
+export interface AuditTrailParts {
+  readonly log: Log;
+  readonly registry: MetricsRegistry;
+  readonly counts: AuditCounts;
+  /** The clock, epoch ms. */
+  readonly now: () => number;
+}
+
+/** Starts it; no timer keeps the process. */
 export function startAuditTrail(
   records: Pick<Records, 'addAuditEvents'>,
-  {
-    log,
-    registry,
-    now,
-  }: { readonly log: Log; readonly registry: MetricsRegistry; readonly now: () => number },
+  { log, registry, counts, now }: AuditTrailParts,
 ): AuditTrail {
-  const counts = registry.counts(
-    'outcome',
-    'audit_events_total',
-    'Audit events that are written beside changes, by outcome: written to the records, lost (only in the log).',
-    ['written', 'lost'],
-  );
   const losses = new LossReports(log);
   const queue = new AuditQueue(records, {
     onWritten: (count) => {

@@ -5,6 +5,7 @@ import type { Log } from '../log/log.ts';
 import { createOpenStreams } from '../proxy/open-streams.ts';
 import { loadTracing } from '../tracing/load.ts';
 import type { Tracing } from '../tracing/tracing.ts';
+import { addAuditCounts, countAudited } from './audit-counts.ts';
 import { startAuditTrail } from './audit-trail.ts';
 import { startBackgroundWork } from './background-work.ts';
 import { openBootstrap } from './bootstrap.ts';
@@ -41,12 +42,14 @@ export async function startGateway(
     await managed.management.close();
     throw error;
   });
-  const stores = traceStores(measureStores(opened, metrics.registry), tracing, config);
+  const measured = traceStores(measureStores(opened, metrics.registry), tracing, config);
+  const counts = addAuditCounts(metrics.registry);
+  const stores = { ...measured, records: countAudited(measured.records, counts) };
   const { records, sessions } = stores;
   const restartOnly = rememberStart(config);
   const recentUse = createRecentUse(records);
   const cookieNames = new Set<string>();
-  const auditTrail = startAuditTrail(records, { log, registry: metrics.registry, now });
+  const auditTrail = startAuditTrail(measured.records, { log, registry: metrics.registry, counts, now });
   const engine = await loadEngine(config, log);
   const lasting: LastingParts = {
     engine,

@@ -18,7 +18,7 @@ interface StoreMeasures {
 }
 
 /** Every operation that is one step; not what is asked on each request (`version`), in the background or by probes. */
-const recordsOperations: Record<
+export const recordsOperations: Record<
   Exclude<
     keyof Records,
     | 'version'

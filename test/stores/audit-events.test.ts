@@ -1,4 +1,5 @@
 import t from 'tap';
+import { withRecords } from '../support/accounts.ts';
 import { testOnEveryStore } from '../support/every-store.ts';
 import { administrator } from '../support/gateway.ts';
 import { type KeyAdministration, startKeyAdministration } from '../support/key-administration.ts';
@@ -94,6 +95,24 @@ testOnEveryStore('following the next page returns every event once', async (t, s
     [keys[1].id],
     'with filters, too',
   );
+});
+
+t.test('a feed that was left for too long says that events are missing', async (t) => {
+  const gateway = await startKeyAdministration(t);
+  const { mint, api, asAdministrator, folder } = gateway;
+  const first = await follow(gateway);
+  for (let index = 0; index < 3; index += 1) await mint();
+  const kept = await follow(gateway, first.next);
+  const keep = (maxEvents: number) =>
+    withRecords(folder, (records) => records.pruneAuditEvents({ since: 0, maxEvents }));
+  await keep(3);
+  t.equal((await follow(gateway, first.next)).gap, false, 'what is gone was read before');
+  await keep(1);
+  const late = await follow(gateway, first.next);
+  t.equal(late.gap, true);
+  t.strictSame(late.events, kept.events.slice(2), 'it goes on from the oldest there is');
+  t.equal((await follow(gateway, late.next)).gap, false, 'and says so once');
+  t.equal((await api.send({ path: `${auditPath}?sort_order=asc`, ...asAdministrator })).json.gap, false);
 });
 
 testOnEveryStore('the newest come first, by pages to both sides', async (t, stores) => {

@@ -109,7 +109,7 @@ testOnEveryStore(
     for (const { first, last } of lines) t.ok(Date.parse(first) <= Date.parse(last));
     t.match(await events('&address__eq=192.0.2.2'), [{ count: 1 }]);
     const { text: metrics } = await scrape(managementPort);
-    t.match(metrics, /^postern_audit_events_total\{outcome="written"\} 3$/m);
+    t.match(metrics, /^postern_audit_events_total\{outcome="written"\} 5$/m, 'activation and sign-in, too');
     t.match(metrics, /^postern_audit_waiting 0$/m);
   },
 );

@@ -1,0 +1,57 @@
+import { Refusal } from '../errors.ts';
+import type { Counts, MetricsRegistry } from '../metrics/registry.ts';
+import type { AuditOf } from '../stores/audit.ts';
+import type { Records } from '../stores/records.ts';
+import { type Call, wrapCalls } from '../stores/wrap-calls.ts';
+import { recordsOperations } from './store-metrics.ts';
+
+/** What became of audit events, or of what may not be done without them. */
+export type AuditCounts = Counts<'written' | 'refused' | 'lost'>;
+
+/** Adds the metric of audit events. */
+export function addAuditCounts(registry: MetricsRegistry): AuditCounts {
+  return registry.counts(
+    'outcome',
+    'audit_events_total',
+    'Audit events by outcome: written to the records, refused (with the change they are about), lost (only in the log).',
+    ['written', 'refused', 'lost'],
+  );
+}
+
+/** The same records, whose audited changes are counted: their events once written, and each change that was refused. */
+export function countAudited(records: Records, counts: AuditCounts): Records {
+  const counted = (call: Call): Call => {
+    return (...args) => {
+      const audited = args.map((arg) => withCountedAudit(arg, counts));
+      const result = call(...audited);
+      if (result instanceof Promise && audited.some((arg, index) => arg !== args[index]))
+        result.catch((error) => {
+          if (error instanceof Refusal && error.code === 'store_unavailable') counts.refused++;
+        });
+      return result;
+    };
+  };
+  const operations: Readonly<Partial<Record<keyof Records, string>>> = recordsOperations;
+  return wrapCalls(records, (call, name) => (operations[name] === 'write' ? counted(call) : call));
+}
+
+/** The audit of a change, which is an argument or a field of one, counts what is written; any other is given back. */
+function withCountedAudit(arg: unknown, counts: AuditCounts): unknown {
+  if (isAudit(arg)) return countedAudit(arg, counts);
+  if (typeof arg !== 'object' || arg === null || !('audit' in arg) || !isAudit(arg.audit)) return arg;
+  return { ...arg, audit: countedAudit(arg.audit, counts) };
+}
+
+function isAudit(value: unknown): value is AuditOf<unknown> {
+  return typeof value === 'object' && value !== null && 'drafts' in value && 'onWritten' in value;
+}
+
+function countedAudit(audit: AuditOf<unknown>, counts: AuditCounts): AuditOf<unknown> {
+  return {
+    ...audit,
+    onWritten(entries) {
+      counts.written += entries.length;
+      audit.onWritten(entries);
+    },
+  };
+}
