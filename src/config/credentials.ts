@@ -58,6 +58,11 @@ export const sessions = z
     reuse_grace: duration({ min: '0s' })
       .prefault('30s')
       .describe('How long a rotated refresh cookie is still accepted, for parallel tabs and lost responses.'),
+    max_per_user: whole({})
+      .optional()
+      .describe(
+        'Maximum number of sessions of one user; one more ends the one used longest ago. If omitted, no limit.',
+      ),
     stale_if_error: duration({ min: '0s' })
       .prefault('30s')
       .describe(

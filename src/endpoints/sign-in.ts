@@ -7,8 +7,10 @@ import { intersectScopes, parseScope } from '../credentials/scopes.ts';
 import { type CookieAttributes, setCookie } from '../http/cookies.ts';
 import type { Exchange } from '../http/exchange.ts';
 import type { Reply } from '../http/reply.ts';
+import { system } from '../log/log.ts';
 import type { Session, Sessions, SessionTimes } from '../stores/sessions.ts';
 import type { UserWithSets } from '../stores/user.ts';
+import type { Audit } from './audit.ts';
 import type { loginResponse } from './login-response.ts';
 
 /** The last step of every sign-in and refresh: a session's tokens. */
@@ -41,8 +43,23 @@ export function createSignIn(options: {
   readonly cookies: RefreshCookies;
   readonly cookie: CookieAttributes;
   readonly holdings: Holdings;
+  /** How many sessions a user keeps at most; absent: no bound. */
+  readonly maxPerUser?: number | undefined;
+  readonly audit: Audit;
+  readonly onSessionEnded: (sessionId: string) => void;
 }): SignIn {
-  const { sessions, times, tokens, cookies, cookie, holdings } = options;
+  const { sessions, times, tokens, cookies, cookie, holdings, maxPerUser, audit, onSessionEnded } = options;
+
+  function noteEnded(exchange: Exchange, { id, userId }: Session): void {
+    onSessionEnded(id);
+    audit(exchange, {
+      event: 'session_revoked',
+      outcome: 'success',
+      actor: system,
+      subject: userId,
+      session: id,
+    });
+  }
 
   async function reply(session: Session, found: UserWithSets, now: number): Promise<LoginReply> {
     const held = holdings.ofUser(found).scopes;
@@ -74,7 +91,7 @@ export function createSignIn(options: {
       await sessions.revoke(session.id);
     },
     async start(exchange, found, method, scope) {
-      const { session, now } = await sessions.create(
+      const { session, now, ended } = await sessions.create(
         {
           id: uuidv7(),
           userId: found.user.id,
@@ -86,7 +103,9 @@ export function createSignIn(options: {
           epoch: found.user.epoch,
         },
         times,
+        maxPerUser,
       );
+      for (const one of ended) noteEnded(exchange, one);
       return { session, reply: await reply(session, found, now) };
     },
   };

@@ -80,7 +80,15 @@ export async function composeEndpoints(config: Config, parts: EndpointParts): Pr
     storedHashes: () => records.passwordHashKinds(),
   });
   const times = sessionTimes(config);
-  const signIn = createSignIn({ ...parts, sessions, times, cookies });
+  const signIn = createSignIn({
+    ...parts,
+    sessions,
+    times,
+    cookies,
+    maxPerUser: config.sessions.max_per_user,
+    audit,
+    onSessionEnded: onCredentialEnded,
+  });
   const throttle = createLoginThrottle(attempts, loginLimits(config));
   const providers = await composeProviders(config, { ...parts, signIn, audit, changeAudit });
   const administration = { ...parts, passwords, audit, changeAudit };

@@ -34,6 +34,13 @@ export type NewSession = Pick<
   'id' | 'userId' | 'method' | 'scope' | 'address' | 'userAgent' | 'epoch'
 >;
 
+/** A session that has begun, and those that had to end for it. */
+export interface CreatedSession {
+  readonly session: Session;
+  readonly now: number;
+  readonly ended: readonly Session[];
+}
+
 /** The outcome of presenting a refresh cookie of one generation. */
 export type Presentation =
   /** The response is the cookie of `session.generation`; the session counts as used. `now` is the store's clock. */
@@ -66,10 +73,11 @@ export type EndedListener = (id: string, afterMs: number) => void;
  * with {@link ../errors.ts Refusal} `store_unavailable` when the store is unavailable; a failure changes nothing.
  */
 export interface Sessions {
-  create(
-    session: NewSession,
-    times: SessionTimes,
-  ): Promise<{ readonly session: Session; readonly now: number }>;
+  /**
+   * Begins a session. `maxPerUser`: of how many the user keeps at most; those used longest ago beyond it end. `now` is the
+   * store's clock.
+   */
+  create(session: NewSession, times: SessionTimes, maxPerUser?: number): Promise<CreatedSession>;
   /** Presents a refresh cookie: confirms, rotates, accepts a previous one or detects reuse (see session-rotation.ts). */
   present(id: string, generation: number, times: SessionTimes): Promise<Presentation>;
   /**

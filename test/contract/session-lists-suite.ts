@@ -236,4 +236,32 @@ export function runSessionListsSuite({ name, create }: SessionsFactory): void {
     t.equal(await store.find('7'), undefined);
     t.strictSame(await store.revokeAll(), []);
   });
+
+  t.test(`${name}: one session too many ends the one used longest ago`, async (t) => {
+    const { store, openSecond, advance } = await create(t);
+    const second = await openSecond();
+    const begin = async (id: string, max: number, userId = 'user-1') => {
+      await advance(1);
+      const { ended } = await store.create(newSession(id, userId), sessionTimes, max);
+      return ended.map((session) => session.id);
+    };
+    await store.create(newSession('expired'), { ...sessionTimes, idleLifetimeMs: 1 });
+    for (const id of ['a', 'b', 'c']) t.strictSame(await begin(id, 3), [], id);
+    await advance(sessionTimes.reuseGraceMs);
+    await store.present('a', 1, sessionTimes);
+    t.strictSame(await begin('other', 1, 'user-2'), [], 'of another user');
+    t.strictSame(await begin('d', 3), ['b']);
+    t.equal(await store.find('b'), undefined);
+    t.ok(await second.find('a'));
+    t.strictSame([...(await begin('e', 1))].sort(), ['a', 'c', 'd'], 'a smaller maximum');
+    const left = await store.list({ ...byCreation, filters: { userId: 'user-1' } });
+    t.strictSame([left.items.map(({ id }) => id), left.total], [['e'], 1]);
+    const ids = Array.from({ length: 20 }, (_, index) => `parallel ${index}`);
+    const made = await Promise.all(
+      ids.map((id, index) => (index % 2 ? store : second).create(newSession(id), sessionTimes, 5)),
+    );
+    const ended = made.flatMap((each) => each.ended.map(({ id }) => id));
+    t.equal(new Set(ended).size, ended.length, 'each is ended once');
+    t.equal((await store.list({ ...byCreation, filters: { userId: 'user-1' } })).total, 5);
+  });
 }

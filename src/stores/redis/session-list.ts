@@ -52,10 +52,16 @@ export class SessionList {
     return parsed(() => countFrom(ofUser));
   }
 
-  /** The ids of a user's sessions that were used longest ago. */
-  leastUsedOf(userId: string, size: number): Promise<readonly string[]> {
+  /**
+   * The ids of a user's sessions beyond the `max` that were used last: up to `size` of those used longest ago. A user who
+   * has `max` at that moment has none too many.
+   */
+  async excessOf(userId: string, max: number, size: number): Promise<readonly string[]> {
     const key = this.#keys.sessionList('last_used', { userId });
-    return this.#link.read((client) => client.zrange(key, '0', String(size - 1)), sessionIdsFrom);
+    const total = await this.#link.read((client) => client.zcard(key), countFrom);
+    // Counted from the end, unless that would be a long list.
+    const stop = total - max > size ? size - 1 : -(max + 1);
+    return this.#link.read((client) => client.zrange(key, '0', String(stop)), sessionIdsFrom);
   }
 
   /** The ids of the sessions that were created first. */

@@ -1,5 +1,13 @@
 import { Refusal } from '../../errors.ts';
-import type { LiveSession, NewSession, Presentation, Session, Sessions, SessionTimes } from '../sessions.ts';
+import type {
+  CreatedSession,
+  LiveSession,
+  NewSession,
+  Presentation,
+  Session,
+  Sessions,
+  SessionTimes,
+} from '../sessions.ts';
 import type { Keys } from './keys.ts';
 import type { RedisLink } from './link.ts';
 import type { LivenessCache } from './liveness-cache.ts';
@@ -30,7 +38,7 @@ export class SessionWrites
   }
 
   /** As {@link Sessions.create}. */
-  async create(session: NewSession, times: SessionTimes) {
+  async create(session: NewSession, times: SessionTimes, maxPerUser?: number): Promise<CreatedSession> {
     const { idleLifetimeMs, absoluteLifetimeMs } = times;
     const indexedUntil = await this.#index.add(session.id, session.userId, times);
     const sentAt = performance.now();
@@ -45,9 +53,25 @@ export class SessionWrites
       generation: 1,
     };
     // Listed only once it exists: until then a page that lists it would take it for ended.
-    await this.#list.add(created);
+    const ofUser = await this.#list.add(created);
     this.#cache.set(liveSession(created), sentAt);
-    return { session: created, now };
+    const isExcess = maxPerUser !== undefined && ofUser > maxPerUser;
+    return { session: created, now, ended: isExcess ? await this.#endExcess(created, maxPerUser) : [] };
+  }
+
+  /** Ends the user's sessions beyond that number, those used longest ago, but never `created`. */
+  async #endExcess(created: Session, max: number): Promise<readonly Session[]> {
+    // Or those that have expired would count.
+    await this.#list.prune();
+    const ended: Session[] = [];
+    for (;;) {
+      const excess = await this.#list.excessOf(created.userId, max, endBatch);
+      const ids = excess.filter((id) => id !== created.id);
+      if (ids.length === 0) return ended;
+      for (const session of await Promise.all(ids.map((id) => this.revoke(id))))
+        if (session !== undefined) ended.push(session);
+      await this.#list.removeMissing(ids);
+    }
   }
 
   /** As {@link Sessions.present}. */

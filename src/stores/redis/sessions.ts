@@ -38,7 +38,7 @@ export function createRedisSessions(options: RedisSessionsOptions): Sessions {
   const rechecks = startRechecks(options, cache);
 
   return {
-    create: (session, times) => writes.create(session, times),
+    create: (session, times, maxPerUser) => writes.create(session, times, maxPerUser),
     present: (id, generation, times) => writes.present(id, generation, times),
     findLive: (id) => liveness.find(id),
     async find(id) {

@@ -13,6 +13,8 @@ export interface SessionStatements {
   readonly update: Statement<[SessionRow]>;
   readonly remove: Statement<[id: string], SessionRow>;
   readonly removeOfUser: Statement<[userId: string, exceptId: string | null], LiveSession>;
+  /** Deletes the live sessions of a user but `exceptId` and the `kept` others that were used last. */
+  readonly removeExcess: Statement<[userId: string, now: number, exceptId: string, kept: number], SessionRow>;
   readonly removeSome: Statement<[limit: number], LiveSession>;
   readonly countLive: Statement<[now: number], number>;
   readonly removeExpired: Statement<[now: number, limit: number]>;
@@ -39,6 +41,11 @@ export function prepareSessionStatements(db: Database): SessionStatements {
     remove: db.prepare(`DELETE FROM sessions WHERE id = ? RETURNING ${sessionColumns}`),
     removeOfUser: db.prepare(
       'DELETE FROM sessions WHERE user_id = ? AND id IS NOT ? RETURNING id, user_id AS userId, expires, epoch',
+    ),
+    removeExcess: db.prepare(
+      `DELETE FROM sessions WHERE id IN (SELECT id FROM sessions
+          WHERE user_id = ? AND expires > ? AND id <> ? ORDER BY +last_used DESC, id DESC LIMIT -1 OFFSET ?)
+        RETURNING ${sessionColumns}`,
     ),
     removeSome: db.prepare(
       `DELETE FROM sessions WHERE id IN (SELECT id FROM sessions LIMIT ?)

@@ -1,5 +1,13 @@
 import { decideRotation, initialRotation, sessionClock } from '../session-rotation.ts';
-import type { LiveSession, NewSession, Presentation, Session, Sessions, SessionTimes } from '../sessions.ts';
+import type {
+  CreatedSession,
+  LiveSession,
+  NewSession,
+  Presentation,
+  Session,
+  Sessions,
+  SessionTimes,
+} from '../sessions.ts';
 import type { LiveSessions } from './live-sessions.ts';
 import type { SessionRow, SessionStatements } from './session-statements.ts';
 
@@ -16,12 +24,19 @@ export class SessionSteps {
   }
 
   /** As {@link Sessions.create}. */
-  create(session: NewSession, times: SessionTimes): { readonly session: Session; readonly now: number } {
+  create(session: NewSession, times: SessionTimes, maxPerUser?: number): CreatedSession {
     const at = this.#now();
     const expires = at + Math.min(times.idleLifetimeMs, times.absoluteLifetimeMs);
     const row = { ...session, created: at, lastUsed: at, expires, ...initialRotation(at) };
     this.#statements.insert.run(row);
-    return { session: toSession(row), now: at };
+    const ended = maxPerUser === undefined ? [] : this.#endExcess(row, maxPerUser, at);
+    return { session: toSession(row), now: at, ended };
+  }
+
+  #endExcess({ id, userId }: Session, max: number, now: number): readonly Session[] {
+    const removed = this.#statements.removeExcess.all(userId, now, id, max - 1);
+    for (const { id } of removed) this.#live.delete(id);
+    return removed.map(toSession);
   }
 
   /** As {@link Sessions.present}. */

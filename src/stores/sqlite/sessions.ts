@@ -35,7 +35,7 @@ export function createSqliteSessions(file: string, options: SqliteStoreOptions):
   const { consume, release, pruneUsed } = createSqliteSingleUse(connection, now);
 
   return {
-    create: (session, times) => write(() => steps.create(session, times)),
+    create: (session, times, maxPerUser) => write(() => steps.create(session, times, maxPerUser)),
     present: (id, generation, times) => write(() => steps.present(id, generation, times)),
     findLive(id) {
       const session = live.find(id);
