@@ -1,9 +1,9 @@
-import type { Test } from 'tap';
 import type { CorpusRow } from './corpus.ts';
 import type { CorpusBench } from './corpus-bench.ts';
 import { sentConnection, sentName } from './engine-differences.ts';
 import type { RawResponse } from './raw-client.ts';
 import type { SeenRequest } from './recording-upstream.ts';
+import type { RowChecks } from './row-checks.ts';
 
 /** The headers by which an upstream knows who is calling and from where, as Postern writes them. */
 export const identityHeaders = [
@@ -37,7 +37,7 @@ export function isProtected(name: string): boolean {
 
 /** Asserts that every protected header the upstream saw is exactly Postern's: name, value, once. */
 export function assertOurHeaders(
-  t: Test,
+  checks: RowChecks,
   bench: CorpusBench,
   seen: SeenRequest,
   row: CorpusRow,
@@ -46,8 +46,8 @@ export function assertOurHeaders(
   const [requestId = ''] = seen.values('x-request-id');
   const [traceparent = ''] = seen.values('traceparent');
   const ids = responses.flatMap((response) => response.values('x-request-id'));
-  t.ok(ids.includes(requestId), 'the upstream and the client are told the same id');
-  t.match(traceparent, /^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/);
+  checks.ok(ids.includes(requestId), 'the upstream and the client are told the same id');
+  checks.ok(/^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/.test(traceparent), `traceparent: ${traceparent}`);
   const host = row.host ?? bench.values.host!;
   const wanted: Record<string, string> = {
     ...bench.identities[row.as ?? 'key'],
@@ -62,9 +62,9 @@ export function assertOurHeaders(
   const found = seen.rawHeaders.flatMap((name, i) =>
     i % 2 === 0 && isProtected(name) ? [[name, seen.rawHeaders[i + 1]!] as const] : [],
   );
-  t.same(Object.fromEntries(found), wanted, 'each of ours is there, and nobody else’s');
-  t.equal(found.length, Object.keys(wanted).length, 'each of ours is there once');
-  t.same(seen.values('connection'), sentConnection());
+  checks.same(Object.fromEntries(found), wanted, 'each of ours is there, and nobody else’s');
+  checks.same(found.length, Object.keys(wanted).length, 'each of ours is there once');
+  checks.same(seen.values('connection'), sentConnection(), 'the Connection header is as this engine sends it');
 }
 
 /** At most one framing header; the bytes of the body are judged by the row. */
