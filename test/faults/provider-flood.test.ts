@@ -7,7 +7,7 @@ import { isLong, startGatewayUnderLoad } from '../support/gateway-under-load.ts'
 import { publish, type StubProvider, startStubProvider } from '../support/stub-provider.ts';
 
 const perSecond = 1_000;
-const seconds = isLong ? 65 : 3;
+const seconds = isLong ? 65 : 1;
 const fetchPauseSeconds = 30;
 /** Between two ordinary requests: each sign-in's secrets are looked for in the whole log at the end. */
 const ordinaryPauseMs = isLong ? 100 : 10;
