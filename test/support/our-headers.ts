@@ -64,7 +64,11 @@ export function assertOurHeaders(
   );
   checks.same(Object.fromEntries(found), wanted, 'each of ours is there, and nobody else’s');
   checks.same(found.length, Object.keys(wanted).length, 'each of ours is there once');
-  checks.same(seen.values('connection'), sentConnection(), 'the Connection header is as this engine sends it');
+  checks.same(
+    seen.values('connection'),
+    sentConnection(),
+    'the Connection header is as this engine sends it',
+  );
 }
 
 /** At most one framing header; the bytes of the body are judged by the row. */
