@@ -9,6 +9,7 @@ import type { RunningGateway } from '../../src/gateway/running-gateway.ts';
 import { startGateway } from '../../src/gateway/start.ts';
 import { createLogOn } from '../../src/log/log.ts';
 import { type ApiClient, createApiClient } from './api-client.ts';
+import { auditProblems } from './audit-conformity.ts';
 import { type RecordingUpstream, startRecordingUpstream } from './recording-upstream.ts';
 import { createSecretWatch, type SecretWatch } from './secret-watch.ts';
 
@@ -35,7 +36,10 @@ export interface TestGateway {
   reload(overrides: object): Promise<void>;
   /** Every line of the log so far, parsed. */
   logLines(): Record<string, unknown>[];
-  /** Stops it; also done at the end of the test, where the log and every error body are searched for secrets. */
+  /**
+   * Stops it; also done at the end of the test, where the log and every error body are searched for secrets, and the
+   * audit lines for what is not documented.
+   */
   stop(): Promise<void>;
 }
 
@@ -103,11 +107,19 @@ export async function startTestGateway(
     stopped ??= gateway.stop();
     return stopped;
   };
+  const logLines = () =>
+    readFileSync(logFile, 'utf8')
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => JSON.parse(line));
   t.teardown(async () => {
     await stop();
     await upstream.close();
     const leaks = secrets.leaks(logFile);
     if (leaks.length > 0) throw new Error(`${leaks.length} secrets in the log or in an error body`);
+    const undocumented = auditProblems(logLines());
+    if (undocumented.length > 0)
+      throw new Error(`audit lines unlike docs/audit.md: ${undocumented.join('; ')}`);
     if (options.folder === undefined) rmSync(folder, { recursive: true, force: true });
   });
   return {
@@ -122,12 +134,7 @@ export async function startTestGateway(
       ahead += milliseconds;
     },
     reload: (overrides) => gateway.reload(load(overrides)),
-    logLines() {
-      return readFileSync(logFile, 'utf8')
-        .split('\n')
-        .filter((line) => line !== '')
-        .map((line) => JSON.parse(line));
-    },
+    logLines,
     stop,
   };
 }
