@@ -24,6 +24,7 @@ const table = {
   user_not_provisioned: { status: 403, detail: 'The user is not provisioned' },
   expiry_exceeds_caller: { status: 403, detail: 'The key would outlive the key that mints it' },
   cross_site: { status: 403, detail: 'Cross-site request' },
+  wrong_password: { status: 403, detail: 'The current password is wrong' },
   prefetch: { status: 403, detail: 'Prefetch requests are refused' },
   not_found: { status: 404, detail: 'Not found' },
   method_not_allowed: { status: 405, detail: 'Method not allowed' },

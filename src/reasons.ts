@@ -62,6 +62,7 @@ const phrases = [
   'prefetch',
   // What Postern's own endpoints refuse.
   'wrong user name or password',
+  'wrong current password',
   'refresh cookie',
   'assertion',
   'invitation',

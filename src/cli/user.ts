@@ -1,6 +1,7 @@
 import { uuidv7 } from 'uuidv7';
 import type { Config } from '../config/schema.ts';
 import { canonicalAccountName, parseUsername } from '../credentials/account-name.ts';
+import { passwordFault } from '../credentials/password-rules.ts';
 import { createPasswordHasher, parsePassword } from '../credentials/passwords.ts';
 import { Refusal } from '../errors.ts';
 import { maxPasswordBytes, maxUsernameCodePoints } from '../rules/text-limits.ts';
@@ -29,7 +30,7 @@ export async function addUser(call: Call): Promise<void> {
       username,
       displayName: null,
       email: null,
-      passwordHash: await readPasswordHash(call, config),
+      passwordHash: await readPasswordHash(call, config, username),
       scopes,
       scopeSets: [...new Set(setIds)],
       disabled: false,
@@ -67,7 +68,7 @@ export async function listUsers(call: Call): Promise<void> {
 /** `user set-password NAME`: sessions that began with the old password end. */
 export async function setPassword(call: Call): Promise<void> {
   await withUser(call, async (context, user) => {
-    const passwordHash = await readPasswordHash(call, context.config);
+    const passwordHash = await readPasswordHash(call, context.config, user.username);
     const changed = await update(context, user, { passwordHash });
     context.audit({ event: 'password_changed', subject: user.id });
     await endSessions(context, user);
@@ -189,14 +190,24 @@ function requireIdentity(call: Call, { config }: CommandContext): Identity {
 }
 
 /** Reads a new password, judges it and gives its hash; throws Failure. */
-async function readPasswordHash({ terminal }: Call, { passwords }: Config): Promise<string> {
+async function readPasswordHash(
+  { terminal }: Call,
+  { passwords }: Config,
+  username: string,
+): Promise<string> {
   const hasher = createPasswordHasher({ ...passwords, memoryBytes: passwords.memory });
-  return hasher.hash(await readPassword(terminal, (raw) => requirePassword(raw, passwords.min_length)));
+  return hasher.hash(
+    await readPassword(terminal, (raw) => requirePassword(raw, passwords.min_length, username)),
+  );
 }
 
-function requirePassword(raw: string, minLength: number): string {
+function requirePassword(raw: string, minLength: number, username: string): string {
   const password = parsePassword(raw, minLength);
-  if (typeof password === 'string') return password;
+  if (typeof password === 'string') {
+    const fault = passwordFault(password, username);
+    if (fault === undefined) return password;
+    throw new Failure('failed', `the password ${fault}`);
+  }
   const problems = {
     malformed_unicode: 'must be Unicode',
     too_short: `must have at least ${minLength} characters`,

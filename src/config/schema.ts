@@ -17,6 +17,7 @@ const endpoints = z
   .strictObject({
     bootstrap: servedBy.prefault('own').describe('Who serves /api/bootstrap.'),
     self_sessions: servedBy.prefault('own').describe('Who serves /api/self/sessions.'),
+    self_password: servedBy.prefault('own').describe('Who serves /api/self/password.'),
     admin_sessions: servedBy.prefault('own').describe('Who serves /api/admin/sessions.'),
     scope_sets: servedBy.prefault('own').describe('Who serves /api/admin/scope-sets.'),
     users: servedBy.prefault('upstream').describe('Who serves /api/admin/users.'),

@@ -17,6 +17,7 @@ import { type Audit, auditingThrottle } from './audit.ts';
 import { readTokenAlone } from './body-token.ts';
 import type { ChangeAudit } from './change-audit.ts';
 import type { Endpoint } from './endpoint.ts';
+import { assertAllowedPassword } from './password-rules.ts';
 
 /** The body of an activation; any string is accepted as token here, because a wrong one is 401. */
 export function activationBody(minPasswordLength: number) {
@@ -59,7 +60,9 @@ export function createBootstrap(options: BootstrapOptions): Endpoint<'open'> {
       const { contentType } = exchange.head;
       const token = readTokenAlone(body, contentType);
       if (token !== undefined) await activation.assertToken(exchange, token);
-      return activation.respond(exchange, readJson(body, contentType, schema, { secret }));
+      const form = readJson(body, contentType, schema, { secret });
+      assertAllowedPassword(form.password, form.username, 'password');
+      return activation.respond(exchange, form);
     },
   };
 }

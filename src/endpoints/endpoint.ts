@@ -39,7 +39,7 @@ export interface Call<G extends Guard = ScopeGuard> {
 
 /** An endpoint that Postern serves itself. */
 export interface Endpoint<G extends Guard = ScopeGuard> {
-  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Without trailing slash; the last segment, or the one before it, may be `{id}`. */
   readonly path: string;
   readonly guard: G;

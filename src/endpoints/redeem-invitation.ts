@@ -14,6 +14,7 @@ import { auditingThrottle } from './audit.ts';
 import { readTokenAlone } from './body-token.ts';
 import type { ChangeAudit } from './change-audit.ts';
 import type { Endpoint } from './endpoint.ts';
+import { assertAllowedPassword } from './password-rules.ts';
 import { invitationRedeem } from './users/invitation-schemas.ts';
 import { endSessions, type SessionEndOptions } from './users/user-changes.ts';
 
@@ -45,6 +46,7 @@ export function createRedeemInvitation(options: RedeemInvitationOptions): Endpoi
       const token = readTokenAlone(body, contentType);
       if (token !== undefined) await redemption.assertToken(exchange, token);
       const form = readJson(body, contentType, schema, { secret: ['token', 'password'] });
+      await redemption.assertPassword(form.token, form.password);
       return redemption.respond(exchange, form.token, form.password);
     },
   };
@@ -66,6 +68,12 @@ class Redemption {
     const invitation = await records.findInvitation(invitationHash(token));
     if (!this.#isRedeemable(invitation)) throw this.#refused(exchange, invitation);
     await attempt.giveBack();
+  }
+
+  /** What the rules refuse does not consume the invitation. */
+  async assertPassword(token: string, password: string): Promise<void> {
+    const invitation = await this.#options.records.findInvitation(invitationHash(token));
+    assertAllowedPassword(password, invitation?.found.user.username ?? null, 'password');
   }
 
   async respond(exchange: Exchange, token: string, rawPassword: string): Promise<Reply> {

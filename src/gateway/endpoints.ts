@@ -5,7 +5,7 @@ import type { Holdings } from '../credentials/holdings.ts';
 import { createPasswordHasher } from '../credentials/passwords.ts';
 import type { RecentUse } from '../credentials/recent-use.ts';
 import { createRefreshCookies } from '../credentials/refresh-cookie.ts';
-import { createLoginThrottle } from '../credentials/throttle.ts';
+import { createLoginThrottle, type LoginThrottle } from '../credentials/throttle.ts';
 import type { WorkLoad } from '../credentials/work-queue.ts';
 import { createAudit, reportingLogins } from '../endpoints/audit.ts';
 import { createChangeAudit } from '../endpoints/change-audit.ts';
@@ -15,6 +15,7 @@ import { createLogin } from '../endpoints/login.ts';
 import { createLogout } from '../endpoints/logout.ts';
 import { createRefresh } from '../endpoints/refresh.ts';
 import { createOwnRoutes, type OwnRoutes } from '../endpoints/routes.ts';
+import { createSelfPassword } from '../endpoints/self-password.ts';
 import { createSignIn } from '../endpoints/sign-in.ts';
 import type { CookieAttributes } from '../http/cookies.ts';
 import type { IsKnownOrigin } from '../http/foreign-page.ts';
@@ -22,6 +23,7 @@ import type { Log } from '../log/log.ts';
 import type { SessionTimes } from '../stores/sessions.ts';
 import type { Tracing } from '../tracing/tracing.ts';
 import { composeAdministration } from './administration.ts';
+import type { AdministrationParts } from './administration-parts.ts';
 import type { AuditTrail } from './audit-trail.ts';
 import type { ProviderEndpoints, SignInParts } from './identity-providers.ts';
 import { loginLimits } from './login-limits.ts';
@@ -110,6 +112,7 @@ export async function composeEndpoints(config: Config, parts: EndpointParts): Pr
     createLogout({ sessions, records, cookies, cookie, audit, onSessionEnded: onCredentialEnded }),
     ...(await composeAdministration(config, administration)),
     ...tokenEndpoints(config, administration),
+    ...selfEndpoints(config, administration, throttle),
     createJwks(parts.tokens),
   ];
   return {
@@ -117,6 +120,14 @@ export async function composeEndpoints(config: Config, parts: EndpointParts): Pr
     passwordHashes: passwords.load,
     close: () => providers.close(),
   };
+}
+
+/** What callers do about their own account. */
+function selfEndpoints(config: Config, parts: AdministrationParts, throttle: LoginThrottle): AnyEndpoint[] {
+  if (config.endpoints.self_password !== 'own') return [];
+  const { records, sessions } = parts.stores;
+  const minPasswordLength = config.passwords.min_length;
+  return [createSelfPassword({ ...parts, records, sessions, throttle, minPasswordLength })];
 }
 
 /** Sign-in through providers is loaded only where some are configured. */

@@ -20,6 +20,7 @@ const byCode: Readonly<Record<RefusalCode, Reason>> = {
   user_not_provisioned: 'not provisioned',
   expiry_exceeds_caller: 'key would outlive its parent',
   cross_site: 'foreign page',
+  wrong_password: 'wrong current password',
   prefetch: 'prefetch',
   not_found: 'not found',
   method_not_allowed: 'method not served',

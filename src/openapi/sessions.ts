@@ -1,4 +1,5 @@
 import { listQuerySchema } from '../endpoints/lists/list-spec.ts';
+import { selfPasswordBody } from '../endpoints/self-password.ts';
 import {
   endedSessionsQuery,
   otherSessionsQuery,
@@ -39,6 +40,17 @@ export const sessionOperations: readonly Operation[] = [
     query: otherSessionsQuery,
     success: { status: 204, description: 'Ended, also where there were none.' },
     refusals: [],
+  },
+  {
+    id: 'Sessions-ChangePassword',
+    summary: "Changes the caller's own password",
+    description: "Ends the caller's other sessions; the one that asks goes on.",
+    method: 'PUT',
+    path: '/api/self/password',
+    guard: 'session',
+    body: { mediaType: 'application/json', schema: selfPasswordBody(12) },
+    success: { status: 204, description: 'Changed.' },
+    refusals: ['wrong_password', 'managed', 'too_many_attempts', 'overloaded'],
   },
   filtersOperation('Sessions-FiltersOwn', own, 'session'),
   {

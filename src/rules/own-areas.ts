@@ -10,6 +10,7 @@ const alwaysReserved = [
 const optionalAreas = {
   bootstrap: '/api/bootstrap',
   self_sessions: '/api/self/sessions',
+  self_password: '/api/self/password',
   admin_sessions: '/api/admin/sessions',
   scope_sets: '/api/admin/scope-sets',
   users: '/api/admin/users',

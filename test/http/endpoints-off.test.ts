@@ -4,6 +4,7 @@ import { administrator, bootstrapToken, startTestGateway } from '../support/gate
 /** A path of each endpoint that may be off, with a method that it serves. */
 const paths: Readonly<Record<string, readonly (readonly [method: string, path: string])[]>> = {
   self_sessions: [['GET', '/api/self/sessions']],
+  self_password: [['PUT', '/api/self/password']],
   admin_sessions: [['GET', '/api/admin/sessions/']],
   scope_sets: [
     ['GET', '/api/admin/scope-sets/'],

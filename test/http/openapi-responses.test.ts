@@ -201,6 +201,13 @@ t.test('real responses match the document', async (t) => {
   await call('Sessions-FiltersOwn', 200, { bearer });
   await call('Sessions-DeleteOwn', 404, { bearer, id: 'nobody' });
   await call('Sessions-DeleteOwn', 204, { bearer: anotherSession, id: other.id });
+  const ofOne = { current_password: password, new_password: `${password}, another` };
+  const wrong = { ...ofOne, current_password: 'not the password' };
+  await call('Sessions-ChangePassword', 422, { bearer, json: { ...ofOne, new_password: 'short' } });
+  await call('Sessions-ChangePassword', 403, { bearer, json: wrong });
+  await call('Sessions-ChangePassword', 204, { bearer, json: ofOne });
+  const back = { current_password: ofOne.new_password, new_password: password };
+  await call('Sessions-ChangePassword', 204, { bearer, json: back });
   await call('Sessions-DeleteOthers', 422, { bearer });
   await call('Sessions-DeleteOthers', 204, { bearer, query: '?others=true' });
   await call('Sessions-Delete', 404, { bearer, id: 'nobody' });
@@ -235,10 +242,13 @@ t.test('real responses match the document', async (t) => {
     Object.keys(responses).map((status) => `${operationId} ${status}`),
   );
   const unseen = documented.filter((one) => !seen.has(one) && !/ (?:503|default)$/.test(one));
-  // The one asks for another configuration of the cookie, the others for a hundred failures of one address.
+  // The one asks for another configuration of the cookie, the others for a hundred failures of one address, or a managed
+  // user.
   t.strictSame(unseen, [
     'Authentication-Refresh 403',
     'Authentication-RedeemInvitation 429',
     'Bootstrap-Activate 429',
+    'Sessions-ChangePassword 409',
+    'Sessions-ChangePassword 429',
   ]);
 });

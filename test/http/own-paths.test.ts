@@ -18,6 +18,7 @@ t.test('what is not defined in an own area is 404 and never forwarded', async (t
     '/api/bootstrap/nothing',
     '/api/admin/api-keys/a/b',
     '/api/self/sessions/a/b',
+    '/api/self/password/x',
     '/api/admin/sessions/a/b',
     '/api/admin/scope-sets/a/b',
     '/api/admin/audit/a/b',
@@ -60,11 +61,12 @@ t.test('another case of an own path is nobody’s', async (t) => {
 });
 
 t.test('an area that is left to the upstream is forwarded as a whole', async (t) => {
-  const own = ['self_sessions', 'admin_sessions', 'scope_sets', 'audit', 'users'];
+  const own = ['self_sessions', 'self_password', 'admin_sessions', 'scope_sets', 'audit', 'users'];
   const endpoints = Object.fromEntries(own.map((name) => [name, 'upstream']));
   const { api, key, upstream } = await startForwarding(t, { endpoints });
   const paths = [
     '/api/self/sessions',
+    '/api/self/password',
     '/api/admin/sessions/x',
     '/api/admin/scope-sets/',
     '/api/admin/audit',

@@ -81,6 +81,7 @@ t.test('defaults are those of the contract, durations in milliseconds and sizes 
     endpoints: {
       bootstrap: 'own',
       self_sessions: 'own',
+      self_password: 'own',
       admin_sessions: 'own',
       scope_sets: 'own',
       users: 'upstream',

@@ -32,7 +32,11 @@ export function createUserCreate(options: UserChangeOptions): Endpoint {
       if (form.kind === 'service' && typeof form.password === 'string')
         throw fieldProblem('password', 'a service has none', null);
       await requireScopeSets(records, form.scope_sets);
-      const record = newRecord(form, await hashPassword(options, form.password ?? null), options.now());
+      const record = newRecord(
+        form,
+        await hashPassword(options, form.password ?? null, form.username),
+        options.now(),
+      );
       const created = await records.createUserRecord({
         caller: callerRefOf(principal),
         decide(_, caller) {

@@ -9,6 +9,7 @@ import type { UserRecord, UserRecordChanges } from '../../stores/user-records.ts
 import { actorOf } from '../audit.ts';
 import { callerRefOf } from '../caller-ref.ts';
 import type { Call, Endpoint } from '../endpoint.ts';
+import { assertAllowedPassword } from '../password-rules.ts';
 import { requireScopeSets } from '../scope-set-ids.ts';
 import { presentUser } from './present-user.ts';
 import {
@@ -37,11 +38,13 @@ export function createUserPatch(options: UserChangeOptions): Endpoint {
     async handle({ exchange, principal, id, body }) {
       const patch = readJson(body, exchange.head.contentType, schema, { secret: secretFields });
       await requireScopeSets(records, patch.scope_sets ?? []);
-      const changes = changesOf(patch, await hashPassword(options, patch.password));
+      const changes = changesOf(patch, await hashPassword(options, patch.password, patch.username ?? null));
       const changed = await records.changeUserRecord(id, {
         caller: callerRefOf(principal),
         decide(found, caller) {
           assertFitsKind(found, patch);
+          if (typeof patch.password === 'string')
+            assertAllowedPassword(patch.password, patch.username ?? found.user.username, 'password');
           assertIfMatch(exchange.head, found.user);
           assertMayChange(options, caller, found, {
             scopes: addedTo(found.user.scopes, patch.scopes),

@@ -15,6 +15,7 @@ import { type Audit, actorOf } from '../audit.ts';
 import type { ChangeAudit, ChangeEntry } from '../change-audit.ts';
 import { changesBetween } from '../changes-between.ts';
 import type { Call } from '../endpoint.ts';
+import { assertAllowedPassword } from '../password-rules.ts';
 import type { PresentUserOptions } from './present-user.ts';
 
 const nothing: Held = { scopes: [], scopeSets: [] };
@@ -72,7 +73,9 @@ export function fieldProblem(field: string, message: string, input: unknown): Va
 export async function hashPassword<None extends null | undefined>(
   { passwords, minPasswordLength }: UserChangeOptions,
   raw: string | None,
+  username: string | null,
 ): Promise<string | None> {
+  if (typeof raw === 'string') assertAllowedPassword(raw, username, 'password');
   return typeof raw === 'string' ? passwords.hash(parsePassword(raw, minPasswordLength) as string) : raw;
 }
 
@@ -120,8 +123,9 @@ export async function endSessions(
   exchange: Exchange,
   actor: Actor,
   userId: string,
+  exceptId?: string,
 ): Promise<void> {
-  const ended = await sessions.revokeAllOf(userId).catch(noneIfUnavailable);
+  const ended = await sessions.revokeAllOf(userId, exceptId).catch(noneIfUnavailable);
   for (const session of ended) {
     onCredentialEnded(session);
     const entry = { event: 'session_revoked', outcome: 'success', actor } as const;

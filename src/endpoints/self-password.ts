@@ -1,0 +1,114 @@
+import { z } from 'zod';
+import { rightsOf } from '../administration/caller-rights.ts';
+import { canonicalAccountName } from '../credentials/account-name.ts';
+import type { Holdings } from '../credentials/holdings.ts';
+import { type PasswordHasher, parsePassword } from '../credentials/passwords.ts';
+import type { Principal } from '../credentials/principal.ts';
+import type { LoginThrottle } from '../credentials/throttle.ts';
+import { Refusal } from '../errors.ts';
+import { readJson } from '../input/json-body.ts';
+import type { Records } from '../stores/records.ts';
+import type { Changed } from '../stores/scope-set-records.ts';
+import type { UserRecord } from '../stores/user-records.ts';
+import { newPassword } from './account-fields.ts';
+import { actorOf } from './audit.ts';
+import { callerRefOf } from './caller-ref.ts';
+import type { ChangeAudit } from './change-audit.ts';
+import type { Call, Endpoint } from './endpoint.ts';
+import { assertAllowedPassword } from './password-rules.ts';
+import { assertUnmanaged, endSessions, type SessionEndOptions, userEntry } from './users/user-changes.ts';
+
+const secret = ['current_password', 'new_password'] as const;
+
+/** The body of a change of one's own password. */
+export function selfPasswordBody(minPasswordLength: number) {
+  return z
+    .strictObject({
+      current_password: z.string().meta({ format: 'password' }),
+      new_password: newPassword(minPasswordLength),
+    })
+    .meta({ id: 'SelfPassword' });
+}
+
+/** What a change of one's own password needs. */
+export interface SelfPasswordOptions extends SessionEndOptions {
+  readonly records: Pick<Records, 'findUserRecord' | 'changeUserRecord'>;
+  readonly holdings: Holdings;
+  readonly passwords: PasswordHasher;
+  readonly minPasswordLength: number;
+  readonly throttle: LoginThrottle;
+  readonly changeAudit: ChangeAudit;
+  /** Epoch ms. */
+  readonly now: () => number;
+}
+
+/** `PUT /api/self/password`: ends the caller's other sessions; the one that asks goes on. */
+export function createSelfPassword(options: SelfPasswordOptions): Endpoint<'session'> {
+  const schema = selfPasswordBody(options.minPasswordLength);
+  const { passwords, minPasswordLength } = options;
+  return {
+    method: 'PUT',
+    path: '/api/self/password',
+    guard: 'session',
+    async handle(call) {
+      const { exchange, principal } = call;
+      const form = readJson(call.body, exchange.head.contentType, schema, { secret });
+      assertAllowedPassword(form.new_password, principal.username, 'new_password');
+      const found = await requireCurrentPassword(options, call, form.current_password);
+      assertUnmanaged(found);
+      const passwordHash = await passwords.hash(
+        parsePassword(form.new_password, minPasswordLength) as string,
+      );
+      // Hashing takes time, in which the session may have ended.
+      await call.recheck();
+      await change(options, call, found, passwordHash);
+      await endSessions(options, exchange, actorOf(principal), principal.userId, principal.credentialId);
+      return { status: 204 };
+    },
+  };
+}
+
+/**
+ * The caller's record, read anew, once the password was judged; counted as a sign-in is. A caller without a password has
+ * none that is right. Refuses `too_many_attempts`, `wrong_password`.
+ */
+async function requireCurrentPassword(
+  { records, passwords, throttle }: SelfPasswordOptions,
+  { exchange, principal }: Call<'session'>,
+  password: string,
+): Promise<UserRecord> {
+  const found = await records.findUserRecord(principal.userId);
+  if (found === undefined) throw new Refusal('invalid_token');
+  const { username, passwordHash } = found.user;
+  const attempt = await throttle.attempt(canonicalAccountName(username), exchange.address);
+  const { ok } = await passwords.verify(passwordHash, password).catch(async (error: unknown) => {
+    await attempt.giveBack();
+    throw error;
+  });
+  if (!ok) throw new Refusal('wrong_password');
+  await attempt.giveBack();
+  return found;
+}
+
+/** One step: the session that asks is named in the record as the one that goes on. */
+async function change(
+  { records, holdings, changeAudit, now }: SelfPasswordOptions,
+  { exchange, principal }: Call<'session'>,
+  verified: UserRecord,
+  passwordHash: string,
+): Promise<void> {
+  const changed = await records.changeUserRecord(principal.userId, {
+    caller: callerRefOf(principal as Principal),
+    decide(found, caller) {
+      rightsOf(caller, holdings, now());
+      // Another request of this session has changed the password in the meantime.
+      if (found.user.epoch !== verified.user.epoch) throw new Refusal('wrong_password');
+      assertUnmanaged(found);
+      return { passwordHash, carriedSession: principal.credentialId };
+    },
+    audit: changeAudit(exchange, ({ after }: Changed<UserRecord>) => [
+      userEntry('password_changed', principal, after),
+    ]),
+  });
+  if (changed === undefined) throw new Refusal('invalid_token');
+}
