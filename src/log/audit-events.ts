@@ -39,6 +39,8 @@ const table = {
   password_changed: { target: 'user', changes: [], kept: 'with_change' },
   identity_linked: { target: 'user', changes: ['fields'], kept: 'with_change' },
   identity_unlinked: { target: 'user', changes: ['fields'], kept: 'with_change' },
+  sessions_ended: { target: 'user', changes: [], kept: 'with_change' },
+  all_sessions_ended: { target: null, changes: [], kept: 'with_change' },
   throttle_lifted: { target: 'user', changes: [], kept: 'with_change' },
   invitation_created: { target: 'user', changes: [], kept: 'with_change' },
   invitation_redeemed: { target: 'user', changes: ['fields'], kept: 'with_change' },

@@ -12,7 +12,7 @@ import { userPassword, usersPath } from '../support/user-administration.ts';
 const timeout = 120_000;
 t.setTimeout(timeout);
 
-const names = ['grace', 'lise', 'alan', 'edsger'] as const;
+const names = ['grace', 'lise', 'alan', 'barbara', 'edsger'] as const;
 type Name = (typeof names)[number];
 
 /** Two gateways on PostgreSQL and Redis, a key that administers users, and users whose sessions both have seen alive. */
@@ -43,25 +43,28 @@ async function start(t: Test) {
     }),
   );
   const by = Object.fromEntries(people) as Record<Name, (typeof people)[number][1]>;
-  return { one, other, redis, records, users, by };
+  const endSessionsOf = ({ api }: GatewayProcess, id: string) =>
+    api.send({ method: 'DELETE', path: `/api/admin/sessions/?user=${id}`, apiKey });
+  return { one, other, redis, records, users, endSessionsOf, by };
 }
 
 t.test('what ends sessions counts at once while Redis is away, and they never come back', async (t) => {
   if (!requirePostgres(t) || !requireRedis(t)) return;
-  const { one, other, redis, users, by } = await start(t);
+  const { one, other, redis, users, endSessionsOf, by } = await start(t);
   redis.pause();
   const responses = await Promise.all([
     users(one, 'PATCH', by.grace.id, { password: `${userPassword}, another` }),
     users(one, 'PATCH', by.lise.id, { disabled: true }),
     users(one, 'DELETE', by.alan.id),
+    endSessionsOf(one, by.barbara.id),
   ]);
   t.strictSame(
     responses.map(({ status }) => status),
-    [200, 200, 204],
+    [200, 200, 204, 204],
   );
-  const ended = [by.grace, by.lise, by.alan];
+  const ended = [by.grace, by.lise, by.alan, by.barbara];
   const bearers = ended.map(({ bearer }) => bearer);
-  t.strictSame(await statusesAt(one, bearers, []), [401, 401, 401], 'where they were changed');
+  t.strictSame(await statusesAt(one, bearers, []), [401, 401, 401, 401], 'where they were changed');
   await eventually('elsewhere', async () =>
     (await statusesAt(other, bearers, [])).every((status) => status === 401),
   );
@@ -79,7 +82,7 @@ t.test('what ends sessions counts at once while Redis is away, and they never co
   for (const gateway of [one, other, one]) {
     t.strictSame(
       await statusesAt(gateway, bearers, cookies),
-      Array.from({ length: 6 }, () => 401),
+      Array.from({ length: 8 }, () => 401),
     );
     t.strictSame(await statusesAt(gateway, [by.edsger.bearer], []), [200]);
   }

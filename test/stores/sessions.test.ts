@@ -221,16 +221,28 @@ testOnEveryStore('one session more than a user may have ends the one used longes
 });
 
 testOnEveryStore('ending sessions is audited; a key of the administrators ends all', async (t, stores) => {
-  const { asGrace, grace, list, sessions, mint, administratorId, logLines } = await startSessions(t, stores);
+  const { api, asGrace, grace, list, sessions, mint, administratorId, logLines } = await startSessions(
+    t,
+    stores,
+  );
   const { key: apiKey, id } = await mint({ scopes: [], scope_sets: ['administrator'] });
   const [hers] = (await list(own, asGrace)).items;
   const [mine] = (await list(own)).items;
   t.equal((await sessions('DELETE', `${all}?user=${grace.id}`)).status, 204);
   t.match(await sessions('DELETE', `${all}?all=true`, { apiKey }), { status: 204, setCookies: [] });
   t.equal((await list(all, { apiKey })).total, 0);
-  const revoked = logLines().filter(({ event }) => event === 'session_revoked');
-  t.match(revoked, [
-    { actor: { user: administratorId, session: mine.id }, subject: grace.id, session: hers.id },
-    { actor: { user: administratorId, key: id }, session: mine.id },
-  ]);
+  const events = ['sessions_ended', 'session_revoked', 'all_sessions_ended'];
+  const asKey = { user: administratorId, key: id };
+  const asSession = { user: administratorId, session: mine.id };
+  t.match(
+    logLines().filter(({ event }) => events.includes(String(event))),
+    [
+      { event: 'sessions_ended', actor: asSession, target: { type: 'user', id: grace.id } },
+      { event: 'session_revoked', actor: asSession, subject: grace.id, session: hers.id },
+      { event: 'all_sessions_ended', actor: asKey, subject: null },
+    ],
+  );
+  const kept = await api.send({ path: '/api/admin/audit/?sort_order=asc&size=100', apiKey });
+  const recorded = kept.json.items.map(({ event }: { event: string }) => event);
+  t.ok(recorded.includes('sessions_ended') && recorded.includes('all_sessions_ended'));
 });

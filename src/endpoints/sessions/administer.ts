@@ -1,13 +1,11 @@
-import { assertHolds } from '../../administration/no-way-up.ts';
 import type { Cursors } from '../../credentials/cursor.ts';
-import type { Principal } from '../../credentials/principal.ts';
 import { Refusal, ValidationError } from '../../errors.ts';
 import { readQuery } from '../../input/query.ts';
-import { administratorSetId } from '../../stores/scope-set.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { createListRequests } from '../lists/list-request.ts';
 import { describeList } from '../lists/list-spec.ts';
-import { LiveSessionFinder, positionOf, presentSession, storeQuery } from './live-sessions.ts';
+import { endEveryones, endThoseOf } from './end-all.ts';
+import { isCurrent, LiveSessionFinder, positionOf, presentSession, storeQuery } from './live-sessions.ts';
 import { endedReply, noteEnded, type SessionEndpointOptions } from './session-ends.ts';
 import { endedSessionsQuery, sessionListSpec, sessionQuery } from './session-schemas.ts';
 
@@ -69,38 +67,33 @@ export function createSessionRead({ sessions, records, holdings }: SessionEndpoi
 
 /** `DELETE /api/admin/sessions/{id}`: ends a session, also of somebody who holds more than the caller. */
 export function createSessionDelete(options: SessionEndpointOptions): Endpoint {
-  const { sessions } = options;
+  const { sessions, records } = options;
+  const finder = new LiveSessionFinder(sessions, records);
   return {
     method: 'DELETE',
     path: '/api/admin/sessions/{id}',
     guard: write,
     async handle({ exchange, principal, id }) {
       const ended = await sessions.revoke(id);
-      if (ended === undefined) throw new Refusal('not_found');
+      if (ended === undefined || !(await finder.isLive(ended))) throw new Refusal('not_found');
       noteEnded(options, exchange, principal, [ended]);
-      return endedReply(options, principal, [id]);
+      return endedReply(options, isCurrent(id, principal));
     },
   };
 }
 
 /** `DELETE /api/admin/sessions/?user=<id>` or `?all=true`: ends the sessions of a user, or everyone's. */
 export function createSessionsDelete(options: SessionEndpointOptions): Endpoint {
-  const { sessions } = options;
   return {
     method: 'DELETE',
     path: '/api/admin/sessions',
     guard: write,
     async handle({ exchange, principal }) {
       const userId = whoseSessions(exchange.query);
-      if (userId === null) assertAdministrator(principal);
-      const ended = await (userId === null ? sessions.revokeAll() : sessions.revokeAllOf(userId));
-      noteEnded(
-        options,
-        exchange,
-        principal,
-        ended.map((id) => ({ id, userId })),
-      );
-      return endedReply(options, principal, ended);
+      if (userId === null) await endEveryones(options, exchange, principal);
+      else await endThoseOf(userId, options, exchange, principal);
+      const isOwn = principal.kind === 'session' && (userId === null || userId === principal.userId);
+      return endedReply(options, isOwn);
     },
   };
 }
@@ -123,10 +116,4 @@ function whoseSessions(rawQuery: string | undefined): string | null {
       { type: 'missing', loc: ['query', 'user'], msg: 'Field required', input: null },
     ]);
   return user ?? null;
-}
-
-function assertAdministrator({ held, scopeSets }: Principal): void {
-  const sets = new Set(scopeSets);
-  const rights = { scopes: held, scopeSets: sets, holdsEverything: sets.has(administratorSetId) };
-  assertHolds(rights, { scopes: [], scopeSets: [administratorSetId] }, write.scopes);
 }

@@ -32,6 +32,11 @@ export class LiveSessionFinder {
     this.#records = records;
   }
 
+  /** Whether the session, which the store has, was alive by the records as well. */
+  async isLive(session: Session): Promise<boolean> {
+    return (await this.#ownerOf(session)) !== undefined;
+  }
+
   async find(id: string): Promise<OwnedSession | undefined> {
     const session = await this.#sessions.find(id);
     if (session === undefined) return undefined;

@@ -4,7 +4,7 @@ import { readQuery } from '../../input/query.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { createListRequests } from '../lists/list-request.ts';
 import { describeList } from '../lists/list-spec.ts';
-import { LiveSessionFinder, positionOf, presentSession, storeQuery } from './live-sessions.ts';
+import { isCurrent, LiveSessionFinder, positionOf, presentSession, storeQuery } from './live-sessions.ts';
 import { endedReply, noteEnded, type SessionEndpointOptions } from './session-ends.ts';
 import { otherSessionsQuery, ownSessionListSpec } from './session-schemas.ts';
 
@@ -49,7 +49,8 @@ export function createOwnSessionFilters(): Endpoint<'session'> {
 
 /** `DELETE /api/self/sessions/{id}`: ends one of the caller's own sessions. */
 export function createOwnSessionDelete(options: SessionEndpointOptions): Endpoint<'session'> {
-  const { sessions } = options;
+  const { sessions, records } = options;
+  const finder = new LiveSessionFinder(sessions, records);
   return {
     method: 'DELETE',
     path: '/api/self/sessions/{id}',
@@ -58,9 +59,9 @@ export function createOwnSessionDelete(options: SessionEndpointOptions): Endpoin
       const found = await sessions.find(id);
       if (found?.userId !== principal.userId) throw new Refusal('not_found');
       const ended = await sessions.revoke(id);
-      if (ended === undefined) throw new Refusal('not_found');
+      if (ended === undefined || !(await finder.isLive(ended))) throw new Refusal('not_found');
       noteEnded(options, exchange, principal, [ended]);
-      return endedReply(options, principal, [id]);
+      return endedReply(options, isCurrent(id, principal));
     },
   };
 }

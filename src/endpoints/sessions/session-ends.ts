@@ -6,8 +6,7 @@ import type { Reply } from '../../http/reply.ts';
 import type { Records } from '../../stores/records.ts';
 import type { Sessions } from '../../stores/sessions.ts';
 import { type Audit, actorOf } from '../audit.ts';
-import type { Call } from '../endpoint.ts';
-import { isCurrent } from './live-sessions.ts';
+import type { ChangeAudit } from '../change-audit.ts';
 
 /** What the endpoints of sessions need. */
 export interface SessionEndpointOptions {
@@ -16,6 +15,9 @@ export interface SessionEndpointOptions {
   readonly holdings: Holdings;
   readonly cookie: CookieAttributes;
   readonly audit: Audit;
+  readonly changeAudit: ChangeAudit;
+  /** Epoch ms. */
+  readonly now: () => number;
   /** Ends everything that a session has in flight. */
   readonly onCredentialEnded: (credentialId: string) => void;
 }
@@ -25,7 +27,7 @@ export function noteEnded(
   { audit, onCredentialEnded }: SessionEndpointOptions,
   exchange: Exchange,
   principal: Principal,
-  ended: readonly { readonly id: string; readonly userId: string | null }[],
+  ended: readonly { readonly id: string; readonly userId: string }[],
 ): void {
   for (const { id, userId } of ended) {
     onCredentialEnded(id);
@@ -41,11 +43,6 @@ export function noteEnded(
 }
 
 /** 204; who has ended the session that asks loses its cookie, too. */
-export function endedReply(
-  { cookie }: SessionEndpointOptions,
-  principal: Call['principal'],
-  ended: readonly string[],
-): Reply {
-  if (!ended.some((id) => isCurrent(id, principal))) return { status: 204 };
-  return { status: 204, headers: ['Set-Cookie', setCookie(cookie, '', 0)] };
+export function endedReply({ cookie }: SessionEndpointOptions, isOwn: boolean): Reply {
+  return isOwn ? { status: 204, headers: ['Set-Cookie', setCookie(cookie, '', 0)] } : { status: 204 };
 }
