@@ -6,9 +6,11 @@ import { administrator } from '../support/gateway.ts';
 import { isLong, startGatewayUnderLoad } from '../support/gateway-under-load.ts';
 import { publish, type StubProvider, startStubProvider } from '../support/stub-provider.ts';
 
-const perSecond = 1_000;
+const perSecond = isLong ? 1_000 : 200;
 const seconds = isLong ? 65 : 1;
-const fetchPauseSeconds = 30;
+const fetchPauseMs = 30_000;
+/** How long a call to the provider waits. */
+const callTimeoutMs = 5_000;
 /** Between two ordinary requests: each sign-in's secrets are looked for in the whole log at the end. */
 const ordinaryPauseMs = isLong ? 100 : 10;
 
@@ -80,13 +82,15 @@ async function ordinaryTraffic({ gateway }: Stage, until: Promise<unknown>): Pro
   return durations.sort((a, b) => a - b);
 }
 
-async function judge(t: Test, stage: Stage, forSeconds: number, maxFetches: number): Promise<void> {
+async function judge(t: Test, stage: Stage, forSeconds: number): Promise<void> {
   const { stub } = stage;
   const before = countOf(stub);
+  const sinceMs = performance.now();
   const flooding = stage.flood(forSeconds);
   const durations = await ordinaryTraffic(stage, flooding);
   t.strictSame(await flooding, { 401: perSecond * forSeconds });
   const fetches = countOf(stub) - before;
+  const maxFetches = 1 + Math.floor((performance.now() - sinceMs) / fetchPauseMs);
   t.ok(fetches <= maxFetches, `${fetches} fetches`);
   const at = (share: number) => Math.round(durations[Math.floor(durations.length * share)]!);
   t.comment(`${durations.length} other requests: median ${at(0.5)} ms, 95 % ${at(0.95)} ms`);
@@ -98,19 +102,22 @@ function countOf(stub: StubProvider): number {
   return stub.count('/jwks') + stub.count('/.well-known/openid-configuration');
 }
 
-t.test('a thousand assertions a second with unknown keys make one fetch in 30 s', async (t) => {
+t.test('a flood of assertions with unknown keys makes one fetch in 30 s', async (t) => {
   const stage = await setUp(t);
   t.equal(await stage.exchange(), 401, 'it has the keys');
-  await judge(t, stage, seconds, Math.ceil(seconds / fetchPauseSeconds));
+  await judge(t, stage, seconds);
 });
 
 t.test('as many while the provider says nothing: one call waits, and nobody waits for long', async (t) => {
   const stage = await setUp(t);
   stage.stub.responses.set('/jwks', () => {});
+  const sinceMs = performance.now();
   const flooding = stage.flood(1);
   const durations = await ordinaryTraffic(stage, flooding);
   t.strictSame(await flooding, { 503: perSecond });
-  t.equal(stage.stub.count('/jwks'), 1);
+  const calls = stage.stub.count('/jwks');
+  const maxCalls = 1 + Math.floor((performance.now() - sinceMs) / callTimeoutMs);
+  t.ok(calls >= 1 && calls <= maxCalls, `${calls} calls, one at a time`);
   const slowest = `the slowest other request took ${Math.round(durations.at(-1)!)} ms`;
   if (isLong) t.ok(durations.at(-1)! < 2_000, slowest);
   else t.comment(slowest);
