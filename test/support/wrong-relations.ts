@@ -193,7 +193,7 @@ export const wrongRelations: readonly WrongConfiguration[] = [
   [
     'an endpoint served by nobody known',
     'endpoints: { users: postern }',
-    '1:21: endpoints.users: must be one of own, upstream (postern)',
+    '1:21: endpoints.users: must be one of own, upstream, off (postern)',
   ],
   [
     'a route with two paths',
