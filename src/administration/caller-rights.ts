@@ -1,4 +1,4 @@
-import type { Holdings } from '../credentials/holdings.ts';
+import type { Held, Holdings } from '../credentials/holdings.ts';
 import { Refusal } from '../errors.ts';
 import type { CallerFound } from '../stores/caller.ts';
 import { administratorSetId } from '../stores/scope-set.ts';
@@ -42,6 +42,11 @@ export function rightsOf(caller: CallerFound, holdings: Holdings, now: number): 
     default:
       return everything;
   }
+}
+
+/** What a user of these holdings could hand on. */
+export function rightsOfUser({ scopes, scopeSets }: Held): CallerRights {
+  return rightsWith(new Set(scopes), new Set(scopeSets));
 }
 
 function rightsWith(scopes: ReadonlySet<string>, scopeSets: ReadonlySet<string>): CallerRights {

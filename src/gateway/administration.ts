@@ -20,6 +20,7 @@ import {
   createScopeSetRead,
 } from '../endpoints/scope-sets/read.ts';
 import type { AdministrationParts } from './administration-parts.ts';
+import { apiKeyCreateOptions } from './api-key-options.ts';
 import { sessionEndpoints } from './session-endpoints.ts';
 import { userEndpoints } from './user-endpoints.ts';
 
@@ -60,22 +61,13 @@ function scopeSetEndpoints(parts: AdministrationParts, cursors: Cursors): Endpoi
 }
 
 function apiKeyEndpoints(config: Config, parts: AdministrationParts): Endpoint[] {
-  const { catalogue, audit, changeAudit, now, onCredentialEnded } = parts;
+  const { catalogue, changeAudit, now, onCredentialEnded } = parts;
   const { records } = parts.stores;
   return [
     createApiKeyFilters(catalogue),
     createApiKeyScopes(catalogue),
     createApiKeyRead({ records, catalogue, now }),
-    createApiKeyCreate({
-      records,
-      catalogue,
-      prefix: config.api_keys.prefix,
-      maxLifetimeMs: config.api_keys.max_lifetime ?? null,
-      audit,
-      changeAudit,
-      now,
-      random: randomBytes,
-    }),
+    createApiKeyCreate(apiKeyCreateOptions(config, parts)),
     createApiKeyDelete({ records, changeAudit, onKeyDeleted: onCredentialEnded }),
   ];
 }

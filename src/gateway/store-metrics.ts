@@ -49,6 +49,7 @@ export const recordsOperations: Record<
   findApiKeyByHash: 'read',
   findApiKey: 'read',
   listApiKeys: 'read',
+  createApiKeyRecord: 'write',
   createApiKey: 'write',
   deleteApiKey: 'write',
   listUserRecords: 'read',

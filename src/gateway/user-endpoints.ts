@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Config } from '../config/schema.ts';
 import type { Cursors } from '../credentials/cursor.ts';
 import { createLoginThrottle } from '../credentials/throttle.ts';
+import { createUserApiKeyCreate } from '../endpoints/api-keys/create.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
 import { createUserCreate } from '../endpoints/users/create.ts';
 import {
@@ -16,6 +17,7 @@ import { createUserRemove } from '../endpoints/users/remove.ts';
 import { createUserThrottleLift, createUserThrottleRead } from '../endpoints/users/throttle.ts';
 import type { UserChangeOptions } from '../endpoints/users/user-changes.ts';
 import type { AdministrationParts } from './administration-parts.ts';
+import { apiKeyCreateOptions } from './api-key-options.ts';
 import { loginLimits } from './login-limits.ts';
 
 /** The endpoints by which users are administered. */
@@ -42,6 +44,7 @@ export function userEndpoints(config: Config, parts: AdministrationParts, cursor
     createUserIdentityUnlink(identityOptions),
     createUserThrottleRead({ ...options, records, throttle }),
     createUserThrottleLift({ ...options, records, throttle }),
+    createUserApiKeyCreate(apiKeyCreateOptions(config, parts)),
     createUserInvite({ ...options, records, random: randomBytes }),
   ];
 }

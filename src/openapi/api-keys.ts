@@ -42,7 +42,12 @@ export const apiKeyOperations: readonly Operation[] = [
       mediaType: 'application/json',
       schema: apiKeyWriteCreate({ catalogue: [], maxLifetimeMs: null, now: Date.now }),
     },
-    success: { status: 201, description: 'The key, shown this once.', schema: apiKeyReadCreate },
+    success: {
+      status: 201,
+      description: 'The key, shown this once.',
+      schema: apiKeyReadCreate,
+      headers: ['ETag'],
+    },
     refusals: ['expiry_exceeds_caller'],
   },
   filtersOperation('ApiKeys-Filters', list, read),
@@ -59,12 +64,18 @@ export const apiKeyOperations: readonly Operation[] = [
   {
     id: 'ApiKeys-Read',
     summary: 'Shows a key',
-    description: 'Keys of the whole tenant, expired and suspended ones included.',
+    description:
+      'Keys of the whole tenant, expired and suspended ones included. Its `ETag` is for `If-Match`; uses leave it as it is.',
     method: 'GET',
     path: `${list}{id}`,
     guard: read,
     query: hydrateQuery,
-    success: { status: 200, description: 'The key, without its secret.', schema: apiKeyRead },
+    success: {
+      status: 200,
+      description: 'The key, without its secret.',
+      schema: apiKeyRead,
+      headers: ['ETag'],
+    },
     refusals: ['not_found'],
   },
   {
@@ -74,8 +85,9 @@ export const apiKeyOperations: readonly Operation[] = [
     method: 'DELETE',
     path: `${list}{id}`,
     guard: write,
+    takesIfMatch: true,
     query: deleteQuery,
     success: { status: 204, description: 'Gone: it stops working at once, and what it has open ends.' },
-    refusals: ['not_found'],
+    refusals: ['not_found', 'precondition_failed'],
   },
 ];

@@ -1,3 +1,4 @@
+import { apiKeyReadCreate, apiKeyWriteCreate, hydrateQuery } from '../endpoints/api-keys/api-key-schemas.ts';
 import { listQuerySchema } from '../endpoints/lists/list-spec.ts';
 import {
   identityLink,
@@ -137,6 +138,27 @@ export const userOperations: readonly Operation[] = [
     guard: write,
     success: { status: 204, description: 'Nothing is counted any more.' },
     refusals: ['not_found'],
+  },
+  {
+    id: 'Users-CreateKey',
+    summary: 'Mints a key of a user',
+    description:
+      'Within what caller and user both hold; a key minted with a key ends no later than it. Refused for a user who effectively holds more than the calling credential.',
+    method: 'POST',
+    path: `${list}{id}/api-keys`,
+    guard: { scopes: ['apikeys:write', 'users:write'] },
+    query: hydrateQuery,
+    body: {
+      mediaType: 'application/json',
+      schema: apiKeyWriteCreate({ catalogue: [], maxLifetimeMs: null, now: Date.now }),
+    },
+    success: {
+      status: 201,
+      description: 'The key, shown this once.',
+      schema: apiKeyReadCreate,
+      headers: ['ETag'],
+    },
+    refusals: ['not_found', 'expiry_exceeds_caller', 'conflict'],
   },
   {
     id: 'Users-Invite',

@@ -29,6 +29,8 @@ export interface ListedApiKey {
   readonly owner: Pick<User, 'id' | 'username' | 'disabled'> | null;
   /** The sets of `key.scopeSets`, the built-in one included. */
   readonly sets: readonly ScopeSet[];
+  /** Increases with every write that changes the key; uses are no change. */
+  readonly version: number;
 }
 
 /**

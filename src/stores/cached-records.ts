@@ -34,6 +34,7 @@ type InvalidatingWrites = Pick<
   | 'acceptIdentity'
   | 'linkIdentity'
   | 'unlinkIdentity'
+  | 'createApiKeyRecord'
   | 'createApiKey'
   | 'deleteApiKey'
   | 'changeScopeSet'
@@ -217,6 +218,12 @@ function createInvalidatingWrites(
       ),
     linkIdentity: (id, ...rest) => changingUser(id, () => remote.linkIdentity(id, ...rest)),
     unlinkIdentity: (id, ...rest) => changingUser(id, () => remote.unlinkIdentity(id, ...rest)),
+    createApiKeyRecord: (wanted, change) =>
+      changing(
+        // Without a result its id is unknown, and nobody has the key.
+        (result) => ({ keys: [], users: [], newKeys: result === undefined ? [] : [result.key.id] }),
+        () => remote.createApiKeyRecord(wanted, change),
+      ),
     createApiKey: (key, ...rest) =>
       changing(
         () => ({ keys: [], users: [], newKeys: [key.id] }),

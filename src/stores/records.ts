@@ -1,7 +1,9 @@
-import type { ApiKey, ApiKeyPage, ApiKeyWithOwner } from './api-key.ts';
+import type { ApiKey, ApiKeyPage, ApiKeyWithOwner, ListedApiKey } from './api-key.ts';
 import type { ApiKeyQuery } from './api-key-query.ts';
+import type { NewApiKey, WantedApiKey, WantedApiKeyFound } from './api-key-records.ts';
 import type { AuditOf, AuditRecords } from './audit.ts';
 import type { Awaitable } from './awaitable.ts';
+import type { JudgedChange } from './caller.ts';
 import type {
   AcceptedIdentity,
   Identity,
@@ -112,8 +114,13 @@ export interface Records
   listApiKeys(query: ApiKeyQuery): Awaitable<ApiKeyPage>;
   /**
    * Refuses `not_authenticated` when the credential that mints it no longer exists when it is written: `key.parent`, or
-   * without one the owner; or when the owner is disabled.
+   * without one the owner; or when the owner is disabled. Refuses `conflict` when a set is gone.
    */
+  createApiKeyRecord(
+    wanted: WantedApiKey,
+    change: JudgedChange<WantedApiKeyFound, NewApiKey, ListedApiKey>,
+  ): Promise<ListedApiKey>;
+  /** As {@link createApiKeyRecord}, unjudged. */
   createApiKey(key: ApiKey, hash: Uint8Array, audit?: AuditOf<void>): Promise<void>;
   /**
    * Ids of the keys deleted: itself and, with `children`, all that were minted with it, at any depth, including
@@ -121,7 +128,11 @@ export interface Records
    */
   deleteApiKey(
     id: string,
-    options: { readonly children: boolean },
+    options: {
+      readonly children: boolean;
+      /** Judges the key, undefined where only others are left of those minted with it; what it throws keeps them all. */
+      readonly judge?: (found: ListedApiKey | undefined) => void;
+    },
     audit?: AuditOf<readonly string[]>,
   ): Promise<readonly string[]>;
 

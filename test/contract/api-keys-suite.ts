@@ -27,7 +27,7 @@ export function runApiKeysSuite({ name, create }: RecordsFactory): void {
     const holdings = { scopes: ['a'], scopeSets: ['s'], grants: [], sets: [set] };
     const profile = { displayName: 'Owner É', email: 'o@example.com' };
     const owner = { id: 'owner', username: 'OWNER', ...profile, disabled: false, ...holdings };
-    const expected = { key, owner, sets: [administratorSet, set] };
+    const expected = { key, owner, sets: [administratorSet, set], version: 1 };
     t.strictSame(await store.findApiKeyByHash(hashOf('k')), expected);
     t.strictSame(await store.findApiKey('k'), expected);
     t.equal(await store.findApiKeyByHash(hashOf('other')), undefined);
@@ -133,6 +133,7 @@ export function runApiKeysSuite({ name, create }: RecordsFactory): void {
     await store.noteUse({ logins: new Map(), keys: new Map([['k', 40]]) });
     await store.noteUse({ logins: new Map(), keys: new Map() });
     t.equal(store.version(), version);
+    t.match(await store.findApiKey('k'), { version: 1 }, 'nor one of the key');
     t.match(await store.findApiKey('k'), { key: { lastUsed: 60 } });
     t.match(await store.findUser('owner'), { user: { lastLogin: 50 } });
   });

@@ -108,6 +108,7 @@ t.test('real responses match the document', async (t) => {
   await call('ApiKeys-Read', 422, { bearer, id, query: '?hydrate=perhaps' });
   await call('ApiKeys-Delete', 422, { bearer, id, query: '?children=perhaps' });
   await call('ApiKeys-Delete', 404, { bearer, id: 'nobody' });
+  await call('ApiKeys-Delete', 412, { bearer, id, headers: { 'if-match': '"999"' } });
 
   const events = (await call('Audit-List', 200, { bearer, query: '?size=1' })).json;
   await call('Audit-List', 400, { bearer, query: '?cursor=made-up' });
@@ -176,6 +177,13 @@ t.test('real responses match the document', async (t) => {
     await call(operationId, 404, { bearer, id: 'nobody' });
     await call(operationId, good, { bearer, id: user.id });
   }
+  const ofUser = { label: 'hers', scopes: ['store:read'] };
+  await call('Users-CreateKey', 404, { bearer, id: 'nobody', json: ofUser });
+  await call('Users-CreateKey', 422, { bearer, id: user.id, json: {} });
+  await call('Users-CreateKey', 201, { bearer, id: user.id, json: ofUser });
+  const off = { username: 'off', disabled: true, scopes: ['store:read'] };
+  const { id: disabled } = (await call('Users-Create', 201, { bearer, json: off })).json;
+  await call('Users-CreateKey', 409, { bearer, id: disabled, json: ofUser });
   await call('Users-Invite', 404, { bearer, id: 'nobody' });
   const token = (await call('Users-Invite', 201, { bearer, id: user.id })).json.token;
   const redemption = { token, password: 'a password of her own' };

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import t from 'tap';
+import { createHoldings } from '../../src/credentials/holdings.ts';
 import { createPrincipal } from '../../src/credentials/principal.ts';
 import { createApiKeyCreate } from '../../src/endpoints/api-keys/create.ts';
 import { createChangeAudit } from '../../src/endpoints/change-audit.ts';
@@ -32,9 +33,12 @@ async function mintAndLose(recheck: Call['recheck']) {
   const events: string[] = [];
   const endpoint = createApiKeyCreate({
     records: {
-      async createApiKey(key, _hash, audit) {
+      async createApiKeyRecord(_wanted, { decide, audit }) {
+        const { key } = decide({ owner: undefined, sets: [] }, { kind: 'command_line' });
         keys.add(key.id);
-        audit?.onWritten(audit.drafts());
+        const listed = { key, owner: null, sets: [], version: 1 };
+        audit.onWritten(audit.drafts(listed));
+        return listed;
       },
       async deleteApiKey(id, _options, audit) {
         const deleted = keys.delete(id) ? [id] : [];
@@ -42,9 +46,9 @@ async function mintAndLose(recheck: Call['recheck']) {
         return deleted;
       },
       findScopeSets: () => [],
-      findUser: () => undefined,
     },
     catalogue,
+    holdings: createHoldings(catalogue, {}),
     prefix: 'pst',
     maxLifetimeMs: null,
     audit: (_exchange, { event }) => void events.push(event),

@@ -26,6 +26,7 @@ class Remote {
       sets: [],
     },
     sets: [],
+    version: 1,
   };
   user: UserWithSets | undefined = { user: newUser('u'), grants: [], sets: [] };
   isDown = false;

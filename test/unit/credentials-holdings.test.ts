@@ -120,7 +120,7 @@ function keyOf(
 ): ApiKeyWithOwner {
   const who = { id: 'owner', username: 'OWNER', displayName: null, email: null, disabled: false };
   const holdings = { scopes: [], scopeSets: [], grants: [], sets: [] };
-  return { key: newKey('k', key), sets, owner: owner && { ...who, ...holdings, ...owner } };
+  return { key: newKey('k', key), sets, version: 1, owner: owner && { ...who, ...holdings, ...owner } };
 }
 
 const keys: readonly (readonly [string, ApiKeyWithOwner, readonly string[], readonly string[]])[] = [

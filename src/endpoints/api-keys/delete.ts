@@ -1,4 +1,5 @@
 import { Refusal } from '../../errors.ts';
+import { assertIfMatch } from '../../http/if-match.ts';
 import { readQuery } from '../../input/query.ts';
 import type { Records } from '../../stores/records.ts';
 import { actorOf } from '../audit.ts';
@@ -30,7 +31,11 @@ export function createApiKeyDelete(options: {
           target: { type: 'api_key', id: key },
         })),
       );
-      const deleted = await records.deleteApiKey(id, { children }, audit);
+      const deleted = await records.deleteApiKey(
+        id,
+        { children, judge: (found) => assertIfMatch(exchange.head, found) },
+        audit,
+      );
       if (deleted.length === 0) throw new Refusal('not_found');
       for (const key of deleted) onKeyDeleted(key);
       return { status: 204 };

@@ -11,8 +11,10 @@ export interface PresentOptions {
   readonly catalogue: ReadonlySet<string>;
 }
 
+type ShownApiKey = Omit<ListedApiKey, 'version'>;
+
 /** A key as `ApiKeyRead`: never the key itself, never its hash. */
-export function presentApiKey(found: ListedApiKey, { hydrate, now, catalogue }: PresentOptions) {
+export function presentApiKey(found: ShownApiKey, { hydrate, now, catalogue }: PresentOptions) {
   const { key, owner, sets } = found;
   return {
     id: key.id,
@@ -35,7 +37,7 @@ export function presentApiKey(found: ListedApiKey, { hydrate, now, catalogue }: 
   };
 }
 
-function statusOf({ key, owner }: ListedApiKey, now: number): ApiKeyStatus {
+function statusOf({ key, owner }: ShownApiKey, now: number): ApiKeyStatus {
   if (key.expires !== null && key.expires <= now) return 'expired';
   return owner?.disabled === true ? 'suspended' : 'active';
 }

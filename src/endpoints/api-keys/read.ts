@@ -1,4 +1,5 @@
 import { Refusal } from '../../errors.ts';
+import { entityTagOf } from '../../http/if-match.ts';
 import { readQuery } from '../../input/query.ts';
 import type { Records } from '../../stores/records.ts';
 import type { Endpoint } from '../endpoint.ts';
@@ -20,7 +21,8 @@ export function createApiKeyRead(options: {
       const { hydrate } = readQuery(exchange.query, hydrateQuery);
       const found = await records.findApiKey(id);
       if (found === undefined) throw new Refusal('not_found');
-      return { status: 200, body: presentApiKey(found, { hydrate, now: now(), catalogue }) };
+      const body = presentApiKey(found, { hydrate, now: now(), catalogue });
+      return { status: 200, headers: ['ETag', entityTagOf(found)], body };
     },
   };
 }

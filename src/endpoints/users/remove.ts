@@ -1,4 +1,4 @@
-import { rightsOf } from '../../administration/caller-rights.ts';
+import { rightsOf, rightsOfUser } from '../../administration/caller-rights.ts';
 import { assertHolds } from '../../administration/no-way-up.ts';
 import type { Held } from '../../credentials/holdings.ts';
 import { heldScopes } from '../../credentials/scopes.ts';
@@ -8,7 +8,6 @@ import { readQuery } from '../../input/query.ts';
 import type { AuditEventName } from '../../log/audit-events.ts';
 import type { ListedApiKey } from '../../stores/api-key.ts';
 import type { CallerFound } from '../../stores/caller.ts';
-import { administratorSetId } from '../../stores/scope-set.ts';
 import type { KeysOfRemoved, RemovalFound, RemovedUser } from '../../stores/user-records.ts';
 import { actorOf } from '../audit.ts';
 import { callerRefOf } from '../caller-ref.ts';
@@ -83,12 +82,7 @@ function assertKeysMayStay(
   const written = keys.map((key) => writtenIn(key, catalogue));
   for (const held of written) assertHolds(rights, held, needed);
   if (newOwner === undefined) return;
-  const { scopes, scopeSets } = holdings.ofUser(newOwner);
-  const ownerRights = {
-    scopes: new Set(scopes),
-    scopeSets: new Set(scopeSets),
-    holdsEverything: scopeSets.includes(administratorSetId),
-  };
+  const ownerRights = rightsOfUser(holdings.ofUser(newOwner));
   for (const held of written) assertHolds(ownerRights, held, []);
 }
 

@@ -6,6 +6,7 @@ import { type HoldingsRow, selectHoldings, toHoldings } from './user-row.ts';
 /** A row of {@link selectApiKey}. */
 export interface ApiKeyRow extends Omit<ApiKey, 'scopes' | 'scopeSets'> {
   readonly scopes: string;
+  readonly version: number;
   readonly heldSets: string;
   readonly ownerName: string | null;
   readonly ownerDisabled: number | null;
@@ -30,7 +31,7 @@ export function selectApiKeyWithOwner(dialect: Dialect): string {
 
 function select(dialect: Dialect, moreColumns: string): string {
   return `SELECT k.id, k.label, k.hint, k.scopes, k.created, k.created_by AS "createdBy",
-    k.parent, k.session, k.expires, k.last_used AS "lastUsed", u.username AS "ownerName", u.disabled AS "ownerDisabled",
+    k.parent, k.session, k.expires, k.last_used AS "lastUsed", k.version, u.username AS "ownerName", u.disabled AS "ownerDisabled",
     ${selectHeldSets(dialect, 'api_key_scope_sets', 'key_id', 'k.id')} AS "heldSets"${moreColumns}
   FROM api_keys k LEFT JOIN users u ON u.id = k.created_by`;
 }
@@ -38,9 +39,9 @@ function select(dialect: Dialect, moreColumns: string): string {
 /** Parses a row of {@link selectApiKeyWithOwner}. */
 export function toApiKeyWithOwner(row: ApiKeyOwnerRow | undefined): ApiKeyWithOwner | undefined {
   if (row === undefined) return undefined;
-  const { key, owner, sets } = toApiKey(row);
+  const { owner, ...listed } = toApiKey(row);
   const profile = { displayName: row.ownerDisplayName, email: row.ownerEmail };
-  return { key, owner: owner && { ...owner, ...profile, ...toHoldings(row) }, sets };
+  return { ...listed, owner: owner && { ...owner, ...profile, ...toHoldings(row) } };
 }
 
 /** Parses a row of {@link selectApiKey}. */
@@ -63,5 +64,5 @@ export function toApiKey(row: ApiKeyRow): ListedApiKey {
     row.ownerName === null
       ? null
       : { id: row.createdBy, username: row.ownerName, disabled: row.ownerDisabled === 1 };
-  return { key, owner, sets };
+  return { key, owner, sets, version: row.version };
 }

@@ -1,19 +1,32 @@
 import { Refusal } from '../../errors.ts';
-import type { ApiKey } from '../api-key.ts';
+import { administratorSet } from '../administrator-set.ts';
+import type { ApiKey, ListedApiKey } from '../api-key.ts';
 import type { Records } from '../records.ts';
+import { administratorSetId, type ScopeSet } from '../scope-set.ts';
 import { createApiKeyList } from './api-key-list.ts';
-import { selectApiKeyWithOwner, toApiKeyWithOwner } from './api-key-row.ts';
+import {
+  type ApiKeyRow,
+  selectApiKey,
+  selectApiKeyWithOwner,
+  toApiKey,
+  toApiKeyWithOwner,
+} from './api-key-row.ts';
 import { writeAudited } from './audit-events.ts';
+import { createFindCaller } from './callers.ts';
 import type { SqlDatabase } from './database.ts';
 import { insertHeldSets } from './held-sets.ts';
 import { createKeyLineage } from './key-lineage.ts';
-import { first, noteNewKey, run, type Steps } from './steps.ts';
+import { type ScopeSetRow, selectScopeSet, toScopeSetRecord } from './scope-set-row.ts';
+import { all, first, noteNewKey, run, type Steps } from './steps.ts';
+import { createFindUserRecord } from './user-record-row.ts';
 
 /** The part of the records store for API keys. */
 export type ApiKeys = Pick<
   Records,
-  'findApiKeyByHash' | 'findApiKey' | 'listApiKeys' | 'createApiKey' | 'deleteApiKey'
+  'findApiKeyByHash' | 'findApiKey' | 'listApiKeys' | 'createApiKeyRecord' | 'createApiKey' | 'deleteApiKey'
 >;
+
+type DeletionJudge = Parameters<Records['deleteApiKey']>[1]['judge'];
 
 const selectOwner = 'SELECT disabled FROM users WHERE id = ?';
 const selectLiveKey = 'SELECT id FROM api_keys WHERE id = ? AND expires_order > ?';
@@ -42,13 +55,53 @@ export function createApiKeys(database: SqlDatabase, now: () => number): ApiKeys
     yield* noteNewKey(id);
   }
 
+  const caller = createFindCaller(dialect);
+  const user = createFindUserRecord(dialect);
+  const listed = `${selectApiKey(dialect)} WHERE k.id = ?`;
+  const setsByIds = `${selectScopeSet} WHERE s.id IN (SELECT value FROM ${dialect.elementsOf('?')}) ORDER BY s.id`;
+
+  function* find(id: string): Steps<ListedApiKey | undefined> {
+    const row = yield* first<ApiKeyRow>(listed, id);
+    return row && toApiKey(row);
+  }
+
+  /** A set may have been removed since the request was validated. */
+  function* requireSets(ids: readonly string[]): Steps<readonly ScopeSet[]> {
+    const stored = yield* all<ScopeSetRow>(setsByIds, JSON.stringify(ids));
+    const sets = [
+      ...(ids.includes(administratorSetId) ? [administratorSet] : []),
+      ...stored.map(toScopeSetRecord),
+    ];
+    if (sets.length < ids.length) throw new Refusal('conflict');
+    return sets;
+  }
+
+  function* remove(id: string, children: boolean, judge?: DeletionJudge): Steps<readonly string[]> {
+    const found = judge && (yield* find(id));
+    const removed = yield* lineage.removeKey(id, children);
+    if (removed.length > 0) judge?.(found);
+    return removed;
+  }
+
   return {
+    createApiKeyRecord: ({ ownerId, scopeSets }, { caller: ref, decide, audit }) =>
+      writeAudited(
+        database,
+        now,
+        function* () {
+          const found = { owner: yield* user(ownerId), sets: yield* requireSets(scopeSets) };
+          const { key, hash } = decide(found, yield* caller(ref));
+          yield* add(key, hash);
+          return (yield* find(key.id))!;
+        },
+        audit,
+      ),
     findApiKeyByHash: (hash) => one(byHash, [hash], toApiKeyWithOwner),
     findApiKey: (id) => one(byId, [id], toApiKeyWithOwner),
     listApiKeys: (query) => snapshot(() => list(query)),
     createApiKey: (key, hash, audit) => writeAudited(database, now, () => add(key, hash), audit),
-    deleteApiKey: (id, { children }, audit) =>
-      writeAudited(database, now, () => lineage.removeKey(id, children), audit),
+    deleteApiKey: (id, { children, judge }, audit) =>
+      writeAudited(database, now, () => remove(id, children, judge), audit),
   };
 }
 

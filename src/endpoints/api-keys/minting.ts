@@ -1,0 +1,170 @@
+import { uuidv7 } from 'uuidv7';
+import type { z } from 'zod';
+import { type CallerRights, rightsOf } from '../../administration/caller-rights.ts';
+import { assertHolds } from '../../administration/no-way-up.ts';
+import { type MintedApiKey, mintApiKey } from '../../credentials/api-key.ts';
+import type { Held, Holdings } from '../../credentials/holdings.ts';
+import type { Principal } from '../../credentials/principal.ts';
+import { heldScopes } from '../../credentials/scopes.ts';
+import { Refusal } from '../../errors.ts';
+import type { AuditEventName } from '../../log/audit-events.ts';
+import type { ApiKey, ListedApiKey } from '../../stores/api-key.ts';
+import type { Records } from '../../stores/records.ts';
+import { administratorSetId, type ScopeSet } from '../../stores/scope-set.ts';
+import type { UserRecord } from '../../stores/user-records.ts';
+import { actorOf } from '../audit.ts';
+import { callerRefOf } from '../caller-ref.ts';
+import type { ChangeAudit, ChangeEntry } from '../change-audit.ts';
+import type { Call } from '../endpoint.ts';
+import type { apiKeyWriteCreate } from './api-key-schemas.ts';
+
+/** What minting needs. */
+export interface MintingOptions {
+  readonly records: Pick<Records, 'createApiKeyRecord' | 'deleteApiKey'>;
+  readonly holdings: Holdings;
+  readonly catalogue: ReadonlySet<string>;
+  readonly prefix: string;
+  /** Milliseconds; null: no bound. */
+  readonly maxLifetimeMs: number | null;
+  readonly changeAudit: ChangeAudit;
+  /** Epoch ms. */
+  readonly now: () => number;
+  readonly random: (byteCount: number) => Uint8Array;
+}
+
+/** What a new key asks for. */
+export type NewKeyForm = z.output<ReturnType<typeof apiKeyWriteCreate>>;
+
+/** Whose key it will be. */
+export interface KeyOwner {
+  readonly id: string;
+  /** The scopes that the call itself needs. */
+  readonly needed: readonly string[];
+  /** Judges the owner as of the change, who may have been removed. */
+  readonly judge: (owner: UserRecord | undefined, rights: CallerRights, granted: Held) => void;
+}
+
+/** A key that was minted. */
+export interface Minted {
+  readonly listed: ListedApiKey;
+  /** The key itself. */
+  readonly raw: string;
+}
+
+/** One key from its form to the store. */
+export class Minting {
+  readonly #form: NewKeyForm;
+  readonly #owner: KeyOwner;
+  readonly #options: MintingOptions;
+
+  constructor(form: NewKeyForm, owner: KeyOwner, options: MintingOptions) {
+    this.#form = form;
+    this.#owner = owner;
+    this.#options = options;
+  }
+
+  async mint({ exchange, principal, recheck }: Call): Promise<Minted> {
+    const { records, holdings, prefix, changeAudit, random, now } = this.#options;
+    const minted = mintApiKey(prefix, random);
+    const listed = await records.createApiKeyRecord(
+      { ownerId: this.#owner.id, scopeSets: this.#form.scope_sets },
+      {
+        caller: callerRefOf(principal),
+        decide: ({ owner, sets }, caller) => {
+          const rights = rightsOf(caller, holdings, now());
+          const granted = this.#granted(sets);
+          this.#owner.judge(owner, rights, granted);
+          const key = this.#key(minted, principal);
+          assertHolds(rights, granted, this.#owner.needed);
+          return { key, hash: minted.hash };
+        },
+        audit: changeAudit(exchange, ({ key }: ListedApiKey) => [entryOf('api_key_created', key, principal)]),
+      },
+    );
+    try {
+      assertHolds(presentedRights(await recheck()), this.#granted(listed.sets), this.#owner.needed);
+    } catch (error) {
+      // The caller lost the right while the key was written; the key has not been shown yet.
+      await this.#revoke(listed.key, { exchange, principal });
+      throw error;
+    }
+    return { listed, raw: minted.raw };
+  }
+
+  /** What it will hold: the scopes of its sets included. */
+  #granted(sets: readonly ScopeSet[]): Held {
+    const { scopes, scope_sets: scopeSets } = this.#form;
+    return { scopes: heldScopes(scopes, sets, this.#options.catalogue), scopeSets };
+  }
+
+  #key({ hint }: MintedApiKey, caller: Principal): ApiKey {
+    const created = this.#options.now();
+    return {
+      id: uuidv7(),
+      label: this.#form.label,
+      hint,
+      scopes: this.#form.scopes.toSorted(),
+      scopeSets: this.#form.scope_sets.toSorted(),
+      created,
+      createdBy: this.#owner.id,
+      parent: caller.kind === 'api_key' ? caller.credentialId : null,
+      session: caller.kind === 'session' ? caller.credentialId : null,
+      expires: this.#expiry(caller, created),
+      lastUsed: null,
+    };
+  }
+
+  /** If absent, as late as allowed; a key minted with a key never outlives it. */
+  #expiry(caller: Principal, instant: number): number | null {
+    const { maxLifetimeMs } = this.#options;
+    const asked = this.#form.expires;
+    const own = caller.kind === 'api_key' ? caller.expires : null;
+    if (asked === undefined) return earlier(maxLifetimeMs === null ? null : instant + maxLifetimeMs, own);
+    if (own !== null && isLater(asked, own)) throw new Refusal('expiry_exceeds_caller');
+    return asked;
+  }
+
+  async #revoke(key: ApiKey, { exchange, principal }: Pick<Call, 'exchange' | 'principal'>): Promise<void> {
+    const { records, changeAudit } = this.#options;
+    const revoked = changeAudit(exchange, (ids: readonly string[]) =>
+      ids.map(() => entryOf('api_key_deleted', key, principal)),
+    );
+    await records.deleteApiKey(key.id, { children: false }, revoked);
+  }
+}
+
+function presentedRights({ held, scopeSets }: Principal): CallerRights {
+  return {
+    scopes: held,
+    scopeSets: new Set(scopeSets),
+    holdsEverything: scopeSets.includes(administratorSetId),
+  };
+}
+
+function entryOf(
+  event: AuditEventName,
+  { id, createdBy, scopes, scopeSets }: ApiKey,
+  caller: Principal,
+): ChangeEntry {
+  const granted = (added: readonly string[]) => ({ added, removed: [] });
+  return {
+    event,
+    outcome: 'success',
+    actor: actorOf(caller),
+    subject: createdBy,
+    key: id,
+    target: { type: 'api_key', id },
+    ...(event === 'api_key_created' && {
+      changes: { scopes: granted(scopes), scope_sets: granted(scopeSets) },
+    }),
+  };
+}
+
+function isLater(asked: number | null, latest: number): boolean {
+  return asked === null || asked > latest;
+}
+
+function earlier(one: number | null, other: number | null): number | null {
+  if (one === null || other === null) return one ?? other;
+  return Math.min(one, other);
+}
