@@ -70,6 +70,13 @@ const refusedUsers = [
     code: 1,
     says: /must have at least 12 characters\n$/,
   },
+  {
+    name: 'a common password',
+    args: ['bob'],
+    input: 'Password1234\n',
+    code: 1,
+    says: /^postern: the password must not be a common password\n$/,
+  },
   { name: 'no password', args: ['bob'], input: '', code: 1, says: /no password on standard input\n$/ },
   {
     name: 'a password that is no text',

@@ -19,8 +19,6 @@ import {
   userEntry,
 } from './user-changes.ts';
 
-const path = '/api/admin/users/{id}/identities';
-
 /** What calls about identities need. */
 export interface UserIdentityOptions extends Omit<UserChangeOptions, 'records'> {
   readonly records: Pick<UserRecords, 'findUserRecord'> & UserIdentityRecords;
@@ -32,7 +30,7 @@ export interface UserIdentityOptions extends Omit<UserChangeOptions, 'records'> 
 export function createUserIdentityList({ records, providerOf }: UserIdentityOptions): Endpoint {
   return {
     method: 'GET',
-    path,
+    path: '/api/admin/users/{id}/identities',
     guard: { scopes: ['users:read'] },
     async handle({ id }) {
       const found = await records.findUserRecord(id);
@@ -48,7 +46,7 @@ export function createUserIdentityLink(options: UserIdentityOptions): Endpoint {
   const schema = identityLink([...issuers.keys()]);
   return {
     method: 'POST',
-    path,
+    path: '/api/admin/users/{id}/identities',
     guard: { scopes: needed },
     async handle({ exchange, principal, id, body }) {
       const { provider, subject } = readJson(body, exchange.head.contentType, schema);
@@ -76,7 +74,7 @@ export function createUserIdentityUnlink(options: UserIdentityOptions): Endpoint
   const { records, issuers, changeAudit } = options;
   return {
     method: 'DELETE',
-    path,
+    path: '/api/admin/users/{id}/identities',
     guard: { scopes: needed },
     async handle({ exchange, principal, id }) {
       const { provider, subject } = readQuery(exchange.query, identityQuery);

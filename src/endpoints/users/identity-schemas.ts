@@ -31,4 +31,4 @@ export const identityRead = z
   .meta({ id: 'Identity' });
 
 /** The identities of a user. */
-export const identityList = z.array(identityRead);
+export const identityList = z.array(identityRead).meta({ id: 'Identities' });

@@ -8,8 +8,6 @@ import type { Endpoint } from '../endpoint.ts';
 import { timestamp, toTimestamp } from '../timestamp.ts';
 import { assertMayChange, needed, type UserChangeOptions, userEntry } from './user-changes.ts';
 
-const path = '/api/admin/users/{id}/throttle';
-
 /** What the login throttle counts against a user. */
 export const userThrottle = z
   .object({
@@ -30,7 +28,7 @@ interface UserThrottleOptions extends Pick<UserChangeOptions, 'holdings' | 'now'
 export function createUserThrottleRead({ records, throttle, now }: UserThrottleOptions): Endpoint {
   return {
     method: 'GET',
-    path,
+    path: '/api/admin/users/{id}/throttle',
     guard: { scopes: ['users:read'] },
     async handle({ id }) {
       const found = await records.findUserRecord(id);
@@ -51,7 +49,7 @@ export function createUserThrottleLift(options: UserThrottleOptions): Endpoint {
   const { records, throttle, changeAudit } = options;
   return {
     method: 'DELETE',
-    path,
+    path: '/api/admin/users/{id}/throttle',
     guard: { scopes: needed },
     async handle({ exchange, principal, id }) {
       // The line first: the counters may be in another store, and nothing is lifted without it.

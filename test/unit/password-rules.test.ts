@@ -1,0 +1,28 @@
+import t from 'tap';
+import { canonicalAccountName } from '../../src/credentials/account-name.ts';
+import { isCommonPassword } from '../../src/credentials/common-passwords.ts';
+import { passwordFault } from '../../src/credentials/password-rules.ts';
+
+const faults: readonly (readonly [password: string, username: string | null, fault: string | undefined])[] = [
+  ['Grace Hopper', 'grace hopper', 'must not be the user name'],
+  [' GRACE HOPPER ', 'Grace Hopper', 'must not be the user name'],
+  ['ｇｒａｃｅ ｈｏｐｐｅｒ', 'grace hopper', 'must not be the user name'],
+  ['grace hopper 1906', 'grace hopper', undefined],
+  ['grace hopper', null, undefined],
+  ['Password1234', null, 'must not be a common password'],
+  ['123456789012', 'grace', 'must not be a common password'],
+  ['qwertyuiop123 ', 'grace', 'must not be a common password'],
+  ['nanoseconds are this long', 'grace', undefined],
+  ['', null, undefined],
+];
+
+t.test('a password is neither the user’s name nor a common one, whatever the spelling', async (t) => {
+  for (const [password, username, fault] of faults)
+    t.equal(passwordFault(password, username), fault, JSON.stringify([password, username]));
+});
+
+t.test('common passwords are found in the form in which they are looked up', async (t) => {
+  for (const password of ['1q2w3e4r5t6y', 'passwordpassword', 'administrator1', 'P@ssw0rd1234']) {
+    t.ok(isCommonPassword(canonicalAccountName(password)), password);
+  }
+});
