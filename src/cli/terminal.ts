@@ -59,6 +59,14 @@ export function table(header: readonly string[], rows: readonly (readonly string
     .join('\n');
 }
 
+/** Names and values, one pair on each line; what is empty is a dash. */
+export function properties(pairs: readonly (readonly [name: string, value: string])[]): string {
+  const width = Math.max(...pairs.map(([name]) => name.length));
+  return pairs
+    .map(([name, value]) => `${name.padEnd(width)}  ${value === '' ? '–' : escapeControls(value)}`)
+    .join('\n');
+}
+
 /** More than any password; what is longer is read no further. */
 const maxLineBytes = 8 * 1024;
 const newline = 0x0a;

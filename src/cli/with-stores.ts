@@ -1,8 +1,11 @@
 import type { Config } from '../config/schema.ts';
 import { catalogueOf } from '../config/scope-names.ts';
 import { createHoldings, type Holdings } from '../credentials/holdings.ts';
+import type { ChangeEntry } from '../endpoints/change-audit.ts';
 import { openStores, type Stores } from '../gateway/stores.ts';
-import { type AuditEntry, commandLine } from '../log/log.ts';
+import type { AuditEntry, Log } from '../log/log.ts';
+import type { AuditOf } from '../stores/audit.ts';
+import type { CallerRef } from '../stores/caller.ts';
 import { type Call, Failure } from './command.ts';
 import { createCommandLog } from './command-log.ts';
 import { readConfig, requireConfig } from './configuration.ts';
@@ -16,11 +19,19 @@ export interface CommandContext {
   readonly catalogue: ReadonlySet<string>;
   /** What users and keys hold now, by this configuration. */
   readonly holdings: Holdings;
-  /** Writes an audit line to standard error, for standard output is the result's, and into the log of a gateway. */
-  readonly audit: (entry: Pick<AuditEntry, 'event' | 'subject' | 'session' | 'key' | 'provider'>) => void;
+  /**
+   * The audit lines of a change: kept in its transaction, then written to standard error, for standard output is the
+   * result's, and left for the log of a gateway.
+   */
+  readonly changeAudit: <Result>(entriesOf: (result: Result) => readonly ChangeEntry[]) => AuditOf<Result>;
+  /** Likewise, of what is no change of the records. */
+  readonly audit: (entries: readonly ChangeEntry[]) => Promise<void>;
   /** Epoch ms. */
   readonly now: () => number;
 }
+
+/** Who changes records by a command: whoever can open the stores could do so without Postern, so nothing is beyond them. */
+export const operator: CallerRef = { kind: 'command_line' };
 
 /** How long a command waits for its records store, ms. */
 const recordsTimeoutMs = 5_000;
@@ -41,7 +52,7 @@ export async function withStores(
     onNarrowed: (file: string, mode: string) => log.warn('store file was open to others', { file, mode }),
   };
   const stores = await openStores(config, now, events, recordsTimeoutMs);
-  const audited: AuditEntry[] = [];
+  const audit = new CommandAudit(stores.records, log);
   try {
     await work({
       config,
@@ -49,26 +60,69 @@ export async function withStores(
       sessions: stores.sessions,
       catalogue,
       holdings: createHoldings(catalogue, config.identity_providers),
-      audit(about) {
-        const common = { outcome: 'success', actor: commandLine, address: null, requestId: null } as const;
-        const entry: AuditEntry = { time: now(), ...common, ...about };
-        log.audit(entry);
-        audited.push(entry);
-      },
+      changeAudit: (entriesOf) => audit.of(entriesOf),
+      audit: (entries) => audit.add(entries),
       now,
     });
   } finally {
     // Also after a failure half-way: what was done must be logged.
-    await notifyGateways(stores.records, audited).finally(() => stores.close());
+    await audit.notifyGateways().finally(() => stores.close());
   }
 }
 
-/** Leaves audit lines for the log of a running gateway, or of the next one; throws Failure. */
-async function notifyGateways(records: Stores['records'], audited: readonly AuditEntry[]): Promise<void> {
-  if (audited.length === 0) return;
-  try {
-    await records.keepCommandEvents(audited.map((entry) => JSON.stringify(entry)));
-  } catch (error) {
-    throw new Failure('failed', 'done, but the audit line could not be left for the log of a gateway', error);
+/** The audit lines of one command. */
+class CommandAudit {
+  readonly #records: Pick<Stores['records'], 'addAuditEvents' | 'keepCommandEvents'>;
+  readonly #log: Pick<Log, 'audit'>;
+  readonly #written: AuditEntry[] = [];
+
+  constructor(
+    records: Pick<Stores['records'], 'addAuditEvents' | 'keepCommandEvents'>,
+    log: Pick<Log, 'audit'>,
+  ) {
+    this.#records = records;
+    this.#log = log;
+  }
+
+  /** As {@link CommandContext.changeAudit}. */
+  of<Result>(entriesOf: (result: Result) => readonly ChangeEntry[]): AuditOf<Result> {
+    return {
+      drafts: (result) => entriesOf(result).map((entry) => ({ ...entry, address: null, requestId: null })),
+      onWritten: (entries) => {
+        for (const entry of entries) this.#write(entry);
+      },
+    };
+  }
+
+  /** As {@link CommandContext.audit}. */
+  async add(entries: readonly ChangeEntry[]): Promise<void> {
+    if (entries.length === 0) return;
+    const audit = this.of(() => entries);
+    try {
+      await this.#records.addAuditEvents(audit);
+    } catch (error) {
+      // What was done must at least be logged.
+      audit.onWritten(audit.drafts(undefined).map((draft) => ({ ...draft, time: Date.now() })));
+      throw error;
+    }
+  }
+
+  /** Leaves the lines for the log of a running gateway, or of the next one; throws Failure. */
+  async notifyGateways(): Promise<void> {
+    if (this.#written.length === 0) return;
+    try {
+      await this.#records.keepCommandEvents(this.#written.map((entry) => JSON.stringify(entry)));
+    } catch (error) {
+      throw new Failure(
+        'failed',
+        'done, but the audit line could not be left for the log of a gateway',
+        error,
+      );
+    }
+  }
+
+  #write(entry: AuditEntry): void {
+    this.#log.audit(entry);
+    this.#written.push(entry);
   }
 }

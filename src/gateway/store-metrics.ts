@@ -52,6 +52,7 @@ export const recordsOperations: Record<
   createApiKeyRecord: 'write',
   createApiKey: 'write',
   deleteApiKey: 'write',
+  transferApiKey: 'write',
   listUserRecords: 'read',
   findUserRecord: 'read',
   createUserRecord: 'write',

@@ -37,6 +37,7 @@ type InvalidatingWrites = Pick<
   | 'createApiKeyRecord'
   | 'createApiKey'
   | 'deleteApiKey'
+  | 'transferApiKey'
   | 'changeScopeSet'
   | 'createUserRecord'
   | 'changeUserRecord'
@@ -239,6 +240,11 @@ function createInvalidatingWrites(
       changing(
         (ids) => ({ keys: [id, ...(ids ?? [])], users: [] }),
         () => remote.deleteApiKey(id, ...rest),
+      ),
+    transferApiKey: (id, ...rest) =>
+      changing(
+        () => ({ keys: [id], users: [] }),
+        () => remote.transferApiKey(id, ...rest),
       ),
   };
 }

@@ -1,0 +1,232 @@
+import { commandsOn, startInProcess } from '../support/command-in-process.ts';
+import { eventually } from '../support/eventually.ts';
+import { testOnEveryStore } from '../support/every-store.ts';
+import { startUserAdministration, userPassword } from '../support/user-administration.ts';
+
+const input = `${userPassword}\n`;
+const byCommand = { actor: { user: null, kind: 'command_line' }, address: null, request_id: null };
+
+testOnEveryStore('users are administered by commands, with an audit event for each', async (t, stores) => {
+  const gateway = await startUserAdministration(t, stores);
+  const { api, users, auditOf, administratorId, configFile } = gateway;
+  const run = commandsOn(configFile);
+  const added = await run(['user', 'add', 'grace', '--scopes', 'store:read'], input);
+  t.equal(added.code, 0, added.stderr);
+  const grace = added.stdout.trimEnd();
+  t.match((await users('GET', grace)).json, {
+    username: 'grace',
+    scopes: ['store:read'],
+    has_password: true,
+  });
+  const bearer = (await gateway.signInAs('grace')).bearer;
+  const status = async () => (await api.send({ path: '/api/store/asset/1', bearer })).status;
+  t.equal(await status(), 200);
+
+  t.equal((await run(['user', 'set', 'grace', '--scopes', ''])).code, 0);
+  await eventually('the scope is gone', async () => (await status()) === 403);
+  t.equal(
+    (await run(['user', 'set', 'grace', '--scopes', 'store:read', '--email', 'g@example.com'])).code,
+    0,
+  );
+  await eventually('it is back', async () => (await status()) === 200);
+  t.equal((await run(['user', 'disable', 'grace'])).code, 0);
+  await eventually('the session is over', async () => (await status()) === 401);
+  t.equal((await run(['user', 'enable', 'grace'])).code, 0);
+  t.equal((await run(['user', 'set-password', 'grace'], input)).code, 0);
+  t.equal((await run(['user', 'remove', 'grace'])).code, 0);
+  t.equal((await users('GET', grace)).status, 404);
+
+  const events = await auditOf(grace);
+  t.strictSame(
+    events.map(({ event }) => event),
+    [
+      ...[
+        'user_created',
+        'user_changed',
+        'user_changed',
+        'user_disabled',
+        'user_enabled',
+        'password_changed',
+      ],
+      'user_removed',
+    ],
+  );
+  for (const event of events) t.match(event, byCommand, event.event);
+  t.strictSame(events[2].changes, { fields: ['email'], scopes: { added: ['store:read'], removed: [] } });
+  t.match(await run(['user', 'disable', 'ada']), { code: 1, stderr: /last enabled administrator/ });
+  t.equal((await auditOf(administratorId)).filter(({ event }) => event === 'user_disabled').length, 0);
+});
+
+testOnEveryStore('an invitation made by a command sets a password', async (t, stores) => {
+  const { api, create, auditOf, configFile } = await startUserAdministration(t, stores);
+  const run = commandsOn(configFile);
+  await run(['user', 'add', 'grace', '--without-password']);
+  const invited = await run(['user', 'invite', 'grace', '--json']);
+  t.match(invited.json, { token: /./, expires: /Z$/ });
+  const token = (await run(['user', 'invite', 'GRACE'])).stdout.trimEnd();
+  const redeem = (json: object) => api.send({ method: 'POST', path: '/api/login/invitation', json });
+  t.equal(
+    (await redeem({ token: invited.json.token, password: userPassword })).status,
+    401,
+    'only the newest counts',
+  );
+  t.equal((await redeem({ token, password: userPassword })).status, 204);
+  t.equal((await api.signIn('grace', userPassword)).response.status, 200);
+  const { id } = (await run(['user', 'show', 'grace', '--json'])).json;
+  t.match(
+    (await auditOf(id)).filter(({ event }) => event === 'invitation_created'),
+    [byCommand, byCommand],
+  );
+  await create('ci', { kind: 'service', password: null });
+  t.match(await run(['user', 'invite', 'ci']), {
+    code: 1,
+    stderr: /"ci" is a service, which never signs in\n$/,
+  });
+});
+
+testOnEveryStore('scope sets are administered by commands', async (t, stores) => {
+  const gateway = await startUserAdministration(t, stores);
+  const { api, configFile, auditOf } = gateway;
+  const run = commandsOn(configFile);
+  const added = await run([
+    'scope-set',
+    'add',
+    'readers',
+    '--scopes',
+    'store:read',
+    '--description',
+    'May read',
+  ]);
+  t.equal(added.code, 0, added.stderr);
+  const id = added.stdout.trimEnd();
+  t.match(await run(['scope-set', 'add', 'readers', '--scopes', 'store:read']), {
+    code: 1,
+    stderr: 'postern: scope set "readers" already exists\n',
+  });
+  await run(['user', 'add', 'grace', '--scope-set', 'readers'], input);
+  const { bearer } = await gateway.signInAs('grace');
+  const status = async () => (await api.send({ path: '/api/store/asset/1', bearer })).status;
+  t.equal(await status(), 200);
+  t.equal(
+    (await run(['scope-set', 'set', 'readers', '--scopes', 'store:write', '--name', 'writers'])).code,
+    0,
+  );
+  await eventually('the set has shrunk', async () => (await status()) === 403);
+  const listed = await run(['scope-set', 'list', '--json']);
+  t.match(listed.json, [
+    { id: 'administrator' },
+    { id, name: 'writers', description: 'May read', scopes: ['store:write'] },
+  ]);
+  t.match(
+    (await run(['scope-set', 'list'])).stdout,
+    /^NAME +KIND .*\nadministrator +built in +never .*\nwriters +own /,
+  );
+
+  const refused = [
+    { args: ['scope-set', 'remove', 'writers'], code: 1, says: /"writers" is in use: / },
+    { args: ['scope-set', 'remove', 'readers'], code: 1, says: /no such scope set: readers/ },
+    { args: ['scope-set', 'set', 'administrator', '--scopes', ''], code: 1, says: /built in/ },
+    { args: ['scope-set', 'set', 'writers'], code: 2, says: /needs --scopes, --name or --description/ },
+    { args: ['scope-set', 'add', 'x'], code: 2, says: /scope-set add needs --scopes/ },
+    { args: ['scope-set', 'add', ' ', '--scopes', ''], code: 2, says: /name: .*at least 1 character/ },
+    { args: ['scope-set', 'add', 'x', '--scopes', 'nope'], code: 1, says: /not in the catalogue/ },
+  ];
+  for (const { args, code, says } of refused)
+    t.match(await run(args), { code, stderr: says }, args.join(' '));
+
+  await run(['user', 'set', 'grace', '--scope-set', '']);
+  t.equal((await run(['scope-set', 'remove', 'writers'])).code, 0);
+  const events = await auditOf(id);
+  t.strictSame(
+    events.map(({ event }) => event),
+    ['scope_set_created', 'scope_set_changed', 'scope_set_removed'],
+  );
+  for (const event of events) t.match(event, byCommand);
+});
+
+testOnEveryStore('a key is created, given to another user and revoked by commands', async (t, stores) => {
+  const gateway = await startUserAdministration(t, stores);
+  const { api, configFile, auditOf } = gateway;
+  const run = commandsOn(configFile);
+  await gateway.create('grace', { scopes: ['store:read'] });
+  const { id: alan } = await gateway.create('alan');
+  const made = await run([
+    'key',
+    'create',
+    '--user',
+    'grace',
+    '--label',
+    'ci',
+    '--scopes',
+    'store:read',
+    '--json',
+  ]);
+  const { id, key: apiKey } = made.json;
+  const answer = () => api.send({ path: '/api/store/asset/1', apiKey });
+  t.equal((await answer()).status, 200);
+  const moved = await run(['key', 'transfer', id, '--user', 'alan']);
+  t.match(moved, { code: 0, stdout: '', stderr: /"alan" does not hold store:read: / });
+  await eventually('bounded by the new owner', async () => (await answer()).status === 403);
+  t.match((await run(['key', 'list', '--user', 'alan', '--json'])).json, [{ id, created_by: { id: alan } }]);
+  t.same((await run(['key', 'list', '--user', 'grace', '--json'])).json, []);
+  t.match((await run(['key', 'list', '--user', 'grace'])).stdout, 'There are no API keys.\n');
+  t.match(await run(['key', 'transfer', id, '--user', 'alan']), { code: 1, stderr: /already\n$/ });
+  t.match(await run(['key', 'transfer', 'none', '--user', 'alan']), {
+    code: 1,
+    stderr: /no key with id "none"/,
+  });
+  await run(['user', 'disable', 'grace']);
+  t.match(await run(['key', 'transfer', id, '--user', 'grace']), { code: 1, stderr: /"grace" is disabled/ });
+  t.equal((await run(['key', 'revoke', id])).code, 0);
+  await eventually('it is gone', async () => (await answer()).status === 401);
+  const events = await auditOf(id);
+  t.match(events, [
+    { event: 'api_key_created', changes: { scopes: { added: ['store:read'] } }, ...byCommand },
+    { event: 'api_key_transferred', changes: { fields: ['created_by'] }, ...byCommand },
+    { event: 'api_key_deleted', ...byCommand },
+  ]);
+  t.equal(events.length, 3);
+});
+
+testOnEveryStore('the audit is shown, and followed, by a command', async (t, stores) => {
+  const { create, configFile } = await startUserAdministration(t, stores);
+  const run = commandsOn(configFile);
+  await create('grace', { scopes: ['store:read'] });
+  const listed = await run(['audit', 'list', '--event', 'user_created', '--json']);
+  t.match(listed.json.at(-1), { event: 'user_created', actor: { kind: 'session' } });
+  const lines = (await run(['audit', 'list', '--limit', '1'])).stdout.trimEnd().split('\n');
+  t.equal(lines.length, 2);
+  t.match(lines[0], /^TIME +EVENT +OUTCOME +ACTOR +TARGET +ADDRESS +DETAIL$/);
+  t.match(
+    lines[1],
+    /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ +user_created +success +ada +grace +127\.0\.0\.1 .*\+store:read$/,
+  );
+  t.match(await run(['audit', 'list', '--limit', '0']), {
+    code: 2,
+    stderr: /--limit must be a whole number/,
+  });
+
+  const following = startInProcess([
+    'audit',
+    'list',
+    '--follow',
+    '--json',
+    '--limit',
+    '1',
+    '--config',
+    configFile,
+  ]);
+  const seen = () =>
+    following
+      .stdout()
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => JSON.parse(line).event);
+  await eventually('it shows what there is', () => seen().length === 1);
+  await create('alan');
+  await create('edsger');
+  await eventually('it shows what comes', () => seen().length === 3);
+  t.strictSame(seen(), ['user_created', 'user_created', 'user_created']);
+  following.signal('SIGINT');
+  t.equal((await following.ended).code, 0);
+});
