@@ -35,6 +35,16 @@ export const commands: readonly Command[] = [
     run: async (call) => (await import('./configuration.ts')).check(call),
   },
   {
+    name: 'config apply',
+    operands: [],
+    synopsis: '',
+    summary: 'Apply the users and scope sets of this file now',
+    details: `A gateway does so when it starts and reloads, unless the file was superseded: this applies it nonetheless, so that every
+other one counts as superseded`,
+    options: {},
+    run: async (call) => (await import('./config-apply.ts')).applyConfiguration(call),
+  },
+  {
     name: 'openapi',
     operands: [],
     synopsis: '',

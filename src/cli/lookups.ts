@@ -1,4 +1,4 @@
-import { canonicalAccountName } from '../credentials/account-name.ts';
+import { canonicalAccountName } from '../rules/account-name.ts';
 import { suggestion } from '../rules/nearest-name.ts';
 import type { ListedApiKey } from '../stores/api-key.ts';
 import type { ApiKeyFilters } from '../stores/api-key-query.ts';

@@ -1,6 +1,7 @@
 import { changedUserEntries } from '../endpoints/users/user-events.ts';
 import { Refusal } from '../errors.ts';
 import { commandLine } from '../log/log.ts';
+import { canonicalAccountName } from '../rules/account-name.ts';
 import type { User } from '../stores/user.ts';
 import type { UserRecord, UserRecordChanges } from '../stores/user-records.ts';
 import { type Call, Failure } from './command.ts';
@@ -16,21 +17,22 @@ export async function withUser(
 ): Promise<void> {
   await withStores(call, async (context) => {
     const user = await requireUser(context, call.operands[0]!);
-    const changed = await translatingManaged(user, work(context, user));
+    const changed = await translatingManaged(context, user, work(context, user));
     await printJsonAlone(call, presentUserByNames(changed, context));
   });
 }
 
-/** Changes a user, who must not be managed, in one transaction with its audit lines. Throws Failure. */
+/** Changes a user, in one transaction with its audit lines; `assertMay` refuses what must not be changed. Throws Failure. */
 export async function changeUser(
   { records, changeAudit }: CommandContext,
   user: User,
   changes: UserRecordChanges,
+  assertMay: (found: UserRecord) => void = assertUnmanaged,
 ): Promise<UserRecord> {
   const changed = await records.changeUserRecord(user.id, {
     caller: operator,
     decide(found) {
-      assertUnmanaged(found);
+      assertMay(found);
       return changes;
     },
     audit: changeAudit((made) => changedUserEntries(commandLine, made)),
@@ -39,9 +41,21 @@ export async function changeUser(
   return changed.after;
 }
 
-/** Refuses `managed` for a user that the configuration keeps. */
+/** Refuses `managed` for a user that a configuration keeps, this one or another. */
 export function assertUnmanaged({ user }: Pick<UserRecord, 'user'>): void {
   if (user.managed) throw new Refusal('managed');
+}
+
+/** Refuses `managed` for a user that this configuration keeps, but not for one who has left it. */
+export function assertNotKept({ config }: CommandContext): (found: Pick<UserRecord, 'user'>) => void {
+  return ({ user }) => {
+    if (isKept(user, config)) throw new Refusal('managed');
+  };
+}
+
+function isKept({ managed, username }: User, { users }: CommandContext['config']): boolean {
+  const name = canonicalAccountName(username);
+  return managed && Object.keys(users).some((key) => canonicalAccountName(key) === name);
 }
 
 /** Ends every session of the user, here and in every gateway on the store. */
@@ -70,12 +84,16 @@ export function isGone({ username }: User): Failure {
 }
 
 /** Resolves as `change` does; a refusal because the configuration keeps the user is a sentence. */
-export async function translatingManaged<T>(user: User, change: Promise<T>): Promise<T> {
+export async function translatingManaged<T>(
+  { config }: CommandContext,
+  user: User,
+  change: Promise<T>,
+): Promise<T> {
   return change.catch((error) => {
-    throw isRefusal(error, 'managed') ? isManaged(user) : error;
+    if (!isRefusal(error, 'managed')) throw error;
+    const who = JSON.stringify(user.username);
+    throw isKept(user, config)
+      ? new Failure('failed', `${who} is kept by the configuration: change it there`, error)
+      : new Failure('failed', `${who} has left the configuration: user enable takes it over`, error);
   });
-}
-
-function isManaged({ username }: User): Failure {
-  return new Failure('failed', `${JSON.stringify(username)} is kept by the configuration: change it there`);
 }

@@ -12,15 +12,17 @@ export const userCommands: readonly Command[] = [
     name: 'user add',
     operands: ['NAME'],
     synopsis:
-      '[--admin] [--service | --without-password] [--scopes "a b"] [--scope-set NAME]... [--display-name TEXT] [--email TEXT]',
+      '[--admin] [--service | --without-password | --password-hash] [--scopes "a b"] [--scope-set NAME]... [--display-name TEXT] [--email TEXT]',
     summary: 'Create a user',
     details: `${passwordSource}. --admin grants every scope.
---service is a user without a password, who can't sign in and only has API keys; --without-password is a person who signs in
-through an identity provider`,
+--service is a user without a password, who can't sign in and only has API keys; --without-password is a person who is
+invited, or signs in through an identity provider; --password-hash reads a hash that was made elsewhere (argon2, scrypt,
+bcrypt, PBKDF2) instead of the password`,
     options: {
       admin: switched,
       service: switched,
       'without-password': switched,
+      'password-hash': switched,
       scopes: text,
       'scope-set': listed,
       'display-name': text,
@@ -72,6 +74,15 @@ scope sets, and an empty text clears a field`,
 nobody else knows`,
     options: {},
     run: async (call) => (await import('./user-invite.ts')).inviteUser(call),
+  },
+  {
+    name: 'user unlock',
+    operands: ['NAME'],
+    synopsis: '',
+    summary: 'Forget the failed sign-ins of a user',
+    details: 'What counts against an address stays',
+    options: {},
+    run: async (call) => (await import('./user-unlock.ts')).unlockUser(call),
   },
   {
     name: 'user disable',

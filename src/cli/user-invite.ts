@@ -19,6 +19,7 @@ export async function inviteUser(call: Call): Promise<void> {
     const created = now();
     const expires = created + invitationLifetimeMs;
     const invited = await translatingManaged(
+      context,
       user,
       records.inviteUser(user.id, {
         caller: operator,

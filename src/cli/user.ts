@@ -1,17 +1,25 @@
 import { uuidv7 } from 'uuidv7';
-import { canonicalAccountName, parseUsername } from '../credentials/account-name.ts';
 import { createdUserEntries, removedUserEntries } from '../endpoints/users/user-events.ts';
 import { commandLine } from '../log/log.ts';
+import { canonicalAccountName, parseUsername } from '../rules/account-name.ts';
 import { maxUsernameCodePoints } from '../rules/text-limits.ts';
 import { administratorSetId } from '../stores/scope-set.ts';
 import type { User } from '../stores/user.ts';
 import type { KeysOfRemoved, NewUserRecord, UserRecord } from '../stores/user-records.ts';
 import { type Call, Failure } from './command.ts';
 import { requireScopeSets, requireScopes, requireUser } from './lookups.ts';
-import { readNewPassword } from './password.ts';
+import { readNewPassword, readPasswordHash } from './password.ts';
 import { presentUserByNames } from './present.ts';
 import { printResult } from './terminal.ts';
-import { assertUnmanaged, changeUser, endSessions, isGone, isRefusal, withUser } from './user-changes.ts';
+import {
+  assertNotKept,
+  assertUnmanaged,
+  changeUser,
+  endSessions,
+  isGone,
+  isRefusal,
+  withUser,
+} from './user-changes.ts';
 import { profileOf } from './user-profile.ts';
 import { type CommandContext, operator, withStores } from './with-stores.ts';
 
@@ -21,6 +29,7 @@ export async function addUser(call: Call): Promise<void> {
   const canonicalName = canonicalAccountName(username);
   const isTaken = () => new Failure('failed', `user ${JSON.stringify(username)} already exists`);
   const profile = profileOf(call);
+  assertOnePassword(call);
   await withStores(call, async (context) => {
     const { config, records, changeAudit, now } = context;
     const scopes = requireScopes(context, call.text('scopes') ?? '');
@@ -34,7 +43,7 @@ export async function addUser(call: Call): Promise<void> {
       username,
       displayName: profile.displayName ?? null,
       email: profile.email ?? null,
-      passwordHash: isService || call.isSet('without-password') ? null : await readNewPassword(call, config, username),
+      passwordHash: await passwordHashOf(call, config, username),
       kind: isService ? 'service' : 'person',
       scopes,
       scopeSets: [...new Set(setIds)].sort(),
@@ -56,6 +65,23 @@ export async function addUser(call: Call): Promise<void> {
       });
     await printResult(call, presentUserByNames(made, context), made.user.id);
   });
+}
+
+const passwordOptions = ['service', 'without-password', 'password-hash'] as const;
+
+function assertOnePassword(call: Call): void {
+  const [first, second] = passwordOptions.filter((option) => call.isSet(option));
+  if (second !== undefined) throw new Failure('usage', `--${first} and --${second} exclude each other`);
+}
+
+/** The hash of the password that is read, or the hash that is; null where there is none. */
+async function passwordHashOf(
+  call: Call,
+  config: CommandContext['config'],
+  username: string,
+): Promise<string | null> {
+  if (call.isSet('service') || call.isSet('without-password')) return null;
+  return call.isSet('password-hash') ? readPasswordHash(call) : readNewPassword(call, config, username);
 }
 
 /** `user set NAME`: what is named is replaced, all else stays. */
@@ -99,9 +125,11 @@ export async function disableUser(call: Call): Promise<void> {
   });
 }
 
-/** `user enable NAME`: reactivates the keys. */
+/** `user enable NAME`: reactivates the keys; one who has left the configuration is no longer managed then. */
 export async function enableUser(call: Call): Promise<void> {
-  await withUser(call, (context, user) => changeUser(context, user, { disabled: false }));
+  await withUser(call, (context, user) =>
+    changeUser(context, user, { disabled: false, managed: false }, assertNotKept(context)),
+  );
 }
 
 /** `user remove NAME`: deletes the user and, unless they are kept or given to another user, the keys. */
@@ -114,7 +142,7 @@ export async function removeUser(call: Call): Promise<void> {
     const removed = await records.removeUserRecord(user.id, keys, {
       caller: operator,
       decide({ found, newOwner }) {
-        assertUnmanaged(found);
+        assertNotKept(context)(found);
         if (typeof keys === 'object' && newOwner?.user.disabled !== false)
           throw new Failure('failed', 'the user of --transfer-keys is disabled, or was removed');
       },

@@ -3,18 +3,21 @@ import { catalogueOf } from '../config/scope-names.ts';
 import { createHoldings, type Holdings } from '../credentials/holdings.ts';
 import type { ChangeEntry } from '../endpoints/change-audit.ts';
 import { openStores, type Stores } from '../gateway/stores.ts';
-import type { AuditEntry, Log } from '../log/log.ts';
+import type { Log } from '../log/log.ts';
 import type { AuditOf } from '../stores/audit.ts';
 import type { CallerRef } from '../stores/caller.ts';
-import { type Call, Failure } from './command.ts';
+import type { Call } from './command.ts';
 import { createCommandLog } from './command-log.ts';
-import { readConfig, requireConfig } from './configuration.ts';
+import { type ReadConfig, readConfig, requireConfig } from './configuration.ts';
 
 /** What a command works with: the configured stores, which a gateway may be using at the same time. */
 export interface CommandContext {
   readonly config: Config;
+  /** What the configuration was read from, for problems that only the stores can tell. */
+  readonly read: ReadConfig;
   readonly records: Stores['records'];
   readonly sessions: Stores['sessions'];
+  readonly attempts: Stores['attempts'];
   /** Every scope that can be granted. */
   readonly catalogue: ReadonlySet<string>;
   /** What users and keys hold now, by this configuration. */
@@ -26,6 +29,8 @@ export interface CommandContext {
   readonly changeAudit: <Result>(entriesOf: (result: Result) => readonly ChangeEntry[]) => AuditOf<Result>;
   /** Likewise, of what is no change of the records. */
   readonly audit: (entries: readonly ChangeEntry[]) => Promise<void>;
+  /** The log on standard error. */
+  readonly log: Pick<Log, 'audit' | 'info' | 'warn'>;
   /** Epoch ms. */
   readonly now: () => number;
 }
@@ -41,7 +46,8 @@ export async function withStores(
   call: Call,
   work: (context: CommandContext) => Promise<void>,
 ): Promise<void> {
-  const config = requireConfig(readConfig(call));
+  const read = readConfig(call);
+  const config = requireConfig(read);
   const now = Date.now;
   const catalogue = new Set(catalogueOf(config));
   const log = createCommandLog(call, config.log.format);
@@ -56,30 +62,28 @@ export async function withStores(
   try {
     await work({
       config,
+      read,
       records: stores.records,
       sessions: stores.sessions,
+      attempts: stores.attempts,
       catalogue,
       holdings: createHoldings(catalogue, config.identity_providers),
       changeAudit: (entriesOf) => audit.of(entriesOf),
       audit: (entries) => audit.add(entries),
+      log,
       now,
     });
   } finally {
-    // Also after a failure half-way: what was done must be logged.
-    await audit.notifyGateways().finally(() => stores.close());
+    await stores.close();
   }
 }
 
 /** The audit lines of one command. */
 class CommandAudit {
-  readonly #records: Pick<Stores['records'], 'addAuditEvents' | 'keepCommandEvents'>;
+  readonly #records: Pick<Stores['records'], 'addAuditEvents'>;
   readonly #log: Pick<Log, 'audit'>;
-  readonly #written: AuditEntry[] = [];
 
-  constructor(
-    records: Pick<Stores['records'], 'addAuditEvents' | 'keepCommandEvents'>,
-    log: Pick<Log, 'audit'>,
-  ) {
+  constructor(records: Pick<Stores['records'], 'addAuditEvents'>, log: Pick<Log, 'audit'>) {
     this.#records = records;
     this.#log = log;
   }
@@ -89,8 +93,9 @@ class CommandAudit {
     return {
       drafts: (result) => entriesOf(result).map((entry) => ({ ...entry, address: null, requestId: null })),
       onWritten: (entries) => {
-        for (const entry of entries) this.#write(entry);
+        for (const entry of entries) this.#log.audit(entry);
       },
+      isForGateways: true,
     };
   }
 
@@ -102,27 +107,8 @@ class CommandAudit {
       await this.#records.addAuditEvents(audit);
     } catch (error) {
       // What was done must at least be logged.
-      audit.onWritten(audit.drafts(undefined).map((draft) => ({ ...draft, time: Date.now() })));
+      audit.onWritten(audit.drafts(undefined));
       throw error;
     }
-  }
-
-  /** Leaves the lines for the log of a running gateway, or of the next one; throws Failure. */
-  async notifyGateways(): Promise<void> {
-    if (this.#written.length === 0) return;
-    try {
-      await this.#records.keepCommandEvents(this.#written.map((entry) => JSON.stringify(entry)));
-    } catch (error) {
-      throw new Failure(
-        'failed',
-        'done, but the audit line could not be left for the log of a gateway',
-        error,
-      );
-    }
-  }
-
-  #write(entry: AuditEntry): void {
-    this.#log.audit(entry);
-    this.#written.push(entry);
   }
 }

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { canonicalAccountName } from '../credentials/account-name.ts';
 import type { PasswordHasher } from '../credentials/passwords.ts';
 import type { RecentUse } from '../credentials/recent-use.ts';
 import type { LoginThrottle } from '../credentials/throttle.ts';
@@ -9,6 +8,7 @@ import { assertNotForeignPage, type IsKnownOrigin } from '../http/foreign-page.t
 import type { Reply } from '../http/reply.ts';
 import { readForm } from '../input/form-body.ts';
 import { anonymous } from '../log/log.ts';
+import { canonicalAccountName } from '../rules/account-name.ts';
 import type { Records } from '../stores/records.ts';
 import { admitsSession } from '../stores/session-epoch.ts';
 import type { User, UserWithSets } from '../stores/user.ts';

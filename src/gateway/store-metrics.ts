@@ -74,6 +74,7 @@ export const recordsOperations: Record<
   addAuditEvents: 'write',
   listAuditEvents: 'read',
   findAuditEvent: 'read',
+  applyManaged: 'write',
   signingKeys: 'read',
   addSigningKey: 'write',
   secret: 'write',

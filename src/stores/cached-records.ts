@@ -38,6 +38,7 @@ type InvalidatingWrites = Pick<
   | 'createApiKey'
   | 'deleteApiKey'
   | 'transferApiKey'
+  | 'applyManaged'
   | 'changeScopeSet'
   | 'createUserRecord'
   | 'changeUserRecord'
@@ -229,6 +230,12 @@ function createInvalidatingWrites(
       changing(
         () => ({ keys: [], users: [], newKeys: [key.id] }),
         () => remote.createApiKey(key, ...rest),
+      ),
+    // Many users and sets at once.
+    applyManaged: (...args) =>
+      changing(
+        (result) => (result?.outcome === 'current' ? { keys: [], users: [] } : null),
+        () => remote.applyManaged(...args),
       ),
     // Whoever holds it may be anyone.
     changeScopeSet: (id, change) =>

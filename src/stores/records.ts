@@ -12,6 +12,7 @@ import type {
   UserIdentity,
 } from './identity.ts';
 import type { InvitationRecords } from './invitation-records.ts';
+import type { ManagedRecords } from './managed-records.ts';
 import type { ScopeSet } from './scope-set.ts';
 import type { ScopeSetRecords } from './scope-set-records.ts';
 import type { NewUser, User, UserChanges, UserWithSets } from './user.ts';
@@ -49,6 +50,7 @@ export interface KeyTransfer {
 export interface Records
   extends AuditRecords,
     InvitationRecords,
+    ManagedRecords,
     ScopeSetRecords,
     UserIdentityRecords,
     UserRecords {
@@ -60,7 +62,7 @@ export interface Records
   version(): number;
 
   findUser(id: string): Awaitable<UserWithSets | undefined>;
-  /** `canonicalName` as defined by credentials/account-name.ts. */
+  /** `canonicalName` as defined by rules/account-name.ts. */
   findUserByName(canonicalName: string): Awaitable<UserWithSets | undefined>;
   /**
    * The distinct prefixes of the stored password hashes: kind and cost of those with 16 bytes of salt and 32 of hash,

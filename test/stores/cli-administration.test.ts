@@ -1,4 +1,5 @@
-import { commandsOn, startInProcess } from '../support/command-in-process.ts';
+import { startPostern } from '../support/command.ts';
+import { commandsOn } from '../support/commands-on.ts';
 import { eventually } from '../support/eventually.ts';
 import { testOnEveryStore } from '../support/every-store.ts';
 import { startUserAdministration, userPassword } from '../support/user-administration.ts';
@@ -81,6 +82,47 @@ testOnEveryStore('an invitation made by a command sets a password', async (t, st
   t.match(await run(['user', 'invite', 'ci']), {
     code: 1,
     stderr: /"ci" is a service, which never signs in\n$/,
+  });
+});
+
+testOnEveryStore('who has failed too often may try again after a command', async (t, stores) => {
+  const gateway = await startUserAdministration(t, {
+    ...stores,
+    login_throttle: { per_account_and_address: 2, per_account: 2 },
+  });
+  const { api, create, auditOf, configFile } = gateway;
+  const { id } = await create('grace');
+  const attempt = (password: string) =>
+    api.send({ method: 'POST', path: '/api/login/access-token', form: { username: 'grace', password } });
+  for (const status of [401, 401, 429]) t.equal((await attempt('wrong')).status, status);
+  t.equal((await commandsOn(configFile)(['user', 'unlock', 'Grace'])).code, 0);
+  t.equal((await attempt(userPassword)).status, 200);
+  t.match((await auditOf(id)).at(-1), { event: 'throttle_lifted', ...byCommand });
+});
+
+testOnEveryStore('a hash made elsewhere is taken, and renewed at the next sign-in', async (t, stores) => {
+  const { api, configFile } = await startUserAdministration(t, stores);
+  const run = commandsOn(configFile);
+  // Of `a password of the tests`, by libxcrypt and Python's hashlib.
+  const hashes = {
+    bcrypt: '$2y$04$abcdefghijklmnopqrstuuzzjWYX9ziq/z9PGEfqaY.69BPe06tMC',
+    scrypt: '$scrypt$ln=4,r=8,p=1$MDEyMzQ1Njc4OWFiY2RlZg$pYOUxwKbi6y86Vgk+n6r7lmjo8SMMC0hp5Bu/k7OkJc',
+    pbkdf2: '$pbkdf2-sha256$1000$MDEyMzQ1Njc4OWFiY2RlZg$zAFhfmMM/uJEOdMJ8PCwOdsW.Job59UYi9.8sThKpEM',
+  };
+  for (const [name, hash] of Object.entries(hashes)) {
+    const added = await run(['user', 'add', name, '--password-hash'], `${hash}\n`);
+    t.match(added, { code: 0 }, name);
+    t.notMatch(added.stderr, hash);
+    for (const attempt of ['first', 'second'])
+      t.equal((await api.signIn(name, userPassword)).response.status, 200, `${name}, ${attempt} sign-in`);
+    await t.rejects(api.signIn(name, `${userPassword}!`), /answered 401/);
+  }
+  const refused = await run(['user', 'add', 'eve', '--password-hash'], `${userPassword}\n`);
+  t.match(refused, { code: 1, stderr: /the password hash must be a hash beginning with / });
+  t.notMatch(refused.stderr, userPassword);
+  t.match(await run(['user', 'add', 'eve', '--password-hash', '--service']), {
+    code: 2,
+    stderr: /--service and --password-hash exclude each other/,
   });
 });
 
@@ -206,20 +248,13 @@ testOnEveryStore('the audit is shown, and followed, by a command', async (t, sto
     stderr: /--limit must be a whole number/,
   });
 
-  const following = startInProcess([
-    'audit',
-    'list',
-    '--follow',
-    '--json',
-    '--limit',
-    '1',
-    '--config',
-    configFile,
-  ]);
+  const follow = ['audit', 'list', '--follow', '--json', '--limit', '1', '--config', configFile];
+  const following = startPostern(follow);
+  t.teardown(() => following.child.kill('SIGKILL'));
   const seen = () =>
     following
-      .stdout()
-      .split('\n')
+      .printed()
+      .stdout.split('\n')
       .filter((line) => line !== '')
       .map((line) => JSON.parse(line).event);
   await eventually('it shows what there is', () => seen().length === 1);
@@ -227,6 +262,6 @@ testOnEveryStore('the audit is shown, and followed, by a command', async (t, sto
   await create('edsger');
   await eventually('it shows what comes', () => seen().length === 3);
   t.strictSame(seen(), ['user_created', 'user_created', 'user_created']);
-  following.signal('SIGINT');
+  following.child.kill('SIGINT');
   t.equal((await following.ended).code, 0);
 });

@@ -4,7 +4,12 @@ import type { ApiKey } from '../../stores/api-key.ts';
 import type { ChangeEntry } from '../change-audit.ts';
 
 /** An audit entry about a key; `subject` is the id of its user, null if that is left open. */
-export function keyEntry(event: AuditEventName, actor: Actor, id: string, subject: string | null): ChangeEntry {
+export function keyEntry(
+  event: AuditEventName,
+  actor: Actor,
+  id: string,
+  subject: string | null,
+): ChangeEntry {
   return { event, outcome: 'success', actor, subject, key: id, target: { type: 'api_key', id } };
 }
 

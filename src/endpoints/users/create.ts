@@ -1,8 +1,8 @@
 import { uuidv7 } from 'uuidv7';
 import type { z } from 'zod';
-import { canonicalAccountName, parseUsername } from '../../credentials/account-name.ts';
 import { entityTagOf } from '../../http/if-match.ts';
 import { readJson } from '../../input/json-body.ts';
+import { canonicalAccountName, parseUsername } from '../../rules/account-name.ts';
 import type { NewUserRecord, UserRecord } from '../../stores/user-records.ts';
 import { actorOf } from '../audit.ts';
 import { callerRefOf } from '../caller-ref.ts';

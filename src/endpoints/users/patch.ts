@@ -1,8 +1,8 @@
 import type { z } from 'zod';
-import { canonicalAccountName, parseUsername } from '../../credentials/account-name.ts';
 import { Refusal } from '../../errors.ts';
 import { assertIfMatch, entityTagOf } from '../../http/if-match.ts';
 import { readJson } from '../../input/json-body.ts';
+import { canonicalAccountName, parseUsername } from '../../rules/account-name.ts';
 import type { Changed } from '../../stores/scope-set-records.ts';
 import type { UserRecord, UserRecordChanges } from '../../stores/user-records.ts';
 import { actorOf } from '../audit.ts';

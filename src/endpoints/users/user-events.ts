@@ -56,7 +56,11 @@ export function removedUserEntries(
 }
 
 /** An entry about a user. */
-export function entryAbout(event: AuditEventName, actor: Actor, { user }: Pick<UserRecord, 'user'>): ChangeEntry {
+export function entryAbout(
+  event: AuditEventName,
+  actor: Actor,
+  { user }: Pick<UserRecord, 'user'>,
+): ChangeEntry {
   return { event, outcome: 'success', actor, subject: user.id, target: { type: 'user', id: user.id } };
 }
 
