@@ -2,6 +2,7 @@ import { auditCommands } from './audit-commands.ts';
 import type { Command } from './command.ts';
 import { keyCommands } from './key-commands.ts';
 import { scopeSetCommands } from './scope-set-commands.ts';
+import { sessionCommands } from './session-commands.ts';
 import { firstSignal, printResult } from './terminal.ts';
 import { userCommands } from './user-commands.ts';
 
@@ -85,6 +86,7 @@ other one counts as superseded`,
     run: async (call) => (await import('./bootstrap-token.ts')).bootstrapToken(call),
   },
   ...userCommands,
+  ...sessionCommands,
   ...scopeSetCommands,
   ...keyCommands,
   ...auditCommands,

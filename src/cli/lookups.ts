@@ -44,14 +44,14 @@ export async function requireScopeSets(
 const pageSize = 100;
 
 /** Reads a list to its end, page by page. */
-async function allPages<Item>(
-  read: (from: ListPosition | undefined) => Awaitable<ListPage<Item>>,
+export async function allPages<Item>(
+  read: (from: ListPosition | undefined, size: number) => Awaitable<ListPage<Item>>,
   positionOf: (item: Item) => ListPosition,
 ): Promise<readonly Item[]> {
   const found: Item[] = [];
   let from: ListPosition | undefined;
   for (;;) {
-    const { items, after } = await read(from);
+    const { items, after } = await read(from, pageSize);
     found.push(...items);
     const last = items.at(-1);
     if (!after || last === undefined) return found;
@@ -66,7 +66,7 @@ export function allKeysOf(
 ): Promise<readonly ListedApiKey[]> {
   const order = { sortBy: 'created', sortOrder: 'desc' } as const;
   return allPages(
-    (from) => records.listApiKeys({ ...order, filters, from, size: pageSize, now: now() }),
+    (from, size) => records.listApiKeys({ ...order, filters, from, size, now: now() }),
     ({ key }) => ({ value: key.created, id: key.id }),
   );
 }
@@ -75,7 +75,7 @@ export function allKeysOf(
 export function allUsers({ records }: CommandContext): Promise<readonly UserRecord[]> {
   const order = { sortBy: 'username', sortOrder: 'asc', filters: [] } as const;
   return allPages(
-    (from) => records.listUserRecords({ ...order, from, size: pageSize }),
+    (from, size) => records.listUserRecords({ ...order, from, size }),
     ({ user }) => ({ value: user.username, id: user.id }),
   );
 }
@@ -84,7 +84,7 @@ export function allUsers({ records }: CommandContext): Promise<readonly UserReco
 export function allScopeSets({ records }: CommandContext): Promise<readonly ScopeSetRecord[]> {
   const order = { sortBy: 'name', sortOrder: 'asc', filters: [] } as const;
   return allPages(
-    (from) => records.listScopeSets({ ...order, from, size: pageSize }),
+    (from, size) => records.listScopeSets({ ...order, from, size }),
     ({ id, name }) => ({ value: name, id }),
   );
 }

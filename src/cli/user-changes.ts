@@ -1,7 +1,9 @@
+import type { ChangeEntry } from '../endpoints/change-audit.ts';
 import { changedUserEntries } from '../endpoints/users/user-events.ts';
 import { Refusal } from '../errors.ts';
 import { commandLine } from '../log/log.ts';
 import { canonicalAccountName } from '../rules/account-name.ts';
+import { isUnavailable } from '../stores/breaker.ts';
 import type { User } from '../stores/user.ts';
 import type { UserRecord, UserRecordChanges } from '../stores/user-records.ts';
 import { type Call, Failure } from './command.ts';
@@ -58,19 +60,38 @@ function isKept({ managed, username }: User, { users }: CommandContext['config']
   return managed && Object.keys(users).some((key) => canonicalAccountName(key) === name);
 }
 
-/** Ends every session of the user, here and in every gateway on the store. */
-export async function endSessions({ sessions, audit }: CommandContext, { id }: User): Promise<void> {
-  const ended = await sessions.revokeAllOf(id);
-  await audit(
-    ended.map((session) => ({
-      event: 'session_revoked',
-      outcome: 'success',
-      actor: commandLine,
-      subject: id,
-      session,
-      target: { type: 'session', id: session },
-    })),
-  );
+/**
+ * Removes the sessions of a user whose record has changed from their store; by the record's epoch, or without a record,
+ * they have ended already.
+ */
+export async function endSessions(context: CommandContext, { id }: User): Promise<void> {
+  await context.audit((await removeSessions(context, id)).map((session) => endedSession(session, id)));
+}
+
+/** Removes all sessions of a user, or of everyone, that have ended by what the records say; gives their ids. */
+export async function removeSessions(
+  { sessions, log }: CommandContext,
+  userId: string | null,
+): Promise<readonly string[]> {
+  try {
+    return await (userId === null ? sessions.revokeAll() : sessions.revokeAllOf(userId));
+  } catch (error) {
+    if (!isUnavailable(error)) throw error;
+    log.warn('sessions have ended, but stay in their store until it is available and they expire');
+    return [];
+  }
+}
+
+/** The audit entry of a session that a command has ended. */
+export function endedSession(session: string, subject: string | null): ChangeEntry {
+  return {
+    event: 'session_revoked',
+    outcome: 'success',
+    actor: commandLine,
+    subject,
+    session,
+    target: { type: 'session', id: session },
+  };
 }
 
 /** Whether something was refused with that code. */

@@ -230,6 +230,51 @@ testOnEveryStore('a key is created, given to another user and revoked by command
   t.equal(events.length, 3);
 });
 
+testOnEveryStore('sessions are listed and ended by commands', async (t, stores) => {
+  const gateway = await startUserAdministration(t, stores);
+  const { api, configFile, auditOf, asAdministrator } = gateway;
+  const run = commandsOn(configFile);
+  const { id: grace } = await gateway.create('grace', { scopes: ['store:read'] });
+  const [first, second] = [await gateway.signInAs('grace'), await gateway.signInAs('grace')];
+  const status = async (credential: { bearer: string }) =>
+    (await api.send({ path: '/api/else', ...credential })).status;
+  const listed = (await run(['session', 'list', '--user', 'Grace', '--json'])).json;
+  t.match(listed, [
+    {
+      user: { id: grace, username: 'grace' },
+      method: 'password',
+      scopes: ['store:read'],
+      address: '127.0.0.1',
+    },
+    { expires: /Z$/, last_used: /Z$/, created: /Z$/ },
+  ]);
+  t.equal(listed.length, 2);
+  t.equal((await run(['session', 'list', '--json'])).json.length, 3);
+  t.match((await run(['session', 'list'])).stdout, /^ID +USER +METHOD .*\n.* grace +password /);
+
+  // The newest first.
+  const revoked = await run(['session', 'revoke', listed[0].id]);
+  t.match(revoked, { code: 0, stdout: '' });
+  await eventually('it has ended', async () => (await status(second)) === 401);
+  t.equal(await status(first), 200);
+  await eventually('it is audited', async () => (await auditOf(listed[0].id)).length > 1);
+  t.match((await auditOf(listed[0].id)).at(-1), { event: 'session_revoked', ...byCommand });
+  t.match(await run(['session', 'revoke', listed[0].id]), { code: 1, stderr: /no live session with id/ });
+
+  t.match(await run(['session', 'revoke', '--user', 'grace']), { code: 0, stdout: '1 session has ended.\n' });
+  await eventually('it has ended', async () => (await status(first)) === 401);
+  t.match((await run(['session', 'list', '--user', 'grace'])).stdout, 'There are no sessions.\n');
+  t.match((await auditOf(grace)).at(-1), { event: 'sessions_ended', ...byCommand });
+  t.equal(await status(asAdministrator), 200);
+  t.equal((await run(['session', 'revoke', '--all', '--json'])).json.length, 1);
+  await eventually('all have ended', async () => (await status(asAdministrator)) === 401);
+  for (const args of [[], ['x', '--all'], ['--user', 'grace', '--all']])
+    t.match(await run(['session', 'revoke', ...args]), {
+      code: 2,
+      stderr: /takes one of ID, --user NAME and --all/,
+    });
+});
+
 testOnEveryStore('the audit is shown, and followed, by a command', async (t, stores) => {
   const { create, configFile } = await startUserAdministration(t, stores);
   const run = commandsOn(configFile);
