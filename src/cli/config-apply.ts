@@ -48,7 +48,7 @@ function summaryOf({ users, scope_sets }: Names): string {
     ...Object.entries(users).map(([what, names]) => ['users', what, names] as const),
     ...Object.entries(scope_sets).map(([what, names]) => ['scope sets', what, names] as const),
   ];
-  const told = lines.filter(([, , names]) => names.length > 0);
-  if (told.length === 0) return 'applied: nothing had to be changed';
-  return told.map(([kind, what, names]) => `${kind} ${what}: ${names.join(', ')}`).join('\n');
+  const changed = lines.filter(([, , names]) => names.length > 0);
+  if (changed.length === 0) return 'applied: nothing had to be changed';
+  return changed.map(([kind, what, names]) => `${kind} ${what}: ${names.join(', ')}`).join('\n');
 }

@@ -25,7 +25,7 @@ export const scopeSetCommands: readonly Command[] = [
     operands: ['NAME'],
     synopsis: '[--scopes "a b"] [--name NAME] [--description TEXT]',
     summary: 'Replace what a scope set contains',
-    details: 'Whoever holds the set holds its new scopes with the next request',
+    details: 'Everyone who holds the set holds its new scopes with the next request',
     options: { scopes: text, name: text, description: text },
     run: async (call) => (await import('./scope-set.ts')).setScopeSet(call),
   },

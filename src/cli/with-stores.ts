@@ -35,7 +35,7 @@ export interface CommandContext {
   readonly now: () => number;
 }
 
-/** Who changes records by a command: whoever can open the stores could do so without Postern, so nothing is beyond them. */
+/** Who changes records by a command: anyone who can open the stores could do so without Postern. */
 export const operator: CallerRef = { kind: 'command_line' };
 
 /** How long a command waits for its records store, ms. */

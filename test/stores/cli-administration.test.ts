@@ -204,11 +204,11 @@ testOnEveryStore('a key is created, given to another user and revoked by command
     '--json',
   ]);
   const { id, key: apiKey } = made.json;
-  const answer = () => api.send({ path: '/api/store/asset/1', apiKey });
-  t.equal((await answer()).status, 200);
+  const use = () => api.send({ path: '/api/store/asset/1', apiKey });
+  t.equal((await use()).status, 200);
   const moved = await run(['key', 'transfer', id, '--user', 'alan']);
   t.match(moved, { code: 0, stdout: '', stderr: /"alan" does not hold store:read: / });
-  await eventually('bounded by the new owner', async () => (await answer()).status === 403);
+  await eventually('bounded by the new owner', async () => (await use()).status === 403);
   t.match((await run(['key', 'list', '--user', 'alan', '--json'])).json, [{ id, created_by: { id: alan } }]);
   t.same((await run(['key', 'list', '--user', 'grace', '--json'])).json, []);
   t.match((await run(['key', 'list', '--user', 'grace'])).stdout, 'There are no API keys.\n');
@@ -220,7 +220,7 @@ testOnEveryStore('a key is created, given to another user and revoked by command
   await run(['user', 'disable', 'grace']);
   t.match(await run(['key', 'transfer', id, '--user', 'grace']), { code: 1, stderr: /"grace" is disabled/ });
   t.equal((await run(['key', 'revoke', id])).code, 0);
-  await eventually('it is gone', async () => (await answer()).status === 401);
+  await eventually('it is gone', async () => (await use()).status === 401);
   const events = await auditOf(id);
   t.match(events, [
     { event: 'api_key_created', changes: { scopes: { added: ['store:read'] } }, ...byCommand },
