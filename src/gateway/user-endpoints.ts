@@ -49,8 +49,7 @@ export function userEndpoints(config: Config, parts: AdministrationParts, cursor
   ];
 }
 
-/** The name of the provider with that issuer; null: none is configured. */
-export function providerOf({ identity_providers: providers }: Config, issuer: string): string | null {
+function providerOf({ identity_providers: providers }: Config, issuer: string): string | null {
   const found = Object.entries(providers).find(([, provider]) => provider.issuer === issuer);
   return found?.[0] ?? null;
 }

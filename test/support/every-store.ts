@@ -15,6 +15,11 @@ let schemas = 0;
  */
 export function testOnEveryStore(name: string, run: (t: Test, stores: StoresConfig) => Promise<void>): void {
   t.test(`${name}, on SQLite`, (t) => run(t, {}));
+  testOnServers(name, run);
+}
+
+/** The same on PostgreSQL with Redis alone, for a test that another tier runs on SQLite. */
+export function testOnServers(name: string, run: (t: Test, stores: StoresConfig) => Promise<void>): void {
   t.test(`${name}, on PostgreSQL with Redis`, async (t) => {
     if (!requirePostgres(t) || !requireRedis(t)) return;
     const [postgres, redis] = [await sharedPostgres(), await startRedis(t)];
