@@ -1,7 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import { stringify } from 'yaml';
@@ -11,6 +10,7 @@ import { type ApiClient, createApiClient } from './api-client.ts';
 import { type TestScope, testConfig } from './gateway.ts';
 import { spawnNode } from './node-process.ts';
 import { createSecretWatch } from './secret-watch.ts';
+import { makeTemporaryFolder } from './temporary-folder.ts';
 
 /** What a command came to. */
 export interface CommandResult {
@@ -62,7 +62,7 @@ export function createCommandFolder(
   config: object = {},
   upstreamUrl = 'builtin:echo',
 ): CommandFolder {
-  const folder = mkdtempSync(join(tmpdir(), 'postern-cli-'));
+  const folder = makeTemporaryFolder('postern-cli-');
   const configFile = join(folder, 'postern.yaml');
   writeFileSync(configFile, stringify(testConfig(upstreamUrl, config)));
   t.teardown(() => rmSync(folder, { recursive: true, force: true }));

@@ -1,7 +1,6 @@
 import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { closeSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { stringify } from 'yaml';
@@ -9,6 +8,7 @@ import { type ApiClient, createApiClient } from './api-client.ts';
 import { bootstrapToken, type TestScope, testConfig } from './gateway.ts';
 import { spawnNode } from './node-process.ts';
 import { createSecretWatch } from './secret-watch.ts';
+import { makeTemporaryFolder } from './temporary-folder.ts';
 
 /** A gateway that is a process of its own. */
 export interface GatewayProcess {
@@ -44,7 +44,7 @@ export async function startGatewayProcess(
     readonly program?: readonly [string, ...string[]];
   } = {},
 ): Promise<GatewayProcess> {
-  const folder = options.folder ?? mkdtempSync(join(tmpdir(), 'postern-test-'));
+  const folder = options.folder ?? makeTemporaryFolder('postern-test-');
   const name = join(folder, `process-${process.hrtime.bigint()}`);
   const logFile = `${name}.log`;
   const configFile = `${name}.yaml`;

@@ -1,5 +1,4 @@
-import { mkdtempSync, openSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { openSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { loadConfig } from '../../src/config/load.ts';
@@ -12,6 +11,7 @@ import { type ApiClient, createApiClient } from './api-client.ts';
 import { auditProblems } from './audit-conformity.ts';
 import { type RecordingUpstream, startRecordingUpstream } from './recording-upstream.ts';
 import { createSecretWatch, type SecretWatch } from './secret-watch.ts';
+import { makeTemporaryFolder } from './temporary-folder.ts';
 
 /** What of a tap test the harness needs. */
 export interface TestScope {
@@ -76,7 +76,7 @@ export async function startTestGateway(
   t: TestScope,
   options: { readonly config?: object; readonly folder?: string } = {},
 ): Promise<TestGateway> {
-  const folder = options.folder ?? mkdtempSync(join(tmpdir(), 'postern-test-'));
+  const folder = options.folder ?? makeTemporaryFolder('postern-test-');
   const upstream = await startRecordingUpstream();
   const name = `gateway-${process.hrtime.bigint()}`;
   const configFile = join(folder, `${name}.yaml`);
