@@ -108,7 +108,11 @@ t.test('PostgreSQL', async (t) => {
     const before = dumpOf(target);
     const refused = await run(['records', 'copy', '--to', `sqlite:${target}`]);
     t.equal(refused.code, 1);
-    t.match(refused.stderr, /there are rows in signing_keys, secrets; /, 'a gateway has run there');
+    t.match(
+      refused.stderr,
+      /there are rows in signing_keys, secrets, applied_configurations; /,
+      'a gateway has run there',
+    );
     t.strictSame(dumpOf(target), before);
   });
 
