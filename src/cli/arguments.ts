@@ -17,7 +17,7 @@ export function parseCall(command: Command, args: readonly string[], terminal: T
     (name, index) => name && !command.options[name]?.multiple && names.indexOf(name) !== index,
   );
   if (repeated) throw new Failure('usage', `--${repeated} may be given only once`);
-  if (values.help !== true && positionals.length !== command.operands.length)
+  if (values.help !== true && !fitsOperands(command, positionals.length))
     throw new Failure('usage', wrongOperands(command, positionals));
   const text = (option: string) => values[option] as string | undefined;
   return {
@@ -32,6 +32,11 @@ export function parseCall(command: Command, args: readonly string[], terminal: T
     },
     texts: (option) => (values[option] ?? []) as string[],
   };
+}
+
+function fitsOperands({ operands }: Command, count: number): boolean {
+  const required = operands.filter((operand) => !operand.startsWith('['));
+  return count >= required.length && count <= operands.length;
 }
 
 function wrongOperands({ name, operands }: Command, positionals: readonly string[]): string {

@@ -1,4 +1,5 @@
 import { newBootstrapToken } from '../gateway/bootstrap.ts';
+import { commandLine } from '../log/log.ts';
 import type { BootstrapState } from '../stores/records.ts';
 import { type Call, Failure } from './command.ts';
 import { printResult } from './terminal.ts';
@@ -14,9 +15,15 @@ export async function bootstrapToken(call: Call): Promise<void> {
   });
 }
 
-async function resetToken({ records, audit }: CommandContext): Promise<string> {
-  const { token } = await records.setBootstrapToken(newBootstrapToken(), { reset: true });
-  audit({ event: 'bootstrap_token_reset', subject: null });
+async function resetToken({ records, changeAudit }: CommandContext): Promise<string> {
+  const reset = {
+    event: 'bootstrap_token_reset',
+    outcome: 'success',
+    actor: commandLine,
+    subject: null,
+  } as const;
+  const audit = changeAudit<BootstrapState>(() => [reset]);
+  const { token } = await records.setBootstrapToken(newBootstrapToken(), { reset: true }, audit);
   return token!;
 }
 

@@ -13,7 +13,7 @@ export type OptionTypes = Readonly<
 export interface Command {
   /** One word, or two: `user add`. */
   readonly name: string;
-  /** Names of the arguments after the command, all required. */
+  /** Names of the arguments after the command; one in brackets, which comes last, may be left out. */
   readonly operands: readonly string[];
   /** How the options are written in the usage line; empty if it has none of its own. */
   readonly synopsis: string;

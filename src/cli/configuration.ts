@@ -1,5 +1,5 @@
 import { type LoadedConfig, loadConfig, loadConfigText } from '../config/load.ts';
-import { type ConfigProblem, formatProblem, formatWarning } from '../config/problems.ts';
+import { type ConfigProblem, type Finding, formatProblem, formatWarning } from '../config/problems.ts';
 import type { Config } from '../config/schema.ts';
 import { problemsOfStoreFiles } from '../gateway/stores.ts';
 import { type Call, Failure } from './command.ts';
@@ -70,6 +70,17 @@ function problemsOf(read: ReadConfig): readonly ConfigProblem[] {
   if (read.config === undefined) return read.problems;
   const stores = problemsOfStoreFiles(read.config);
   return read.problemsOf(stores.map(({ store, reason }) => ({ path: ['stores', store], rule: reason })));
+}
+
+/** The failure of findings that only the stores could tell, with line and column. */
+export function findingsFailure(read: ReadConfig, findings: readonly Finding[]): Failure {
+  return new Failure('configuration', linesOf(read, findings).join('\n'));
+}
+
+/** Findings about a configuration that was read, one line each. */
+export function linesOf(read: ReadConfig, findings: readonly Finding[]): readonly string[] {
+  const problems = read.config === undefined ? [] : read.problemsOf(findings);
+  return problems.map((problem) => formatProblem(read.file, problem));
 }
 
 function invalid(file: string, problems: readonly ConfigProblem[]): Failure {

@@ -3,16 +3,21 @@ import { uuidv7 } from 'uuidv7';
 import { parseDuration } from '../config/durations-and-sizes.ts';
 import { mintApiKey } from '../credentials/api-key.ts';
 import { heldScopes, missingScopes } from '../credentials/scopes.ts';
+import { createdKeyEntry, keyEntry } from '../endpoints/api-keys/api-key-events.ts';
 import { apiKeyWriteCreate } from '../endpoints/api-keys/api-key-schemas.ts';
 import { presentApiKey } from '../endpoints/api-keys/present-api-key.ts';
-import { Refusal, ValidationError } from '../errors.ts';
+import { ValidationError } from '../errors.ts';
 import { validate } from '../input/validate.ts';
+import { commandLine } from '../log/log.ts';
 import type { ApiKey, ListedApiKey } from '../stores/api-key.ts';
+import type { KeyTransfer } from '../stores/records.ts';
 import type { User } from '../stores/user.ts';
 import { type Call, Failure } from './command.ts';
 import { allKeysOf, requireScopeSets, requireScopes, requireUser } from './lookups.ts';
+import { readableTime } from './present.ts';
 import { printJsonAlone, printResult, table } from './terminal.ts';
-import { type CommandContext, withStores } from './with-stores.ts';
+import { isRefusal } from './user-changes.ts';
+import { type CommandContext, operator, withStores } from './with-stores.ts';
 
 /** The last instant of a `Date` (ECMA-262 §21.4.1.1). */
 const maxInstantMs = 8.64e15;
@@ -21,10 +26,11 @@ const maxInstantMs = 8.64e15;
 export async function createKey(call: Call): Promise<void> {
   const name = call.requireText('user');
   const label = call.requireText('label');
-  const scopes = call.requireText('scopes');
+  const setNames = call.texts('scope-set');
+  const scopes = setNames.length > 0 ? (call.text('scopes') ?? '') : call.requireText('scopes');
   await withStores(call, async (context) => {
-    const { config, records, catalogue, audit, now } = context;
-    const sets = await requireScopeSets(context, call.texts('scope-set'));
+    const { config, records, catalogue, changeAudit, now } = context;
+    const sets = await requireScopeSets(context, setNames);
     const owner = await requireUser(context, name);
     const form = requireFields(context, {
       label,
@@ -47,14 +53,16 @@ export async function createKey(call: Call): Promise<void> {
       lastUsed: null,
     };
     try {
-      await records.createApiKey(key, minted.hash);
+      await records.createApiKey(
+        key,
+        minted.hash,
+        changeAudit<void>(() => [createdKeyEntry(commandLine, key)]),
+      );
     } catch (error) {
-      const mayNotMint = error instanceof Refusal && error.code === 'not_authenticated';
-      throw mayNotMint
+      throw isRefusal(error, 'not_authenticated')
         ? new Failure('failed', `${JSON.stringify(owner.username)} is disabled or was removed`)
         : error;
     }
-    audit({ event: 'api_key_created', subject: owner.id, key: key.id });
     await warnOfScopesNotHeld(call, context, owner, heldScopes(key.scopes, sets, catalogue));
     const shown = presentApiKey({ key, owner, sets }, { hydrate: true, now: now(), catalogue });
     await printResult(call, { ...shown, key: minted.raw }, minted.raw);
@@ -109,28 +117,31 @@ function defaultExpiry({ config, now }: CommandContext): number | null {
   return maxLifetime === undefined ? null : now() + maxLifetime;
 }
 
-/** `key list`: all keys, newest first; never a key itself. */
+/** `key list`: all keys, or those of a user, newest first; never a key itself. */
 export async function listKeys(call: Call): Promise<void> {
   await withStores(call, async (context) => {
-    const found = await allKeysOf(context, {});
-    const header = ['ID', 'KEY', 'LABEL', 'USER', 'STATUS', 'EXPIRES', 'LAST USED', 'SCOPES'];
-    const rows = found.map((one) => {
-      const { id, hint, label, status, expires, last_used, scopes } = present(context, one);
-      const user = one.owner?.username ?? `${one.key.createdBy} (removed)`;
-      return [
-        id,
-        `${hint}…`,
-        label,
-        user,
-        status,
-        expires ?? 'never',
-        last_used ?? 'never',
-        scopes.join(' '),
-      ];
-    });
+    const name = call.text('user');
+    const filters = name === undefined ? {} : { createdByEq: (await requireUser(context, name)).id };
+    const found = await allKeysOf(context, filters);
+    const header = ['ID', 'KEY', 'LABEL', 'USER', 'STATUS', 'EXPIRES', 'LAST USED', 'SCOPE SETS', 'SCOPES'];
     const shown = found.map((one) => present(context, one));
-    await printResult(call, shown, table(header, rows));
+    const rows = shown.map((key, index) => [
+      key.id,
+      `${key.hint}…`,
+      key.label,
+      ownerOf(found[index]!),
+      key.status,
+      key.expires === null ? 'never' : readableTime(key.expires),
+      key.last_used === null ? 'never' : readableTime(key.last_used),
+      found[index]!.sets.map((set) => set.name).join(', '),
+      key.scopes.join(' '),
+    ]);
+    await printResult(call, shown, rows.length === 0 ? 'There are no API keys.' : table(header, rows));
   });
+}
+
+function ownerOf({ owner, key }: ListedApiKey): string {
+  return owner?.username ?? `${key.createdBy} (removed)`;
 }
 
 /** `key revoke ID`: the key stops working at once and, with `--children`, all that were minted with it, at any depth. */
@@ -138,15 +149,52 @@ export async function revokeKey(call: Call): Promise<void> {
   const id = call.operands[0]!;
   const children = call.isSet('children');
   await withStores(call, async (context) => {
-    const { records, audit } = context;
+    const { records, changeAudit } = context;
     const found = await records.findApiKey(id);
-    const deleted = await records.deleteApiKey(id, { children });
-    if (deleted.length === 0) throw new Failure('failed', `no key with id ${JSON.stringify(id)}`);
-    for (const key of deleted)
-      audit({ event: 'api_key_deleted', subject: key === id ? (found?.key.createdBy ?? null) : null, key });
+    const subjectOf = (key: string) => (key === id ? (found?.key.createdBy ?? null) : null);
+    const audit = changeAudit((keys: readonly string[]) =>
+      keys.map((key) => keyEntry('api_key_deleted', commandLine, key, subjectOf(key))),
+    );
+    const deleted = await records.deleteApiKey(id, { children }, audit);
+    if (deleted.length === 0) throw noSuchKey(id);
     if (children) await printJsonAlone(call, deleted);
     else if (found !== undefined) await printJsonAlone(call, present(context, found));
   });
+}
+
+/** `key transfer ID --user NAME`: the key is that user's from now on, and bounded by what that user holds. */
+export async function transferKey(call: Call): Promise<void> {
+  const id = call.operands[0]!;
+  const name = call.requireText('user');
+  await withStores(call, async (context) => {
+    const { records, catalogue, changeAudit } = context;
+    const newOwner = await requireUser(context, name);
+    const moved = await records.transferApiKey(id, newOwner.id, {
+      caller: operator,
+      decide: (transfer) => assertTransferable(transfer, name),
+      audit: changeAudit(({ key }) => [
+        {
+          ...keyEntry('api_key_transferred', commandLine, key.id, newOwner.id),
+          changes: { fields: ['created_by'] },
+        },
+      ]),
+    });
+    if (moved === undefined) throw noSuchKey(id);
+    const { key, sets } = moved;
+    await warnOfScopesNotHeld(call, context, newOwner, heldScopes(key.scopes, sets, catalogue));
+    await printJsonAlone(call, present(context, moved));
+  });
+}
+
+function assertTransferable({ found, newOwner }: KeyTransfer, name: string): void {
+  const who = JSON.stringify(name);
+  if (newOwner === undefined || newOwner.user.disabled)
+    throw new Failure('failed', `${who} is disabled or was removed`);
+  if (found.key.createdBy === newOwner.user.id) throw new Failure('failed', `the key is ${who}'s already`);
+}
+
+function noSuchKey(id: string): Failure {
+  return new Failure('failed', `no key with id ${JSON.stringify(id)}`);
 }
 
 /** As the HTTP API shows it, plus what only operators see: the session it was minted with. */

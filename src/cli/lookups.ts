@@ -1,9 +1,13 @@
-import { canonicalAccountName } from '../credentials/account-name.ts';
+import { canonicalAccountName } from '../rules/account-name.ts';
 import { suggestion } from '../rules/nearest-name.ts';
 import type { ListedApiKey } from '../stores/api-key.ts';
-import type { ApiKeyFilters, ApiKeyPosition } from '../stores/api-key-query.ts';
+import type { ApiKeyFilters } from '../stores/api-key-query.ts';
+import type { Awaitable } from '../stores/awaitable.ts';
+import type { ListPage, ListPosition } from '../stores/list-query.ts';
 import type { ScopeSet } from '../stores/scope-set.ts';
+import type { ScopeSetRecord } from '../stores/scope-set-records.ts';
 import type { User } from '../stores/user.ts';
+import type { UserRecord } from '../stores/user-records.ts';
 import { Failure } from './command.ts';
 import type { CommandContext } from './with-stores.ts';
 
@@ -39,25 +43,48 @@ export async function requireScopeSets(
 
 const pageSize = 100;
 
-/** Every key that passes the filters, newest first. */
-export async function allKeysOf(
-  { records, now }: CommandContext,
-  filters: ApiKeyFilters,
-): Promise<readonly ListedApiKey[]> {
-  const found: ListedApiKey[] = [];
-  let from: ApiKeyPosition | undefined;
+/** Reads a list to its end, page by page. */
+export async function allPages<Item>(
+  read: (from: ListPosition | undefined, size: number) => Awaitable<ListPage<Item>>,
+  positionOf: (item: Item) => ListPosition,
+): Promise<readonly Item[]> {
+  const found: Item[] = [];
+  let from: ListPosition | undefined;
   for (;;) {
-    const { items, after } = await records.listApiKeys({
-      sortBy: 'created',
-      sortOrder: 'desc',
-      filters,
-      from,
-      size: pageSize,
-      now: now(),
-    });
+    const { items, after } = await read(from, pageSize);
     found.push(...items);
     const last = items.at(-1);
     if (!after || last === undefined) return found;
-    from = { value: last.key.created, id: last.key.id };
+    from = positionOf(last);
   }
+}
+
+/** Every key that passes the filters, newest first. */
+export function allKeysOf(
+  { records, now }: CommandContext,
+  filters: ApiKeyFilters,
+): Promise<readonly ListedApiKey[]> {
+  const order = { sortBy: 'created', sortOrder: 'desc' } as const;
+  return allPages(
+    (from, size) => records.listApiKeys({ ...order, filters, from, size, now: now() }),
+    ({ key }) => ({ value: key.created, id: key.id }),
+  );
+}
+
+/** Every user, by name. */
+export function allUsers({ records }: CommandContext): Promise<readonly UserRecord[]> {
+  const order = { sortBy: 'username', sortOrder: 'asc', filters: [] } as const;
+  return allPages(
+    (from, size) => records.listUserRecords({ ...order, from, size }),
+    ({ user }) => ({ value: user.username, id: user.id }),
+  );
+}
+
+/** Every scope set, by name. */
+export function allScopeSets({ records }: CommandContext): Promise<readonly ScopeSetRecord[]> {
+  const order = { sortBy: 'name', sortOrder: 'asc', filters: [] } as const;
+  return allPages(
+    (from, size) => records.listScopeSets({ ...order, from, size }),
+    ({ id, name }) => ({ value: name, id }),
+  );
 }

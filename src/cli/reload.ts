@@ -2,10 +2,11 @@ import { unwatchFile, watchFile } from 'node:fs';
 import { clientTlsFiles } from '../config/client-tls.ts';
 import { formatProblem } from '../config/problems.ts';
 import type { Config } from '../config/schema.ts';
+import { ManagedProblems } from '../gateway/managed-configuration.ts';
 import type { RunningGateway } from '../gateway/running-gateway.ts';
 import type { Log } from '../log/log.ts';
 import type { Call } from './command.ts';
-import { type ReadConfig, readConfig, warningLines } from './configuration.ts';
+import { linesOf, type ReadConfig, readConfig, warningLines } from './configuration.ts';
 
 /** How often the files are checked for changes, ms; a symbolic link is followed, so replacing it counts. */
 const pollIntervalMs = 1_000;
@@ -83,6 +84,10 @@ export class ConfigurationWatch {
       logWarnings(next, this.#log);
       this.#retryInMs = retryDelayMs;
     } catch (error) {
+      if (error instanceof ManagedProblems) {
+        gateway.reloadFailed(linesOf(next, error.findings));
+        return;
+      }
       gateway.reloadFailed([
         fileFailureOf(error) ?? (error instanceof Error ? error.message : String(error)),
       ]);

@@ -1,11 +1,12 @@
 import type { AddressInfo } from 'node:net';
 import type { Config } from '../config/schema.ts';
+import { ManagedProblems } from '../gateway/managed-configuration.ts';
 import type { RunningGateway } from '../gateway/running-gateway.ts';
 import { startGateway } from '../gateway/start.ts';
 import { createLog, type Log } from '../log/log.ts';
 import { hostAndPort } from '../proxy/upstream-failure.ts';
 import { type Call, Failure } from './command.ts';
-import { readConfig, requireServableConfig } from './configuration.ts';
+import { findingsFailure, type ReadConfig, readConfig, requireServableConfig } from './configuration.ts';
 import { collectGarbageOnceIdle } from './idle-garbage.ts';
 import { quickstartLines, tryOutLines } from './quickstart-lines.ts';
 import { ConfigurationWatch, fileFailureOf, logWarnings } from './reload.ts';
@@ -18,7 +19,7 @@ export async function serve(call: Call, stopRequested: Promise<void>): Promise<v
   exitOnUncaught(call, log);
   logWarnings(read, log);
   const watch = new ConfigurationWatch(call, read, log);
-  const gateway = await Promise.race([start(config, log), stopRequested]);
+  const gateway = await Promise.race([start(read, config, log), stopRequested]);
   if (gateway === undefined) return;
   watch.applyTo(gateway);
   collectGarbageOnceIdle();
@@ -43,10 +44,11 @@ function exitOnUncaught({ terminal }: Call, log: Log): void {
   });
 }
 
-async function start(config: Config, log: Log): Promise<RunningGateway> {
+async function start(read: ReadConfig, config: Config, log: Log): Promise<RunningGateway> {
   try {
     return await startGateway(config, log);
   } catch (error) {
+    if (error instanceof ManagedProblems) throw findingsFailure(read, error.findings);
     throw listenFailureOf(error, config) ?? asFileFailure(error) ?? error;
   }
 }

@@ -59,6 +59,14 @@ export function table(header: readonly string[], rows: readonly (readonly string
     .join('\n');
 }
 
+/** Names and values, one pair on each line; what is empty is a dash. */
+export function properties(pairs: readonly (readonly [name: string, value: string])[]): string {
+  const width = Math.max(...pairs.map(([name]) => name.length));
+  return pairs
+    .map(([name, value]) => `${name.padEnd(width)}  ${value === '' ? '–' : escapeControls(value)}`)
+    .join('\n');
+}
+
 /** More than any password; what is longer is read no further. */
 const maxLineBytes = 8 * 1024;
 const newline = 0x0a;
@@ -74,9 +82,29 @@ export async function readPassword(
   return terminal.stdin.isTTY ? promptTwice(terminal, judge) : judge(await readLine(terminal.stdin));
 }
 
-async function promptTwice(
-  { stdin, stderr }: Pick<Terminal, 'stdin' | 'stderr'>,
+/** Reads a secret that is not typed by hand: on a terminal by one prompt without echo, else as the first line. */
+export async function readSecret(
+  terminal: Pick<Terminal, 'stdin' | 'stderr'>,
+  question: string,
+): Promise<string> {
+  return terminal.stdin.isTTY ? prompting(terminal, (ask) => ask(question)) : readLine(terminal.stdin);
+}
+
+function promptTwice(
+  terminal: Pick<Terminal, 'stdin' | 'stderr'>,
   judge: (raw: string) => string,
+): Promise<string> {
+  return prompting(terminal, async (ask) => {
+    const password = judge(await ask('Password: '));
+    if (judge(await ask('Repeat password: ')) === password) return password;
+    throw new Failure('failed', 'the two passwords differ');
+  });
+}
+
+/** Asks on a terminal, without echo. */
+async function prompting(
+  { stdin, stderr }: Pick<Terminal, 'stdin' | 'stderr'>,
+  work: (ask: (question: string) => Promise<string>) => Promise<string>,
 ): Promise<string> {
   // readline edits the line and puts the terminal into raw mode and back; what it would echo goes nowhere.
   // Ctrl-C and Ctrl-D close it.
@@ -93,9 +121,7 @@ async function promptTwice(
   }
 
   try {
-    const password = judge(await ask('Password: '));
-    if (judge(await ask('Repeat password: ')) === password) return password;
-    throw new Failure('failed', 'the two passwords differ');
+    return await work(ask);
   } finally {
     prompt.close();
   }

@@ -1,26 +1,42 @@
 import type { Config } from '../config/schema.ts';
 import { catalogueOf } from '../config/scope-names.ts';
 import { createHoldings, type Holdings } from '../credentials/holdings.ts';
+import type { ChangeEntry } from '../endpoints/change-audit.ts';
 import { openStores, type Stores } from '../gateway/stores.ts';
-import { type AuditEntry, commandLine } from '../log/log.ts';
-import { type Call, Failure } from './command.ts';
+import type { Log } from '../log/log.ts';
+import type { AuditOf } from '../stores/audit.ts';
+import type { CallerRef } from '../stores/caller.ts';
+import type { Call } from './command.ts';
 import { createCommandLog } from './command-log.ts';
-import { readConfig, requireConfig } from './configuration.ts';
+import { type ReadConfig, readConfig, requireConfig } from './configuration.ts';
 
 /** What a command works with: the configured stores, which a gateway may be using at the same time. */
 export interface CommandContext {
   readonly config: Config;
+  /** What the configuration was read from, for problems that only the stores can tell. */
+  readonly read: ReadConfig;
   readonly records: Stores['records'];
   readonly sessions: Stores['sessions'];
+  readonly attempts: Stores['attempts'];
   /** Every scope that can be granted. */
   readonly catalogue: ReadonlySet<string>;
   /** What users and keys hold now, by this configuration. */
   readonly holdings: Holdings;
-  /** Writes an audit line to standard error, for standard output is the result's, and into the log of a gateway. */
-  readonly audit: (entry: Pick<AuditEntry, 'event' | 'subject' | 'session' | 'key' | 'provider'>) => void;
+  /**
+   * The audit lines of a change: kept in its transaction, then written to standard error, for standard output is the
+   * result's, and left for the log of a gateway.
+   */
+  readonly changeAudit: <Result>(entriesOf: (result: Result) => readonly ChangeEntry[]) => AuditOf<Result>;
+  /** Likewise, of what is no change of the records. */
+  readonly audit: (entries: readonly ChangeEntry[]) => Promise<void>;
+  /** The log on standard error. */
+  readonly log: Pick<Log, 'audit' | 'info' | 'warn'>;
   /** Epoch ms. */
   readonly now: () => number;
 }
+
+/** Who changes records by a command: anyone who can open the stores could do so without Postern. */
+export const operator: CallerRef = { kind: 'command_line' };
 
 /** How long a command waits for its records store, ms. */
 const recordsTimeoutMs = 5_000;
@@ -30,7 +46,8 @@ export async function withStores(
   call: Call,
   work: (context: CommandContext) => Promise<void>,
 ): Promise<void> {
-  const config = requireConfig(readConfig(call));
+  const read = readConfig(call);
+  const config = requireConfig(read);
   const now = Date.now;
   const catalogue = new Set(catalogueOf(config));
   const log = createCommandLog(call, config.log.format);
@@ -41,34 +58,57 @@ export async function withStores(
     onNarrowed: (file: string, mode: string) => log.warn('store file was open to others', { file, mode }),
   };
   const stores = await openStores(config, now, events, recordsTimeoutMs);
-  const audited: AuditEntry[] = [];
+  const audit = new CommandAudit(stores.records, log);
   try {
     await work({
       config,
+      read,
       records: stores.records,
       sessions: stores.sessions,
+      attempts: stores.attempts,
       catalogue,
       holdings: createHoldings(catalogue, config.identity_providers),
-      audit(about) {
-        const common = { outcome: 'success', actor: commandLine, address: null, requestId: null } as const;
-        const entry: AuditEntry = { time: now(), ...common, ...about };
-        log.audit(entry);
-        audited.push(entry);
-      },
+      changeAudit: (entriesOf) => audit.of(entriesOf),
+      audit: (entries) => audit.add(entries),
+      log,
       now,
     });
   } finally {
-    // Also after a failure half-way: what was done must be logged.
-    await notifyGateways(stores.records, audited).finally(() => stores.close());
+    await stores.close();
   }
 }
 
-/** Leaves audit lines for the log of a running gateway, or of the next one; throws Failure. */
-async function notifyGateways(records: Stores['records'], audited: readonly AuditEntry[]): Promise<void> {
-  if (audited.length === 0) return;
-  try {
-    await records.keepCommandEvents(audited.map((entry) => JSON.stringify(entry)));
-  } catch (error) {
-    throw new Failure('failed', 'done, but the audit line could not be left for the log of a gateway', error);
+/** The audit lines of one command. */
+class CommandAudit {
+  readonly #records: Pick<Stores['records'], 'addAuditEvents'>;
+  readonly #log: Pick<Log, 'audit'>;
+
+  constructor(records: Pick<Stores['records'], 'addAuditEvents'>, log: Pick<Log, 'audit'>) {
+    this.#records = records;
+    this.#log = log;
+  }
+
+  /** As {@link CommandContext.changeAudit}. */
+  of<Result>(entriesOf: (result: Result) => readonly ChangeEntry[]): AuditOf<Result> {
+    return {
+      drafts: (result) => entriesOf(result).map((entry) => ({ ...entry, address: null, requestId: null })),
+      onWritten: (entries) => {
+        for (const entry of entries) this.#log.audit(entry);
+      },
+      isForGateways: true,
+    };
+  }
+
+  /** As {@link CommandContext.audit}. */
+  async add(entries: readonly ChangeEntry[]): Promise<void> {
+    if (entries.length === 0) return;
+    const audit = this.of(() => entries);
+    try {
+      await this.#records.addAuditEvents(audit);
+    } catch (error) {
+      // What was done must at least be logged.
+      audit.onWritten(audit.drafts(undefined));
+      throw error;
+    }
   }
 }

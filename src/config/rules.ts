@@ -1,5 +1,6 @@
 import { cookieRules } from './cookie-rules.ts';
 import { identityHeaderRules } from './identity-header-rules.ts';
+import { managedRules } from './managed-rules.ts';
 import type { Finding } from './problems.ts';
 import { routeRules } from './route-rules.ts';
 import { applyRules, type JudgedConfig, type Rule } from './rule.ts';
@@ -36,6 +37,7 @@ const rules: readonly Rule[] = [
   ...tlsRules,
   ...cookieRules,
   ...scopeRules,
+  ...managedRules,
   ...routeRules,
   ...identityHeaderRules,
 ];

@@ -5,6 +5,7 @@ import { audit } from './audit.ts';
 import { apiKeys, bootstrap, passwords, sessions, tokens } from './credentials.ts';
 import { identityProviders } from './identity-providers.ts';
 import { limits, listen, loginThrottle, management, shutdown } from './listeners.ts';
+import { scopeSets, users } from './managed.ts';
 import { routes } from './routes.ts';
 import { matching, type TextRule, text } from './scalars.ts';
 import { scopes } from './scope-names.ts';
@@ -125,6 +126,8 @@ export const configSchema = z.strictObject({
   limits,
   shutdown,
   scopes,
+  scope_sets: scopeSets,
+  users,
   identity_providers: identityProviders,
   upstreams,
   routes,

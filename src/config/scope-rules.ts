@@ -1,4 +1,5 @@
 import { suggestion } from '../rules/nearest-name.ts';
+import { mentionsOfManaged } from './managed-rules.ts';
 import type { Path } from './problems.ts';
 import type { JudgedConfig, Rule } from './rule.ts';
 import { catalogueOf } from './scope-names.ts';
@@ -26,17 +27,23 @@ function* mentionsOfGrants({ identity_providers = {} }: JudgedConfig): Generator
       yield* mentionsOfList(grant?.scopes, ['identity_providers', name, 'grants', index, 'scopes']);
 }
 
+function* mentionsOf(config: JudgedConfig): Generator<Mention> {
+  yield* mentionsOfRoutes(config);
+  yield* mentionsOfGrants(config);
+  for (const [path, scopes] of mentionsOfManaged(config)) yield* mentionsOfList(scopes, path);
+}
+
 const scopesAreInCatalogue: Rule = (config, { report }) => {
   if (config.scopes === undefined) return;
   const catalogue = new Set(catalogueOf({ scopes: config.scopes }));
-  for (const [path, scope] of [...mentionsOfRoutes(config), ...mentionsOfGrants(config)])
+  for (const [path, scope] of mentionsOf(config))
     if (!catalogue.has(scope))
       report(path, `must be a scope in the catalogue${suggestion(scope, [...catalogue])}`);
 };
 
-/** Every scope that a route requires or a grant gives. */
+/** Every scope that a route requires, or that a grant, a user or a scope set of the configuration gives. */
 export function scopesMentioned(config: JudgedConfig): string[] {
-  return [...mentionsOfRoutes(config), ...mentionsOfGrants(config)].map(([, scope]) => scope);
+  return [...mentionsOf(config)].map(([, scope]) => scope);
 }
 
 const grantsGiveSomething: Rule = ({ identity_providers = {} }, { report }) => {
@@ -46,5 +53,5 @@ const grantsGiveSomething: Rule = ({ identity_providers = {} }, { report }) => {
         report(['identity_providers', name, 'grants', index], 'must have scope_sets or scopes');
 };
 
-/** Rules for the scopes that routes require and identity providers' grants give. */
+/** Rules for the scopes that routes require, and that grants, users and scope sets give. */
 export const scopeRules: readonly Rule[] = [scopesAreInCatalogue, grantsGiveSomething];

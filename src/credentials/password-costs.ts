@@ -1,3 +1,4 @@
+import { costOfPasswordHash } from '../rules/password-hash.ts';
 import type { Awaitable } from '../stores/awaitable.ts';
 
 /** How long the costs read from the store are used, ms. */
@@ -9,15 +10,12 @@ export interface PasswordCosts {
   all(hash: string | null): Awaitable<ReadonlySet<string>>;
 }
 
-const parameters =
-  /^\$(argon2(?:id|i|d))\$v=(\d{1,3})\$m=(\d{1,9}),(?:t=(\d{1,9}),p=(\d{1,9})|p=(\d{1,9}),t=(\d{1,9}))\$/;
-
-/** The prefix of a PHC string (argon2) that determines what a check costs, normalised; undefined for other strings. */
-export function costOf(phc: string): string | undefined {
-  const [, kind, version, memory, t, p, otherP, otherT] = parameters.exec(phc) ?? [];
-  return kind === undefined
-    ? undefined
-    : `$${kind}$v=${version}$m=${memory},t=${t ?? otherT},p=${p ?? otherP}$`;
+/**
+ * The beginning of a password hash that determines what a check costs, in one spelling; undefined for other strings. Takes
+ * hashes and their beginnings.
+ */
+export function costOf(hash: string): string | undefined {
+  return costOfPasswordHash(hash)?.prefix;
 }
 
 /**

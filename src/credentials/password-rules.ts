@@ -1,4 +1,4 @@
-import { canonicalAccountName } from './account-name.ts';
+import { canonicalAccountName } from '../rules/account-name.ts';
 import { isCommonPassword } from './common-passwords.ts';
 
 /** Why a password of the right length may not be set; undefined: it may. `username`: null where none is known. */

@@ -1,8 +1,8 @@
-import { randomBytes } from 'node:crypto';
 import argon2 from 'argon2';
 import { maxPasswordBytes } from '../rules/text-limits.ts';
 import type { Awaitable } from '../stores/awaitable.ts';
 import { costOf, createPasswordCosts } from './password-costs.ts';
+import { dummyHash, verifyPasswordHash } from './password-hashes.ts';
 import { createWorkQueue, type WorkLoad } from './work-queue.ts';
 
 /** The cost of a password hash, and bounds on concurrent hashing. */
@@ -77,18 +77,18 @@ export function createPasswordHasher(options: PasswordHasherOptions): PasswordHa
   function dummyOf(cost: string): string {
     let dummy = dummies.get(cost);
     if (dummy === undefined) {
-      dummy = `${cost}${random(16)}$${random(32)}`;
+      dummy = dummyHash(cost);
       dummies.set(cost, dummy);
     }
     return dummy;
   }
 
   async function judge(hash: string | null, password: string): Promise<PasswordVerdict> {
-    if (hash !== null && (await argon2.verify(hash, password)))
+    if (hash !== null && (await verifyPasswordHash(hash, password)))
       return { ok: true, rehash: !hash.startsWith('$argon2id$') || argon2.needsRehash(hash, cost) };
     const own = hash === null ? undefined : costOf(hash);
     for (const other of [...(await costs.all(hash))].filter((candidate) => candidate !== own))
-      await argon2.verify(dummyOf(other), '');
+      await verifyPasswordHash(dummyOf(other), '');
     return { ok: false, rehash: false };
   }
 
@@ -102,9 +102,4 @@ export function createPasswordHasher(options: PasswordHasherOptions): PasswordHa
     verify,
     load: queue.load,
   };
-}
-
-/** In base64 without padding, as in PHC strings. */
-function random(bytes: number): string {
-  return randomBytes(bytes).toString('base64').replace(/=+$/, '');
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { parseUsername } from '../credentials/account-name.ts';
 import { parsePassword } from '../credentials/passwords.ts';
 import { withoutControlCharacters } from '../input/pydantic-types.ts';
+import { parseUsername } from '../rules/account-name.ts';
 import { maxPasswordBytes, maxUsernameCodePoints } from '../rules/text-limits.ts';
 
 /** A user name as clients send it; {@link parseUsername} turns it into the name that is stored. */

@@ -1,7 +1,6 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import { uuidv7 } from 'uuidv7';
 import { z } from 'zod';
-import { canonicalAccountName, parseUsername } from '../credentials/account-name.ts';
 import { type PasswordHasher, parsePassword } from '../credentials/passwords.ts';
 import type { AddressThrottle } from '../credentials/throttle.ts';
 import { Refusal } from '../errors.ts';
@@ -9,6 +8,7 @@ import type { Exchange } from '../http/exchange.ts';
 import type { Reply } from '../http/reply.ts';
 import { readJson } from '../input/json-body.ts';
 import { anonymous } from '../log/log.ts';
+import { canonicalAccountName, parseUsername } from '../rules/account-name.ts';
 import type { Records } from '../stores/records.ts';
 import { administratorSetId } from '../stores/scope-set.ts';
 import type { NewUser } from '../stores/user.ts';

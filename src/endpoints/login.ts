@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { canonicalAccountName } from '../credentials/account-name.ts';
 import type { PasswordHasher } from '../credentials/passwords.ts';
 import type { RecentUse } from '../credentials/recent-use.ts';
 import type { LoginThrottle } from '../credentials/throttle.ts';
@@ -9,6 +8,7 @@ import { assertNotForeignPage, type IsKnownOrigin } from '../http/foreign-page.t
 import type { Reply } from '../http/reply.ts';
 import { readForm } from '../input/form-body.ts';
 import { anonymous } from '../log/log.ts';
+import { canonicalAccountName } from '../rules/account-name.ts';
 import type { Records } from '../stores/records.ts';
 import { admitsSession } from '../stores/session-epoch.ts';
 import type { User, UserWithSets } from '../stores/user.ts';
@@ -99,12 +99,12 @@ class PasswordSignIn {
     return again;
   }
 
-  /** One response, after the same work, for unknown, disabled, over-long and wrong. */
+  /** One response, after the same work, for unknown, disabled, over-long, a `service` and wrong. */
   async #requireUser({ username, password }: LoginForm): Promise<UserWithSets> {
     const { records, passwords } = this.#options;
     const found = await records.findUserByName(canonicalAccountName(username));
-    // The correct password of a disabled user takes as long as a wrong one.
-    const hash = found === undefined || found.user.disabled ? null : found.user.passwordHash;
+    // The correct password of somebody who may not sign in takes as long as a wrong one.
+    const hash = found !== undefined && maySignIn(found.user) ? found.user.passwordHash : null;
     const { ok, rehash: isDated } = await passwords.verify(hash, password);
     if (found === undefined || !ok) throw invalidCredentials(found?.user.id);
     if (isDated) await this.#rehash(found.user, password);
@@ -158,4 +158,9 @@ function invalidCredentials(userId: string | undefined): Refusal {
 
 function isInvalid(error: unknown): error is Refusal {
   return error instanceof Refusal && error.code === 'invalid_credentials';
+}
+
+/** A `service` has no password; a hash that it got in the database counts for nothing. */
+function maySignIn({ disabled, kind }: User): boolean {
+  return !disabled && kind === 'person';
 }

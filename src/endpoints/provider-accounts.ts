@@ -1,8 +1,8 @@
 import { uuidv7 } from 'uuidv7';
 import type { IdentityProviderConfig } from '../config/schema.ts';
-import { canonicalAccountName, parseUsername } from '../credentials/account-name.ts';
 import type { VerifiedIdentity } from '../identity-providers/identity-provider.ts';
 import type { Log } from '../log/log.ts';
+import { canonicalAccountName, parseUsername } from '../rules/account-name.ts';
 import type { AuditOf } from '../stores/audit.ts';
 import type { AcceptedIdentity, Identity, NewIdentityUser } from '../stores/identity.ts';
 import type { Records } from '../stores/records.ts';

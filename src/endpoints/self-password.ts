@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { rightsOf } from '../administration/caller-rights.ts';
-import { canonicalAccountName } from '../credentials/account-name.ts';
 import type { Holdings } from '../credentials/holdings.ts';
 import { type PasswordHasher, parsePassword } from '../credentials/passwords.ts';
 import type { Principal } from '../credentials/principal.ts';
 import type { LoginThrottle } from '../credentials/throttle.ts';
 import { Refusal } from '../errors.ts';
 import { readJson } from '../input/json-body.ts';
+import { canonicalAccountName } from '../rules/account-name.ts';
 import type { Records } from '../stores/records.ts';
 import type { Changed } from '../stores/scope-set-records.ts';
 import type { UserRecord } from '../stores/user-records.ts';

@@ -5,6 +5,7 @@ import type { ManagementServer } from '../http/management.ts';
 import type { BackgroundWork } from './background-work.ts';
 import { composeGateway, type LastingParts } from './compose.ts';
 import type { CurrentGateway } from './current-gateway.ts';
+import { applyManaged } from './managed-configuration.ts';
 import type { PublicListener } from './public-listener.ts';
 import type { rememberStart } from './restart-only.ts';
 
@@ -48,7 +49,8 @@ export class RunningGateway {
 
   /**
    * Serves by another configuration from now on; requests in flight finish under the old one. What needs a restart
-   * stays as it is and is reported. Rejects, with everything as it was, when a file it names can't be used.
+   * stays as it is and is reported. Rejects, with everything as it was, when a file it names can't be used, and as
+   * {@link applyManaged} does.
    */
   async reload(wanted: Config): Promise<void> {
     const { lasting, current, listener, restartOnly } = this.#parts;
@@ -58,6 +60,11 @@ export class RunningGateway {
     const prepared = listener.prepare(next);
     const gateway = await composeGateway(next, lasting).catch((error: unknown) => {
       prepared.discard();
+      throw error;
+    });
+    await applyManaged(next, lasting).catch(async (error: unknown) => {
+      prepared.discard();
+      await gateway.close();
       throw error;
     });
     current.replace(gateway);

@@ -12,6 +12,7 @@ import { openBootstrap } from './bootstrap.ts';
 import { composeGateway, type LastingParts } from './compose.ts';
 import { CurrentGateway } from './current-gateway.ts';
 import { loadEngine } from './engine.ts';
+import { applyManaged } from './managed-configuration.ts';
 import { createGatewayMetrics, type GatewayMetrics } from './metrics.ts';
 import { PublicListener } from './public-listener.ts';
 import { rememberStart } from './restart-only.ts';
@@ -64,6 +65,11 @@ export async function startGateway(
     now,
   };
 
+  await applyManaged(config, { stores, log }).catch(async (error) => {
+    await managed.management.close();
+    await stores.close();
+    throw error;
+  });
   current.replace(await composeGateway(config, lasting));
   sessions.onEnded((id, afterMs) => {
     streams.endOf(id);

@@ -49,7 +49,8 @@ export function userEndpoints(config: Config, parts: AdministrationParts, cursor
   ];
 }
 
-function providerOf({ identity_providers: providers }: Config, issuer: string): string | null {
+/** The name of the provider with that issuer; null: none is configured. */
+export function providerOf({ identity_providers: providers }: Config, issuer: string): string | null {
   const found = Object.entries(providers).find(([, provider]) => provider.issuer === issuer);
   return found?.[0] ?? null;
 }

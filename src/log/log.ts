@@ -27,6 +27,8 @@ export const anonymous: Actor = Object.freeze({ user: null, kind: 'anonymous' })
 export const system: Actor = Object.freeze({ user: null, kind: 'system' });
 /** An operator who runs commands with access to the stores. */
 export const commandLine: Actor = Object.freeze({ user: null, kind: 'command_line' });
+/** The configuration, whose users and scope sets are applied to the records. */
+export const configuration: Actor = Object.freeze({ user: null, kind: 'configuration' });
 
 /** A user acting through a session. */
 export function actorOfSession(user: string, session: string): Actor {

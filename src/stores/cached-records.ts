@@ -37,6 +37,8 @@ type InvalidatingWrites = Pick<
   | 'createApiKeyRecord'
   | 'createApiKey'
   | 'deleteApiKey'
+  | 'transferApiKey'
+  | 'applyManaged'
   | 'changeScopeSet'
   | 'createUserRecord'
   | 'changeUserRecord'
@@ -229,6 +231,12 @@ function createInvalidatingWrites(
         () => ({ keys: [], users: [], newKeys: [key.id] }),
         () => remote.createApiKey(key, ...rest),
       ),
+    // Many users and sets at once.
+    applyManaged: (...args) =>
+      changing(
+        (result) => (result?.outcome === 'current' ? { keys: [], users: [] } : null),
+        () => remote.applyManaged(...args),
+      ),
     // Whoever holds it may be anyone.
     changeScopeSet: (id, change) =>
       changing(
@@ -239,6 +247,11 @@ function createInvalidatingWrites(
       changing(
         (ids) => ({ keys: [id, ...(ids ?? [])], users: [] }),
         () => remote.deleteApiKey(id, ...rest),
+      ),
+    transferApiKey: (id, ...rest) =>
+      changing(
+        () => ({ keys: [id], users: [] }),
+        () => remote.transferApiKey(id, ...rest),
       ),
   };
 }

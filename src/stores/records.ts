@@ -12,11 +12,12 @@ import type {
   UserIdentity,
 } from './identity.ts';
 import type { InvitationRecords } from './invitation-records.ts';
+import type { ManagedRecords } from './managed-records.ts';
 import type { ScopeSet } from './scope-set.ts';
 import type { ScopeSetRecords } from './scope-set-records.ts';
 import type { NewUser, User, UserChanges, UserWithSets } from './user.ts';
 import type { UserIdentityRecords } from './user-identity-records.ts';
-import type { UserRecords } from './user-records.ts';
+import type { UserRecord, UserRecords } from './user-records.ts';
 
 /** A signing key as JWK text (RFC 7517), private part included. */
 export interface SigningKey {
@@ -33,6 +34,13 @@ export interface BootstrapState {
   readonly token: string | null;
 }
 
+/** What the transfer of a key is judged on. */
+export interface KeyTransfer {
+  readonly found: ListedApiKey;
+  /** Undefined when there is no such user. */
+  readonly newOwner: UserRecord | undefined;
+}
+
 /**
  * The records store: users, keys, scope sets, signing keys, secrets, audit events. Every method but `noteUse` and
  * `pruneAuditEvents` is one atomic step: it happens whole or not at all, even when the process is killed, and what was
@@ -42,6 +50,7 @@ export interface BootstrapState {
 export interface Records
   extends AuditRecords,
     InvitationRecords,
+    ManagedRecords,
     ScopeSetRecords,
     UserIdentityRecords,
     UserRecords {
@@ -53,7 +62,7 @@ export interface Records
   version(): number;
 
   findUser(id: string): Awaitable<UserWithSets | undefined>;
-  /** `canonicalName` as defined by credentials/account-name.ts. */
+  /** `canonicalName` as defined by rules/account-name.ts. */
   findUserByName(canonicalName: string): Awaitable<UserWithSets | undefined>;
   /**
    * The distinct prefixes of the stored password hashes: kind and cost of those with 16 bytes of salt and 32 of hash,
@@ -135,6 +144,13 @@ export interface Records
     },
     audit?: AuditOf<readonly string[]>,
   ): Promise<readonly string[]>;
+
+  /** Gives the key to another user. The key as it is then; undefined when there is no such key. */
+  transferApiKey(
+    id: string,
+    newOwnerId: string,
+    change: JudgedChange<KeyTransfer, void, ListedApiKey>,
+  ): Promise<ListedApiKey | undefined>;
 
   /** All signing keys, newest first. */
   signingKeys(): Awaitable<readonly SigningKey[]>;

@@ -29,7 +29,7 @@ export type UserFilterField =
 /** A user to be created. */
 export interface NewUserRecord {
   readonly user: NewUser;
-  /** As by credentials/account-name.ts. */
+  /** As by rules/account-name.ts. */
   readonly canonicalName: string;
 }
 

@@ -79,6 +79,7 @@ export interface UserChanges {
   readonly scopes?: readonly string[];
   readonly scopeSets?: readonly string[];
   readonly disabled?: boolean;
+  readonly managed?: boolean;
   /** The session that survives this change, which ends all others. */
   readonly carriedSession?: string;
 }

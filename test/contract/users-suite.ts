@@ -50,6 +50,17 @@ export function runUsersSuite({ name, create }: RecordsFactory): void {
     }
     await store.createUser(newUser('none'), 'none');
     t.strictSame([...(await store.passwordHashKinds())].sort(), kinds.sort());
+    const others = [
+      '$2y$12$',
+      '$scrypt$ln=16,r=8,p=1$',
+      '$pbkdf2-sha256$29000$',
+      '$pbkdf2-sha512$i=29000,l=64$',
+    ];
+    for (const [index, kind] of others.entries()) {
+      const passwordHash = `${kind}${'s'.repeat(22 + index)}$${'h'.repeat(43)}`;
+      await store.createUser(newUser(kind, { passwordHash }), kind);
+    }
+    t.strictSame([...(await store.passwordHashKinds())].sort(), [...kinds, ...others].sort());
   });
 
   t.test(`${name}: the events of commands are returned once, in order, and notified`, async (t) => {

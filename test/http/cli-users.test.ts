@@ -40,19 +40,31 @@ t.test('users are listed by name, with the fields of the HTTP API', async (t) =>
     { id: bob, username: 'bob', scopes: ['store:read'], scope_sets: [], disabled: false },
   ]);
   const fields = [
-    'created',
-    'disabled',
-    'display_name',
-    'email',
-    'id',
-    'identities',
-    'last_login',
-    'scope_sets',
-    'scopes',
+    ...[
+      'created',
+      'disabled',
+      'display_name',
+      'effective_scopes',
+      'email',
+      'has_password',
+      'id',
+      'identities',
+    ],
+    ...['kind', 'last_login', 'managed', 'provider_scope_sets', 'provider_scopes', 'scope_sets', 'scopes'],
+    ...['updated', 'username'],
   ];
-  t.same(Object.keys(json[0]).sort(), [...fields, 'username']);
+  t.same(Object.keys(json[0]).sort(), fields);
   const lines = (await folder.run(['user', 'list'])).stdout.split('\n');
   t.match(lines, [/^ID +USERNAME +STATE /, new RegExp(`^${ada} +ada +enabled `), /bob/, '']);
+});
+
+t.test('without users the list says how to make one', async (t) => {
+  const folder = createCommandFolder(t);
+  t.match(
+    (await folder.run(['user', 'list'])).stdout,
+    /^There are no users yet: postern user add NAME --admin/,
+  );
+  t.same((await folder.run(['user', 'list', '--json'])).json, []);
 });
 
 const refusedUsers = [

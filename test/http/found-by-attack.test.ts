@@ -100,7 +100,7 @@ t.test('chunks of a byte each reach the upstream as what they are together', asy
 });
 
 t.test('user names that differ only in case are the same, even if one case has two letters', async (t) => {
-  const { canonicalAccountName } = await import('../../src/credentials/account-name.ts');
+  const { canonicalAccountName } = await import('../../src/rules/account-name.ts');
   t.equal(canonicalAccountName('ΟΔΥΣΣΕΥΣ'), canonicalAccountName('οδυσσευσ'));
   t.equal(canonicalAccountName('STRASSE'), canonicalAccountName('straße'));
 });

@@ -1,3 +1,5 @@
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
 import t from 'tap';
 import { addUser } from '../support/accounts.ts';
 import { startTestGateway, type TestScope } from '../support/gateway.ts';
@@ -23,6 +25,16 @@ t.test('the response to a password sign-in has tokens and must not be stored', a
 
   t.equal((await api.send({ path: '/api/store/asset', bearer: accessToken })).status, 200);
   t.same(upstream.seen[0]!.values('x-auth-subject'), [user.id]);
+});
+
+t.test('a service never signs in, whatever hash its record has', async (t) => {
+  const { api, user, folder } = await startWithUser(t);
+  const records = new Database(join(folder, 'records.db'));
+  records.prepare("UPDATE users SET kind = 'service' WHERE id = ?").run(user.id);
+  records.close();
+  const response = await api.send({ method: 'POST', path, form });
+  t.equal(response.status, 401);
+  t.equal(response.json.code, 'invalid_credentials');
 });
 
 t.test('a token never outlives its session', async (t) => {

@@ -138,7 +138,7 @@ t.test('a local user of the same name is another person, until linked by command
   t.equal(subjectOf(alice), local.id);
   t.equal(alice.json.scope, 'store:read');
   t.same((await run('user', 'list', '--json')).json[0].identities, [
-    { issuer: stub.origin, subject: 'sub-of-alice' },
+    { provider: 'idp', issuer: stub.origin, subject: 'sub-of-alice' },
   ]);
   t.equal((await run('user', 'link', 'alice', ...link)).code, 0, 'linking again changes nothing');
 

@@ -116,3 +116,25 @@ t.test('a session survives as long as its user’s record says', async (t) => {
     [401, 401],
   ]);
 });
+
+t.test('a session of an earlier epoch is not listed, shown or ended', async (t) => {
+  const { api, folder, grace, signIn, sessionCount } = await start(t);
+  const scopes = ['sessions:read', 'sessions:write'];
+  await addUser(folder, { username: 'lise', password, scopes });
+  for (let count = 0; count < 3; count += 1) await signIn('grace');
+  const { accessToken: bearer } = await signIn('lise');
+  const list = async () => (await api.send({ path: '/api/admin/sessions/?size=2', bearer })).json;
+  const before = await list();
+  t.equal(before.total, 4);
+  const hers = before.items[1];
+  t.equal(hers.user.id, grace.id);
+  await change(folder, (records) => records.endSessionsOfUser(grace.id, byCommand));
+  const path = `/api/admin/sessions/${hers.id}`;
+  t.match(await api.send({ path, bearer }), { status: 404, json: { code: 'not_found' } });
+  t.match(await api.send({ method: 'DELETE', path, bearer }), { status: 404, json: { code: 'not_found' } });
+  t.match(await list(), { total: 1, next_page: null, items: [{ user: { username: 'lise' } }] });
+  t.equal(sessionCount(), 1, 'the list has removed the others');
+  const { accessToken: again } = await signIn('grace');
+  t.equal((await list()).total, 2);
+  t.equal((await api.send({ path: '/api/self/sessions', bearer: again })).status, 200);
+});

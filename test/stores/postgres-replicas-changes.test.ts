@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap';
-import { canonicalAccountName } from '../../src/credentials/account-name.ts';
+import { canonicalAccountName } from '../../src/rules/account-name.ts';
 import type { UserChanges } from '../../src/stores/user.ts';
 import { addUserTo } from '../support/accounts.ts';
 import { runPostern } from '../support/command.ts';

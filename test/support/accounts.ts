@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { uuidv7 } from 'uuidv7';
-import { canonicalAccountName } from '../../src/credentials/account-name.ts';
 import { createPasswordHasher } from '../../src/credentials/passwords.ts';
+import { canonicalAccountName } from '../../src/rules/account-name.ts';
 import type { Records } from '../../src/stores/records.ts';
 import { createSqliteRecords } from '../../src/stores/sqlite/records.ts';
 import type { NewUser, UserChanges } from '../../src/stores/user.ts';

@@ -80,7 +80,8 @@ function addRows(file: string): void {
     `UPDATE users SET kind = 'service', managed = 1, epoch = 7, carried_session = 'session-1', version = 9 WHERE id = 'user-1'`,
   ).run();
   db.prepare('UPDATE tenant_epoch SET epoch = 3').run();
-  db.prepare(`INSERT INTO applied_config VALUES (1, 'digest', 5)`).run();
+  db.prepare(`INSERT INTO applied_configurations VALUES ('digest', 1, 5)`).run();
+  db.prepare(`INSERT INTO configured_passwords VALUES ('user-1', 'digest')`).run();
   db.prepare(
     `INSERT INTO audit VALUES (1, 'event-1', 2, 'user_created', 'success', 'session', 'user-1', 'session-1', 'user',
       'user-2', '192.0.2.1', 'request-1', 0, '{}')`,

@@ -56,6 +56,8 @@ t.test('defaults are those of the contract, durations in milliseconds and sizes 
     },
     shutdown: { delay: 0, timeout: 25_000 },
     scopes: {},
+    scope_sets: {},
+    users: {},
     identity_providers: {},
     upstreams: {
       app: {

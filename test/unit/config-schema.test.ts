@@ -71,6 +71,7 @@ t.test('what may be a secret is marked', async (t) => {
     '.stores.sessions_password',
     '.stores.sessions_sentinel_password',
     '.bootstrap.token',
+    '.users.*.password_hash',
     '.identity_providers.*.client_secret',
   ]);
 });

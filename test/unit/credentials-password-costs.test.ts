@@ -10,7 +10,8 @@ const rows: [string, phc: string, cost: string | undefined][] = [
   ['another kind of argon2', `$argon2i$v=19$m=64,t=2,p=4$${rest}`, '$argon2i$v=19$m=64,t=2,p=4$'],
   ['cut within the salt', '$argon2d$v=16$m=64,t=2,p=4$c2Fs', '$argon2d$v=16$m=64,t=2,p=4$'],
   ['cut within the cost', '$argon2id$v=19$m=64,t=2,p', undefined],
-  ['another hash', '$2b$12$abcdefghijklmnopqrstuv', undefined],
+  ['another hash', '$2y$12$abcdefghijklmnopqrstuv', '$2b$12$'],
+  ['an unknown hash', '$1$abcdefgh$ijklmnopqrstuv', undefined],
   ['nothing', '', undefined],
 ];
 for (const [name, phc, cost] of rows)
@@ -19,7 +20,7 @@ for (const [name, phc, cost] of rows)
   });
 
 t.test('every stored cost counts, and so does the configured one', async (t) => {
-  const stored = ['$argon2id$v=19$m=64,p=1,t=1$', '$argon2id$v=19$m=64,t=1,p=1$', '$2b$12$'];
+  const stored = ['$argon2id$v=19$m=64,p=1,t=1$', '$argon2id$v=19$m=64,t=1,p=1$', '$1$'];
   const costs = createPasswordCosts(today, async () => stored);
   t.strictSame([...(await costs.all(null))].sort(), [today, '$argon2id$v=19$m=64,t=1,p=1$'].sort());
 });

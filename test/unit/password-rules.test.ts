@@ -1,7 +1,7 @@
 import t from 'tap';
-import { canonicalAccountName } from '../../src/credentials/account-name.ts';
 import { isCommonPassword } from '../../src/credentials/common-passwords.ts';
 import { passwordFault } from '../../src/credentials/password-rules.ts';
+import { canonicalAccountName } from '../../src/rules/account-name.ts';
 
 const faults: readonly (readonly [password: string, username: string | null, fault: string | undefined])[] = [
   ['Grace Hopper', 'grace hopper', 'must not be the user name'],

@@ -5,6 +5,7 @@ import type { Records } from '../../stores/records.ts';
 import { actorOf } from '../audit.ts';
 import type { ChangeAudit } from '../change-audit.ts';
 import type { Endpoint } from '../endpoint.ts';
+import { keyEntry } from './api-key-events.ts';
 import { deleteQuery } from './api-key-schemas.ts';
 
 /** `DELETE /api/admin/api-keys/{id}`: the key stops working at once, and what it has open ends. */
@@ -22,14 +23,7 @@ export function createApiKeyDelete(options: {
       const { children } = readQuery(exchange.query, deleteQuery);
       const actor = actorOf(principal);
       const audit = changeAudit(exchange, (keys: readonly string[]) =>
-        keys.map((key) => ({
-          event: 'api_key_deleted',
-          outcome: 'success',
-          actor,
-          subject: null,
-          key,
-          target: { type: 'api_key', id: key },
-        })),
+        keys.map((key) => keyEntry('api_key_deleted', actor, key, null)),
       );
       const deleted = await records.deleteApiKey(
         id,

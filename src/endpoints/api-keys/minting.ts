@@ -7,15 +7,15 @@ import type { Held, Holdings } from '../../credentials/holdings.ts';
 import type { Principal } from '../../credentials/principal.ts';
 import { heldScopes } from '../../credentials/scopes.ts';
 import { Refusal } from '../../errors.ts';
-import type { AuditEventName } from '../../log/audit-events.ts';
 import type { ApiKey, ListedApiKey } from '../../stores/api-key.ts';
 import type { Records } from '../../stores/records.ts';
 import { administratorSetId, type ScopeSet } from '../../stores/scope-set.ts';
 import type { UserRecord } from '../../stores/user-records.ts';
 import { actorOf } from '../audit.ts';
 import { callerRefOf } from '../caller-ref.ts';
-import type { ChangeAudit, ChangeEntry } from '../change-audit.ts';
+import type { ChangeAudit } from '../change-audit.ts';
 import type { Call } from '../endpoint.ts';
+import { createdKeyEntry, keyEntry } from './api-key-events.ts';
 import type { apiKeyWriteCreate } from './api-key-schemas.ts';
 
 /** What minting needs. */
@@ -78,7 +78,7 @@ export class Minting {
           assertHolds(rights, granted, this.#owner.needed);
           return { key, hash: minted.hash };
         },
-        audit: changeAudit(exchange, ({ key }: ListedApiKey) => [entryOf('api_key_created', key, principal)]),
+        audit: changeAudit(exchange, ({ key }: ListedApiKey) => [createdKeyEntry(actorOf(principal), key)]),
       },
     );
     try {
@@ -127,7 +127,7 @@ export class Minting {
   async #revoke(key: ApiKey, { exchange, principal }: Pick<Call, 'exchange' | 'principal'>): Promise<void> {
     const { records, changeAudit } = this.#options;
     const revoked = changeAudit(exchange, (ids: readonly string[]) =>
-      ids.map(() => entryOf('api_key_deleted', key, principal)),
+      ids.map((id) => keyEntry('api_key_deleted', actorOf(principal), id, key.createdBy)),
     );
     await records.deleteApiKey(key.id, { children: false }, revoked);
   }
@@ -138,25 +138,6 @@ function presentedRights({ held, scopeSets }: Principal): CallerRights {
     scopes: held,
     scopeSets: new Set(scopeSets),
     holdsEverything: scopeSets.includes(administratorSetId),
-  };
-}
-
-function entryOf(
-  event: AuditEventName,
-  { id, createdBy, scopes, scopeSets }: ApiKey,
-  caller: Principal,
-): ChangeEntry {
-  const granted = (added: readonly string[]) => ({ added, removed: [] });
-  return {
-    event,
-    outcome: 'success',
-    actor: actorOf(caller),
-    subject: createdBy,
-    key: id,
-    target: { type: 'api_key', id },
-    ...(event === 'api_key_created' && {
-      changes: { scopes: granted(scopes), scope_sets: granted(scopeSets) },
-    }),
   };
 }
 

@@ -6,15 +6,14 @@ import { heldScopes } from '../../credentials/scopes.ts';
 import { Refusal } from '../../errors.ts';
 import { assertIfMatch, entityTagOf } from '../../http/if-match.ts';
 import { readJson } from '../../input/json-body.ts';
-import type { AuditEventName } from '../../log/audit-events.ts';
 import type { CallerFound } from '../../stores/caller.ts';
 import { administratorSetId } from '../../stores/scope-set.ts';
 import type { Changed, ScopeSetRecord, ScopeSetRecords } from '../../stores/scope-set-records.ts';
 import { actorOf } from '../audit.ts';
 import { callerRefOf } from '../caller-ref.ts';
-import type { ChangeAudit, ChangeEntry } from '../change-audit.ts';
-import { changesBetween } from '../changes-between.ts';
-import type { Call, Endpoint } from '../endpoint.ts';
+import type { ChangeAudit } from '../change-audit.ts';
+import type { Endpoint } from '../endpoint.ts';
+import { changedSetEntries, createdSetEntries, removedSetEntries } from './scope-set-events.ts';
 import { presentScopeSet, scopeSetCreate, scopeSetPatch } from './scope-set-schemas.ts';
 
 const needed = ['scopesets:write'] as const;
@@ -46,12 +45,7 @@ export function createScopeSetCreate(options: ScopeSetChangeOptions): Endpoint {
           assertMayChange(options, caller, scopes);
           return { id: uuidv7(), name: form.name, description: form.description, scopes };
         },
-        audit: changeAudit(exchange, (set: ScopeSetRecord) => [
-          {
-            ...entryOf('scope_set_created', principal, set),
-            changes: changesBetween({}, auditedFields(set)),
-          },
-        ]),
+        audit: changeAudit(exchange, (set: ScopeSetRecord) => createdSetEntries(actorOf(principal), set)),
       });
       return {
         status: 201,
@@ -85,15 +79,8 @@ export function createScopeSetPatch(options: ScopeSetChangeOptions): Endpoint {
           assertChangeable(found);
           return changes;
         },
-        audit: changeAudit(exchange, ({ before, after }: Changed<ScopeSetRecord>) =>
-          before === after
-            ? []
-            : [
-                {
-                  ...entryOf('scope_set_changed', principal, after),
-                  changes: changesBetween(auditedFields(before), auditedFields(after)),
-                },
-              ],
+        audit: changeAudit(exchange, (made: Changed<ScopeSetRecord>) =>
+          changedSetEntries(actorOf(principal), made),
         ),
       });
       if (changed === undefined) throw new Refusal('not_found');
@@ -121,12 +108,7 @@ export function createScopeSetDelete(options: ScopeSetChangeOptions): Endpoint {
           assertMayChange(options, caller, scopesOf(found, catalogue));
           assertChangeable(found);
         },
-        audit: changeAudit(exchange, (set: ScopeSetRecord) => [
-          {
-            ...entryOf('scope_set_removed', principal, set),
-            changes: changesBetween(auditedFields(set), {}),
-          },
-        ]),
+        audit: changeAudit(exchange, (set: ScopeSetRecord) => removedSetEntries(actorOf(principal), set)),
       });
       if (!isRemoved) throw new Refusal('not_found');
       return { status: 204 };
@@ -150,18 +132,4 @@ function scopesOf(set: ScopeSetRecord, catalogue: ReadonlySet<string>): readonly
 function assertChangeable({ id, managed }: ScopeSetRecord): void {
   if (id === administratorSetId) throw new Refusal('conflict');
   if (managed) throw new Refusal('managed');
-}
-
-function entryOf(event: AuditEventName, principal: Call['principal'], { id }: ScopeSetRecord): ChangeEntry {
-  return {
-    event,
-    outcome: 'success',
-    actor: actorOf(principal),
-    subject: null,
-    target: { type: 'scope_set', id },
-  };
-}
-
-function auditedFields({ name, description, scopes }: ScopeSetRecord) {
-  return { name, description, scopes };
 }

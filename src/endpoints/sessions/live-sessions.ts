@@ -44,17 +44,13 @@ export class LiveSessionFinder {
     return owner && { session, owner };
   }
 
-  /** One page. Sessions whose user may no longer use them are ended, so that none is shown and none counts. */
+  /** One page. Sessions that ended with an earlier epoch of their user are removed, so that none is shown or counted. */
   async list(query: SessionQuery): Promise<ListPage<OwnedSession>> {
     for (let reads = 1; ; reads += 1) {
       const page = await this.#sessions.list(query);
       const owners = await this.#ownersOf(page.items);
-      const items = page.items.flatMap((session, index) => {
-        const owner = owners[index];
-        return owner === undefined ? [] : [{ session, owner }];
-      });
-      if (items.length === page.items.length || reads === maxReads) return { ...page, items };
-      const dead = page.items.filter((_, index) => owners[index] === undefined);
+      const dead = page.items.filter((session, index) => hasEnded(session, owners[index]));
+      if (dead.length === 0 || reads === maxReads) return { ...page, items: admittedOf(page.items, owners) };
       await Promise.all(dead.map(({ id }) => this.#sessions.revoke(id)));
     }
   }
@@ -63,12 +59,27 @@ export class LiveSessionFinder {
     const users = new Map<string, ReturnType<Records['findUser']>>();
     for (const { userId } of sessions)
       if (!users.has(userId)) users.set(userId, this.#records.findUser(userId));
-    return Promise.all(sessions.map(async (session) => admitted(session, await users.get(session.userId))));
+    return Promise.all(sessions.map(async ({ userId }) => users.get(userId)));
   }
 
   async #ownerOf(session: Session): Promise<UserWithSets | undefined> {
     return admitted(session, await this.#records.findUser(session.userId));
   }
+}
+
+function admittedOf(
+  sessions: readonly Session[],
+  owners: readonly (UserWithSets | undefined)[],
+): readonly OwnedSession[] {
+  return sessions.flatMap((session, index) => {
+    const owner = admitted(session, owners[index]);
+    return owner === undefined ? [] : [{ session, owner }];
+  });
+}
+
+/** Whether it has ended for good. A record that is read from a cache may be older than the session: that says nothing. */
+function hasEnded({ id, epoch }: Session, owner: UserWithSets | undefined): boolean {
+  return owner === undefined || (epoch < owner.user.epoch && id !== owner.user.carriedSession);
 }
 
 function admitted(session: Session, found: UserWithSets | undefined): UserWithSets | undefined {

@@ -1,9 +1,10 @@
 import { uuidv7 } from 'uuidv7';
 import type { z } from 'zod';
-import { canonicalAccountName, parseUsername } from '../../credentials/account-name.ts';
 import { entityTagOf } from '../../http/if-match.ts';
 import { readJson } from '../../input/json-body.ts';
+import { canonicalAccountName, parseUsername } from '../../rules/account-name.ts';
 import type { NewUserRecord, UserRecord } from '../../stores/user-records.ts';
+import { actorOf } from '../audit.ts';
 import { callerRefOf } from '../caller-ref.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { requireScopeSets } from '../scope-set-ids.ts';
@@ -14,9 +15,8 @@ import {
   hashPassword,
   needed,
   type UserChangeOptions,
-  userChanges,
-  userEntry,
 } from './user-changes.ts';
+import { createdUserEntries } from './user-events.ts';
 import { secretFields, userCreate } from './user-schemas.ts';
 
 /** `POST /api/admin/users/`: a user who holds no more than the calling credential. */
@@ -43,9 +43,7 @@ export function createUserCreate(options: UserChangeOptions): Endpoint {
           assertMayChange(options, caller, null, record.user);
           return record;
         },
-        audit: changeAudit(exchange, (made: UserRecord) => [
-          { ...userEntry('user_created', principal, made), changes: userChanges(null, made) },
-        ]),
+        audit: changeAudit(exchange, (made: UserRecord) => createdUserEntries(actorOf(principal), made)),
       });
       return {
         status: 201,

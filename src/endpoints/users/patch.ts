@@ -1,14 +1,13 @@
 import type { z } from 'zod';
-import { canonicalAccountName, parseUsername } from '../../credentials/account-name.ts';
 import { Refusal } from '../../errors.ts';
 import { assertIfMatch, entityTagOf } from '../../http/if-match.ts';
 import { readJson } from '../../input/json-body.ts';
-import type { AuditEventName } from '../../log/audit-events.ts';
+import { canonicalAccountName, parseUsername } from '../../rules/account-name.ts';
 import type { Changed } from '../../stores/scope-set-records.ts';
 import type { UserRecord, UserRecordChanges } from '../../stores/user-records.ts';
 import { actorOf } from '../audit.ts';
 import { callerRefOf } from '../caller-ref.ts';
-import type { Call, Endpoint } from '../endpoint.ts';
+import type { Endpoint } from '../endpoint.ts';
 import { assertAllowedPassword } from '../password-rules.ts';
 import { requireScopeSets } from '../scope-set-ids.ts';
 import { presentUser } from './present-user.ts';
@@ -20,9 +19,8 @@ import {
   hashPassword,
   needed,
   type UserChangeOptions,
-  userChanges,
-  userEntry,
 } from './user-changes.ts';
+import { changedUserEntries } from './user-events.ts';
 import { secretFields, userPatch } from './user-schemas.ts';
 
 type UserPatch = z.output<ReturnType<typeof userPatch>>;
@@ -53,7 +51,9 @@ export function createUserPatch(options: UserChangeOptions): Endpoint {
           assertUnmanaged(found);
           return changes;
         },
-        audit: changeAudit(exchange, (made: Changed<UserRecord>) => entriesOf(principal, made)),
+        audit: changeAudit(exchange, (made: Changed<UserRecord>) =>
+          changedUserEntries(actorOf(principal), made),
+        ),
       });
       if (changed === undefined) throw new Refusal('not_found');
       const { after } = changed;
@@ -87,23 +87,4 @@ function assertFitsKind({ user }: UserRecord, { kind, password }: UserPatch): vo
 
 function addedTo(own: readonly string[], wanted: readonly string[] = []): readonly string[] {
   return wanted.filter((name) => !own.includes(name));
-}
-
-/** Disabling and enabling have an event of their own, and so has a password; all else is a change. */
-function entriesOf(principal: Call['principal'], { before, after }: Changed<UserRecord>) {
-  if (before === after) return [];
-  const entry = (event: AuditEventName) => userEntry(event, principal, after);
-  const changes = userChanges(before, after);
-  const others = changes?.fields?.filter((name) => name !== 'disabled' && name !== 'password') ?? [];
-  const isChanged = others.length > 0 || changes?.scopes !== undefined || changes?.scope_sets !== undefined;
-  const { fields: _, ...held } = changes ?? {};
-  return [
-    ...(isChanged
-      ? [{ ...entry('user_changed'), changes: { ...(others.length > 0 && { fields: others }), ...held } }]
-      : []),
-    ...(before.user.passwordHash === after.user.passwordHash ? [] : [entry('password_changed')]),
-    ...(before.user.disabled === after.user.disabled
-      ? []
-      : [entry(after.user.disabled ? 'user_disabled' : 'user_enabled')]),
-  ];
 }

@@ -1,7 +1,7 @@
-import { canonicalAccountName } from '../../credentials/account-name.ts';
 import type { Cursors } from '../../credentials/cursor.ts';
 import { Refusal } from '../../errors.ts';
 import { entityTagOf } from '../../http/if-match.ts';
+import { canonicalAccountName } from '../../rules/account-name.ts';
 import type { ListPosition } from '../../stores/list-query.ts';
 import type { UserQuery, UserRecord, UserRecords, UserSortField } from '../../stores/user-records.ts';
 import type { Endpoint } from '../endpoint.ts';

@@ -5,23 +5,20 @@ import { heldScopes } from '../../credentials/scopes.ts';
 import { Refusal, ValidationError } from '../../errors.ts';
 import { assertIfMatch } from '../../http/if-match.ts';
 import { readQuery } from '../../input/query.ts';
-import type { AuditEventName } from '../../log/audit-events.ts';
 import type { ListedApiKey } from '../../stores/api-key.ts';
 import type { CallerFound } from '../../stores/caller.ts';
 import type { KeysOfRemoved, RemovalFound, RemovedUser } from '../../stores/user-records.ts';
 import { actorOf } from '../audit.ts';
 import { callerRefOf } from '../caller-ref.ts';
-import type { ChangeEntry } from '../change-audit.ts';
-import type { Call, Endpoint } from '../endpoint.ts';
+import type { Endpoint } from '../endpoint.ts';
 import {
   assertMayChange,
   assertUnmanaged,
   endSessions,
   needed,
   type UserChangeOptions,
-  userChanges,
-  userEntry,
 } from './user-changes.ts';
+import { removedUserEntries } from './user-events.ts';
 import { removalQuery } from './user-schemas.ts';
 
 const transfer = 'transfer:';
@@ -45,7 +42,7 @@ export function createUserRemove(options: UserChangeOptions): Endpoint {
           assertKeysMayStay(options, caller, removal);
           assertUnmanaged(removal.found);
         },
-        audit: changeAudit(exchange, (made: RemovedUser) => entriesOf(principal, made)),
+        audit: changeAudit(exchange, (made: RemovedUser) => removedUserEntries(actorOf(principal), made)),
       });
       if (removed === undefined) throw new Refusal('not_found');
       for (const key of removed.deletedKeys) onCredentialEnded(key);
@@ -88,21 +85,4 @@ function assertKeysMayStay(
 
 function writtenIn({ key, sets }: ListedApiKey, catalogue: ReadonlySet<string>): Held {
   return { scopes: heldScopes(key.scopes, sets, catalogue), scopeSets: key.scopeSets };
-}
-
-function entriesOf(principal: Call['principal'], { found, deletedKeys, transferredKeys }: RemovedUser) {
-  const removed = { ...userEntry('user_removed', principal, found), changes: userChanges(found, null) };
-  const keyEntry = (event: AuditEventName, id: string): ChangeEntry => ({
-    ...userEntry(event, principal, found),
-    key: id,
-    target: { type: 'api_key', id },
-  });
-  return [
-    removed,
-    ...deletedKeys.map((id) => keyEntry('api_key_deleted', id)),
-    ...transferredKeys.map((id) => ({
-      ...keyEntry('api_key_transferred', id),
-      changes: { fields: ['created_by'] },
-    })),
-  ];
 }

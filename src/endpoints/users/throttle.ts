@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { canonicalAccountName } from '../../credentials/account-name.ts';
 import type { LoginThrottle } from '../../credentials/throttle.ts';
 import { Refusal } from '../../errors.ts';
+import { canonicalAccountName } from '../../rules/account-name.ts';
 import type { UserRecord, UserRecords } from '../../stores/user-records.ts';
 import { callerRefOf } from '../caller-ref.ts';
 import type { Endpoint } from '../endpoint.ts';

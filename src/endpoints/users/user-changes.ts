@@ -13,10 +13,10 @@ import type { Sessions } from '../../stores/sessions.ts';
 import type { UserRecord } from '../../stores/user-records.ts';
 import { type Audit, actorOf } from '../audit.ts';
 import type { ChangeAudit, ChangeEntry } from '../change-audit.ts';
-import { changesBetween } from '../changes-between.ts';
 import type { Call } from '../endpoint.ts';
 import { assertAllowedPassword } from '../password-rules.ts';
 import type { PresentUserOptions } from './present-user.ts';
+import { entryAbout } from './user-events.ts';
 
 const nothing: Held = { scopes: [], scopeSets: [] };
 
@@ -79,39 +79,13 @@ export async function hashPassword<None extends null | undefined>(
   return typeof raw === 'string' ? passwords.hash(parsePassword(raw, minPasswordLength) as string) : raw;
 }
 
-/** An entry about a user. */
+/** An entry about a user, by the caller of an endpoint. */
 export function userEntry(
   event: AuditEventName,
   principal: Call['principal'],
-  { user }: UserRecord,
+  record: UserRecord,
 ): ChangeEntry {
-  return {
-    event,
-    outcome: 'success',
-    actor: actorOf(principal),
-    subject: user.id,
-    target: { type: 'user', id: user.id },
-  };
-}
-
-/** What is audited of a change: never a value but scopes and sets. */
-export function userChanges(before: UserRecord | null, after: UserRecord | null) {
-  return changesBetween(auditedFields(before), auditedFields(after));
-}
-
-function auditedFields(record: UserRecord | null) {
-  if (record === null) return {};
-  const { username, displayName, email, kind, scopes, scopeSets, disabled, passwordHash } = record.user;
-  return {
-    username,
-    display_name: displayName ?? undefined,
-    email: email ?? undefined,
-    kind,
-    disabled: disabled || undefined,
-    password: passwordHash ?? undefined,
-    scopes,
-    scope_sets: scopeSets,
-  };
+  return entryAbout(event, actorOf(principal), record);
 }
 
 /**

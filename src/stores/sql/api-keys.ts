@@ -11,11 +11,12 @@ import {
   toApiKey,
   toApiKeyWithOwner,
 } from './api-key-row.ts';
-import { writeAudited } from './audit-events.ts';
+import { whereFound, writeAudited } from './audit-events.ts';
 import { createFindCaller } from './callers.ts';
 import type { SqlDatabase } from './database.ts';
 import { insertHeldSets } from './held-sets.ts';
 import { createKeyLineage } from './key-lineage.ts';
+import { createKeyTransfer } from './key-transfer.ts';
 import { type ScopeSetRow, selectScopeSet, toScopeSetRecord } from './scope-set-row.ts';
 import { all, first, noteNewKey, run, type Steps } from './steps.ts';
 import { createFindUserRecord } from './user-record-row.ts';
@@ -23,7 +24,13 @@ import { createFindUserRecord } from './user-record-row.ts';
 /** The part of the records store for API keys. */
 export type ApiKeys = Pick<
   Records,
-  'findApiKeyByHash' | 'findApiKey' | 'listApiKeys' | 'createApiKeyRecord' | 'createApiKey' | 'deleteApiKey'
+  | 'findApiKeyByHash'
+  | 'findApiKey'
+  | 'listApiKeys'
+  | 'createApiKeyRecord'
+  | 'createApiKey'
+  | 'deleteApiKey'
+  | 'transferApiKey'
 >;
 
 type DeletionJudge = Parameters<Records['deleteApiKey']>[1]['judge'];
@@ -44,6 +51,7 @@ export function createApiKeys(database: SqlDatabase, now: () => number): ApiKeys
   const addHeldSets = insertHeldSets(dialect, 'api_key_scope_sets', 'key_id');
   const list = createApiKeyList(dialect);
   const lineage = createKeyLineage(dialect);
+  const transfer = createKeyTransfer(dialect);
 
   function* add(key: ApiKey, hash: Uint8Array): Steps<void> {
     yield* requireCredential(key, now());
@@ -102,6 +110,8 @@ export function createApiKeys(database: SqlDatabase, now: () => number): ApiKeys
     createApiKey: (key, hash, audit) => writeAudited(database, now, () => add(key, hash), audit),
     deleteApiKey: (id, { children, judge }, audit) =>
       writeAudited(database, now, () => remove(id, children, judge), audit),
+    transferApiKey: (id, newOwnerId, change) =>
+      writeAudited(database, now, () => transfer(id, newOwnerId, change), whereFound(change.audit)),
   };
 }
 

@@ -163,7 +163,12 @@ export class IdentitySteps {
       yield* run(this.#addSets, issuer, subject, scopeSets);
       yield* this.#noteUser(user.id);
     }
-    if (identity.madeUser === 1 && (user.displayName !== displayName || user.email !== email)) {
+    // A managed user's profile is the configuration's.
+    if (
+      identity.madeUser === 1 &&
+      !user.managed &&
+      (user.displayName !== displayName || user.email !== email)
+    ) {
       yield* run(setProfile, displayName, email, user.id);
       yield* this.#noteUser(user.id);
     }

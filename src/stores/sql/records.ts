@@ -1,5 +1,6 @@
 import type { AuditRecords } from '../audit.ts';
 import type { InvitationRecords } from '../invitation-records.ts';
+import type { ManagedRecords } from '../managed-records.ts';
 import type { UserIdentityRecords } from '../user-identity-records.ts';
 import type { UserRecords } from '../user-records.ts';
 import { type ApiKeys, createApiKeys } from './api-keys.ts';
@@ -8,6 +9,7 @@ import { type CommandEvents, createCommandEvents } from './command-events.ts';
 import type { SqlDatabase } from './database.ts';
 import { createIdentities, type Identities } from './identities.ts';
 import { createInvitations } from './invitations.ts';
+import { createManaged } from './managed.ts';
 import { createScopeSets, type ScopeSets } from './scope-sets.ts';
 import { createSecrets, type Secrets } from './secrets.ts';
 import { createUserIdentities } from './user-identities.ts';
@@ -16,6 +18,7 @@ import { createUsers, type Users } from './users.ts';
 
 /** The part of the records store that is the same in every SQL database. */
 export type SqlRecords = AuditRecords &
+  ManagedRecords &
   Users &
   UserRecords &
   Identities &
@@ -35,6 +38,7 @@ export function createSqlRecords(database: SqlDatabase, now: () => number): SqlR
     ...createUserIdentities(database, now),
     ...createInvitations(database, now),
     ...createScopeSets(database, now),
+    ...createManaged(database, now),
     ...createApiKeys(database, now),
     ...createSecrets(database, now),
     ...createCommandEvents(database),

@@ -137,8 +137,8 @@ function* isHeld(id: string): Steps<boolean> {
   return holder !== undefined;
 }
 
-/** What is cached of the holders of the set is out of date. */
-function* noteHolders(id: string): Steps<void> {
+/** Notes that what is cached of the holders of the set is out of date. */
+export function* noteHolders(id: string): Steps<void> {
   const users = yield* all<{ readonly id: string }>(selectUserOf, id, maxNamed + 1);
   const keys = yield* all<{ readonly id: string }>(selectKeyOf, id, maxNamed + 1);
   if (users.length > maxNamed || keys.length > maxNamed) yield* noteEveryChange();

@@ -60,6 +60,7 @@ export const recordsTables: readonly Table[] = [
     key: ['seq'],
   },
   { name: 'audit_state', columns: ['id', 'seq', 'time', 'dropped'], key: ['id'], isSeeded: true },
-  { name: 'applied_config', columns: ['id', 'digest', 'applied'], key: ['id'] },
+  { name: 'applied_configurations', columns: ['digest', 'number', 'applied'], key: ['digest'] },
+  { name: 'configured_passwords', columns: ['user_id', 'digest'], key: ['user_id'] },
   { name: 'bootstrap', columns: ['id', 'open', 'token'], key: ['id'], isSeeded: true },
 ];

@@ -75,7 +75,7 @@ export const insertUser = `INSERT INTO users
  * Sets {@link toColumns} of the user, as a new version. The last login stays: it may be recorded concurrently.
  */
 export const updateUser = `UPDATE users SET username = ?, canonical_name = ?, display_name = ?, email = ?,
-  password_hash = ?, scopes = ?, disabled = ?, updated = ?, epoch = ?, carried_session = ?,
+  password_hash = ?, scopes = ?, disabled = ?, updated = ?, managed = ?, epoch = ?, carried_session = ?,
   version = version + 1 WHERE id = ?`;
 
 /** Makes a new version of a user whose row was not changed otherwise; its values are the time and the id. */
@@ -107,7 +107,8 @@ export function toUserWithSets(row: UserRow | undefined): UserWithSets | undefin
 
 /** The fields of a user that may change, then the id, as the values of {@link updateUser}. */
 export function toColumns(user: User, canonicalName: string): readonly Value[] {
-  return [...commonColumns(user, canonicalName), user.updated, user.epoch, user.carriedSession, user.id];
+  const { updated, managed, epoch, carriedSession, id } = user;
+  return [...commonColumns(user, canonicalName), updated, managed ? 1 : 0, epoch, carriedSession, id];
 }
 
 /** The values of {@link insertUser}. */

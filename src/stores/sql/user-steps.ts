@@ -66,6 +66,11 @@ export class UserSteps {
 
   /** Writes the changes of a user that was read in this transaction. */
   *update(before: User, changes: UserChanges, newName: string | undefined): Steps<void> {
+    yield* keepingAdministrator(() => this.updateUnwatched(before, changes, newName));
+  }
+
+  /** As {@link update}, for a transaction that watches the administrators as a whole. */
+  *updateUnwatched(before: User, changes: UserChanges, newName: string | undefined): Steps<void> {
     const { id } = before;
     const { ifPasswordHash: _, ...changed } = changes;
     if (newName !== undefined) yield* requireFreeName(newName, id);
@@ -76,7 +81,7 @@ export class UserSteps {
       ...epochAfter(before, changes, this.#now()),
     };
     const canonicalName = newName ?? (yield* nameOf(id));
-    yield* keepingAdministrator(() => this.#write(after, canonicalName, changes.scopeSets));
+    yield* this.#write(after, canonicalName, changes.scopeSets);
     yield* noteChange([id]);
   }
 

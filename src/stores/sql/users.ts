@@ -18,14 +18,26 @@ export type Users = Pick<
   | 'removeUser'
 >;
 
-/** Without salt, `$` and hash in base64: cut by length, which is fast, as every row is read while others wait. */
-const hashKinds = `SELECT DISTINCT substr(password_hash, 1, length(password_hash) - 66) AS kind FROM users
-  WHERE length(password_hash) > 66`;
+/**
+ * The beginnings of hashes, without salt and hash. Of argon2 cut by length, which is fast, as every row is read while
+ * others wait; of kinds that were taken from elsewhere by what ends their parameters.
+ */
+function selectHashKinds({ position }: Dialect): string {
+  const upTo = (from: number) =>
+    `substr(password_hash, 1, ${from} + ${position}(substr(password_hash, ${from + 1}), '$'))`;
+  return `SELECT DISTINCT CASE
+      WHEN substr(password_hash, 1, 7) = '$argon2' THEN substr(password_hash, 1, length(password_hash) - 66)
+      WHEN substr(password_hash, 1, 2) = '$2' THEN substr(password_hash, 1, 7)
+      WHEN substr(password_hash, 1, 8) = '$scrypt$' THEN ${upTo('$scrypt$'.length)}
+      ELSE ${upTo('$pbkdf2-sha256$'.length)} END AS kind
+    FROM users WHERE length(password_hash) > 66 OR substr(password_hash, 1, 7) <> '$argon2'`;
+}
 
 /** Users in SQL; `now` is the clock, in epoch milliseconds. */
 export function createUsers(database: SqlDatabase, now: () => number): Users {
   const { dialect, one, many, write } = database;
   const queries = userQueries(dialect);
+  const hashKinds = selectHashKinds(dialect);
   const steps = new UserSteps(dialect, now);
 
   return {

@@ -1,4 +1,4 @@
-import { maxUsernameCodePoints } from '../rules/text-limits.ts';
+import { maxUsernameCodePoints } from './text-limits.ts';
 
 /** Why a text can't be a user name. */
 export interface AccountNameProblem {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { canonicalAccountName, parseUsername } from '../../src/credentials/account-name.ts';
+import { canonicalAccountName, parseUsername } from '../../src/rules/account-name.ts';
 
 const anyText = fc.string({ unit: 'binary', maxLength: 40 });
 

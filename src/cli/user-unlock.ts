@@ -1,0 +1,24 @@
+import { createLoginThrottle } from '../credentials/throttle.ts';
+import { entryAbout } from '../endpoints/users/user-events.ts';
+import { loginLimits } from '../gateway/login-limits.ts';
+import { commandLine } from '../log/log.ts';
+import { canonicalAccountName } from '../rules/account-name.ts';
+import type { UserRecord } from '../stores/user-records.ts';
+import type { Call } from './command.ts';
+import { isGone, withUser } from './user-changes.ts';
+import { operator } from './with-stores.ts';
+
+/** `user unlock NAME`: failed sign-ins of the user no longer count; what counts against addresses stays. */
+export async function unlockUser(call: Call): Promise<void> {
+  await withUser(call, async ({ config, records, attempts, changeAudit }, user) => {
+    // The audit event first: the counters may be in another store, and nothing is lifted without it.
+    const found = await records.judgeUserRecord(user.id, {
+      caller: operator,
+      decide() {},
+      audit: changeAudit((record: UserRecord) => [entryAbout('throttle_lifted', commandLine, record)]),
+    });
+    if (found === undefined) throw isGone(user);
+    await createLoginThrottle(attempts, loginLimits(config)).lift(canonicalAccountName(user.username));
+    return found;
+  });
+}

@@ -1,0 +1,65 @@
+import type { AuditOf } from './audit.ts';
+import type { Changed, ScopeSetRecord } from './scope-set-records.ts';
+import type { User } from './user.ts';
+import type { UserRecord } from './user-records.ts';
+
+/** The users and scope sets that a configuration keeps. */
+export interface ManagedConfiguration {
+  /** The same for configurations that say the same of users and sets, and only for these. */
+  readonly digest: string;
+  readonly scopeSets: readonly ManagedScopeSet[];
+  readonly users: readonly ManagedUser[];
+}
+
+/** A scope set as the configuration says it. */
+export interface ManagedScopeSet extends Pick<ScopeSetRecord, 'name' | 'description' | 'scopes'> {
+  /** Whether a set of that name that exists unmanaged is taken over. */
+  readonly adopt: boolean;
+}
+
+/** A user as the configuration says it. */
+export interface ManagedUser
+  extends Pick<User, 'username' | 'kind' | 'displayName' | 'email' | 'passwordHash' | 'scopes'> {
+  /** As in the configuration; `username` is trimmed and normalised. */
+  readonly key: string;
+  /** As by rules/account-name.ts. */
+  readonly canonicalName: string;
+  /** Names of its scope sets, or `administrator`. */
+  readonly scopeSets: readonly string[];
+  /** Whether a user of that name who exists unmanaged is taken over. */
+  readonly adopt: boolean;
+}
+
+/** Why a configuration can't be applied; nothing was changed. */
+export type ManagedConflict =
+  | { readonly problem: 'unmanaged'; readonly type: 'user' | 'scope_set'; readonly key: string }
+  /** The user exists as one of the other kind, and the kind never changes. */
+  | { readonly problem: 'kind'; readonly type: 'user'; readonly key: string; readonly kind: User['kind'] };
+
+/** What applying a configuration changed. */
+export interface ManagedChanges {
+  readonly createdSets: readonly ScopeSetRecord[];
+  readonly changedSets: readonly Changed<ScopeSetRecord>[];
+  readonly createdUsers: readonly UserRecord[];
+  readonly changedUsers: readonly Changed<UserRecord>[];
+}
+
+/** What became of a configuration: it was applied last already, or earlier than another one, or now, or not at all. */
+export type ManagedOutcome =
+  | { readonly outcome: 'current' | 'superseded' }
+  | { readonly outcome: 'conflicts'; readonly conflicts: readonly ManagedConflict[] }
+  | { readonly outcome: 'applied'; readonly changes: ManagedChanges };
+
+/** The part of the records store by which the configuration keeps users and sets. */
+export interface ManagedRecords {
+  /**
+   * Brings users and scope sets in step with a configuration, in one step and once for all gateways on the store: one
+   * that was applied last changes nothing, and neither does one that was superseded by another, unless `force`. A
+   * managed user who is not in it is disabled, a managed set that is not in it is managed no longer. Refuses
+   * `last_administrator`.
+   */
+  applyManaged(
+    wanted: ManagedConfiguration,
+    options: { readonly force: boolean; readonly audit: AuditOf<ManagedOutcome> },
+  ): Promise<ManagedOutcome>;
+}

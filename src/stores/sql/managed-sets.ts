@@ -1,0 +1,93 @@
+import { uuidv7 } from 'uuidv7';
+import type { ManagedConflict, ManagedScopeSet } from '../managed-records.ts';
+import { administratorSetId } from '../scope-set.ts';
+import type { Changed, ScopeSetRecord } from '../scope-set-records.ts';
+import type { Dialect } from './dialect.ts';
+import { type ScopeSetRow, selectScopeSet, toScopeSetRecord } from './scope-set-row.ts';
+import { noteHolders } from './scope-sets.ts';
+import { all, first, run, type Steps } from './steps.ts';
+
+const byId = `${selectScopeSet} WHERE s.id = ?`;
+const insertSet = `INSERT INTO scope_sets (id, name, description, scopes, created, updated, managed)
+  VALUES (?, ?, ?, ?, ?, ?, 1)`;
+const updateSet = `UPDATE scope_sets SET description = ?, scopes = ?, managed = ?, updated = ?, version = version + 1
+  WHERE id = ?`;
+
+/** What became of the sets of a configuration. */
+export interface WrittenSets {
+  readonly created: readonly ScopeSetRecord[];
+  readonly changed: readonly Changed<ScopeSetRecord>[];
+  /** By name, the built-in one included. */
+  readonly ids: ReadonlyMap<string, string>;
+}
+
+/** Steps that bring scope sets in step with a configuration. */
+export class ManagedSets {
+  readonly #relevant: string;
+  readonly #now: () => number;
+
+  constructor({ elementsOf }: Dialect, now: () => number) {
+    this.#relevant = `${selectScopeSet} WHERE s.managed = 1 OR s.name IN (SELECT value FROM ${elementsOf('?')})`;
+    this.#now = now;
+  }
+
+  /** The sets that are managed or have a name of the configuration, by name. */
+  *read(wanted: readonly ManagedScopeSet[]): Steps<ReadonlyMap<string, ScopeSetRecord>> {
+    const names = JSON.stringify(wanted.map(({ name }) => name));
+    const rows = yield* all<ScopeSetRow>(this.#relevant, names);
+    return new Map(rows.map((row) => [row.name, toScopeSetRecord(row)]));
+  }
+
+  conflicts(
+    wanted: readonly ManagedScopeSet[],
+    found: ReadonlyMap<string, ScopeSetRecord>,
+  ): readonly ManagedConflict[] {
+    return wanted
+      .filter(({ name, adopt }) => !adopt && found.get(name)?.managed === false)
+      .map(({ name }) => ({ problem: 'unmanaged', type: 'scope_set', key: name }));
+  }
+
+  *write(wanted: readonly ManagedScopeSet[], found: ReadonlyMap<string, ScopeSetRecord>): Steps<WrittenSets> {
+    const created: ScopeSetRecord[] = [];
+    const changed: Changed<ScopeSetRecord>[] = [];
+    const ids = new Map([[administratorSetId, administratorSetId]]);
+    for (const set of wanted) {
+      const before = found.get(set.name);
+      if (before === undefined) created.push(yield* this.#create(set));
+      else if (!isSame(before, set)) changed.push(yield* this.#update(before, { ...set, managed: true }));
+      ids.set(set.name, before?.id ?? created.at(-1)!.id);
+    }
+    for (const before of found.values())
+      if (before.managed && !ids.has(before.name))
+        changed.push(yield* this.#update(before, { ...before, managed: false }));
+    return { created, changed, ids };
+  }
+
+  *#create({ name, description, scopes }: ManagedScopeSet): Steps<ScopeSetRecord> {
+    const id = uuidv7();
+    const instant = this.#now();
+    yield* run(insertSet, id, name, description, JSON.stringify(scopes), instant, instant);
+    return yield* find(id);
+  }
+
+  *#update(
+    before: ScopeSetRecord,
+    { description, scopes, managed }: Pick<ScopeSetRecord, 'description' | 'scopes' | 'managed'>,
+  ): Steps<Changed<ScopeSetRecord>> {
+    yield* run(updateSet, description, JSON.stringify(scopes), managed ? 1 : 0, this.#now(), before.id);
+    yield* noteHolders(before.id);
+    return { before, after: yield* find(before.id) };
+  }
+}
+
+function* find(id: string): Steps<ScopeSetRecord> {
+  return toScopeSetRecord((yield* first<ScopeSetRow>(byId, id))!);
+}
+
+function isSame(before: ScopeSetRecord, { description, scopes }: ManagedScopeSet): boolean {
+  return (
+    before.managed &&
+    before.description === description &&
+    JSON.stringify(before.scopes) === JSON.stringify(scopes)
+  );
+}

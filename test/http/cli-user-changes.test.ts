@@ -1,0 +1,143 @@
+import t from 'tap';
+import { type CommandFolder, createCommandFolder } from '../support/command.ts';
+
+const password = 'correct horse battery staple';
+const asset = { path: '/api/store/asset/1' };
+
+async function addUser({ run }: CommandFolder, name: string, ...options: string[]): Promise<string> {
+  const { code, stdout, stderr } = await run(['user', 'add', name, ...options], { input: `${password}\n` });
+  if (code !== 0) throw new Error(stderr);
+  return stdout.trimEnd();
+}
+
+t.test('a user is shown with what the user holds', async (t) => {
+  const folder = createCommandFolder(t);
+  await addUser(folder, 'ada', '--scopes', 'store:read', '--display-name', 'Ada');
+  await folder.run(['scope-set', 'add', 'writers', '--scopes', 'store:write']);
+  await folder.run(['user', 'set', 'ada', '--scope-set', 'writers']);
+  const { stdout } = await folder.run(['user', 'show', 'ADA']);
+  t.match(
+    stdout,
+    /^ID +\S+\nUsername +ada\nDisplay name +Ada\nE-mail +–\nState +enabled\nSigns in by +password\n/,
+  );
+  t.match(stdout, /\nScope sets +writers\nScopes +store:read\n/);
+  t.match(
+    stdout,
+    /\nHolds in all +store:read store:write\nAPI keys +0\nCreated +\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ\n/,
+  );
+  t.match((await folder.run(['user', 'show', 'ada', '--json'])).json, {
+    username: 'ada',
+    scope_sets: ['writers'],
+    effective_scopes: ['store:read', 'store:write'],
+    has_password: true,
+  });
+  t.match(await folder.run(['user', 'show', 'bob']), {
+    code: 1,
+    stderr: 'postern: there is no user "bob"\n',
+  });
+});
+
+t.test('what user set names is replaced, and counts at the running gateway', async (t) => {
+  const folder = createCommandFolder(t);
+  const { api } = await folder.serve();
+  const ada = await addUser(folder, 'ada', '--scopes', 'store:read', '--email', 'ada@example.com');
+  await folder.run(['scope-set', 'add', 'writers', '--scopes', 'store:write']);
+  const { accessToken: bearer } = await api.signIn('ada', password);
+  const scopes = async () => {
+    const { json } = await api.send({ path: '/api/else', bearer });
+    return new Map(json.headers).get('X-Auth-Scopes');
+  };
+  t.equal(await scopes(), 'store:read');
+  const set = await folder.run([
+    'user',
+    'set',
+    'ada',
+    '--scope-set',
+    'writers',
+    '--display-name',
+    ' Ada L. ',
+  ]);
+  t.match(set, { code: 0, stdout: '' });
+  t.match(set.audit, [
+    {
+      event: 'user_changed',
+      subject: ada,
+      id: /./,
+      changes: { fields: ['display_name'], scope_sets: { added: [/./] } },
+    },
+  ]);
+  const cleared = await folder.run([
+    'user',
+    'set',
+    'ada',
+    '--scope-set',
+    '',
+    '--scopes',
+    '',
+    '--email',
+    '',
+    '--json',
+  ]);
+  t.match(cleared.json, { scopes: [], scope_sets: [], email: null, display_name: 'Ada L.' });
+  t.equal(await scopes(), '', 'with the next request');
+  t.match(await folder.run(['user', 'set', 'ada']), {
+    code: 2,
+    stderr: /^postern: user set needs --scopes, /,
+  });
+  t.match(await folder.run(['user', 'set', 'ada', '--scopes', 'store:raed']), {
+    code: 1,
+    stderr: /did you mean "store:read"/,
+  });
+});
+
+t.test('a service has no password, and its key works', async (t) => {
+  const folder = createCommandFolder(t);
+  const { api } = await folder.serve();
+  const made = await folder.run(['user', 'add', 'ci', '--service', '--scopes', 'store:read', '--json']);
+  t.match(made.json, { kind: 'service', has_password: false });
+  t.match((await folder.run(['user', 'list'])).stdout, / ci +enabled, service /);
+  const { stdout } = await folder.run([
+    'key',
+    'create',
+    '--user',
+    'ci',
+    '--label',
+    'a',
+    '--scopes',
+    'store:read',
+  ]);
+  t.equal((await api.send({ ...asset, apiKey: stdout.trimEnd() })).status, 200);
+  t.match(await folder.run(['user', 'set-password', 'ci'], { input: `${password}\n` }), {
+    code: 1,
+    stderr: 'postern: "ci" is a service, which has no password\n',
+  });
+  const person = await folder.run(['user', 'add', 'bob', '--without-password', '--json']);
+  t.match(person.json, { kind: 'person', has_password: false });
+});
+
+t.test('the keys of a user who is removed can be given to another', async (t) => {
+  const folder = createCommandFolder(t);
+  const { api } = await folder.serve();
+  await addUser(folder, 'ada', '--scopes', 'store:read');
+  const bob = await addUser(folder, 'bob', '--scopes', 'store:read');
+  const { stdout } = await folder.run([
+    'key',
+    'create',
+    '--user',
+    'ada',
+    '--label',
+    'a',
+    '--scopes',
+    'store:read',
+  ]);
+  for (const [name, says] of [
+    ['ada', /must name another user/],
+    ['eve', /no user "eve"/],
+  ] as const)
+    t.match(await folder.run(['user', 'remove', 'ada', '--transfer-keys', name]), { code: 1, stderr: says });
+  t.match(await folder.run(['user', 'remove', 'ada', '--transfer-keys', 'bob', '--keep-keys']), { code: 2 });
+  const removed = await folder.run(['user', 'remove', 'ada', '--transfer-keys', 'bob']);
+  t.match(removed.audit, [{ event: 'user_removed' }, { event: 'api_key_transferred' }]);
+  const { json } = await api.send({ ...asset, apiKey: stdout.trimEnd() });
+  t.equal(new Map(json.headers).get('X-Auth-Subject'), bob);
+});
