@@ -7,8 +7,9 @@ import { type Actor, type AuditEntry, actorOfSession, anonymous, type Log } from
 import type { AuditQueue } from '../stores/audit-queue.ts';
 
 /**
- * Audits what an exchange ended, or failed at: the line is in the log at once, and what ended something follows into the
- * records as soon as they take it. What gives or changes something is audited by {@link ./change-audit.ts}.
+ * Audits what an exchange ended or failed at. The line is in the log at once; the event of what ended something is
+ * stored in the records as soon as they accept it. What gives or changes something is audited by {@link
+ * ./change-audit.ts}.
  */
 export type Audit = (exchange: Exchange, entry: LooseEntry) => void;
 

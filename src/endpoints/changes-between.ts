@@ -6,7 +6,10 @@ export interface AuditedFields extends Readonly<Record<string, unknown>> {
   readonly scope_sets?: readonly string[];
 }
 
-/** What differs between two states of a record: of scopes and sets what, of all else only the names. */
+/**
+ * What differs between two states of a record: the scopes and sets that were added or removed, and only the names of
+ * other fields.
+ */
 export function changesBetween(before: AuditedFields, after: AuditedFields): AuditChanges | null {
   const { scopes, scope_sets, ...others } = after;
   const fields = Object.keys(others).filter((name) => before[name] !== others[name]);

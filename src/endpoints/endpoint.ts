@@ -8,9 +8,9 @@ export interface ScopeGuard {
 }
 
 /**
- * What an endpoint asks of its caller: `open` never looks at a credential, `sign_out` takes the session of a valid
- * token and ignores an invalid one, `session` admits any session and no API key, otherwise a session or an API key that
- * holds all of the scopes.
+ * What an endpoint requires of its caller. `open` ignores credentials, `sign_out` takes the session of a valid token
+ * and ignores an invalid one, `session` admits any session but no API key; scopes admit a session or an API key that
+ * holds all of them.
  */
 export type Guard = 'open' | 'sign_out' | 'session' | ScopeGuard;
 

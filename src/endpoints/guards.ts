@@ -21,7 +21,10 @@ export async function requireCaller(
   return principal;
 }
 
-/** The caller of an endpoint for sessions alone. Rejects with `not_authenticated`, `session_required`, and as `identify`. */
+/**
+ * The caller of an endpoint that admits only sessions. Rejects with `not_authenticated`, `session_required`, and as
+ * `identify`.
+ */
 export async function requireSession(identify: Identify, head: RequestHead): Promise<Principal> {
   const principal = await identify(head, false);
   if (principal === null) throw new Refusal('not_authenticated');
@@ -44,7 +47,7 @@ export async function sessionIfValid(identify: Identify, head: RequestHead): Pro
   }
 }
 
-/** With `api_keys.bearer` the text after `Bearer` may have been judged as a key. */
+/** With `api_keys.bearer` what follows `Bearer` may be an API key, and have been refused as one. */
 function isInvalidBearer({ code }: Refusal, { apiKeyCount }: RequestHead): boolean {
   return code === 'invalid_token' || (code === 'invalid_api_key' && apiKeyCount === 0);
 }

@@ -2,7 +2,7 @@ import { hasOtherReadings, laxReadings } from '../rules/lax-path.ts';
 import { areaOf, type OptionalEndpoint, ownAreas, type ServedBy } from '../rules/own-areas.ts';
 import type { AnyEndpoint } from './endpoint.ts';
 
-/** The endpoints at one path, by method. */
+/** The endpoints at one path, with or without a trailing slash, by method. */
 export interface Resource {
   readonly endpoints: ReadonlyMap<string, AnyEndpoint>;
   /** For `Allow`. */

@@ -25,7 +25,8 @@ export interface ServeEndpointOptions {
 }
 
 /**
- * Builds the path of an own request: method, declared body size, guard, body, endpoint; each refuses in that order.
+ * Builds the steps of a request to an own endpoint: method, declared body size, guard, body, endpoint; each may refuse,
+ * in that order.
  * What a credential may do is judged when the request is complete: after waiting for a body the guard runs again, and
  * the result of a read is withheld if the credential has ended in the meantime.
  */
@@ -45,7 +46,7 @@ export function createServeEndpoint(options: ServeEndpointOptions): ServeEndpoin
       assertDeclaredSize(exchange, body.maxBytes);
       replies.send(exchange, await new OwnCall(exchange, id, options).respond(endpoint));
     } catch (error) {
-      // An unknown provider has no resource, and its clients read the same errors.
+      // An unknown provider has no resource, but its clients expect OAuth's fields in errors, too.
       replies.refuse(exchange, error, { oauth: resource?.oauth ?? isExchangePath(exchange.path) });
     }
   };
@@ -95,7 +96,7 @@ class OwnCall {
   ): Promise<Reply> {
     const call = { ...(await this.#admit(recheck, scopes)), recheck };
     const reply = await endpoint.handle(call);
-    // A change has been made by now, and was judged by what counts for it.
+    // A change has already been made, and its own transaction judged it; what was only read is withheld.
     if (endpoint.method === 'GET' && !(await this.#stillHolds(call.principal, scopes))) await recheck();
     return reply;
   }
@@ -105,7 +106,7 @@ class OwnCall {
     const exchange = this.#exchange;
     const admitted = await judge();
     exchange.caller = admitted;
-    // Its client went away while the credential was judged: the rest of the body will never arrive.
+    // The client disconnected while its credential was judged: the rest of the body will never arrive.
     if (exchange.head.hasBody && exchange.isGone) throw new Refusal('bad_request');
     const reading = new WholeBody(exchange, this.#options.body);
     const whole = reading.read();
@@ -119,7 +120,10 @@ class OwnCall {
     return { exchange, principal, id: this.#id, body };
   }
 
-  /** Ends the request with its credential while its body is arriving; returns what takes it off the registry again. */
+  /**
+   * Ends the request with its credential while its body is arriving; returns the function that takes it off the
+   * registry again.
+   */
   #register(
     principal: Principal,
     neededScopes: readonly string[],

@@ -32,7 +32,7 @@ export interface SignedIn {
   readonly reply: LoginReply;
 }
 
-/** How much of a User-Agent a session keeps. */
+/** How many characters of a User-Agent a session keeps. */
 const maxUserAgentLength = 256;
 
 /** Creates the last step of login, refresh and exchange. */
@@ -111,7 +111,10 @@ export function createSignIn(options: {
   };
 }
 
-/** Drops what isn't a scope-token (RFC 6749 §3.3): it can't be held; a request for nothing else is for no scopes. */
+/**
+ * Drops what isn't a scope-token (RFC 6749 §3.3), which no one can hold. A request that consists of nothing else is one
+ * for no scopes.
+ */
 function askedScopes(scope: string): string {
   const names = scope.split(/\s+/).filter((name) => name !== '' && parseScope(name) !== undefined);
   return [...new Set(names)].sort().join(' ');

@@ -12,7 +12,7 @@ const auditPruneIntervalMs = 60_000;
 /** What goes on beside the requests. */
 export interface BackgroundWork {
   stop(): void;
-  /** Writes out what is collected; a store that can't be written is logged. */
+  /** Writes out what has been collected; if a store can't be written, the error is logged. */
   flush(): Promise<void>;
 }
 
@@ -28,7 +28,7 @@ export interface BackgroundParts {
 
 /**
  * Starts writing out recent use, removing dead sessions and old audit events, and reporting what commands did; no timer
- * keeps the process.
+ * keeps the process alive.
  */
 export function startBackgroundWork(
   { records, sessions, singleUse }: Pick<Stores, 'records' | 'sessions' | 'singleUse'>,

@@ -4,8 +4,8 @@ import type { SingleUse } from '../stores/single-use.ts';
 const clockToleranceMs = 3_600_000;
 
 /**
- * Whether no replica has done that work in this interval of the clock, `now` in epoch ms. True, too, if that can't be
- * found out: only for work that does no harm if every replica does it.
+ * Whether this replica is the first to do `work` in the current interval; `now` in epoch ms. Also true if that can't be
+ * determined, so it is only for work that does no harm if every replica does it.
  */
 export async function isFirstInInterval(
   singleUse: Pick<SingleUse, 'consume'>,

@@ -16,7 +16,7 @@ import {
 } from '../endpoints/sessions/own.ts';
 import type { AdministrationParts } from './administration-parts.ts';
 
-/** The endpoints by which sessions are seen and ended, as `endpoints` says. */
+/** The endpoints that list and end sessions, as far as `endpoints` has them here. */
 export function sessionEndpoints(
   config: Config,
   parts: AdministrationParts,

@@ -22,7 +22,7 @@ const untraced: ReadonlySet<string> = new Set([
   'close',
 ]);
 
-/** The same stores, with a span around each of their responses. */
+/** The same stores, with a span around each call. */
 export function traceStores(stores: Stores, tracing: Tracing | null, { stores: addresses }: Config): Stores {
   if (tracing === null) return stores;
   const sessions = systemOf(addresses.sessions);
@@ -100,7 +100,7 @@ export function traceForward(forward: Forward, tracing: Tracing | null): Forward
   return (exchange, route, principal, preflight) => {
     const { name, authority } = route.upstream;
     exchange.trace?.beginUpstream(exchange.method, name, authority);
-    // Connections, and what passes over them for others later, are no part of the request that came first.
+    // A connection, and the requests that use it later, are not part of the request for which it was opened.
     tracing.run(null, () => forward(exchange, route, principal, preflight));
   };
 }

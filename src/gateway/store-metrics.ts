@@ -17,7 +17,9 @@ interface StoreMeasures {
   readonly errors: Counts<Operation>;
 }
 
-/** Every operation that is one step; not what is asked on each request (`version`), in the background or by probes. */
+/**
+ * Every operation that is one step, except what is called on each request (`version`), in the background or by probes.
+ */
 export const recordsOperations: Record<
   Exclude<
     keyof Records,

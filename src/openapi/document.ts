@@ -29,7 +29,7 @@ const operations: readonly Operation[] = [
   ...auditOperations,
 ];
 
-/** Of the interface, not of the product: it changes with what clients rely on. */
+/** The version of the interface, not of the product: it changes when what clients rely on does. */
 const interfaceVersion = '1.0.0';
 
 const tags: Readonly<Record<string, string>> = {
@@ -80,8 +80,8 @@ const headers: Json = {
   'Set-Cookie': header(
     'The refresh cookie, with the attributes of `sessions.cookie`; at the start of a sign-in through a provider the cookie that binds it to the browser.',
   ),
-  'Cache-Control': header('What caches may do; `no-store` on every other answer.'),
-  'Referrer-Policy': header('`no-referrer`: the address may hold what signs somebody in.'),
+  'Cache-Control': header('What caches may do; `no-store` on every other response.'),
+  'Referrer-Policy': header('`no-referrer`: the address may contain an assertion or a code.'),
   ETag: header('The version of the record, for `If-Match`.'),
   'WWW-Authenticate': header('RFC 6750 §3; the realm is the tenant.'),
   'Retry-After': { ...header('Seconds.'), schema: { type: 'integer', minimum: 1 } },
@@ -105,7 +105,7 @@ export function openApiDocument(): object {
     info: {
       title: 'Postern',
       version: interfaceVersion,
-      description: 'What the authentication gateway answers itself; every other request is forwarded.',
+      description: 'The requests that the gateway serves itself; every other request is forwarded.',
       license: { name: 'Apache 2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/', description: 'The origin of `base_url`.' }],

@@ -15,7 +15,7 @@ export interface Operation extends Pick<AnyEndpoint, 'method' | 'guard' | 'oauth
   /** The refresh cookie is a credential too, besides what the guard accepts. */
   readonly takesCookie?: boolean;
   readonly query?: z.ZodObject;
-  /** `If-Match` is looked at. */
+  /** Whether `If-Match` is evaluated. */
   readonly takesIfMatch?: true;
   readonly body?: OperationBody;
   readonly success: OperationSuccess;

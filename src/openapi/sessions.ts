@@ -22,7 +22,7 @@ export const sessionOperations: readonly Operation[] = [
   {
     id: 'Sessions-ListOwn',
     summary: "Lists the caller's own sessions",
-    description: 'One page of the live ones; for sessions alone.',
+    description: 'One page of the live sessions. Requires a session; API keys are refused.',
     method: 'GET',
     path: own,
     guard: 'session',
@@ -33,7 +33,7 @@ export const sessionOperations: readonly Operation[] = [
   {
     id: 'Sessions-DeleteOthers',
     summary: "Ends the caller's other sessions",
-    description: 'All but the one that asks, which says so by `others=true`.',
+    description: 'All except the session that makes the call. `others=true` is required.',
     method: 'DELETE',
     path: own,
     guard: 'session',
@@ -56,7 +56,7 @@ export const sessionOperations: readonly Operation[] = [
   {
     id: 'Sessions-DeleteOwn',
     summary: "Ends one of the caller's own sessions",
-    description: 'Ending the one that asks clears the cookie.',
+    description: 'Ending the session that makes the call clears the cookie.',
     method: 'DELETE',
     path: `${own}{id}`,
     guard: 'session',
@@ -67,7 +67,7 @@ export const sessionOperations: readonly Operation[] = [
     id: 'Sessions-List',
     summary: 'Lists the sessions of all users',
     description:
-      'One page of the live ones. Filters all hold together; a range is of the field of `sort_by`.',
+      'One page of the live sessions. All filters must hold; a range is possible only on the field of `sort_by`.',
     method: 'GET',
     path: all,
     guard: read,
@@ -90,7 +90,7 @@ export const sessionOperations: readonly Operation[] = [
   {
     id: 'Sessions-Read',
     summary: 'Shows a session',
-    description: 'While it is alive.',
+    description: 'A session that has ended is 404.',
     method: 'GET',
     path: `${all}{id}`,
     guard: read,
@@ -102,7 +102,7 @@ export const sessionOperations: readonly Operation[] = [
     id: 'Sessions-Delete',
     summary: 'Ends a session',
     description:
-      'Also of somebody who holds more than the caller. Ending the one that asks clears the cookie.',
+      'Even of someone who holds more than the caller. Ending the session that makes the call clears the cookie.',
     method: 'DELETE',
     path: `${all}{id}`,
     guard: write,

@@ -74,7 +74,8 @@ export type EndedListener = (id: string, afterMs: number) => void;
  */
 export interface Sessions {
   /**
-   * Begins a session. `maxPerUser`: of how many the user keeps at most; those used longest ago beyond it end. `now` is the
+   * Begins a session. The user keeps at most `maxPerUser` sessions, this one included: those used longest ago end.
+   * `now` is the
    * store's clock.
    */
   create(session: NewSession, times: SessionTimes, maxPerUser?: number): Promise<CreatedSession>;
@@ -88,8 +89,8 @@ export interface Sessions {
   findLive(id: string): Awaitable<LiveSession | undefined>;
   find(id: string): Awaitable<Session | undefined>;
   /**
-   * One page of the live sessions. By `created` it is exact while sessions come and go: a session that is there all the
-   * while is on exactly one page.
+   * One page of the live sessions. By `created` it is exact while sessions come and go: a session that exists
+   * throughout is on exactly one page.
    */
   list(query: SessionQuery): Awaitable<ListPage<Session>>;
   /** How many sessions are alive. */

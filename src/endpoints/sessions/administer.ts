@@ -65,7 +65,7 @@ export function createSessionRead({ sessions, records, holdings }: SessionEndpoi
   };
 }
 
-/** `DELETE /api/admin/sessions/{id}`: ends a session, also of somebody who holds more than the caller. */
+/** `DELETE /api/admin/sessions/{id}`: ends a session, even of someone who holds more than the caller. */
 export function createSessionDelete(options: SessionEndpointOptions): Endpoint {
   const { sessions, records } = options;
   const finder = new LiveSessionFinder(sessions, records);

@@ -22,7 +22,7 @@ export interface OwnedSession {
 /** How often a page is read again because some of its sessions were no longer of any use. */
 const maxReads = 4;
 
-/** Finds the sessions that are alive by the session store and by the records. */
+/** Finds the sessions that are alive according to both the session store and the records. */
 export class LiveSessionFinder {
   readonly #sessions: Pick<Sessions, 'find' | 'list' | 'revoke'>;
   readonly #records: Pick<Records, 'findUser'>;
@@ -108,7 +108,7 @@ export function presentSession(
   };
 }
 
-/** How much of a User-Agent is shown. */
+/** How many characters of a User-Agent are shown. */
 const maxUserAgentLength = 256;
 
 /** Whether the caller presented that session. */
@@ -123,7 +123,7 @@ export function positionOf({ session }: OwnedSession, sortBy: SessionSortField):
 }
 
 /**
- * The query of a list as the store can answer it: one range, of the field that the list is sorted by. Throws
+ * The query of a list as stores accept it: with one range, of the field that the list is sorted by. Throws
  * {@link ValidationError} for a range of the other one.
  */
 export function storeQuery(

@@ -66,7 +66,7 @@ export function createOwnSessionDelete(options: SessionEndpointOptions): Endpoin
   };
 }
 
-/** `DELETE /api/self/sessions/?others=true`: ends all of the caller's sessions but the one that asks. */
+/** `DELETE /api/self/sessions/?others=true`: ends all of the caller's sessions except the one that makes the call. */
 export function createOtherSessionsDelete(options: SessionEndpointOptions): Endpoint<'session'> {
   const { sessions } = options;
   return {
@@ -89,7 +89,7 @@ export function createOtherSessionsDelete(options: SessionEndpointOptions): Endp
   };
 }
 
-/** The problem of a parameter that is false. */
+/** The validation problem of a parameter that may only be `true`. */
 function mustBeTrue(name: string): ValidationError {
   const msg = 'Value error, must be true';
   return new ValidationError([

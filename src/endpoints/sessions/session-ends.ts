@@ -22,7 +22,7 @@ export interface SessionEndpointOptions {
   readonly onCredentialEnded: (credentialId: string) => void;
 }
 
-/** Notes that the caller has ended these sessions of a user. */
+/** Ends what these sessions have in flight, and audits that the caller ended them. */
 export function noteEnded(
   { audit, onCredentialEnded }: SessionEndpointOptions,
   exchange: Exchange,
@@ -42,7 +42,7 @@ export function noteEnded(
   }
 }
 
-/** 204; who has ended the session that asks loses its cookie, too. */
+/** 204; clears the cookie if the session that makes the call is among those ended. */
 export function endedReply({ cookie }: SessionEndpointOptions, isOwn: boolean): Reply {
   return isOwn ? { status: 204, headers: ['Set-Cookie', setCookie(cookie, '', 0)] } : { status: 204 };
 }

@@ -27,7 +27,7 @@ export const sessionRead = z
     scopes: z.array(z.string()).describe('What its next access token would hold.'),
     address: z.string(),
     user_agent: z.string().describe('At most 256 characters.'),
-    current: z.boolean().describe('Whether it is the session that asks.'),
+    current: z.boolean().describe('Whether it is the session that makes the call.'),
   })
   .meta({ id: 'SessionRead' });
 
@@ -59,9 +59,9 @@ export const sessionListSpec: ListSpec<SessionSortField> = {
   fields: [{ name: 'user', type: 'string', operators: ['eq'], notes: { eq: 'Id of the user.' } }, ...fields],
 };
 
-/** What the caller ends of the own sessions. */
+/** Which of their own sessions the caller ends. */
 export const otherSessionsQuery = z.strictObject({
-  others: booleanText().describe('`true`: all but the one that asks. Nothing else is ended this way.'),
+  others: booleanText().describe('Must be `true`: ends all sessions except the one that makes the call.'),
 });
 
 /** Whose sessions an administrator ends. */

@@ -51,7 +51,8 @@ export function openLink({ open, commandTimeoutMs, testClock, events }: LinkOpti
     for (;;) {
       const sentAt = performance.now();
       const remainingMs = Math.max(1, givenUpAt - sentAt);
-      // With a clock that is behind here a script misses its deadline early, which corrects the clock.
+      // If our estimate of the server's clock is behind, the script sees its deadline pass too early; its reply then
+      // corrects the estimate.
       const deadline = Math.floor(clock.earliest() + remainingMs);
       const reply = await connection.send(
         (client) => evaluate(client, script, keys, [deadline, testClock?.() ?? '', ...args]),

@@ -74,13 +74,13 @@ export function pageFrom([total, lower, higher, entries]: readonly unknown[]): R
   return { total: countFrom(total), lower: countFrom(lower), higher: countFrom(higher), entries: pairs };
 }
 
-/** Parses a number of things. Throws TypeError on anything else. */
+/** Parses a count. Throws TypeError on anything else. */
 export function countFrom(value: unknown): number {
   if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return value;
-  throw new TypeError('unexpected reply instead of a number');
+  throw new TypeError('unexpected reply: not a number');
 }
 
-/** Parses so many texts, each of which may be nil. Throws TypeError on anything else. */
+/** Parses an array of that many texts, each of which may be nil. Throws TypeError on anything else. */
 export function textsFrom(reply: unknown, length: number): readonly (string | null)[] {
   const isText = (value: unknown) => value === null || typeof value === 'string';
   if (Array.isArray(reply) && reply.length === length && reply.every(isText)) return reply;

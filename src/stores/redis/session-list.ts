@@ -14,7 +14,7 @@ import {
   textsFrom,
 } from './session-fields.ts';
 
-/** For how long a session that has ended can't be listed again, ms: longer than any step that could do it takes. */
+/** For how long a session that has ended can't be listed again, ms: longer than any step takes that could list it. */
 const unlistedForMs = 60_000;
 /** How many expired sessions are taken off the lists at a time. */
 const pruneBatch = 100;
@@ -100,14 +100,17 @@ export class SessionList {
       const found = await this.find(ids);
       const gone = ids.filter((id) => !found.has(id));
       await this.removeMissing(gone);
-      // The step that listed their last use was lost.
+      // These still exist: the step that would have listed their last use was lost.
       await Promise.all([...found.values()].map((session) => this.add(session)));
       pruned += gone.length;
       if (gone.length === 0 || ids.length < pruneBatch) return pruned;
     }
   }
 
-  /** Those of the sessions that are alive: not yet certainly expired, for what is taken off the lists is off for good. */
+  /**
+   * Those sessions that may be alive, which is all that haven't certainly expired: what is taken off the lists never
+   * returns to them.
+   */
   async find(ids: readonly string[]): Promise<ReadonlyMap<string, Session>> {
     const { clock } = this.#link;
     const found = await Promise.all(ids.map((id) => this.#find(id)));

@@ -19,7 +19,7 @@ import type { SessionList } from './session-list.ts';
 /** How many sessions are ended at a time. */
 const endBatch = 100;
 
-/** What changes sessions: every step a script on one key. */
+/** The steps that change sessions, each a script on one key. */
 export class SessionWrites
   implements Pick<Sessions, 'create' | 'present' | 'revoke' | 'revokeAllOf' | 'revokeAll'>
 {
@@ -113,7 +113,7 @@ export class SessionWrites
       return { outcome, session };
     }
     this.#cache.set(liveSession(session), sentAt);
-    // In the background: the list is about to be right, and the client waits for the cookie alone.
+    // In the background: the list may lag a little, and the client waits only for the cookie.
     this.#list.add(session).catch(() => {});
     return { outcome: 'current', session, rotated: rotated === 1, now: session.lastUsed };
   }
@@ -123,7 +123,8 @@ export class SessionWrites
     const [, now, fields] = await this.#link
       .run(scripts.revoke, this.#keys.session(id), [this.#keys.sessionEnds, id])
       .catch((error) => {
-        // It may have ended nonetheless. While the store is unavailable it hasn't for us: a failure changes nothing.
+        // The session may have ended nonetheless; as long as that can't be checked we treat it as alive, because a
+        // failure changes nothing.
         this.#cache.markDoubtful([id]);
         throw error;
       });
@@ -152,7 +153,8 @@ export class SessionWrites
       const ids = await this.#list.oldest(endBatch);
       if (ids.length === 0) return ended;
       ended.push(...(await this.#revokeEach(ids)));
-      // Before the next are read: those that were only listed, and those whose removal is still under way.
+      // Before the next batch is read: ids that were listed but no longer exist, and those whose removal is still under
+      // way, would be read again.
       await this.#list.removeMissing(ids);
     }
   }

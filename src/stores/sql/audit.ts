@@ -47,7 +47,10 @@ const columns: Readonly<Record<ColumnField, FilterColumn>> = {
 /** A query by columns, each of which has an index in the order of the list. */
 type ColumnQuery = ListQuery<'time', readonly FieldFilter<ColumnField>[]>;
 
-/** An id is that of a user or of a credential, never of both: to ask for either would read all there are, and sort them. */
+/**
+ * An id belongs to a user or to a credential, never to both. A query with OR would use neither index: it would read all
+ * events, and sort them.
+ */
 function* byColumns(filters: AuditQuery['filters']): Steps<readonly FieldFilter<ColumnField>[]> {
   const found: FieldFilter<ColumnField>[] = [];
   for (const { field, ...filter } of filters) {
@@ -60,7 +63,7 @@ function* byColumns(filters: AuditQuery['filters']): Steps<readonly FieldFilter<
   return found;
 }
 
-/** So many events are dropped in one transaction: a few milliseconds. */
+/** How many events are dropped in one transaction, which takes a few milliseconds. */
 const dropBatch = 500;
 
 /** Audit events in SQL; `now` is the clock, in epoch milliseconds. */

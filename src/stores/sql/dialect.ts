@@ -4,7 +4,7 @@ import type { Value } from './steps.ts';
 export interface Condition {
   readonly sql: string;
   readonly values: readonly Value[];
-  /** The same for a scan of the table in list order, which it must not lead away from; default `sql`. */
+  /** The same condition, written so that the planner keeps scanning the table in list order; default `sql`. */
   readonly inOrder?: string;
 }
 

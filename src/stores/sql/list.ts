@@ -31,7 +31,7 @@ interface FewMatches {
   readonly rows: string;
 }
 
-/** Up to so many matches are sorted; with more, a scan of the index in list order soon finds a page of them. */
+/** The most matches that are sorted. If there are more, a scan of the index in list order soon finds a page of them. */
 const maxFewMatches = 1_000;
 
 /** Builds the steps that read one page of a list in one snapshot. */

@@ -72,7 +72,7 @@ export class SessionSteps {
     return this.#ended(this.#statements.removeOfUser.all(userId, exceptId ?? null));
   }
 
-  /** Ends up to that many sessions, whosever they are; gives how many were deleted, and which of them were alive. */
+  /** Ends up to `limit` sessions of any user; gives how many were deleted, and which of them were alive. */
   revokeSome(limit: number): { readonly count: number; readonly live: readonly string[] } {
     const removed = this.#statements.removeSome.all(limit);
     return { count: removed.length, live: this.#ended(removed) };
