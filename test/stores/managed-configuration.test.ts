@@ -2,8 +2,9 @@ import argon2 from 'argon2';
 import { ManagedProblems } from '../../src/gateway/managed-configuration.ts';
 import { commandsOn } from '../support/commands-on.ts';
 import { eventually } from '../support/eventually.ts';
-import { type StoresConfig, testOnEveryStore } from '../support/every-store.ts';
+import { testOnEveryStore } from '../support/every-store.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
+import type { StoresConfig } from '../support/stores-config.ts';
 
 const password = 'a password of the tests';
 const cheap = { memoryCost: 64, timeCost: 1, parallelism: 1 };

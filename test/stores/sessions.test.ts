@@ -1,7 +1,8 @@
 import type { Test } from 'tap';
 import type { ApiRequest } from '../support/api-client.ts';
-import { type StoresConfig, testOnEveryStore } from '../support/every-store.ts';
+import { testOnEveryStore } from '../support/every-store.ts';
 import { administrator } from '../support/gateway.ts';
+import type { StoresConfig } from '../support/stores-config.ts';
 import { startUserAdministration } from '../support/user-administration.ts';
 
 const own = '/api/self/sessions/';

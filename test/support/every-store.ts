@@ -2,11 +2,7 @@ import t, { type Test } from 'tap';
 import { requirePostgres } from './postgres-programs.ts';
 import { type PostgresServer, startPostgres } from './postgres-server.ts';
 import { requireRedis, startRedis } from './redis-server.ts';
-
-/** What a configuration says about its stores; nothing for those of a test gateway, in SQLite. */
-export interface StoresConfig {
-  readonly stores?: { readonly records: string; readonly sessions: string };
-}
+import type { StoresConfig } from './stores-config.ts';
 
 let schemas = 0;
 

@@ -4,10 +4,10 @@ import { Client } from 'pg';
 import type { Test } from 'tap';
 import type { ApiResponse } from './api-client.ts';
 import { eventually } from './eventually.ts';
-import type { StoresConfig } from './every-store.ts';
 import { administrator, bootstrapToken } from './gateway.ts';
 import type { Credential } from './key-administration.ts';
 import { type ProviderGateway, startProviderGateway } from './provider-gateway.ts';
+import type { StoresConfig } from './stores-config.ts';
 import { userPassword } from './user-administration.ts';
 
 const areas = ['apikeys', 'users', 'scopesets', 'sessions'];

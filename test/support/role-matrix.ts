@@ -1,10 +1,10 @@
 import type { Test } from 'tap';
 import type { ApiResponse } from './api-client.ts';
-import type { StoresConfig } from './every-store.ts';
 import { type Caller, callerMakers } from './role-callers.ts';
 import { type RoleGateway, startRoleGateway } from './role-gateway.ts';
 import { RoleRecords, type Values } from './role-records.ts';
 import { loadRoleTable, type MatrixCall, type MatrixGrid } from './role-table.ts';
+import type { StoresConfig } from './stores-config.ts';
 import { userPassword } from './user-administration.ts';
 
 const collections = ['/api/admin/api-keys/', '/api/admin/users/', '/api/admin/scope-sets/'];
