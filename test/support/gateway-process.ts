@@ -27,6 +27,8 @@ export interface GatewayProcess {
   stop(): Promise<number | null>;
   /** Ends it by SIGKILL, as a crash would. */
   kill(): Promise<void>;
+  /** Waits until it has ended by a signal that was not sent from here. */
+  killed(): Promise<void>;
 }
 
 const main = join(import.meta.dirname, '../../src/main.ts');
@@ -97,6 +99,10 @@ export async function startGatewayProcess(
     api: createApiClient(port, secrets),
     stop,
     kill,
+    async killed() {
+      isStopping = true;
+      if (!hasEnded(child)) await once(child, 'exit');
+    },
   };
 }
 
