@@ -1,20 +1,25 @@
 import { Pool } from 'undici';
 import type { GatewayProcess } from './gateway-process.ts';
 
-/** A key under load, and the last request with it that was let in, by `performance.now()`. */
+/** What a request is made with. */
+export type InUse = { readonly apiKey: string } | { readonly bearer: string };
+
+/** A key, or an access token, under load, and the last request with it that was let in, by `performance.now()`. */
 export interface KeyInUse {
-  readonly key: string;
+  readonly credential: InUse;
   /** When it was sent, and when its response came. */
   readonly lastSentMs: number;
   readonly lastCameMs: number;
+  /** When the last one was sent to each gateway, in their order. */
+  readonly lastSentToMs: readonly number[];
   /** How many requests were not answered 200. */
   readonly failed: number;
 }
 
-/** Requests at a steady rate, with every key in turn, at every gateway in turn. */
+/** Requests at a steady rate, with every key or token in turn, at every gateway in turn. */
 export interface KeyLoad {
   /** Uses a key from now on; resolves once every gateway has let it in. */
-  add(key: string): Promise<KeyInUse>;
+  add(key: string | InUse): Promise<KeyInUse>;
   remove(key: KeyInUse): void;
   /** Answers so far by their status, and how many requests got none. */
   readonly counts: Readonly<Record<string, number>>;
@@ -22,9 +27,11 @@ export interface KeyLoad {
 }
 
 interface Used {
-  readonly key: string;
+  readonly credential: InUse;
+  readonly headers: Record<string, string>;
   lastSentMs: number;
   lastCameMs: number;
+  readonly lastSentToMs: number[];
   failed: number;
   readonly letInBy: Set<Pool>;
   readonly onAll: () => void;
@@ -49,7 +56,7 @@ export function startKeyLoad(gateways: readonly GatewayProcess[], perSecond: num
     inFlight += 1;
     const sentMs = performance.now();
     const status = await pool
-      .request({ path: '/api/store/x', method: 'GET', headers: { 'x-api-key': used.key } })
+      .request({ path: '/api/store/x', method: 'GET', headers: used.headers })
       .then(async ({ statusCode, body }) => {
         await body.dump();
         return statusCode;
@@ -63,6 +70,8 @@ export function startKeyLoad(gateways: readonly GatewayProcess[], perSecond: num
     }
     used.lastSentMs = Math.max(used.lastSentMs, sentMs);
     used.lastCameMs = performance.now();
+    const place = pools.indexOf(pool);
+    used.lastSentToMs[place] = Math.max(used.lastSentToMs[place]!, sentMs);
     used.letInBy.add(pool);
     if (used.letInBy.size === pools.length) used.onAll();
   }
@@ -84,7 +93,17 @@ export function startKeyLoad(gateways: readonly GatewayProcess[], perSecond: num
     counts,
     async add(key) {
       const { promise, resolve: onAll } = Promise.withResolvers<void>();
-      const used = { key, lastSentMs: 0, lastCameMs: 0, failed: 0, letInBy: new Set<Pool>(), onAll };
+      const credential = typeof key === 'string' ? { apiKey: key } : key;
+      const used: Used = {
+        credential,
+        headers: headersOf(credential),
+        lastSentMs: 0,
+        lastCameMs: 0,
+        lastSentToMs: pools.map(() => 0),
+        failed: 0,
+        letInBy: new Set(),
+        onAll,
+      };
       keys.push(used);
       await promise;
       return used;
@@ -95,4 +114,10 @@ export function startKeyLoad(gateways: readonly GatewayProcess[], perSecond: num
       await Promise.all(pools.map((pool) => pool.close()));
     },
   };
+}
+
+function headersOf(credential: InUse): Record<string, string> {
+  return 'apiKey' in credential
+    ? { 'x-api-key': credential.apiKey }
+    : { authorization: `Bearer ${credential.bearer}` };
 }
