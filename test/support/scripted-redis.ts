@@ -29,7 +29,7 @@ export async function startScriptedRedis(t: TestScope): Promise<ScriptedRedis> {
     ping: (_, isSubscriber) => (isSubscriber ? list(bulk('pong'), bulk('')) : '+PONG\r\n'),
     time: () => list(bulk(String(Math.floor(Date.now() / 1000))), bulk('0')),
     subscribe: ([channel]) => list(bulk('subscribe'), bulk(channel!), ':1\r\n'),
-    hmget: () => list(bulk('user'), bulk(String(farAhead()))),
+    hmget: () => list(bulk('user'), bulk(String(farAhead())), bulk('0')),
     hgetall: () => list(),
     exists: (keys) => `:${keys.length}\r\n`,
     zrange: () => list(bulk('a-session')),
