@@ -3,6 +3,8 @@ import { administratorSet } from '../administrator-set.ts';
 import type { ApiKey, ListedApiKey } from '../api-key.ts';
 import type { Records } from '../records.ts';
 import { administratorSetId, type ScopeSet } from '../scope-set.ts';
+import type { User } from '../user.ts';
+import type { UserRecord } from '../user-records.ts';
 import { createApiKeyList } from './api-key-list.ts';
 import {
   type ApiKeyRow,
@@ -33,13 +35,16 @@ export type ApiKeys = Pick<
   | 'transferApiKey'
 >;
 
+/** What minting asks of the user that a key is for. */
+type KeyOwner = Pick<User, 'disabled'>;
+
 type DeletionJudge = Parameters<Records['deleteApiKey']>[1]['judge'];
 
 const selectOwner = 'SELECT disabled FROM users WHERE id = ?';
 const selectLiveKey = 'SELECT id FROM api_keys WHERE id = ? AND expires_order > ?';
 const insertKey = `INSERT INTO api_keys
   (id, hash, label, hint, scopes, created, created_by, parent, session, expires, last_used)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING version`;
 
 /** API keys in SQL; `now` is the clock, in epoch milliseconds. */
 export function createApiKeys(database: SqlDatabase, now: () => number): ApiKeys {
@@ -53,14 +58,17 @@ export function createApiKeys(database: SqlDatabase, now: () => number): ApiKeys
   const lineage = createKeyLineage(dialect);
   const transfer = createKeyTransfer(dialect);
 
-  function* add(key: ApiKey, hash: Uint8Array): Steps<void> {
-    yield* requireCredential(key, now());
+  /** Gives its version. Few statements: on PostgreSQL each is a round trip, and writers wait for each other. */
+  function* add(key: ApiKey, hash: Uint8Array, owner: KeyOwner | undefined): Steps<number> {
+    yield* requireCredential(key, owner, now());
     const { id, label, hint, created, createdBy, parent, session, expires, lastUsed } = key;
     const origin = [created, createdBy, parent, session];
     const scopes = JSON.stringify(key.scopes);
-    yield* run(insertKey, id, hash, label, hint, scopes, ...origin, expires, lastUsed);
-    yield* run(addHeldSets, id, JSON.stringify(key.scopeSets));
+    const values = [id, hash, label, hint, scopes, ...origin, expires, lastUsed] as const;
+    const [inserted] = yield* run<{ readonly version: number }>(insertKey, ...values);
+    if (key.scopeSets.length > 0) yield* run(addHeldSets, id, JSON.stringify(key.scopeSets));
     yield* noteNewKey(id);
+    return inserted!.version;
   }
 
   const caller = createFindCaller(dialect);
@@ -75,7 +83,7 @@ export function createApiKeys(database: SqlDatabase, now: () => number): ApiKeys
 
   /** A set may have been removed since the request was validated. */
   function* requireSets(ids: readonly string[]): Steps<readonly ScopeSet[]> {
-    const stored = yield* all<ScopeSetRow>(setsByIds, JSON.stringify(ids));
+    const stored = ids.length === 0 ? [] : yield* all<ScopeSetRow>(setsByIds, JSON.stringify(ids));
     const sets = [
       ...(ids.includes(administratorSetId) ? [administratorSet] : []),
       ...stored.map(toScopeSetRecord),
@@ -99,15 +107,22 @@ export function createApiKeys(database: SqlDatabase, now: () => number): ApiKeys
         function* () {
           const found = { owner: yield* user(ownerId), sets: yield* requireSets(scopeSets) };
           const { key, hash } = decide(found, yield* caller(ref));
-          yield* add(key, hash);
-          return (yield* find(key.id))!;
+          const version = yield* add(key, hash, found.owner?.user);
+          if (key.scopeSets.length > 0) return (yield* find(key.id))!;
+          return { key, owner: ownerOf(found.owner), sets: [], version };
         },
         audit,
       ),
     findApiKeyByHash: (hash) => one(byHash, [hash], toApiKeyWithOwner),
     findApiKey: (id) => one(byId, [id], toApiKeyWithOwner),
     listApiKeys: (query) => snapshot(() => list(query)),
-    createApiKey: (key, hash, audit) => writeAudited(database, now, () => add(key, hash), audit),
+    createApiKey: (key, hash, audit) => {
+      const steps = function* () {
+        const owner = yield* first<{ readonly disabled: number }>(selectOwner, key.createdBy);
+        yield* add(key, hash, owner && { disabled: owner.disabled === 1 });
+      };
+      return writeAudited(database, now, steps, audit);
+    },
     deleteApiKey: (id, { children, judge }, audit) =>
       writeAudited(database, now, () => remove(id, children, judge), audit),
     transferApiKey: (id, newOwnerId, change) =>
@@ -115,12 +130,17 @@ export function createApiKeys(database: SqlDatabase, now: () => number): ApiKeys
   };
 }
 
+function ownerOf(record: UserRecord | undefined): ListedApiKey['owner'] {
+  if (record === undefined) return null;
+  const { id, username, disabled } = record.user;
+  return { id, username, disabled };
+}
+
 /** A key may have been kept when its owner was removed; a session ends with its user. */
-function* requireCredential({ createdBy, parent }: ApiKey, now: number): Steps<void> {
-  const owner = yield* first<{ readonly disabled: number }>(selectOwner, createdBy);
+function* requireCredential({ parent }: ApiKey, owner: KeyOwner | undefined, now: number): Steps<void> {
   const mayMint =
     parent === null
-      ? owner?.disabled === 0
-      : owner?.disabled !== 1 && (yield* first(selectLiveKey, parent, now)) !== undefined;
+      ? owner?.disabled === false
+      : owner?.disabled !== true && (yield* first(selectLiveKey, parent, now)) !== undefined;
   if (!mayMint) throw new Refusal('not_authenticated');
 }
