@@ -1,8 +1,7 @@
 import { uuidv7 } from 'uuidv7';
 import { createdUserEntries, removedUserEntries } from '../endpoints/users/user-events.ts';
 import { commandLine } from '../log/log.ts';
-import { canonicalAccountName, parseUsername } from '../rules/account-name.ts';
-import { maxUsernameCodePoints } from '../rules/text-limits.ts';
+import { accountNameRules, canonicalAccountName, parseUsername } from '../rules/account-name.ts';
 import { administratorSetId } from '../stores/scope-set.ts';
 import type { User } from '../stores/user.ts';
 import type { KeysOfRemoved, NewUserRecord, UserRecord } from '../stores/user-records.ts';
@@ -163,16 +162,9 @@ async function keysOf(call: Call, context: CommandContext, { id }: User): Promis
   return { transferTo: newOwner.id };
 }
 
-const nameProblems = {
-  malformed_unicode: 'must be Unicode',
-  too_short: 'must not be empty',
-  too_long: `must be at most ${maxUsernameCodePoints} characters`,
-  control_character: 'must not contain control characters',
-} as const;
-
 /** A new user's name as it is kept; throws Failure `usage`. */
 function requireUsername(raw: string): string {
   const name = parseUsername(raw);
   if (typeof name === 'string') return name;
-  throw new Failure('usage', `a user name ${nameProblems[name.problem]}`);
+  throw new Failure('usage', `a user name ${accountNameRules[name.problem]}`);
 }

@@ -1,24 +1,16 @@
-import { canonicalAccountName, parseUsername } from '../rules/account-name.ts';
+import { accountNameRules, canonicalAccountName, parseUsername } from '../rules/account-name.ts';
 import { suggestion } from '../rules/nearest-name.ts';
-import { maxUsernameCodePoints } from '../rules/text-limits.ts';
 import { keyOf } from './problems.ts';
 import type { JudgedConfig, Rule } from './rule.ts';
 
 const administrator = 'administrator';
 const maxSetNameCodePoints = 128;
 
-const nameRules = {
-  malformed_unicode: 'must be Unicode',
-  too_short: 'must not be empty',
-  too_long: `must be at most ${maxUsernameCodePoints} characters`,
-  control_character: 'must not contain control characters',
-} as const;
-
 const namesOfUsers: Rule = ({ users = {} }, { report }) => {
   const firstOf = new Map<string, string>();
   for (const name of Object.keys(users)) {
     const parsed = parseUsername(name);
-    if (typeof parsed === 'object') report(['users', name], nameRules[parsed.problem], 'key');
+    if (typeof parsed === 'object') report(['users', name], accountNameRules[parsed.problem], 'key');
     const canonical = canonicalAccountName(name);
     const first = firstOf.get(canonical);
     if (first === undefined) firstOf.set(canonical, name);
@@ -34,7 +26,7 @@ const namesOfUsers: Rule = ({ users = {} }, { report }) => {
 const namesOfSets: Rule = ({ scope_sets = {} }, { report }) => {
   for (const name of Object.keys(scope_sets)) {
     if (name.trim() !== name || name === '') report(['scope_sets', name], 'must have no outer spaces', 'key');
-    if (/\p{Cc}/u.test(name)) report(['scope_sets', name], nameRules.control_character, 'key');
+    if (/\p{Cc}/u.test(name)) report(['scope_sets', name], accountNameRules.control_character, 'key');
     if ([...name].length > maxSetNameCodePoints)
       report(['scope_sets', name], `must be at most ${maxSetNameCodePoints} characters`, 'key');
   }

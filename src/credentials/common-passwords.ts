@@ -1,7 +1,7 @@
 /**
  * Passwords that are tried first, in lower case, of eight characters and more: what stays common at such lengths is runs of
  * digits and keys, and a few words with a year or a number. Small on purpose: at the default length of twelve the lists
- * that circulate hold little else, and the throttle stops whoever tries more than a few.
+ * that circulate hold little else, and the throttle stops anyone who tries more than a few.
  */
 const common = `
 12345678 123456789 1234567890 12345678901 123456789012 1234567890123 12345678901234 123456789012345 1234567890123456

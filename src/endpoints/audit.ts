@@ -3,7 +3,7 @@ import type { Principal } from '../credentials/principal.ts';
 import { Refusal } from '../errors.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { auditEvents, type UnrecordedAuditEvent } from '../log/audit-events.ts';
-import { type Actor, type AuditEntry, actorOfSession, anonymous, type Log } from '../log/log.ts';
+import { type Actor, type AuditEntry, actorOfSession, anonymous, type Log, system } from '../log/log.ts';
 import type { AuditQueue } from '../stores/audit-queue.ts';
 
 /**
@@ -33,6 +33,11 @@ export function actorOf({ kind, userId, credentialId }: Principal): Actor {
   return kind === 'session'
     ? actorOfSession(userId, credentialId)
     : { user: userId, key: credentialId, kind: 'api_key' };
+}
+
+/** The entry of a session that Postern itself has ended. */
+export function revokedBySystem(userId: string, session: string): LooseEntry {
+  return { event: 'session_revoked', outcome: 'success', actor: system, subject: userId, session };
 }
 
 /** Called for every sign-in that was judged; `method` is `password` or the provider's name. */

@@ -103,7 +103,7 @@ class PasswordSignIn {
   async #requireUser({ username, password }: LoginForm): Promise<UserWithSets> {
     const { records, passwords } = this.#options;
     const found = await records.findUserByName(canonicalAccountName(username));
-    // The correct password of somebody who may not sign in takes as long as a wrong one.
+    // The correct password of a user who may not sign in takes as long as a wrong one.
     const hash = found !== undefined && maySignIn(found.user) ? found.user.passwordHash : null;
     const { ok, rehash: isDated } = await passwords.verify(hash, password);
     if (found === undefined || !ok) throw invalidCredentials(found?.user.id);

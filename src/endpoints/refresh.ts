@@ -4,13 +4,13 @@ import { type CookieAttributes, cookieValues } from '../http/cookies.ts';
 import type { Exchange } from '../http/exchange.ts';
 import type { IsKnownOrigin } from '../http/foreign-page.ts';
 import type { Reply } from '../http/reply.ts';
-import { anonymous, system } from '../log/log.ts';
+import { anonymous } from '../log/log.ts';
 import { isUnavailable } from '../stores/breaker.ts';
 import type { Records } from '../stores/records.ts';
 import { admitsSession } from '../stores/session-epoch.ts';
 import type { Presentation, Session, Sessions, SessionTimes } from '../stores/sessions.ts';
 import type { UserWithSets } from '../stores/user.ts';
-import type { Audit } from './audit.ts';
+import { type Audit, revokedBySystem } from './audit.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { SignIn } from './sign-in.ts';
 
@@ -124,13 +124,7 @@ class Refresh {
       if (!isUnavailable(error)) throw error;
     });
     onSessionEnded(id);
-    audit(exchange, {
-      event: 'session_revoked',
-      outcome: 'success',
-      actor: system,
-      subject: userId,
-      session: id,
-    });
+    audit(exchange, revokedBySystem(userId, id));
     throw this.#refused();
   }
 

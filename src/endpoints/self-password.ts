@@ -69,7 +69,7 @@ export function createSelfPassword(options: SelfPasswordOptions): Endpoint<'sess
 }
 
 /**
- * The caller's record, read anew, once the password was judged; counted as a sign-in is. A caller without a password has
+ * The caller's current record, once the password has been judged; counted as a sign-in is. A caller without a password has
  * none that is right. Refuses `too_many_attempts`, `wrong_password`.
  */
 async function requireCurrentPassword(

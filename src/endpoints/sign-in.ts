@@ -7,10 +7,9 @@ import { intersectScopes, parseScope } from '../credentials/scopes.ts';
 import { type CookieAttributes, setCookie } from '../http/cookies.ts';
 import type { Exchange } from '../http/exchange.ts';
 import type { Reply } from '../http/reply.ts';
-import { system } from '../log/log.ts';
 import type { Session, Sessions, SessionTimes } from '../stores/sessions.ts';
 import type { UserWithSets } from '../stores/user.ts';
-import type { Audit } from './audit.ts';
+import { type Audit, revokedBySystem } from './audit.ts';
 import type { loginResponse } from './login-response.ts';
 
 /** The last step of every sign-in and refresh: a session's tokens. */
@@ -52,13 +51,7 @@ export function createSignIn(options: {
 
   function noteEnded(exchange: Exchange, { id, userId }: Session): void {
     onSessionEnded(id);
-    audit(exchange, {
-      event: 'session_revoked',
-      outcome: 'success',
-      actor: system,
-      subject: userId,
-      session: id,
-    });
+    audit(exchange, revokedBySystem(userId, id));
   }
 
   async function reply(session: Session, found: UserWithSets, now: number): Promise<LoginReply> {

@@ -5,6 +5,14 @@ export interface AccountNameProblem {
   readonly problem: 'malformed_unicode' | 'too_short' | 'too_long' | 'control_character';
 }
 
+/** What each problem breaks, as the end of a sentence about the name. */
+export const accountNameRules = {
+  malformed_unicode: 'must be Unicode',
+  too_short: 'must not be empty',
+  too_long: `must be at most ${maxUsernameCodePoints} characters`,
+  control_character: 'must not contain control characters',
+} as const satisfies Record<AccountNameProblem['problem'], string>;
+
 /**
  * The longest canonical form of a name, in UTF-16 units: NFKC turns one code point into up to 18. Anything longer names
  * no account and is never normalised: sorting a long run of combining marks takes quadratic time.

@@ -20,7 +20,7 @@ const optionalAreas = {
 /** An endpoint that an upstream may serve instead. */
 export type OptionalEndpoint = keyof typeof optionalAreas;
 
-/** Who serves one; `off`: nobody, its area is reserved nonetheless. */
+/** Who serves an area; `off`: no one does, but the area stays reserved. */
 export type ServedBy = 'own' | 'upstream' | 'off';
 
 /** The areas that Postern never forwards; `isUpstreams` says which endpoints are left to an upstream. */

@@ -222,7 +222,7 @@ function createInvalidatingWrites(
     unlinkIdentity: (id, ...rest) => changingUser(id, () => remote.unlinkIdentity(id, ...rest)),
     createApiKeyRecord: (wanted, change) =>
       changing(
-        // Without a result its id is unknown, and nobody has the key.
+        // Without a result its id is unknown, and no one has the key.
         (result) => ({ keys: [], users: [], newKeys: result === undefined ? [] : [result.key.id] }),
         () => remote.createApiKeyRecord(wanted, change),
       ),

@@ -54,7 +54,7 @@ export function createUserApiKeyCreate(options: ApiKeyCreateOptions): Endpoint {
   };
 }
 
-/** Nobody mints for a user who effectively holds more, nor what the user does not hold. */
+/** No one mints for a user who effectively holds more, or mints what the user does not hold. */
 function assertMayOwn(
   owner: UserRecord | undefined,
   rights: CallerRights,
