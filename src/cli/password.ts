@@ -26,10 +26,10 @@ export async function readPasswordHash({ terminal }: Call): Promise<string> {
   return hash;
 }
 
-function requirePassword(raw: string, minLength: number, username: string): string {
+async function requirePassword(raw: string, minLength: number, username: string): Promise<string> {
   const password = parsePassword(raw, minLength);
   if (typeof password === 'string') {
-    const fault = passwordFault(password, username);
+    const fault = await passwordFault(password, username);
     if (fault === undefined) return password;
     throw new Failure('failed', `the password ${fault}`);
   }

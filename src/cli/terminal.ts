@@ -1,6 +1,7 @@
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 import { escapeControls } from '../log/escape-controls.ts';
+import type { Awaitable } from '../stores/awaitable.ts';
 import { type Call, Failure, type Terminal } from './command.ts';
 
 /**
@@ -73,11 +74,11 @@ const newline = 0x0a;
 
 /**
  * Reads a password: on a terminal by two prompts without echo, else as the first line of standard input. `judge` gives
- * the password that is kept, or throws. Throws Failure when there is none, or the two differ.
+ * the password that is kept, or rejects. Throws Failure when there is none, or the two differ.
  */
 export async function readPassword(
   terminal: Pick<Terminal, 'stdin' | 'stderr'>,
-  judge: (raw: string) => string,
+  judge: (raw: string) => Awaitable<string>,
 ): Promise<string> {
   return terminal.stdin.isTTY ? promptTwice(terminal, judge) : judge(await readLine(terminal.stdin));
 }
@@ -92,11 +93,11 @@ export async function readSecret(
 
 function promptTwice(
   terminal: Pick<Terminal, 'stdin' | 'stderr'>,
-  judge: (raw: string) => string,
+  judge: (raw: string) => Awaitable<string>,
 ): Promise<string> {
   return prompting(terminal, async (ask) => {
-    const password = judge(await ask('Password: '));
-    if (judge(await ask('Repeat password: ')) === password) return password;
+    const password = await judge(await ask('Password: '));
+    if ((await judge(await ask('Repeat password: '))) === password) return password;
     throw new Failure('failed', 'the two passwords differ');
   });
 }

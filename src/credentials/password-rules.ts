@@ -1,9 +1,18 @@
 import { canonicalAccountName } from '../rules/account-name.ts';
 import { isCommonPassword } from './common-passwords.ts';
 
+/** Why a user may not have a password that is their name. */
+export const passwordIsName = 'must not be the user name';
+
 /** Why a password of the right length may not be set; undefined: it may. `username`: null where none is known. */
-export function passwordFault(password: string, username: string | null): string | undefined {
-  const canonical = canonicalAccountName(password);
-  if (username !== null && canonical === canonicalAccountName(username)) return 'must not be the user name';
-  return isCommonPassword(canonical) ? 'must not be a common password' : undefined;
+export async function passwordFault(password: string, username: string | null): Promise<string | undefined> {
+  if (username !== null && isUserName(password, username)) return passwordIsName;
+  return (await isCommonPassword(canonicalAccountName(password)))
+    ? 'must not be a common password'
+    : undefined;
+}
+
+/** Whether a password is the user's name, whatever its case, spelling and outer spaces. */
+export function isUserName(password: string, username: string): boolean {
+  return canonicalAccountName(password) === canonicalAccountName(username);
 }

@@ -6,7 +6,7 @@ import type { AddressThrottle } from '../credentials/throttle.ts';
 import { Refusal } from '../errors.ts';
 import type { Exchange } from '../http/exchange.ts';
 import type { Reply } from '../http/reply.ts';
-import { readJson } from '../input/json-body.ts';
+import { readJudgedJson } from '../input/json-body.ts';
 import { anonymous } from '../log/log.ts';
 import { canonicalAccountName, parseUsername } from '../rules/account-name.ts';
 import type { Records } from '../stores/records.ts';
@@ -17,7 +17,7 @@ import { type Audit, auditingThrottle } from './audit.ts';
 import { readTokenAlone } from './body-token.ts';
 import type { ChangeAudit } from './change-audit.ts';
 import type { Endpoint } from './endpoint.ts';
-import { assertAllowedPassword } from './password-rules.ts';
+import { passwordProblems } from './password-rules.ts';
 
 /** The body of an activation; any string is accepted as token here, because a wrong one is 401. */
 export function activationBody(minPasswordLength: number) {
@@ -60,8 +60,10 @@ export function createBootstrap(options: BootstrapOptions): Endpoint<'open'> {
       const { contentType } = exchange.head;
       const token = readTokenAlone(body, contentType);
       if (token !== undefined) await activation.assertToken(exchange, token);
-      const form = readJson(body, contentType, schema, { secret });
-      assertAllowedPassword(form.password, form.username, 'password');
+      const form = await readJudgedJson(body, contentType, schema, {
+        secret,
+        judge: ({ username, password }) => passwordProblems(password, username, 'password'),
+      });
       return activation.respond(exchange, form);
     },
   };

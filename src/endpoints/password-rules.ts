@@ -1,17 +1,14 @@
 import { passwordFault } from '../credentials/password-rules.ts';
-import { ValidationError } from '../errors.ts';
+import type { ValidationProblem } from '../errors.ts';
+import { valueError } from '../input/pydantic-problems.ts';
 
-/** Throws {@link ValidationError} for the field `field` of a body unless the password may be that user's. */
-export function assertAllowedPassword(password: string, username: string | null, field: string): void {
-  const fault = passwordFault(password, username);
-  if (fault === undefined) return;
-  throw new ValidationError([
-    {
-      type: 'value_error',
-      loc: ['body', field],
-      msg: `Value error, ${fault}`,
-      input: null,
-      ctx: { error: {} },
-    },
-  ]);
+/** The problems of a new password in the field `field` of a body, unless it may be that user's. */
+export async function passwordProblems(
+  password: string | null | undefined,
+  username: string | null | undefined,
+  field: string,
+): Promise<readonly ValidationProblem[]> {
+  if (typeof password !== 'string') return [];
+  const fault = await passwordFault(password, username ?? null);
+  return fault === undefined ? [] : [{ ...valueError(fault), loc: [field], input: null }];
 }

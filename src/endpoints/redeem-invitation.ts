@@ -6,7 +6,7 @@ import type { AddressThrottle } from '../credentials/throttle.ts';
 import { Refusal } from '../errors.ts';
 import type { Exchange } from '../http/exchange.ts';
 import type { Reply } from '../http/reply.ts';
-import { readJson } from '../input/json-body.ts';
+import { readJudgedJson } from '../input/json-body.ts';
 import { anonymous } from '../log/log.ts';
 import type { InvitationFound, InvitationRecords } from '../stores/invitation-records.ts';
 import type { UserRecord } from '../stores/user-records.ts';
@@ -14,7 +14,7 @@ import { auditingThrottle } from './audit.ts';
 import { readTokenAlone } from './body-token.ts';
 import type { ChangeAudit } from './change-audit.ts';
 import type { Endpoint } from './endpoint.ts';
-import { assertAllowedPassword } from './password-rules.ts';
+import { passwordProblems } from './password-rules.ts';
 import { invitationRedeem } from './users/invitation-schemas.ts';
 import { endSessions, type SessionEndOptions } from './users/user-changes.ts';
 
@@ -44,9 +44,12 @@ export function createRedeemInvitation(options: RedeemInvitationOptions): Endpoi
     async handle({ exchange, body }) {
       const { contentType } = exchange.head;
       const token = readTokenAlone(body, contentType);
-      if (token !== undefined) await redemption.assertToken(exchange, token);
-      const form = readJson(body, contentType, schema, { secret: ['token', 'password'] });
-      await redemption.assertPassword(form.token, form.password);
+      const invited = token === undefined ? undefined : await redemption.requireInvited(exchange, token);
+      // What the rules refuse does not consume the invitation.
+      const form = await readJudgedJson(body, contentType, schema, {
+        secret: ['token', 'password'],
+        judge: ({ password }) => passwordProblems(password, invited?.user.username, 'password'),
+      });
       return redemption.respond(exchange, form.token, form.password);
     },
   };
@@ -60,20 +63,18 @@ class Redemption {
     this.#options = options;
   }
 
-  /** One response for unknown, used and expired, and for what may no longer be given; before any other problem. */
-  async assertToken(exchange: Exchange, token: string): Promise<void> {
+  /**
+   * Who is invited. One refusal for unknown, used and expired, and for what may no longer be given; before any other
+   * problem.
+   */
+  async requireInvited(exchange: Exchange, token: string): Promise<UserRecord> {
     const { records, throttle, audit } = this.#options;
     const counted = throttle.attempt(exchange.address);
     const attempt = await auditingThrottle(counted, audit, exchange, 'invitation_failed');
     const invitation = await records.findInvitation(invitationHash(token));
     if (!this.#isRedeemable(invitation)) throw this.#refused(exchange, invitation);
     await attempt.giveBack();
-  }
-
-  /** What the rules refuse does not consume the invitation. */
-  async assertPassword(token: string, password: string): Promise<void> {
-    const invitation = await this.#options.records.findInvitation(invitationHash(token));
-    assertAllowedPassword(password, invitation?.found.user.username ?? null, 'password');
+    return invitation.found;
   }
 
   async respond(exchange: Exchange, token: string, rawPassword: string): Promise<Reply> {
@@ -97,7 +98,7 @@ class Redemption {
     return { status: 204 };
   }
 
-  #isRedeemable(invitation: InvitationFound | undefined): boolean {
+  #isRedeemable(invitation: InvitationFound | undefined): invitation is InvitationFound {
     const { holdings, now } = this.#options;
     return invitation !== undefined && isRedeemable(invitation, holdings, now());
   }

@@ -5,7 +5,7 @@ import { type PasswordHasher, parsePassword } from '../credentials/passwords.ts'
 import type { Principal } from '../credentials/principal.ts';
 import type { LoginThrottle } from '../credentials/throttle.ts';
 import { Refusal } from '../errors.ts';
-import { readJson } from '../input/json-body.ts';
+import { readJudgedJson } from '../input/json-body.ts';
 import { canonicalAccountName } from '../rules/account-name.ts';
 import type { Records } from '../stores/records.ts';
 import type { Changed } from '../stores/scope-set-records.ts';
@@ -15,7 +15,7 @@ import { actorOf } from './audit.ts';
 import { callerRefOf } from './caller-ref.ts';
 import type { ChangeAudit } from './change-audit.ts';
 import type { Call, Endpoint } from './endpoint.ts';
-import { assertAllowedPassword } from './password-rules.ts';
+import { passwordProblems } from './password-rules.ts';
 import { assertUnmanaged, endSessions, type SessionEndOptions, userEntry } from './users/user-changes.ts';
 
 const secret = ['current_password', 'new_password'] as const;
@@ -52,8 +52,10 @@ export function createSelfPassword(options: SelfPasswordOptions): Endpoint<'sess
     guard: 'session',
     async handle(call) {
       const { exchange, principal } = call;
-      const form = readJson(call.body, exchange.head.contentType, schema, { secret });
-      assertAllowedPassword(form.new_password, principal.username, 'new_password');
+      const form = await readJudgedJson(call.body, exchange.head.contentType, schema, {
+        secret,
+        judge: (fields) => passwordProblems(fields.new_password, principal.username, 'new_password'),
+      });
       const found = await requireCurrentPassword(options, call, form.current_password);
       assertUnmanaged(found);
       const passwordHash = await passwords.hash(

@@ -1,9 +1,9 @@
 import type { z } from 'zod';
-import { ValidationError } from '../errors.ts';
+import { ValidationError, type ValidationProblem } from '../errors.ts';
 import { parseJson } from './json-parser.ts';
 import { utf8MediaType } from './media-type.ts';
 import { missing, notAnObject } from './pydantic-problems.ts';
-import { type SecretOptions, validate } from './validate.ts';
+import { type SecretOptions, validate, validFields } from './validate.ts';
 
 /**
  * Reads the body of a JSON endpoint: content type, then syntax, then fields.
@@ -18,15 +18,38 @@ export function readJson<S extends z.ZodObject>(
   schema: S,
   options: SecretOptions = {},
 ): z.output<S> {
+  const { value, memberNames } = parseBody(bytes, contentType, options);
+  return validate(schema, value, { loc: 'body', memberNames, ...options });
+}
+
+/** Judges fields by what the schema doesn't know; gives their problems, with the path in the body as `loc`. */
+export type FieldJudge<S extends z.ZodObject> = (
+  fields: Partial<z.output<S>>,
+) => Promise<readonly ValidationProblem[]>;
+
+/**
+ * As {@link readJson}, for fields that are also judged by what is stored. `judge` is given the fields that have no problem
+ * by themselves; what it finds is reported together with the problems of all others.
+ */
+export async function readJudgedJson<S extends z.ZodObject>(
+  bytes: Uint8Array,
+  contentType: string | undefined,
+  schema: S,
+  { judge, ...options }: SecretOptions & { readonly judge: FieldJudge<S> },
+): Promise<z.output<S>> {
+  const { value, memberNames } = parseBody(bytes, contentType, options);
+  const further = await judge(validFields(schema, value));
+  return validate(schema, value, { loc: 'body', memberNames, further, ...options });
+}
+
+function parseBody(bytes: Uint8Array, contentType: string | undefined, { secret = [] }: SecretOptions) {
   if (!isJson(utf8MediaType(contentType))) {
     // In an unparsed body the fields can't be told apart, so one secret hides everything.
-    const hidden = (options.secret ?? []).length > 0;
-    const text = hidden ? null : new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);
+    const text = secret.length > 0 ? null : new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);
     throw new ValidationError([{ ...notAnObject, loc: ['body'], input: text }]);
   }
   if (bytes.length === 0) throw new ValidationError([{ ...missing, loc: ['body'], input: null }]);
-  const { value, memberNames } = parseJson(bytes);
-  return validate(schema, value, { loc: 'body', memberNames, ...options });
+  return parseJson(bytes);
 }
 
 function isJson(mediaType: string | null): boolean {

@@ -126,7 +126,7 @@ function literalError(values: readonly unknown[]): Finding {
   return { type: 'literal_error', msg: `Input should be ${expected}`, ctx: { expected } };
 }
 
-/** FastAPI serialises its exception as `{}`. */
-function valueError(message: string): Finding {
+/** What a rule of the application finds. FastAPI serialises its exception as `{}`. */
+export function valueError(message: string): Finding {
   return { type: 'value_error', msg: `Value error, ${message}`, ctx: { error: {} } };
 }

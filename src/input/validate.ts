@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import { ValidationError, type ValidationProblem } from '../errors.ts';
 import {
   extraForbidden,
@@ -21,6 +21,8 @@ export interface ValidateOptions extends SecretOptions {
   readonly memberNames?: readonly string[];
   /** Names that were repeated; their value is a list. */
   readonly repeated?: ReadonlySet<string>;
+  /** Problems that were found otherwise, with the path in the input as `loc`; the schema's of the same value go first. */
+  readonly further?: readonly ValidationProblem[];
 }
 
 /** The maximum number of problems reported, so that a response isn't many times as long as its request. */
@@ -54,10 +56,22 @@ export function validate<S extends z.ZodObject>(
     ...issues
       .filter((issue) => issue.code !== 'unrecognized_keys')
       .map((issue) => problemOf(issue, input, options)),
+    ...(options.further ?? []),
   ];
   const all = [...onePerValue(inFieldOrder(problems, fieldNames)), ...unknownFields(issues, input, options)];
   if (parsed.success && all.length === 0) return parsed.data;
   throw new ValidationError(all.slice(0, maxProblems).map((problem) => published(problem, options)));
+}
+
+/** The values of the fields that have no problem of their own, whatever is wrong with the others. */
+export function validFields<S extends z.ZodObject>(schema: S, input: unknown): Partial<z.output<S>> {
+  if (!isObject(input)) return {};
+  const fields: Record<string, unknown> = {};
+  for (const [name, field] of Object.entries(schema.shape)) {
+    const parsed = z.safeParse(field, input[name]);
+    if (parsed.success && unicodeProblems(input[name], [name]).length === 0) fields[name] = parsed.data;
+  }
+  return fields as Partial<z.output<S>>;
 }
 
 function problemOf(issue: z.core.$ZodIssue, input: object, options: ValidateOptions): ValidationProblem {

@@ -6,13 +6,13 @@ import { Refusal } from '../../errors.ts';
 import { entityTagOf } from '../../http/if-match.ts';
 import type { Reply } from '../../http/reply.ts';
 import { everyProblem } from '../../input/every-problem.ts';
-import { readJson } from '../../input/json-body.ts';
+import { readJudgedJson } from '../../input/json-body.ts';
 import { readQuery } from '../../input/query.ts';
 import type { Records } from '../../stores/records.ts';
 import type { UserRecord } from '../../stores/user-records.ts';
 import { type Audit, actorOf } from '../audit.ts';
 import type { Call, Endpoint } from '../endpoint.ts';
-import { requireScopeSets } from '../scope-set-ids.ts';
+import { scopeSetProblems } from '../scope-set-ids.ts';
 import { apiKeyWriteCreate, hydrateQuery } from './api-key-schemas.ts';
 import { type KeyOwner, Minting, type MintingOptions } from './minting.ts';
 import { presentApiKey } from './present-api-key.ts';
@@ -75,11 +75,13 @@ function createResponse(options: ApiKeyCreateOptions): (call: Call, owner: KeyOw
   const schema = apiKeyWriteCreate({ catalogue: [...catalogue].sort(), maxLifetimeMs, now });
   return async (call, owner) => {
     const { exchange, principal, body } = call;
-    const [{ hydrate }, form] = everyProblem(
+    const [{ hydrate }, form] = await everyProblem(
       () => readQuery(exchange.query, hydrateQuery),
-      () => readJson(body, exchange.head.contentType, schema),
+      () =>
+        readJudgedJson(body, exchange.head.contentType, schema, {
+          judge: ({ scope_sets }) => scopeSetProblems(records, scope_sets),
+        }),
     );
-    await requireScopeSets(records, form.scope_sets);
     const about = { actor: actorOf(principal), subject: owner.id };
     const { listed, raw } = await new Minting(form, owner, options).mint(call).catch((error) => {
       if (error instanceof Refusal && error.status < 500 && error.status !== 404)

@@ -1,19 +1,20 @@
 import { uuidv7 } from 'uuidv7';
 import type { z } from 'zod';
 import { entityTagOf } from '../../http/if-match.ts';
-import { readJson } from '../../input/json-body.ts';
+import { readJudgedJson } from '../../input/json-body.ts';
 import { canonicalAccountName, parseUsername } from '../../rules/account-name.ts';
 import type { NewUserRecord, UserRecord } from '../../stores/user-records.ts';
 import { actorOf } from '../audit.ts';
 import { callerRefOf } from '../caller-ref.ts';
 import type { Endpoint } from '../endpoint.ts';
-import { requireScopeSets } from '../scope-set-ids.ts';
+import { passwordProblems } from '../password-rules.ts';
+import { scopeSetProblems } from '../scope-set-ids.ts';
 import { presentUser } from './present-user.ts';
 import {
   assertMayChange,
-  fieldProblem,
   hashPassword,
   needed,
+  passwordOfService,
   type UserChangeOptions,
 } from './user-changes.ts';
 import { createdUserEntries } from './user-events.ts';
@@ -28,15 +29,15 @@ export function createUserCreate(options: UserChangeOptions): Endpoint {
     path: '/api/admin/users',
     guard: { scopes: needed },
     async handle({ exchange, principal, body }) {
-      const form = readJson(body, exchange.head.contentType, schema, { secret: secretFields });
-      if (form.kind === 'service' && typeof form.password === 'string')
-        throw fieldProblem('password', 'a service has none', null);
-      await requireScopeSets(records, form.scope_sets);
-      const record = newRecord(
-        form,
-        await hashPassword(options, form.password ?? null, form.username),
-        options.now(),
-      );
+      const form = await readJudgedJson(body, exchange.head.contentType, schema, {
+        secret: secretFields,
+        judge: async ({ kind, username, password, scope_sets }) => [
+          ...(kind === 'service' && typeof password === 'string' ? [passwordOfService] : []),
+          ...(await scopeSetProblems(records, scope_sets)),
+          ...(await passwordProblems(password, username, 'password')),
+        ],
+      });
+      const record = newRecord(form, await hashPassword(options, form.password ?? null), options.now());
       const created = await records.createUserRecord({
         caller: callerRefOf(principal),
         decide(_, caller) {

@@ -1,5 +1,6 @@
-import { Refusal } from '../../errors.ts';
-import { readJson } from '../../input/json-body.ts';
+import { Refusal, type ValidationProblem } from '../../errors.ts';
+import { readJudgedJson } from '../../input/json-body.ts';
+import { valueError } from '../../input/pydantic-problems.ts';
 import { readQuery } from '../../input/query.ts';
 import type { AuditEventName } from '../../log/audit-events.ts';
 import type { UserIdentityRecords } from '../../stores/user-identity-records.ts';
@@ -13,7 +14,6 @@ import {
   assertMayChange,
   assertUnmanaged,
   endSessions,
-  fieldProblem,
   needed,
   type UserChangeOptions,
   userEntry,
@@ -44,19 +44,26 @@ export function createUserIdentityList({ records, providerOf }: UserIdentityOpti
 export function createUserIdentityLink(options: UserIdentityOptions): Endpoint {
   const { records, issuers, changeAudit } = options;
   const schema = identityLink([...issuers.keys()]);
+
+  async function judgeProvider(id: string, provider: string): Promise<readonly ValidationProblem[]> {
+    const problem = (message: string) => [{ ...valueError(message), loc: ['provider'], input: provider }];
+    if (!issuers.has(provider)) return problem('no provider is configured');
+    const found = await records.findUserRecord(id);
+    return found?.user.kind === 'service' ? problem("a service can't sign in") : [];
+  }
+
   return {
     method: 'POST',
     path: '/api/admin/users/{id}/identities',
     guard: { scopes: needed },
     async handle({ exchange, principal, id, body }) {
-      const { provider, subject } = readJson(body, exchange.head.contentType, schema);
-      const issuer = issuers.get(provider);
-      if (issuer === undefined) throw fieldProblem('provider', 'no provider is configured', provider);
+      const { provider, subject } = await readJudgedJson(body, exchange.head.contentType, schema, {
+        judge: async (fields) => (fields.provider === undefined ? [] : judgeProvider(id, fields.provider)),
+      });
+      const issuer = issuers.get(provider)!;
       const linked = await records.linkUserIdentity(id, {
         caller: callerRefOf(principal),
         decide(found, caller) {
-          if (found.user.kind === 'service')
-            throw fieldProblem('provider', "a service can't sign in", provider);
           assertMayChange(options, caller, found);
           assertUnmanaged(found);
           return { issuer, subject };

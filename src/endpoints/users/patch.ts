@@ -1,23 +1,26 @@
 import type { z } from 'zod';
-import { Refusal } from '../../errors.ts';
+import { isUserName, passwordIsName } from '../../credentials/password-rules.ts';
+import { Refusal, type ValidationProblem } from '../../errors.ts';
 import { assertIfMatch, entityTagOf } from '../../http/if-match.ts';
-import { readJson } from '../../input/json-body.ts';
+import { readJudgedJson } from '../../input/json-body.ts';
+import { valueError } from '../../input/pydantic-problems.ts';
 import { canonicalAccountName, parseUsername } from '../../rules/account-name.ts';
 import type { Changed } from '../../stores/scope-set-records.ts';
 import type { UserRecord, UserRecordChanges } from '../../stores/user-records.ts';
 import { actorOf } from '../audit.ts';
 import { callerRefOf } from '../caller-ref.ts';
 import type { Endpoint } from '../endpoint.ts';
-import { assertAllowedPassword } from '../password-rules.ts';
-import { requireScopeSets } from '../scope-set-ids.ts';
+import { passwordProblems } from '../password-rules.ts';
+import { scopeSetProblems } from '../scope-set-ids.ts';
 import { presentUser } from './present-user.ts';
 import {
   assertMayChange,
+  assertNoProblems,
   assertUnmanaged,
   endSessions,
-  fieldProblem,
   hashPassword,
   needed,
+  passwordOfService,
   type UserChangeOptions,
 } from './user-changes.ts';
 import { changedUserEntries } from './user-events.ts';
@@ -34,15 +37,23 @@ export function createUserPatch(options: UserChangeOptions): Endpoint {
     path: '/api/admin/users/{id}',
     guard: { scopes: needed },
     async handle({ exchange, principal, id, body }) {
-      const patch = readJson(body, exchange.head.contentType, schema, { secret: secretFields });
-      await requireScopeSets(records, patch.scope_sets ?? []);
-      const changes = changesOf(patch, await hashPassword(options, patch.password, patch.username ?? null));
+      const patch = await readJudgedJson(body, exchange.head.contentType, schema, {
+        secret: secretFields,
+        judge: async (fields) => {
+          const found = isAboutFound(fields) ? await records.findUserRecord(id) : undefined;
+          return [
+            ...(found === undefined ? [] : problemsWith(found, fields)),
+            ...(await scopeSetProblems(records, fields.scope_sets)),
+            ...(await passwordProblems(fields.password, fields.username, 'password')),
+          ];
+        },
+      });
+      const changes = changesOf(patch, await hashPassword(options, patch.password));
       const changed = await records.changeUserRecord(id, {
         caller: callerRefOf(principal),
         decide(found, caller) {
-          assertFitsKind(found, patch);
-          if (typeof patch.password === 'string')
-            assertAllowedPassword(patch.password, patch.username ?? found.user.username, 'password');
+          // The name may be another by now.
+          assertNoProblems(problemsWith(found, patch));
           assertIfMatch(exchange.head, found.user);
           assertMayChange(options, caller, found, {
             scopes: addedTo(found.user.scopes, patch.scopes),
@@ -78,11 +89,24 @@ function changesOf(patch: UserPatch, passwordHash: string | null | undefined): U
   };
 }
 
-function assertFitsKind({ user }: UserRecord, { kind, password }: UserPatch): void {
+/** Whether some of it can only be judged by the user it is about. */
+function isAboutFound({ kind, password }: Partial<UserPatch>): boolean {
+  return kind !== undefined || typeof password === 'string';
+}
+
+/** What of a patch doesn't fit its user. */
+function problemsWith(
+  { user }: UserRecord,
+  { kind, username, password }: Partial<UserPatch>,
+): readonly ValidationProblem[] {
+  const problems: ValidationProblem[] = [];
   if (kind !== undefined && kind !== user.kind)
-    throw fieldProblem('kind', 'the kind of a user never changes', kind);
-  if (user.kind === 'service' && typeof password === 'string')
-    throw fieldProblem('password', 'a service has none', null);
+    problems.push({ ...valueError('the kind of a user never changes'), loc: ['kind'], input: kind });
+  if (typeof password !== 'string') return problems;
+  if (user.kind === 'service') problems.push(passwordOfService);
+  else if (isUserName(password, username ?? user.username))
+    problems.push({ ...valueError(passwordIsName), loc: ['password'], input: null });
+  return problems;
 }
 
 function addedTo(own: readonly string[], wanted: readonly string[] = []): readonly string[] {

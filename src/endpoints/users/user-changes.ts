@@ -2,8 +2,9 @@ import { rightsOf } from '../../administration/caller-rights.ts';
 import { assertHolds } from '../../administration/no-way-up.ts';
 import type { Held } from '../../credentials/holdings.ts';
 import { type PasswordHasher, parsePassword } from '../../credentials/passwords.ts';
-import { Refusal, ValidationError } from '../../errors.ts';
+import { Refusal, ValidationError, type ValidationProblem } from '../../errors.ts';
 import type { Exchange } from '../../http/exchange.ts';
+import { valueError } from '../../input/pydantic-problems.ts';
 import type { AuditEventName } from '../../log/audit-events.ts';
 import type { Actor } from '../../log/log.ts';
 import { isUnavailable } from '../../stores/breaker.ts';
@@ -14,7 +15,6 @@ import type { UserRecord } from '../../stores/user-records.ts';
 import { type Audit, actorOf } from '../audit.ts';
 import type { ChangeAudit, ChangeEntry } from '../change-audit.ts';
 import type { Call } from '../endpoint.ts';
-import { assertAllowedPassword } from '../password-rules.ts';
 import type { PresentUserOptions } from './present-user.ts';
 import { entryAbout } from './user-events.ts';
 
@@ -35,7 +35,7 @@ export interface SessionEndOptions {
 export interface UserChangeOptions extends PresentUserOptions, SessionEndOptions {
   readonly records: Pick<
     Records,
-    'createUserRecord' | 'changeUserRecord' | 'removeUserRecord' | 'findScopeSets'
+    'findUserRecord' | 'createUserRecord' | 'changeUserRecord' | 'removeUserRecord' | 'findScopeSets'
   >;
   readonly catalogue: ReadonlySet<string>;
   readonly passwords: Pick<PasswordHasher, 'hash'>;
@@ -62,20 +62,24 @@ export function assertUnmanaged({ user }: UserRecord): void {
   if (user.managed) throw new Refusal('managed');
 }
 
-/** The problem of one field of a body. */
-export function fieldProblem(field: string, message: string, input: unknown): ValidationError {
-  return new ValidationError([
-    { type: 'value_error', loc: ['body', field], msg: `Value error, ${message}`, input, ctx: { error: {} } },
-  ]);
+/** Throws {@link ValidationError} if there are problems of a body's fields. */
+export function assertNoProblems(problems: readonly ValidationProblem[]): void {
+  if (problems.length > 0)
+    throw new ValidationError(problems.map((problem) => ({ ...problem, loc: ['body', ...problem.loc] })));
 }
+
+/** The problem of a password for a service. */
+export const passwordOfService: ValidationProblem = {
+  ...valueError('a service has none'),
+  loc: ['password'],
+  input: null,
+};
 
 /** The hash of a password of a body; null and undefined stay. */
 export async function hashPassword<None extends null | undefined>(
   { passwords, minPasswordLength }: UserChangeOptions,
   raw: string | None,
-  username: string | null,
 ): Promise<string | None> {
-  if (typeof raw === 'string') assertAllowedPassword(raw, username, 'password');
   return typeof raw === 'string' ? passwords.hash(parsePassword(raw, minPasswordLength) as string) : raw;
 }
 
