@@ -3,24 +3,26 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import t, { type Test } from 'tap';
 import type { ApiResponse } from '../support/api-client.ts';
-import { judgeExactKeys, judgeOneDeletion, type KeyCalls } from '../support/exact-keys.ts';
+import { type CallKeys, judgeExactKeys, judgeOneDeletion } from '../support/exact-keys.ts';
 import { isLong } from '../support/gateway-under-load.ts';
-import { startKeyAdministration } from '../support/key-administration.ts';
+import { keysPath, startKeyAdministration } from '../support/key-administration.ts';
 
 const rounds = isLong ? 100 : 5;
 
-/** A gateway, and the calls about keys there. */
-async function startKeyCalls(t: Test): Promise<KeyCalls> {
-  const { call, mint } = await startKeyAdministration(t);
-  return { call, mint: async () => (await mint()).id };
+const scopes = ['store:read'];
+
+/** The keys of a new gateway. */
+async function startKeyCalls(t: Test): Promise<CallKeys> {
+  const { api, asAdministrator } = await startKeyAdministration(t);
+  return (method, path, json) => api.send({ method, path: keysPath + path, json, ...asAdministrator });
 }
 
 t.test('64 creations and deletions at a time stay exact, with lists in between', async (t) => {
-  await judgeExactKeys(t, await startKeyCalls(t), rounds);
+  await judgeExactKeys(t, await startKeyCalls(t), scopes, rounds);
 });
 
 t.test('of 64 parallel deletions of the same key one succeeds', async (t) => {
-  await judgeOneDeletion(t, await startKeyCalls(t));
+  await judgeOneDeletion(t, await startKeyCalls(t), scopes);
 });
 
 t.test('a key deleted with its children leaves none, not even one minted at that moment', async (t) => {

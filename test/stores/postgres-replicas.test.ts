@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap';
-import { judgeExactKeys, judgeOneDeletion } from '../support/exact-keys.ts';
+import { type CallKeys, judgeExactKeys, judgeOneDeletion } from '../support/exact-keys.ts';
 import { administrator, bootstrapToken } from '../support/gateway.ts';
 import type { GatewayProcess } from '../support/gateway-process.ts';
 import { isLong } from '../support/gateway-under-load.ts';
@@ -85,10 +85,10 @@ if (requirePostgres(t)) {
     };
 
     await t.test('64 creations and deletions at a time stay exact', { timeout }, async (t) => {
-      const mint = async () => (await next().mintKey(bearer, { label: 'a key', scopes })).id;
-      const call = (method: string, path: string) => next().send({ method, path: keysPath + path, bearer });
-      await judgeExactKeys(t, { mint, call }, rounds);
-      await judgeOneDeletion(t, { mint, call });
+      const call: CallKeys = (method, path, json) =>
+        next().send({ method, path: keysPath + path, bearer, json });
+      await judgeExactKeys(t, call, scopes, rounds);
+      await judgeOneDeletion(t, call, scopes);
     });
 
     await t.test('a key works everywhere on its first use', { timeout }, async (t) => {

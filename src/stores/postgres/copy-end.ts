@@ -1,10 +1,10 @@
 import { describeAddress } from '../../config/postgres-address.ts';
 import type { CopyEnd, Row } from '../sql/copy-end.ts';
 import { createClientConfig, type PostgresAccess } from './client-config.ts';
-import { beginSnapshot, beginWrite, inTransaction } from './database.ts';
 import { migratePostgres, requireMigrated } from './migrate.ts';
 import { withStoreName } from './open-failure.ts';
 import { openSessionPool, type Session } from './pool.ts';
+import { beginSnapshot, beginWrite, inTransaction } from './transaction.ts';
 
 /** How long one statement may take, and the whole copy, ms. */
 const statementTimeoutMs = 60_000;

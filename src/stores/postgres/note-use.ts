@@ -1,6 +1,6 @@
 import type { Records } from '../records.ts';
-import { retryConflicts } from './database.ts';
 import type { SessionPool } from './pool.ts';
+import { retryConflicts } from './transaction.ts';
 
 /** How many uses one statement records: a few milliseconds. */
 const batchSize = 500;

@@ -20,9 +20,9 @@ export type PostgresValue = Value | readonly string[] | readonly number[];
 export interface SessionPool {
   /**
    * Calls `work` with a connection. Rejects `store_unavailable` when there is none, or the work isn't done, within the
-   * timeout; and at once when too many calls are waiting.
+   * timeout; and at once when too many calls are waiting. The timeout is in ms, by default that of the pool.
    */
-  use<T>(work: (session: Session) => Promise<T>): Promise<T>;
+  use<T>(work: (session: Session) => Promise<T>, timeoutMs?: number): Promise<T>;
   load(): PoolLoad;
   close(): Promise<void>;
 }
@@ -78,9 +78,9 @@ class CheckedPool implements SessionPool {
     });
   }
 
-  async use<T>(work: (session: Session) => Promise<T>): Promise<T> {
+  async use<T>(work: (session: Session) => Promise<T>, timeoutMs = this.#timeoutMs): Promise<T> {
     if (this.#pool.waitingCount >= maxWaiting) throw unavailable('too many queries waiting');
-    const deadline = performance.now() + this.#timeoutMs;
+    const deadline = performance.now() + timeoutMs;
     try {
       return await this.#useOnce(work, deadline).catch((error) => {
         const isLost = error instanceof PostgresFailure && error.kind === 'unavailable';

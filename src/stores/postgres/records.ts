@@ -8,6 +8,7 @@ import { CheckedClient } from './checked-client.ts';
 import { createClientConfig, type PostgresAccess } from './client-config.ts';
 import { createPostgresDatabase } from './database.ts';
 import { unavailable } from './failures.ts';
+import { GroupedWrites } from './grouped-writes.ts';
 import { migratePostgres } from './migrate.ts';
 import { createNoteUse } from './note-use.ts';
 import { type Epoch, openSessionPool, type SessionPool } from './pool.ts';
@@ -48,7 +49,7 @@ export function createPostgresRecords(options: PostgresRecordsOptions): Postgres
   const { access, now, maxConnections, timeoutMs } = options;
   const config = createClientConfig(access, { timeoutMs });
   const epoch: Epoch = { current: 0 };
-  const writers = openSessionPool({ config, max: 1, timeoutMs, epoch });
+  const writer = openSessionPool({ config, max: 1, timeoutMs, epoch });
   const readers = openSessionPool({
     config,
     max: Math.max(maxConnections - 1, 1),
@@ -58,7 +59,8 @@ export function createPostgresRecords(options: PostgresRecordsOptions): Postgres
     repeats: true,
   });
   const channel = changeChannel(access.address.schema);
-  const database = createPostgresDatabase({ readers, writers, channel });
+  const writes = new GroupedWrites({ pool: writer, channel, timeoutMs });
+  const database = createPostgresDatabase({ readers, writes });
 
   return {
     ...createSqlRecords(database, now),
@@ -67,11 +69,14 @@ export function createPostgresRecords(options: PostgresRecordsOptions): Postgres
       const { version, mark } = await readers.use((session) => readStoreState(session.query, null));
       return { version, mark };
     },
-    poolLoad: () => sumOf(readers.load(), writers.load()),
+    poolLoad: () => {
+      const { busy, free, waiting } = sumOf(readers.load(), writer.load());
+      return { busy, free, waiting: waiting + writes.waiting };
+    },
     ping: () => ping(readers, epoch),
     backup: () => Promise.reject(new Error('back up a PostgreSQL store with pg_dump')),
     async close() {
-      await Promise.all([readers.close(), writers.close()]);
+      await Promise.all([readers.close(), writer.close()]);
     },
   };
 }

@@ -1,0 +1,185 @@
+import type { RecordsChange } from '../change-feed.ts';
+import type { Steps } from '../sql/steps.ts';
+import { announceChange } from './change-log.ts';
+import { formatHints, notifiedHints } from './changes.ts';
+import { asRefusal, PostgresFailure, unavailable } from './failures.ts';
+import type { Session, SessionPool } from './pool.ts';
+import { beginWrite, follow, inTransaction, type Progress, retryConflicts } from './transaction.ts';
+
+export interface GroupedWritesOptions {
+  /** With one connection: writers wait for each other anyway, and so leave the other connections to readers. */
+  readonly pool: SessionPool;
+  /** The channel on which changes are notified. */
+  readonly channel: string;
+  /** How long one write may take, ms. */
+  readonly timeoutMs: number;
+}
+
+interface Write {
+  readonly steps: () => Steps<unknown>;
+  /** As by `performance.now()`: it is refused then if it is still waiting, and its transaction has to end by then. */
+  readonly deadline: number;
+  readonly resolve: (result: unknown) => void;
+  readonly reject: (error: unknown) => void;
+  readonly timer: NodeJS.Timeout;
+}
+
+/** Each has some milliseconds of work; more would only wait until they time out. */
+const maxWaiting = 128;
+/** How long a write may take longer because it waits for others, ms. */
+const waitMs = 300;
+/** How many writes share a transaction at most: tens of milliseconds, during which other processes wait. */
+const maxGroup = 16;
+
+/**
+ * Writes, serialised across all processes. Those that are called for while another is being made wait for it, and then
+ * share one transaction: its lock, its commit and its notification are paid for once. Each is whole or not at all, and has
+ * its own result: one that throws before it has written anything leaves the others alone; for any other the transaction
+ * is rolled back and each is made by itself.
+ *
+ * A transaction that changes what may be cached leads to the next version and notifies it in the same transaction: in
+ * the order of versions, and only when it is committed. Whether a write that was refused with `store_unavailable` happened
+ * is unknown: the reply to its COMMIT may have been lost. It is atomic, and the caller may try again.
+ */
+export class GroupedWrites {
+  readonly #pool: SessionPool;
+  readonly #channel: string;
+  readonly #timeoutMs: number;
+  #waiting: Write[] = [];
+  #isWriting = false;
+
+  constructor({ pool, channel, timeoutMs }: GroupedWritesOptions) {
+    this.#pool = pool;
+    this.#channel = channel;
+    this.#timeoutMs = timeoutMs;
+  }
+
+  /** How many are waiting for others. */
+  get waiting(): number {
+    return this.#waiting.length;
+  }
+
+  /** Makes a write; also rejects with what its steps throw. They may be run more than once. */
+  write<T>(steps: () => Steps<T>): Promise<T> {
+    if (this.#waiting.length >= maxWaiting) return Promise.reject(unavailable('too many writes waiting'));
+    return new Promise<T>((resolve, reject) => {
+      const longestMs = this.#timeoutMs + (this.#isWriting ? waitMs : 0);
+      const write: Write = {
+        steps,
+        deadline: performance.now() + longestMs,
+        resolve: (result) => resolve(result as T),
+        reject,
+        timer: setTimeout(() => this.#giveUp(write), longestMs),
+      };
+      this.#waiting.push(write);
+      if (!this.#isWriting) void this.#writeAll();
+    });
+  }
+
+  #giveUp(write: Write): void {
+    const { length } = this.#waiting;
+    this.#waiting = this.#waiting.filter((waiting) => waiting !== write);
+    // What has begun ends by itself.
+    if (this.#waiting.length < length) write.reject(timedOut());
+  }
+
+  async #writeAll(): Promise<void> {
+    this.#isWriting = true;
+    while (this.#waiting.length > 0) {
+      const group = this.#takeGroup();
+      const isDone = group.length > 1 && (await this.#writeTogether(group));
+      if (!isDone) for (const write of group) await this.#writeAlone(write);
+    }
+    this.#isWriting = false;
+  }
+
+  /** The next that are still in time. */
+  #takeGroup(): readonly Write[] {
+    const taken = this.#waiting.splice(0, maxGroup);
+    const now = performance.now();
+    for (const { timer, deadline, reject } of taken) {
+      clearTimeout(timer);
+      if (deadline <= now) reject(timedOut());
+    }
+    return taken.filter(({ deadline }) => deadline > now);
+  }
+
+  /** False: nothing happened, because one of them has to be rolled back. */
+  async #writeTogether(group: readonly Write[]): Promise<boolean> {
+    try {
+      const settlements = await this.#pool.use(async (session) => {
+        try {
+          return await inTransaction(session, beginWrite, () => makeAll(session, group, this.#channel));
+        } catch (error) {
+          if (isOfServer(error)) throw error;
+          return null;
+        }
+      }, this.#remainingMs(group));
+      for (const settle of settlements ?? []) settle();
+      return settlements !== null;
+    } catch (error) {
+      for (const { reject } of group) reject(error);
+      return true;
+    }
+  }
+
+  async #writeAlone(write: Write): Promise<void> {
+    try {
+      // The others of its group may have taken long.
+      if (write.deadline <= performance.now()) throw timedOut();
+      const [settle] = await this.#pool.use(
+        (session) =>
+          retryConflicts(() =>
+            inTransaction(session, beginWrite, () => makeAll(session, [write], this.#channel)),
+          ),
+        this.#remainingMs([write]),
+      );
+      settle!();
+    } catch (error) {
+      write.reject(error);
+    }
+  }
+
+  #remainingMs(group: readonly Write[]): number {
+    const deadline = Math.min(...group.map((write) => write.deadline));
+    return Math.min(deadline - performance.now(), this.#timeoutMs);
+  }
+}
+
+const timedOut = () => unavailable('timed out waiting for other writes');
+
+/** Makes them in the transaction of a session, and commits; gives how to settle each. Rejects when one has to be rolled back. */
+async function makeAll(
+  session: Session,
+  group: readonly Write[],
+  channel: string,
+): Promise<readonly (() => void)[]> {
+  const settlements: (() => void)[] = [];
+  const changes: RecordsChange[] = [];
+  let hasWritten = false;
+  for (const { steps, resolve, reject } of group) {
+    const progress: Progress = { changes: [], hasWritten: false };
+    try {
+      const result = await follow(session, steps(), progress);
+      settlements.push(() => resolve(result));
+    } catch (error) {
+      if (error instanceof PostgresFailure || progress.hasWritten) throw error;
+      settlements.push(() => reject(asRefusal(error)));
+      continue;
+    }
+    changes.push(...progress.changes);
+    hasWritten ||= progress.hasWritten;
+  }
+  if (changes.length > 0) {
+    const hints = formatHints(changes);
+    await session.query(announceChange, [channel, hints, notifiedHints(hints)]);
+  }
+  // If nothing was written there is no need to wait for the disk.
+  await session.execute(hasWritten ? 'COMMIT' : 'ROLLBACK');
+  return settlements;
+}
+
+/** Whether it says something about the server or the connection, not about a single write. */
+function isOfServer(error: unknown): boolean {
+  return error instanceof PostgresFailure && error.kind !== 'invalid' && error.kind !== 'conflict';
+}
