@@ -4,6 +4,7 @@ import type { Config } from '../config/schema.ts';
 import { parseRecordsAddress, type RecordsAddress } from '../config/store-addresses.ts';
 import { openCopySource, openCopyTarget, type RecordsLocation } from '../gateway/stores.ts';
 import { commandLine } from '../log/log.ts';
+import type { AuditOf } from '../stores/audit.ts';
 import { CopyRefusal, copyRecords, type TableSummary } from '../stores/sql/copy.ts';
 import type { CopyEnd } from '../stores/sql/copy-end.ts';
 import { type Call, Failure } from './command.ts';
@@ -62,19 +63,25 @@ async function copyBetween(call: Call, source: CopyEnd, target: CopyEnd): Promis
   const tell = (text: string) => stderr.write(`postern: ${text}\n`);
   const onTable = ({ table, rows }: TableSummary) => tell(`${table}: ${rows}`);
   tell(`copying the records of ${source.location} to ${target.location}`);
-  const tables = await copyRecords(source, target, onTable).catch((error) => {
+  const events = { onTable, audit: auditOfCopy(call) };
+  const tables = await copyRecords(source, target, events, Date.now()).catch((error) => {
     throw asFailure(error, target);
   });
   tell('copied; counts and checksums of all tables are the same');
-  createCommandLog(call, 'auto').audit({
-    event: 'records_copied',
-    outcome: 'success',
-    actor: commandLine,
-    subject: null,
-    address: null,
-    requestId: null,
-  });
   await printJsonAlone(call, { from: source.location, to: target.location, tables });
+}
+
+/** The line of a copy: in the records that were written, on standard error, and for the log of their first gateway. */
+function auditOfCopy(call: Call): AuditOf<void> {
+  const copied = { event: 'records_copied', outcome: 'success', actor: commandLine, subject: null } as const;
+  const log = createCommandLog(call, 'auto');
+  return {
+    drafts: () => [{ ...copied, address: null, requestId: null }],
+    onWritten: (entries) => {
+      for (const entry of entries) log.audit(entry);
+    },
+    isForGateways: true,
+  };
 }
 
 function requireLocation(

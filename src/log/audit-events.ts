@@ -9,9 +9,9 @@ export interface AuditEventKind {
 
 /**
  * How an event reaches the records: `with_change`, in the transaction of what it is about, which is not done without it;
- * `afterwards`, which never holds up what takes access away; `counted`, as one of many refusals; or in the log alone.
+ * `afterwards`, which never holds up what takes access away; `counted`, as one of many refusals.
  */
-export type AuditKeeping = 'with_change' | 'afterwards' | 'counted' | 'log';
+export type AuditKeeping = 'with_change' | 'afterwards' | 'counted';
 
 /** What was changed. */
 export interface AuditTarget {
@@ -45,6 +45,7 @@ const table = {
   invitation_created: { target: 'user', changes: [], kept: 'with_change' },
   invitation_redeemed: { target: 'user', changes: ['fields'], kept: 'with_change' },
   bootstrap_token_reset: { target: null, changes: [], kept: 'with_change' },
+  records_copied: { target: null, changes: [], kept: 'with_change' },
   scope_set_created: { target: 'scope_set', changes: ['fields', 'scopes'], kept: 'with_change' },
   scope_set_changed: { target: 'scope_set', changes: ['fields', 'scopes'], kept: 'with_change' },
   scope_set_removed: { target: 'scope_set', changes: ['fields', 'scopes'], kept: 'with_change' },
@@ -59,7 +60,6 @@ const table = {
   invitation_failed: { target: null, changes: [], kept: 'counted' },
   api_key_refused: { target: null, changes: [], kept: 'counted' },
   request_refused: { target: null, changes: [], kept: 'counted' },
-  records_copied: { target: null, changes: [], kept: 'log' },
 } as const satisfies Record<string, AuditEventKind>;
 
 /** The name of an event. */

@@ -53,6 +53,14 @@ export function dumpOf(file: string): Record<string, readonly string[]> {
   return Object.fromEntries(rows);
 }
 
+/** As {@link dumpOf}, without the audit events of copies and what they number. */
+export function dumpWithoutCopies(file: string): Record<string, readonly string[]> {
+  const dump = Object.entries(dumpOf(file)).filter(([table]) => table !== 'audit_state');
+  return Object.fromEntries(
+    dump.map(([table, rows]) => [table, rows.filter((row) => !row.includes('records_copied'))]),
+  );
+}
+
 /** The columns of a file that are null in every row, or have none. */
 export function emptyColumnsOf(file: string): readonly string[] {
   const db = new Database(file, { readonly: true });

@@ -11,7 +11,6 @@ const keepings: Readonly<Record<AuditKeeping, string>> = {
   with_change: 'with the change',
   afterwards: 'afterwards',
   counted: 'counted',
-  log: 'log only',
 };
 
 /** The rows of the table of events in docs/audit.md, as they have to be. */

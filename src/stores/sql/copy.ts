@@ -1,6 +1,10 @@
 import { createHash } from 'node:crypto';
+import type { AuditEntry } from '../../log/log.ts';
+import type { AuditOf } from '../audit.ts';
+import { addAuditEvents } from './audit-events.ts';
+import { leaveForGateways } from './command-events.ts';
 import type { CopyEnd, Row, RunQuery } from './copy-end.ts';
-import type { Value } from './steps.ts';
+import type { Steps, Value } from './steps.ts';
 import { recordsTables, type Table } from './tables.ts';
 
 /** The contents of a table: the number of rows, and the SHA-256 (hex) of all of them in the order of their keys. */
@@ -27,17 +31,27 @@ export class CopyRefusal extends Error {
 /** How many rows are read and written at once; SQLite allows at most 32,766 values in a query. */
 const pageSize = 500;
 
+/** What a copy reports. */
+export interface CopyEvents {
+  /** Called with each table that was written. */
+  readonly onTable: (summary: TableSummary) => void;
+  /** Its lines are kept in the target, in the transaction of the copy. */
+  readonly audit: AuditOf<void>;
+}
+
 /**
  * Copies a snapshot of all records and verifies it: before the commit, the target must have the counts and checksums
- * of the source. `onTable` is called with each table that was written. Rejects with {@link CopyRefusal} when the target
- * already holds anything, or returns other rows.
+ * of the source; its own audit events follow. `now` is epoch ms. Rejects with {@link CopyRefusal} when the target already
+ * holds anything, or returns other rows.
  */
-export function copyRecords(
+export async function copyRecords(
   source: CopyEnd,
   target: CopyEnd,
-  onTable: (summary: TableSummary) => void,
+  { onTable, audit }: CopyEvents,
+  now: number,
 ): Promise<readonly TableSummary[]> {
-  return source.transaction((read) =>
+  let entries: readonly AuditEntry[] = [];
+  const tables = await source.transaction((read) =>
     target.transaction(async (write) => {
       await requireEmpty(write);
       const summaries: TableSummary[] = [];
@@ -47,9 +61,26 @@ export function copyRecords(
         onTable(summary);
       }
       await requireSame(write, summaries);
+      entries = await follow(write, keepAudit(audit, now));
       return summaries;
     }),
   );
+  audit.onWritten(entries);
+  return tables;
+}
+
+function* keepAudit(audit: AuditOf<void>, now: number): Steps<readonly AuditEntry[]> {
+  const entries = yield* addAuditEvents(audit.drafts(), now);
+  if (audit.isForGateways) yield* leaveForGateways(entries);
+  return entries;
+}
+
+/** Runs steps in the transaction of a copy, which no gateway is notified of. */
+async function follow<T>(query: RunQuery, steps: Steps<T>): Promise<T> {
+  let step = steps.next();
+  while (!step.done)
+    step = steps.next('sql' in step.value ? await query(step.value.sql, step.value.values) : []);
+  return step.value;
 }
 
 async function requireEmpty(query: RunQuery): Promise<void> {
