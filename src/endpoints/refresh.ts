@@ -107,7 +107,8 @@ class Refresh {
     audit(exchange, {
       event: 'refresh_token_reused',
       outcome: 'failure',
-      actor: anonymous,
+      // Whose session it was; who presented the cookie is unknown.
+      actor: { ...anonymous, user: userId },
       subject: userId,
       session: id,
     });

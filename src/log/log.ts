@@ -6,7 +6,10 @@ import { readableLine } from './readable-line.ts';
 
 /** Who did something, and by which credential. */
 export interface Actor {
-  /** Id of the user; null if no user of this store acted, or it is unknown which. */
+  /**
+   * Id of the user; null if no user of this store acted, or it is unknown which. Of an `anonymous` one: whose credential was
+   * presented, by whoever has it.
+   */
   readonly user: string | null;
   /** Id of the presented session or API key. */
   readonly session?: string;

@@ -121,7 +121,7 @@ t.test('reuse of a refresh cookie names the session it ended, once', async (t) =
   assertLine(t, auditOf('reuse'), {
     event: 'refresh_token_reused',
     outcome: 'failure',
-    actor: anonymous,
+    actor: { ...anonymous, user: userId },
     subject: userId,
     session: sessionIdOf(first),
     target: { type: 'session', id: sessionIdOf(first) },

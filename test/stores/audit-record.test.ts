@@ -59,10 +59,11 @@ testOnEveryStore('sign-in, reuse and sign-out are in the audit, as in the log', 
   );
   t.match(reuse, {
     outcome: 'failure',
-    actor: { user: null, kind: 'anonymous' },
+    actor: { user: login.actor.user, kind: 'anonymous' },
     target: { type: 'session', id: sessionIdOf(other) },
     address: '192.0.2.8',
   });
+  t.strictSame((await events(`&actor__eq=${login.actor.user}&event__eq=refresh_token_reused`)).length, 1);
 
   await api.send({ path: '/api/logout', bearer: signedIn.json.access_token, ...from('192.0.2.9') });
   const revoked = await eventually('the event of the sign-out', async () =>
