@@ -52,17 +52,19 @@ export async function createKey(call: Call): Promise<void> {
       expires: form.expires ?? defaultExpiry(context),
       lastUsed: null,
     };
-    try {
-      await records.createApiKey(
-        key,
-        minted.hash,
-        changeAudit<void>(() => [createdKeyEntry(commandLine, key)]),
-      );
-    } catch (error) {
+    const wanted = { ownerId: owner.id, scopeSets: key.scopeSets };
+    const change = {
+      caller: operator,
+      decide: () => ({ key, hash: minted.hash }),
+      audit: changeAudit<ListedApiKey>((made) => [createdKeyEntry(commandLine, made.key)]),
+    };
+    await records.createApiKeyRecord(wanted, change).catch(async (error) => {
+      // A scope set was removed in the meantime: this says which.
+      if (isRefusal(error, 'conflict')) await requireScopeSets(context, setNames);
       throw isRefusal(error, 'not_authenticated')
         ? new Failure('failed', `${JSON.stringify(owner.username)} is disabled or was removed`)
         : error;
-    }
+    });
     await warnOfScopesNotHeld(call, context, owner, heldScopes(key.scopes, sets, catalogue));
     const shown = presentApiKey({ key, owner, sets }, { hydrate: true, now: now(), catalogue });
     await printResult(call, { ...shown, key: minted.raw }, minted.raw);

@@ -2,6 +2,7 @@ import { intersectScopes, parseScope } from '../credentials/scopes.ts';
 import { LiveSessionFinder, type OwnedSession, positionOf } from '../endpoints/sessions/live-sessions.ts';
 import { entryAbout } from '../endpoints/users/user-events.ts';
 import { commandLine } from '../log/log.ts';
+import { isUnavailable } from '../stores/breaker.ts';
 import type { SessionFilters } from '../stores/session-query.ts';
 import type { UserRecord } from '../stores/user-records.ts';
 import { type Call, Failure } from './command.ts';
@@ -43,22 +44,27 @@ export async function revokeSessions(call: Call): Promise<void> {
       return;
     }
     const ended = await (name === undefined ? revokeAll(context) : revokeAllOf(context, name));
-    await printResult(
-      call,
-      ended,
-      ended.length === 1 ? '1 session has ended.' : `${ended.length} sessions have ended.`,
-    );
+    await printResult(call, ended ?? [], endedText(ended));
   });
 }
 
+function endedText(ended: readonly string[] | undefined): string {
+  if (ended === undefined) return 'All of them have ended; how many there were is unknown.';
+  return ended.length === 1 ? '1 session has ended.' : `${ended.length} sessions have ended.`;
+}
+
 async function revokeOne({ sessions, audit }: CommandContext, id: string): Promise<void> {
-  const session = await sessions.revoke(id);
+  const session = await sessions.revoke(id).catch((error: unknown) => {
+    if (!isUnavailable(error)) throw error;
+    const cure = '--user NAME ends all of a user’s without it';
+    throw new Failure('failed', `the session store is unavailable, so the session goes on; ${cure}`, error);
+  });
   if (session === undefined) throw new Failure('failed', `no live session with id ${JSON.stringify(id)}`);
   await audit([endedSession(id, session.userId)]);
 }
 
 /** Ends all sessions of a user by the user's epoch; gives the ids of those that were in the session store. */
-async function revokeAllOf(context: CommandContext, name: string): Promise<readonly string[]> {
+async function revokeAllOf(context: CommandContext, name: string): Promise<readonly string[] | undefined> {
   const { records, changeAudit, audit } = context;
   const user = await requireUser(context, name);
   const found = await records.endSessionsOfUser(user.id, {
@@ -68,12 +74,12 @@ async function revokeAllOf(context: CommandContext, name: string): Promise<reado
   });
   if (found === undefined) throw isGone(user);
   const ended = await removeSessions(context, user.id);
-  await audit(ended.map((id) => endedSession(id, user.id)));
+  await audit((ended ?? []).map((id) => endedSession(id, user.id)));
   return ended;
 }
 
 /** Ends everyone's sessions by the epoch of the tenant; gives the ids of those that were in the session store. */
-async function revokeAll(context: CommandContext): Promise<readonly string[]> {
+async function revokeAll(context: CommandContext): Promise<readonly string[] | undefined> {
   const { records, changeAudit } = context;
   await records.endAllSessions({
     caller: operator,

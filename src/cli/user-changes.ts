@@ -65,20 +65,26 @@ function isKept({ managed, username }: User, { users }: CommandContext['config']
  * they have ended already.
  */
 export async function endSessions(context: CommandContext, { id }: User): Promise<void> {
-  await context.audit((await removeSessions(context, id)).map((session) => endedSession(session, id)));
+  const removed = await removeSessions(context, id);
+  await context.audit((removed ?? []).map((session) => endedSession(session, id)));
 }
 
-/** Removes all sessions of a user, or of everyone, that have ended by what the records say; gives their ids. */
+/**
+ * Removes all sessions of a user, or of everyone, that have ended by what the records say. Gives their ids; undefined while
+ * their store is unavailable, which is reported.
+ */
 export async function removeSessions(
   { sessions, log }: CommandContext,
   userId: string | null,
-): Promise<readonly string[]> {
+): Promise<readonly string[] | undefined> {
   try {
     return await (userId === null ? sessions.revokeAll() : sessions.revokeAllOf(userId));
   } catch (error) {
     if (!isUnavailable(error)) throw error;
-    log.warn('sessions have ended, but stay in their store until it is available and they expire');
-    return [];
+    log.warn(
+      'the session store is unavailable: sessions have ended by the records, and stay there until they expire',
+    );
+    return undefined;
   }
 }
 

@@ -3,8 +3,9 @@ import { entryAbout } from '../endpoints/users/user-events.ts';
 import { loginLimits } from '../gateway/login-limits.ts';
 import { commandLine } from '../log/log.ts';
 import { canonicalAccountName } from '../rules/account-name.ts';
+import { isUnavailable } from '../stores/breaker.ts';
 import type { UserRecord } from '../stores/user-records.ts';
-import type { Call } from './command.ts';
+import { type Call, Failure } from './command.ts';
 import { isGone, withUser } from './user-changes.ts';
 import { operator } from './with-stores.ts';
 
@@ -18,7 +19,12 @@ export async function unlockUser(call: Call): Promise<void> {
       audit: changeAudit((record: UserRecord) => [entryAbout('throttle_lifted', commandLine, record)]),
     });
     if (found === undefined) throw isGone(user);
-    await createLoginThrottle(attempts, loginLimits(config)).lift(canonicalAccountName(user.username));
+    const throttle = createLoginThrottle(attempts, loginLimits(config));
+    await throttle.lift(canonicalAccountName(found.user.username)).catch((error: unknown) => {
+      if (!isUnavailable(error)) throw error;
+      const reason = 'failed sign-ins are counted in the session store, which is unavailable';
+      throw new Failure('failed', `${reason}: nothing was lifted`, error);
+    });
     return found;
   });
 }

@@ -97,6 +97,10 @@ export async function setUser(call: Call): Promise<void> {
       ...profile,
       ...(scopes !== undefined && { scopes: requireScopes(context, scopes) }),
       ...(replacesSets && { scopeSets: [...new Set(sets.map(({ id }) => id))].sort() }),
+    }).catch(async (error) => {
+      // A scope set was removed in the meantime: this says which.
+      if (isRefusal(error, 'conflict')) await requireScopeSets(context, names);
+      throw error;
     });
   });
 }
