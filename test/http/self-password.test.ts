@@ -1,4 +1,6 @@
+import argon2 from 'argon2';
 import t from 'tap';
+import { startTestGateway } from '../support/gateway.ts';
 import { startUserAdministration, userPassword } from '../support/user-administration.ts';
 
 const path = '/api/self/password';
@@ -47,6 +49,62 @@ t.test('a wrong current password is counted like a sign-in, and nothing changes'
     t.match(await change(accessToken, wrong), { status: expected, json: { code: 'wrong_password' } });
   t.match(await change(accessToken, right), { status: 429, json: { code: 'too_many_attempts' } });
   t.equal(await status(accessToken), 200);
+});
+
+t.test(
+  'its wrong guesses and those of the sign-in are counted together, and a success gives one back',
+  async (t) => {
+    const login_throttle = { per_account_and_address: 3, per_account: 100, per_address: 100 };
+    const { api, users, id, signIn, change } = await start(t, { login_throttle });
+    const { accessToken } = await signIn();
+    const wrong = { current_password: 'not the password', new_password: newPassword };
+    t.equal((await change(accessToken, wrong)).status, 403);
+    t.equal((await change(accessToken, { ...wrong, current_password: userPassword })).status, 204);
+    t.match((await users('GET', `${id}/throttle`)).json, { failures: 1, refusing: false });
+    t.equal((await change(accessToken, wrong)).status, 403);
+    await t.rejects(signIn('not the password either'));
+    const refused = await change(accessToken, { current_password: newPassword, new_password: userPassword });
+    t.match(refused, { status: 429, json: { code: 'too_many_attempts' } });
+    t.match(refused.headers['retry-after'], /^[1-9]\d*$/);
+    const form = { username: 'grace', password: newPassword };
+    t.equal((await api.send({ method: 'POST', path: '/api/login/access-token', form })).status, 429);
+  },
+);
+
+t.test('the session that goes on is as any other from then on', async (t) => {
+  const { api, users, id, signIn, change, status, asAdministrator } = await start(t);
+  const own = await signIn();
+  const body = { current_password: userPassword, new_password: newPassword };
+  t.equal((await change(own.accessToken, body)).status, 204);
+  const listed = await api.send({ path: '/api/self/sessions', bearer: own.accessToken });
+  t.match(listed.json, { total: 1, items: [{ current: true }] });
+  t.match((await api.send({ path: `/api/admin/sessions/?user__eq=${id}`, ...asAdministrator })).json, {
+    total: 1,
+  });
+  const refreshed = await api.refresh(own.cookie);
+  t.equal(refreshed.status, 200);
+  const later = await signIn(newPassword);
+  t.equal((await change(later.accessToken, { ...body, current_password: newPassword })).status, 204);
+  t.equal(await status(own.accessToken), 401, 'another session’s change ends it');
+  t.equal((await api.refresh(own.cookie)).status, 401);
+  t.equal(await status(later.accessToken), 200);
+  t.equal((await users('PATCH', id, { password: userPassword })).status, 200);
+  t.equal(await status(later.accessToken), 401, 'so does the administrator’s');
+  t.equal((await api.refresh(later.cookie)).status, 401);
+});
+
+t.test('the password of a user of the configuration is the configuration’s: 409', async (t) => {
+  const password_hash = await argon2.hash(userPassword);
+  const { api } = await startTestGateway(t, {
+    config: { users: { ada: { password_hash, scope_sets: ['administrator'] } } },
+  });
+  const { accessToken: bearer } = await api.signIn('ada', userPassword);
+  const send = (current_password: string) =>
+    api.send({ method: 'PUT', path, bearer, json: { current_password, new_password: newPassword } });
+  t.match(await send('not the password'), { status: 403, json: { code: 'wrong_password' } });
+  t.match(await send(userPassword), { status: 409, json: { code: 'managed' } });
+  t.equal((await api.send({ path: open, bearer })).status, 200, 'nothing has ended');
+  await api.signIn('ada', userPassword);
 });
 
 t.test('what can’t be a password is 422, and every problem is named', async (t) => {
