@@ -1,4 +1,5 @@
 import t from 'tap';
+import { eventually } from '../support/eventually.ts';
 import { startForwarding } from '../support/forwarding.ts';
 import { connectRaw, exchangeRaw } from '../support/raw-client.ts';
 
@@ -140,9 +141,10 @@ t.test('a client that reads nothing is cut off, and its upstream let go', async 
   const connection = await connectRaw(gateway.port);
   connection.pause();
   connection.write(gateway.raw('GET /api/store/big HTTP/1.1'));
-  await new Promise((resolve) => setTimeout(resolve, 1_000));
+  const logged = () => gateway.logLines().findLast((line) => line.path === '/api/store/big');
+  await eventually('the request has ended', () => logged() !== undefined);
+  t.equal(logged()?.outcome, 'client_too_slow');
   connection.resume();
   t.equal(await connection.closed, 'reset');
-  t.equal(gateway.logLines().findLast((line) => line.path === '/api/store/big')?.outcome, 'client_too_slow');
   t.ok(await gateway.stillServes());
 });
