@@ -11,7 +11,7 @@ export interface GroupedWritesOptions {
   readonly pool: SessionPool;
   /** The channel on which changes are notified. */
   readonly channel: string;
-  /** How long one write may take, ms. */
+  /** How long one write may take in all, ms. */
   readonly timeoutMs: number;
 }
 
@@ -26,8 +26,6 @@ interface Write {
 
 /** Each has some milliseconds of work; more would only wait until they time out. */
 const maxWaiting = 128;
-/** How long a write may take longer because it waits for others, ms. */
-const waitMs = 300;
 /** How many writes share a transaction at most: tens of milliseconds, during which other processes wait. */
 const maxGroup = 16;
 
@@ -63,13 +61,12 @@ export class GroupedWrites {
   write<T>(steps: () => Steps<T>): Promise<T> {
     if (this.#waiting.length >= maxWaiting) return Promise.reject(unavailable('too many writes waiting'));
     return new Promise<T>((resolve, reject) => {
-      const longestMs = this.#timeoutMs + (this.#isWriting ? waitMs : 0);
       const write: Write = {
         steps,
-        deadline: performance.now() + longestMs,
+        deadline: performance.now() + this.#timeoutMs,
         resolve: (result) => resolve(result as T),
         reject,
-        timer: setTimeout(() => this.#giveUp(write), longestMs),
+        timer: setTimeout(() => this.#giveUp(write), this.#timeoutMs),
       };
       this.#waiting.push(write);
       if (!this.#isWriting) void this.#writeAll();
@@ -142,7 +139,7 @@ export class GroupedWrites {
 
   #remainingMs(group: readonly Write[]): number {
     const deadline = Math.min(...group.map((write) => write.deadline));
-    return Math.min(deadline - performance.now(), this.#timeoutMs);
+    return deadline - performance.now();
   }
 }
 
