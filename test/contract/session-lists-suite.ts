@@ -221,6 +221,10 @@ export function runSessionListsSuite({ name, create }: SessionsFactory): void {
     // Whether the second one has already taken it off the list or not.
     const page = await store.list(byCreation);
     t.strictSame([page.items.map(({ id }) => id), page.total], [['two'], 1]);
+    await store.create(newSession('three'), sessionTimes);
+    await second.revoke('three');
+    const first = await store.list({ ...byCreation, filters: { userId: 'user-1' }, size: 1 });
+    t.strictSame([first.items.map(({ id }) => id), first.total], [['two'], 1], 'nor counted');
   });
 
   t.test(`${name}: every session ends at once, whosever it is`, async (t) => {

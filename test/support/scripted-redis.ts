@@ -1,3 +1,4 @@
+import { scripts } from '../../src/stores/redis/scripts.ts';
 import type { TestScope } from './gateway.ts';
 import { startRelayListener } from './relay-listener.ts';
 import { createFrameReader } from './resp.ts';
@@ -23,7 +24,12 @@ export async function startScriptedRedis(t: TestScope): Promise<ScriptedRedis> {
   let struck = 0;
   const place = () => [bulk('127.0.0.1'), `:${listener.port}\r\n`] as const;
 
-  const script = () => list(bulk('ok'), `:${Date.now()}\r\n`, `:${farAhead()}\r\n`);
+  const script = ([shaOrSource]: readonly string[]) => {
+    const { outcomes } = Object.values(scripts).find(
+      ({ sha, source }) => shaOrSource === sha || shaOrSource === source,
+    )!;
+    return list(bulk(outcomes[0]!), `:${Date.now()}\r\n`, `:${farAhead()}\r\n`);
+  };
   const responses: Record<string, (args: readonly string[], isSubscriber: boolean) => string> = {
     info: () => bulk('role:master\r\nredis_version:7.2.0\r\nloading:0\r\n'),
     ping: (_, isSubscriber) => (isSubscriber ? list(bulk('pong'), bulk('')) : '+PONG\r\n'),
@@ -34,7 +40,7 @@ export async function startScriptedRedis(t: TestScope): Promise<ScriptedRedis> {
     exists: (keys) => `:${keys.length}\r\n`,
     zrange: () => list(bulk('a-session')),
     zrem: () => ':1\r\n',
-    evalsha: () => (wrong?.command === 'eval' ? '-NOSCRIPT No matching script.\r\n' : script()),
+    evalsha: (args) => (wrong?.command === 'eval' ? '-NOSCRIPT No matching script.\r\n' : script(args)),
     eval: script,
     'cluster slots': () => list(list(':0\r\n', ':16383\r\n', list(...place()))),
     'cluster info': () => bulk('cluster_state:ok'),

@@ -56,7 +56,7 @@ export function openLink({ open, commandTimeoutMs, testClock, events }: LinkOpti
       const deadline = Math.floor(clock.earliest() + remainingMs);
       const reply = await connection.send(
         (client) => evaluate(client, script, keys, [deadline, testClock?.() ?? '', ...args]),
-        parseScriptReply,
+        (came) => parseScriptReply(came, script),
         remainingMs,
       );
       clock.learn(reply[1], sentAt, performance.now());
@@ -96,8 +96,8 @@ async function evaluate(
   }
 }
 
-function parseScriptReply(reply: unknown): [string, number, ...unknown[]] {
-  if (Array.isArray(reply) && typeof reply[0] === 'string' && Number.isSafeInteger(reply[1]))
-    return reply as [string, number, ...unknown[]];
+function parseScriptReply(reply: unknown, { outcomes }: Script): [string, number, ...unknown[]] {
+  if (Array.isArray(reply) && Number.isSafeInteger(reply[1]))
+    if (reply[0] === 'expired' || outcomes.includes(reply[0])) return reply as [string, number, ...unknown[]];
   throw new TypeError('unexpected reply to a script');
 }

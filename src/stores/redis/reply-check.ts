@@ -15,10 +15,22 @@ const slots = 16_384;
 const redirection = /^(?:MOVED|ASK) /;
 const validRedirection = /^(?:MOVED|ASK) (\d{1,5}) \S*:\d{1,5}$/;
 
-/** For replies that the driver processes itself. It passes all others on unchanged, to be checked by the caller. */
+/**
+ * By command. The driver processes some replies itself, and passes the others on unchanged to whoever parses them: those
+ * are checked here as well, because after one of a wrong type the next may belong to other commands than it seems.
+ */
 const validators: Readonly<Record<string, Validator>> = {
   subscribe: (reply) => isNotification(reply, 'subscribe') && itemsOf(reply)[2]?.code === ':',
   info: (reply) => textOf(reply) !== null,
+  time: isListOfTexts,
+  eval: isScriptReply,
+  evalsha: isScriptReply,
+  hgetall: isListOfTexts,
+  zrange: isListOfTexts,
+  hmget: (reply) => reply.code === '*' && itemsOf(reply).every(({ code }) => code === '$'),
+  exists: isInteger,
+  zcard: isInteger,
+  zrem: isInteger,
   'cluster slots': (reply) => itemsOf(reply).length > 0 && itemsOf(reply).every(isSlotRange),
   'sentinel get-master-addr-by-name': (reply) =>
     reply.code === '*' && (reply.items === null || isLocation(reply)),
@@ -26,7 +38,7 @@ const validators: Readonly<Record<string, Validator>> = {
 };
 
 /**
- * Creates a check for RESP2. The reply to a command that the driver processes itself has the right shape or is an error,
+ * Creates a check for RESP2. A reply has the right shape for its command or is an error,
  * no reply comes without a command, and none is of another protocol, too large or nested too deep: with these the driver
  * throws where it can't be caught, or loops forever.
  */
@@ -97,7 +109,17 @@ function isNotification(reply: RespValue, kind: string): boolean {
 }
 
 function isListOfTexts(reply: RespValue): boolean {
-  return itemsOf(reply).every((item) => textOf(item) !== null);
+  return reply.code === '*' && reply.items !== null && reply.items.every((item) => textOf(item) !== null);
+}
+
+/** All our scripts return their outcome, and the time. */
+function isScriptReply(reply: RespValue): boolean {
+  const [outcome, time] = itemsOf(reply);
+  return outcome !== undefined && textOf(outcome) !== null && time?.code === ':';
+}
+
+function isInteger({ code }: RespValue): boolean {
+  return code === ':';
 }
 
 function isSlotRange(range: RespValue): boolean {

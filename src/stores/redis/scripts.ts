@@ -6,25 +6,29 @@ export interface Script {
   readonly source: string;
   /** SHA-1 in hex, by which Redis knows it. */
   readonly sha: string;
+  /** What the first part of its reply may be, apart from `expired`. */
+  readonly outcomes: readonly string[];
 }
 
 /** The scripts of the session store; each documents its arguments on its first lines. */
 export const scripts = {
-  create: loadScript('create'),
-  present: loadScript('present'),
-  revoke: loadScript('revoke'),
-  index: loadScript('index'),
-  list: loadScript('list'),
-  unlist: loadScript('unlist'),
-  listPage: loadScript('list-page'),
-  useOnce: loadScript('use-once'),
-  release: loadScript('release'),
-  countAttempt: loadScript('count-attempt'),
-  countGroupedAttempt: loadScript('count-grouped-attempt'),
+  create: loadScript(['create'], ['created']),
+  present: loadScript(['present'], ['gone', 'reused', 'reindex', 'current']),
+  revoke: loadScript(['revoke'], ['revoked']),
+  index: loadScript(['index'], ['indexed']),
+  list: loadScript(['list'], ['listed', 'ended']),
+  unlist: loadScript(['unlist'], ['unlisted']),
+  check: loadScript(['check'], ['marked']),
+  listPage: loadScript(['due', 'list-page'], ['page', 'due']),
+  count: loadScript(['due', 'count'], ['counted', 'due']),
+  useOnce: loadScript(['use-once'], ['first', 'used']),
+  release: loadScript(['release'], ['released']),
+  countAttempt: loadScript(['count-attempt'], ['counted']),
+  countGroupedAttempt: loadScript(['count-grouped-attempt'], ['counted']),
 } as const;
 
-function loadScript(name: string): Script {
+function loadScript(names: readonly string[], outcomes: readonly string[]): Script {
   const read = (file: string) => readFileSync(new URL(`./scripts/${file}.lua`, import.meta.url), 'utf8');
-  const source = `${read('clock')}\n${read(name)}`;
-  return { source, sha: createHash('sha1').update(source).digest('hex') };
+  const source = ['clock', ...names].map(read).join('\n');
+  return { source, sha: createHash('sha1').update(source).digest('hex'), outcomes };
 }

@@ -10,11 +10,10 @@ export function fieldsOf({ userId, method, scope, address, userAgent, epoch }: N
 
 /** Parses the reply to HGETALL of a session; undefined when there is no session. Throws TypeError on anything else. */
 export function sessionFrom(id: string, reply: unknown): Session | undefined {
-  if (!Array.isArray(reply)) throw new TypeError('unexpected reply to HGETALL');
+  if (!isListOfTexts(reply) || reply.length % 2 !== 0) throw new TypeError('unexpected reply to HGETALL');
   if (reply.length === 0) return undefined;
   const fields = new Map<string, string>();
-  for (let index = 0; index + 1 < reply.length; index += 2)
-    fields.set(String(reply[index]), String(reply[index + 1]));
+  for (let index = 0; index < reply.length; index += 2) fields.set(reply[index]!, reply[index + 1]!);
   return {
     id,
     userId: fields.get('userId') ?? fail('userId'),
@@ -47,14 +46,20 @@ function epochFrom(text: unknown): number {
   return text === null || text === undefined ? 0 : wholeNumber(text, 'epoch');
 }
 
-/** Parses the reply to ZRANGE of a user's index. Throws TypeError on anything else. */
+/** Parses a list of session ids. Throws TypeError on anything else. */
 export function sessionIdsFrom(reply: unknown): readonly string[] {
-  if (!Array.isArray(reply)) throw new TypeError('unexpected reply to ZRANGE');
-  return reply.map(String);
+  if (!isListOfTexts(reply)) throw new TypeError('unexpected reply instead of session ids');
+  return reply;
+}
+
+function isListOfTexts(reply: unknown): reply is readonly string[] {
+  return Array.isArray(reply) && reply.every((item) => typeof item === 'string');
 }
 
 /** One page of a list, read by ranks. */
 export interface RankedPage {
+  /** When it was read, epoch ms by the clock of the lists. */
+  readonly now: number;
   /** How many entries are within the range. */
   readonly total: number;
   /** How many of these come before the page by their instants, and how many after it. */
@@ -65,13 +70,16 @@ export interface RankedPage {
 }
 
 /** Parses what the script that reads a page returns. Throws TypeError on anything else. */
-export function pageFrom([total, lower, higher, entries]: readonly unknown[]): RankedPage {
-  if (!Array.isArray(entries) || entries.length % 2 !== 0) throw new TypeError('unexpected reply for a page');
+export function pageFrom([total, lower, higher, entries]: readonly unknown[], now: number): RankedPage {
+  if (!isListOfTexts(entries) || entries.length % 2 !== 0) throw new TypeError('unexpected reply for a page');
   const pairs = Array.from({ length: entries.length / 2 }, (_, index) => ({
-    id: String(entries[2 * index]),
+    id: entries[2 * index]!,
     instant: wholeNumber(entries[2 * index + 1], 'instant'),
   }));
-  return { total: countFrom(total), lower: countFrom(lower), higher: countFrom(higher), entries: pairs };
+  const page = { total: countFrom(total), lower: countFrom(lower), higher: countFrom(higher) };
+  if (page.total !== page.lower + pairs.length + page.higher)
+    throw new TypeError('a page with another total');
+  return { ...page, now, entries: pairs };
 }
 
 /** Parses a count. Throws TypeError on anything else. */

@@ -1,9 +1,10 @@
+import { Refusal } from '../../errors.ts';
 import type { ListPage } from '../list-query.ts';
 import type { SessionQuery } from '../session-query.ts';
 import type { Session } from '../sessions.ts';
 import type { Keys, ListedSessions } from './keys.ts';
 import type { RedisLink } from './link.ts';
-import { scripts } from './scripts.ts';
+import { type Script, scripts } from './scripts.ts';
 import {
   countFrom,
   pageFrom,
@@ -16,8 +17,8 @@ import {
 
 /** For how long a session that has ended can't be listed again, ms: longer than any step takes that could list it. */
 const unlistedForMs = 60_000;
-/** How many expired sessions are taken off the lists at a time. */
-const pruneBatch = 100;
+/** Of how many sessions that have ended it is remembered that they are still listed: a node was unavailable. */
+const maxUnchecked = 1_000;
 /** How often a page is read again because some of its sessions had ended. */
 const maxReads = 8;
 
@@ -26,11 +27,14 @@ type Listed = Pick<Session, 'id' | 'userId' | 'method'>;
 
 /**
  * The live sessions in order: all, and those of each user and method. A session is listed right after its creation, again
- * at each use, and until its end; an entry too many does no harm, because a page shows only sessions that exist.
+ * at each use, and until its end. Ending it and taking it off the lists are two steps, as the keys may be on two servers;
+ * so it is marked to be checked first. What is marked or has expired is checked before anything is counted or listed.
  */
 export class SessionList {
   readonly #link: RedisLink;
   readonly #keys: Keys;
+  /** Sessions that could not be marked. */
+  readonly #unchecked = new Set<string>();
 
   constructor(link: RedisLink, keys: Keys) {
     this.#link = link;
@@ -53,6 +57,18 @@ export class SessionList {
   }
 
   /**
+   * Has these sessions checked before anything is counted or listed. Never rejects: what can't be marked now is marked
+   * then.
+   */
+  async check(ids: readonly string[]): Promise<void> {
+    try {
+      await this.#mark(ids);
+    } catch {
+      for (const id of ids) if (this.#unchecked.size < maxUnchecked) this.#unchecked.add(id);
+    }
+  }
+
+  /**
    * The ids of a user's sessions beyond the `max` that were used last: up to `size` of those used longest ago. A user who
    * has `max` at that moment has none too many.
    */
@@ -71,67 +87,81 @@ export class SessionList {
   }
 
   /** How many sessions are alive. */
-  count(): Promise<number> {
-    const { clock } = this.#link;
-    return this.#link.read(
-      (client) => client.zcount(this.#keys.listedExpiries, `(${clock.now()}`, '+inf'),
-      countFrom,
-    );
+  async count(): Promise<number> {
+    const [, , count] = await this.#runOnLive(scripts.count, [], []);
+    return parsed(() => countFrom(count));
   }
 
   /** As {@link ../sessions.ts Sessions.list}. */
   async page(query: SessionQuery): Promise<ListPage<Session>> {
-    await this.prune();
     for (let reads = 1; ; reads += 1) {
       const page = await this.#read(query);
-      const found = await this.find(page.entries.map(({ id }) => id));
+      const found = await this.#find(
+        page.entries.map(({ id }) => id),
+        page.now,
+      );
       const gone = page.entries.filter(({ id }) => !found.has(id));
       if (gone.length === 0 || reads === maxReads) return pageOf(query, page, found);
       await this.removeMissing(gone.map(({ id }) => id));
     }
   }
 
-  /** Takes expired sessions off the lists, a few at a time; gives how many. */
-  async prune(): Promise<number> {
-    let pruned = 0;
+  /** Takes sessions that have ended off the lists. */
+  async prune(): Promise<void> {
+    await this.count();
+  }
+
+  /** Runs a script that counts or lists, once the lists hold live sessions alone. */
+  async #runOnLive(
+    script: Script,
+    keys: readonly string[],
+    args: readonly (string | number)[],
+  ): Promise<readonly unknown[]> {
+    await this.#markUnchecked();
+    let first: string | undefined;
     for (;;) {
-      const ids = await this.#expired();
-      if (ids.length === 0) return pruned;
-      const found = await this.find(ids);
-      const gone = ids.filter((id) => !found.has(id));
-      await this.removeMissing(gone);
-      // These still exist: the step that would have listed their last use was lost.
-      await Promise.all([...found.values()].map((session) => this.add(session)));
-      pruned += gone.length;
-      if (gone.length === 0 || ids.length < pruneBatch) return pruned;
+      const reply = await this.#link.run(script, [this.#keys.listedExpiries, ...keys], args);
+      const [outcome, now, due] = reply;
+      if (outcome !== 'due') return reply;
+      const ids = parsed(() => sessionIdsFrom(due));
+      // Once settled a session is off the lists or no longer due.
+      if (ids[0] === undefined || ids[0] === first)
+        throw new Refusal('store_unavailable', { cause: 'expired sessions stay on the lists' });
+      first = ids[0];
+      await this.#settle(ids, now as number);
     }
   }
 
-  /**
-   * Those sessions that may be alive, which is all that haven't certainly expired: what is taken off the lists never
-   * returns to them.
-   */
-  async find(ids: readonly string[]): Promise<ReadonlyMap<string, Session>> {
-    const { clock } = this.#link;
-    const found = await Promise.all(ids.map((id) => this.#find(id)));
-    const alive = found.filter((session) => session !== undefined && session.expires > clock.earliest());
-    return new Map(alive.map((session) => [(session as Session).id, session as Session]));
+  /** Takes those off the lists that have ended, and lists the others anew. */
+  async #settle(ids: readonly string[], now: number): Promise<void> {
+    const found = await this.#find(ids, now);
+    await this.removeMissing(ids.filter((id) => !found.has(id)));
+    // The step that would have listed their last use was lost, or the one that would have ended them.
+    await Promise.all([...found.values()].map((session) => this.add(session)));
   }
 
-  #find(id: string): Promise<Session | undefined> {
+  async #markUnchecked(): Promise<void> {
+    if (this.#unchecked.size === 0) return;
+    const ids = [...this.#unchecked];
+    await this.#mark(ids);
+    for (const id of ids) this.#unchecked.delete(id);
+  }
+
+  async #mark(ids: readonly string[]): Promise<void> {
+    if (ids.length > 0) await this.#link.run(scripts.check, this.#keys.listedExpiries, ids);
+  }
+
+  /** Those sessions that are alive at `now`, epoch ms by the clock of the lists. */
+  async #find(ids: readonly string[], now: number): Promise<ReadonlyMap<string, Session>> {
+    const found = await Promise.all(ids.map((id) => this.#sessionOf(id)));
+    const alive = found.filter((session) => session !== undefined).filter(({ expires }) => expires > now);
+    return new Map(alive.map((session) => [session.id, session]));
+  }
+
+  #sessionOf(id: string): Promise<Session | undefined> {
     return this.#link.read(
       (client) => client.call('HGETALL', this.#keys.session(id)),
       (fields) => sessionFrom(id, fields),
-    );
-  }
-
-  #expired(): Promise<readonly string[]> {
-    const until = String(this.#link.clock.earliest());
-    const size = String(pruneBatch);
-    return this.#link.read(
-      (client) =>
-        client.call('ZRANGE', this.#keys.listedExpiries, '-inf', until, 'BYSCORE', 'LIMIT', '0', size),
-      sessionIdsFrom,
     );
   }
 
@@ -141,8 +171,8 @@ export class SessionList {
     const key = this.#keys.sessionList(query.sortBy, filters);
     const position = from === undefined ? ['', '', ''] : [String(from.value), from.id, inclusive ? '1' : '0'];
     const args = [gte, gt, lte, lt, isAscending(query) ? 'up' : 'down', ...position, size];
-    const [, , ...page] = await this.#link.run(scripts.listPage, key, args);
-    return parsed(() => pageFrom(page));
+    const [, now, ...page] = await this.#runOnLive(scripts.listPage, [key], args);
+    return parsed(() => pageFrom(page, now as number));
   }
 
   /** Takes sessions that no longer exist off the lists. */

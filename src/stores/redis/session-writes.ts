@@ -61,15 +61,14 @@ export class SessionWrites
 
   /** Ends the user's sessions beyond that number, those used longest ago, but never `created`. */
   async #endExcess(created: Session, max: number): Promise<readonly Session[]> {
-    // Or those that have expired would count.
+    // Or those that have ended would count.
     await this.#list.prune();
     const ended: Session[] = [];
     for (;;) {
       const excess = await this.#list.excessOf(created.userId, max, endBatch);
       const ids = excess.filter((id) => id !== created.id);
       if (ids.length === 0) return ended;
-      for (const session of await Promise.all(ids.map((id) => this.revoke(id))))
-        if (session !== undefined) ended.push(session);
+      ended.push(...(await this.#revokeEach(ids)));
       await this.#list.removeMissing(ids);
     }
   }
@@ -102,6 +101,8 @@ export class SessionWrites
     const [outcome, , fields, rotated] = reply;
     if (outcome === 'gone') {
       this.#cache.delete(id);
+      // In the background, as it may still be listed: a shorter lifetime can have ended it.
+      void this.#list.check([id]);
       return { outcome };
     }
     const session = parsed(() => sessionFrom(id, fields));
@@ -120,6 +121,14 @@ export class SessionWrites
 
   /** As {@link Sessions.revoke}. */
   async revoke(id: string): Promise<Session | undefined> {
+    // Sent first, so that a session that has ended is not counted, even if this process ends now.
+    const isMarked = this.#list.check([id]);
+    const ended = await this.#revokeMarked(id);
+    await isMarked;
+    return ended;
+  }
+
+  async #revokeMarked(id: string): Promise<Session | undefined> {
     const [, now, fields] = await this.#link
       .run(scripts.revoke, this.#keys.session(id), [this.#keys.sessionEnds, id])
       .catch((error) => {
@@ -141,7 +150,7 @@ export class SessionWrites
     const ids = (await this.#index.idsOf(userId)).filter((id) => id !== exceptId);
     const ended: string[] = [];
     for (let start = 0; start < ids.length; start += endBatch)
-      ended.push(...(await this.#revokeEach(ids.slice(start, start + endBatch))));
+      ended.push(...idsOf(await this.#revokeEach(ids.slice(start, start + endBatch))));
     this.#index.remove(userId, ids);
     return ended;
   }
@@ -149,30 +158,39 @@ export class SessionWrites
   /** As {@link Sessions.revokeAll}. */
   async revokeAll(): Promise<readonly string[]> {
     const ended: string[] = [];
+    let first: string | undefined;
     for (;;) {
       const ids = await this.#list.oldest(endBatch);
       if (ids.length === 0) return ended;
-      ended.push(...(await this.#revokeEach(ids)));
+      if (ids[0] === first) throw new Refusal('store_unavailable', { cause: 'ended sessions stay listed' });
+      first = ids[0];
+      ended.push(...idsOf(await this.#revokeEach(ids)));
       // Before the next batch is read: ids that were listed but no longer exist, and those whose removal is still under
       // way, would be read again.
       await this.#list.removeMissing(ids);
     }
   }
 
-  /** Ends these sessions at once; gives the ids of those that were alive. */
-  async #revokeEach(ids: readonly string[]): Promise<readonly string[]> {
-    const ended: string[] = [];
-    for (const result of await Promise.allSettled(ids.map((id) => this.revoke(id)))) {
+  /** Ends these sessions at once; gives those that were alive. */
+  async #revokeEach(ids: readonly string[]): Promise<readonly Session[]> {
+    const ended: Session[] = [];
+    const areMarked = this.#list.check(ids);
+    for (const result of await Promise.allSettled(ids.map((id) => this.#revokeMarked(id)))) {
       if (result.status === 'rejected') throw result.reason;
-      if (result.value !== undefined) ended.push(result.value.id);
+      if (result.value !== undefined) ended.push(result.value);
     }
+    await areMarked;
     return ended;
   }
 
-  /** In the background: what is left on a list is not shown. */
+  /** In the background: it is marked to be checked. */
   #unlist(session: Session): void {
     this.#list.remove(session).catch(() => {});
   }
+}
+
+function idsOf(sessions: readonly Session[]): readonly string[] {
+  return sessions.map(({ id }) => id);
 }
 
 function liveSession({ id, userId, expires, epoch }: Session): LiveSession {

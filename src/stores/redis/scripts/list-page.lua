@@ -1,8 +1,8 @@
--- Reads one page of a list, by ranks alone: no more entries than asked for are visited. KEYS[1]: the list, session ids by
--- instants. ARGV[3]-[6]: the range that counts (gte, gt, lte, lt), each empty if unbounded; 7: `up` or `down`, the
+-- Reads one page of a list, by ranks alone: no more entries than asked for are visited. KEYS[1]: see due.lua; 2: the list,
+-- session ids by instants. ARGV[3]-[6]: the range that counts (gte, gt, lte, lt), each empty if unbounded; 7: `up` or `down`, the
 -- direction to read in; 8, 9: instant and id of the position to start from, empty: the end; 10: `1` to include it; 11: how
 -- many entries at most.
-local list = KEYS[1]
+local list = KEYS[2]
 local function below(bound) return redis.call('ZCOUNT', list, '-inf', bound) end
 
 local first, past = 0, redis.call('ZCARD', list)

@@ -3,8 +3,9 @@
 -- ARGV[3]: session id; 4: created; 5: last used; 6: expires; 7: what KEYS[1] says of it.
 if redis.call('EXISTS', KEYS[2]) == 1 then return {'ended', now, 0} end
 local listed = redis.call('ZSCORE', KEYS[8], ARGV[3])
+local is_due = tonumber(redis.call('ZSCORE', KEYS[3], ARGV[3]) or 0) <= now
 -- Refreshes of one session by two gateways may arrive here in the other order.
-if not listed or tonumber(listed) <= tonumber(ARGV[5]) then
+if not listed or is_due or tonumber(listed) <= tonumber(ARGV[5]) then
   redis.call('HSET', KEYS[1], ARGV[3], ARGV[7])
   redis.call('ZADD', KEYS[3], ARGV[6], ARGV[3])
   for index = 4, 7 do redis.call('ZADD', KEYS[index], ARGV[4], ARGV[3]) end
