@@ -2,39 +2,24 @@ import type { Cursors } from '../../credentials/cursor.ts';
 import { Refusal, ValidationError } from '../../errors.ts';
 import { readQuery } from '../../input/query.ts';
 import type { Endpoint } from '../endpoint.ts';
-import { createListRequests } from '../lists/list-request.ts';
 import { describeList } from '../lists/list-spec.ts';
 import { endEveryones, endThoseOf } from './end-all.ts';
-import { isCurrent, LiveSessionFinder, positionOf, presentSession, storeQuery } from './live-sessions.ts';
+import { isCurrent, LiveSessionFinder, presentSession } from './live-sessions.ts';
 import { endedReply, noteEnded, type SessionEndpointOptions } from './session-ends.ts';
+import { createSessionPages } from './session-pages.ts';
 import { endedSessionsQuery, sessionListSpec, sessionQuery } from './session-schemas.ts';
 
 const read = { scopes: ['sessions:read'] } as const;
 const write = { scopes: ['sessions:write'] } as const;
 
 /** `GET /api/admin/sessions/`: one page of all live sessions. */
-export function createSessionList(
-  { sessions, records, holdings }: SessionEndpointOptions,
-  cursors: Cursors,
-): Endpoint {
-  const readRequest = createListRequests(sessionListSpec, cursors);
-  const finder = new LiveSessionFinder(sessions, records);
+export function createSessionList(options: SessionEndpointOptions, cursors: Cursors): Endpoint {
+  const pageFor = createSessionPages(options, cursors, sessionListSpec);
   return {
     method: 'GET',
     path: '/api/admin/sessions',
     guard: read,
-    async handle({ exchange, principal }) {
-      const { parameters, query, body } = readRequest(exchange.query);
-      const page = await finder.list(storeQuery(query, exchange.query));
-      const shown = { holdings, hydrate: parameters.hydrate as boolean };
-      return {
-        status: 200,
-        body: body(page, {
-          positionOf: (item) => positionOf(item, query.sortBy),
-          present: (item) => presentSession(item, principal, shown),
-        }),
-      };
-    },
+    handle: (request) => pageFor(request),
   };
 }
 

@@ -2,37 +2,20 @@ import type { Cursors } from '../../credentials/cursor.ts';
 import { Refusal, ValidationError } from '../../errors.ts';
 import { readQuery } from '../../input/query.ts';
 import type { Endpoint } from '../endpoint.ts';
-import { createListRequests } from '../lists/list-request.ts';
 import { describeList } from '../lists/list-spec.ts';
-import { isCurrent, LiveSessionFinder, positionOf, presentSession, storeQuery } from './live-sessions.ts';
+import { isCurrent, LiveSessionFinder } from './live-sessions.ts';
 import { endedReply, noteEnded, type SessionEndpointOptions } from './session-ends.ts';
+import { createSessionPages } from './session-pages.ts';
 import { otherSessionsQuery, ownSessionListSpec } from './session-schemas.ts';
 
 /** `GET /api/self/sessions`: one page of the caller's own sessions. */
-export function createOwnSessionList(
-  { sessions, records, holdings }: SessionEndpointOptions,
-  cursors: Cursors,
-): Endpoint<'session'> {
-  const readRequest = createListRequests(ownSessionListSpec, cursors);
-  const finder = new LiveSessionFinder(sessions, records);
+export function createOwnSessionList(options: SessionEndpointOptions, cursors: Cursors): Endpoint<'session'> {
+  const pageFor = createSessionPages(options, cursors, ownSessionListSpec);
   return {
     method: 'GET',
     path: '/api/self/sessions',
     guard: 'session',
-    async handle({ exchange, principal }) {
-      const { parameters, query, body } = readRequest(exchange.query);
-      const asked = storeQuery(query, exchange.query);
-      const filters = { ...asked.filters, userId: principal.userId };
-      const page = await finder.list({ ...asked, filters });
-      const shown = { holdings, hydrate: parameters.hydrate as boolean };
-      return {
-        status: 200,
-        body: body(page, {
-          positionOf: (item) => positionOf(item, query.sortBy),
-          present: (item) => presentSession(item, principal, shown),
-        }),
-      };
-    },
+    handle: (request) => pageFor(request, request.principal.userId),
   };
 }
 
