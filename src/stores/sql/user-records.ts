@@ -1,5 +1,6 @@
 import { Refusal } from '../../errors.ts';
 import type { ListedApiKey } from '../api-key.ts';
+import type { AuditOf } from '../audit.ts';
 import type { CallerFound, CallerRef } from '../caller.ts';
 import { administratorSetId } from '../scope-set.ts';
 import type { Changed } from '../scope-set-records.ts';
@@ -35,76 +36,48 @@ export function createUserRecords(database: SqlDatabase, now: () => number): Use
   const byId = `${selectUserRecord(dialect)} WHERE u.id = ?`;
   const steps = new UserRecordSteps(dialect, now);
   const list = createUserList(dialect);
+  const audited = <T>(audit: AuditOf<T> | undefined, change: () => Steps<T>) =>
+    writeAudited(database, now, change, audit);
+  /** A change of the user with that id; of one who is not there, there is none. */
+  const auditedOf = <T>(id: string, audit: AuditOf<T>, change: (found: UserRecord) => Steps<T>) =>
+    audited<T | undefined>(whereFound(audit), function* () {
+      const found = yield* steps.find(id);
+      return found && (yield* change(found));
+    });
 
   return {
     listUserRecords: (query) => snapshot(() => list(query)),
     findUserRecord: (id) => one(byId, [id], (row: UserRecordRow | undefined) => row && toUserRecord(row)),
     createUserRecord: ({ caller, decide, audit }) =>
-      writeAudited(
-        database,
-        now,
-        function* () {
-          return yield* steps.add(decide(null, yield* steps.caller(caller)));
-        },
-        audit,
-      ),
+      audited(audit, function* () {
+        return yield* steps.add(decide(null, yield* steps.caller(caller)));
+      }),
     changeUserRecord: (id, { caller, decide, audit }) =>
-      writeAudited(
-        database,
-        now,
-        function* () {
-          const found = yield* steps.find(id);
-          return found && (yield* steps.update(found, decide(found, yield* steps.caller(caller))));
-        },
-        whereFound(audit),
-      ),
+      auditedOf(id, audit, function* (found) {
+        return yield* steps.update(found, decide(found, yield* steps.caller(caller)));
+      }),
     judgeUserRecord: (id, { caller, decide, audit }) =>
-      writeAudited(
-        database,
-        now,
-        function* () {
-          const found = yield* steps.find(id);
-          if (found !== undefined) decide(found, yield* steps.caller(caller));
-          return found;
-        },
-        whereFound(audit),
-      ),
+      auditedOf(id, audit, function* (found) {
+        decide(found, yield* steps.caller(caller));
+        return found;
+      }),
     removeUserRecord: (id, keys, { caller, decide, audit }) =>
-      writeAudited(
-        database,
-        now,
-        function* () {
-          const found = yield* steps.find(id);
-          if (found === undefined) return undefined;
-          const removal = yield* steps.removal(found, keys);
-          decide(removal, yield* steps.caller(caller));
-          return yield* steps.remove(removal, keys);
-        },
-        whereFound(audit),
-      ),
+      auditedOf(id, audit, function* (found) {
+        const removal = yield* steps.removal(found, keys);
+        decide(removal, yield* steps.caller(caller));
+        return yield* steps.remove(removal, keys);
+      }),
     endSessionsOfUser: (id, { caller, decide, audit }) =>
-      writeAudited(
-        database,
-        now,
-        function* () {
-          const found = yield* steps.find(id);
-          if (found === undefined) return undefined;
-          decide(found, yield* steps.caller(caller));
-          yield* steps.endSessions(found);
-          return found;
-        },
-        whereFound(audit),
-      ),
+      auditedOf(id, audit, function* (found) {
+        decide(found, yield* steps.caller(caller));
+        yield* steps.endSessions(found);
+        return found;
+      }),
     endAllSessions: ({ caller, decide, audit }) =>
-      writeAudited(
-        database,
-        now,
-        function* () {
-          decide(null, yield* steps.caller(caller));
-          yield* steps.endAllSessions();
-        },
-        audit,
-      ),
+      audited(audit, function* () {
+        decide(null, yield* steps.caller(caller));
+        yield* steps.endAllSessions();
+      }),
   };
 }
 
