@@ -27,10 +27,10 @@ const listed = new Map(engineDifferences.flatMap(({ tests }) => Object.entries(t
 
 /**
  * What a test expects of the engine under test: `builtIn`, with what the list says of the other engine in its place.
- * Throws if the list says nothing else than `builtIn`. `way`: how the test is run, where that makes a difference of its own.
+ * Throws if the list says nothing else than `builtIn`.
  */
-export function expected<Result extends object>(test: string, builtIn: Result, way = ''): Result {
-  const others = listedFor(test, way);
+export function expected<Result extends object>(test: string, builtIn: Result): Result {
+  const others = listedFor(test);
   if (others === undefined) return builtIn;
   const result = { ...builtIn, ...others };
   for (const key of Object.keys(others))
@@ -41,8 +41,8 @@ export function expected<Result extends object>(test: string, builtIn: Result, w
 }
 
 /** The same for a row of a corpus, whose members the list may replace, add, or remove by null. */
-export function expectedRow<Row extends CorpusRow>(row: Row, way = ''): Row {
-  const others = listedFor(row.name, way);
+export function expectedRow<Row extends CorpusRow>(row: Row): Row {
+  const others = listedFor(row.name);
   if (others === undefined) return row;
   const members = Object.entries({ ...row, ...others }).filter(([, value]) => value !== null);
   const result = Object.fromEntries(members) as unknown as Row;
@@ -53,13 +53,12 @@ export function expectedRow<Row extends CorpusRow>(row: Row, way = ''): Row {
 }
 
 /** The result that is listed for a test, on the other engine. */
-function listedFor(test: string, way: string): object | undefined {
-  if (engine !== 'node') return undefined;
-  const name = [`${test} (${way})`, test].find((name) => listed.has(name));
-  if (name === undefined) return undefined;
-  if (!noted.has(name)) process.stdout.write(`${noteOfDifference}${name}\n`);
-  noted.add(name);
-  return listed.get(name);
+function listedFor(test: string): object | undefined {
+  const result = listed.get(test);
+  if (engine !== 'node' || result === undefined) return undefined;
+  if (!noted.has(test)) process.stdout.write(`${noteOfDifference}${test}\n`);
+  noted.add(test);
+  return result;
 }
 
 /** How a request to an upstream carries the headers that the engine itself writes. */
