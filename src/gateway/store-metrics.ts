@@ -26,7 +26,6 @@ export const recordsOperations: Record<
     | 'version'
     | 'noteUse'
     | 'pruneAuditEvents'
-    | 'keepCommandEvents'
     | 'takeCommandEvents'
     | 'ping'
     | 'backup'

@@ -172,10 +172,8 @@ export interface Records
     audit?: AuditOf<BootstrapState>,
   ): Promise<BootstrapState>;
 
-  /** Keeps the events of a command, as JSON, until a gateway takes them; changes `version`. */
-  keepCommandEvents(entries: readonly string[]): Promise<void>;
   /**
-   * Takes the audit lines that were left for the log of a gateway (as that, or by `isForGateways`), oldest first: each
+   * Takes the audit entries that a command left for the log of a gateway (`isForGateways`), as JSON, oldest first: each
    * goes once to one of the gateways on the store.
    */
   takeCommandEvents(): Promise<readonly string[]>;

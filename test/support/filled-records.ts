@@ -28,7 +28,6 @@ export async function fillRecords(file: string): Promise<void> {
   await store.secret('cookie', Buffer.from([0, 255, 128, 10, 0]));
   await store.setBootstrapToken('a token made by a reset', { reset: true });
   for (let index = 0; index < 3; index++) await store.createApiKey(key(index), hashOf(`key-${index}`));
-  await store.keepCommandEvents(['{"event":"user_created"}']);
   // Links that deleted keys leave behind.
   const line = { first: null, second: 'first', third: 'second' };
   for (const [id, parent] of Object.entries(line))
@@ -88,6 +87,9 @@ function addRows(file: string): void {
     `UPDATE users SET kind = 'service', managed = 1, epoch = 7, carried_session = 'session-1', version = 9 WHERE id = 'user-1'`,
   ).run();
   db.prepare('UPDATE tenant_epoch SET epoch = 3').run();
+  db.prepare(
+    `INSERT INTO command_events VALUES ('00000000-0000-7000-8000-000000000001', '{"event":"user_created"}')`,
+  ).run();
   db.prepare(`INSERT INTO applied_configurations VALUES ('digest', 1, 5)`).run();
   db.prepare(`INSERT INTO configured_passwords VALUES ('user-1', 'digest')`).run();
   db.prepare(

@@ -5,7 +5,7 @@ import type { SqlDatabase } from './database.ts';
 import { noteCommandEvents, run, type Steps } from './steps.ts';
 
 /** The part of the records store for the events of commands. */
-export type CommandEvents = Pick<Records, 'keepCommandEvents' | 'takeCommandEvents'>;
+export type CommandEvents = Pick<Records, 'takeCommandEvents'>;
 
 interface EventRow {
   readonly id: string;
@@ -16,13 +16,13 @@ const selectAny = 'SELECT id FROM command_events LIMIT 1';
 const insertEvent = 'INSERT INTO command_events (id, entry) VALUES (?, ?)';
 const takeEvents = 'DELETE FROM command_events RETURNING id, entry';
 
-/** Steps that leave audit lines for the log of a gateway. */
+/**
+ * Steps that leave audit entries for the log of a gateway. They can't be taken from the audit itself: each is written by
+ * one gateway alone, is written even if the audit has dropped it by then, and is no concern of the audit afterwards.
+ */
 export function* leaveForGateways(entries: readonly AuditEntry[]): Steps<void> {
-  if (entries.length > 0) yield* keep(entries.map((entry) => JSON.stringify(entry)));
-}
-
-function* keep(entries: readonly string[]): Steps<void> {
-  for (const entry of entries) yield* run(insertEvent, uuidv7(), entry);
+  if (entries.length === 0) return;
+  for (const entry of entries) yield* run(insertEvent, uuidv7(), JSON.stringify(entry));
   yield* noteCommandEvents();
 }
 
@@ -34,7 +34,6 @@ export function createCommandEvents({ one, write }: SqlDatabase): CommandEvents 
   }
 
   return {
-    keepCommandEvents: (entries) => write(() => keep(entries)),
     async takeCommandEvents() {
       // Mostly there are none, and a read locks nothing.
       const isAny = await one(selectAny, [], (row: object | undefined) => row !== undefined);
