@@ -7,6 +7,7 @@ import { type CacheEntry, CacheFreshness, RecordsCache } from './records-cache.t
 import { RecordsReader } from './records-reader.ts';
 import { RecordsVersion } from './records-version.ts';
 import { type Call, wrapCalls } from './wrap-calls.ts';
+import { type ChangeOf, changeOfWrite } from './write-changes.ts';
 
 export interface CachedRecordsOptions {
   readonly remote: RemoteRecords;
@@ -25,31 +26,6 @@ const readTimeoutMs = 1_000;
 const unguarded: ReadonlySet<keyof RemoteRecords> = new Set(['noteUse', 'ping', 'backup', 'close']);
 
 type CachedReads = Pick<Records, 'findApiKeyByHash' | 'findApiKey' | 'findUser'>;
-type InvalidatingWrites = Pick<
-  Records,
-  | 'createUser'
-  | 'activate'
-  | 'updateUser'
-  | 'removeUser'
-  | 'acceptIdentity'
-  | 'linkIdentity'
-  | 'unlinkIdentity'
-  | 'createApiKeyRecord'
-  | 'createApiKey'
-  | 'deleteApiKey'
-  | 'transferApiKey'
-  | 'applyManaged'
-  | 'changeScopeSet'
-  | 'createUserRecord'
-  | 'changeUserRecord'
-  | 'removeUserRecord'
-  | 'linkUserIdentity'
-  | 'unlinkUserIdentity'
-  | 'redeemInvitation'
-  | 'endSessionsOfUser'
-  | 'endAllSessions'
->;
-
 /**
  * Caches the keys and users of a remote store: invalidated as soon as the feed notifies a change, trusted for a moment
  * while it doesn't, and used for `staleIfErrorMs` while the store is unavailable.
@@ -82,10 +58,27 @@ export function createCachedRecords(options: CachedRecordsOptions): Records {
     };
   }
 
+  /** Our own changes apply here before they are acknowledged; one that failed may have been made nonetheless. */
+  function invalidating(call: Call, changeOf: ChangeOf): Call {
+    return async (...args) => {
+      requireAvailable();
+      let result: unknown;
+      try {
+        result = await call(...args);
+        return result;
+      } finally {
+        invalidate(changeOf(result, args));
+      }
+    };
+  }
+
   return {
-    ...wrapCalls(remote, (call, name) => (unguarded.has(name) ? call : guarded(call))),
+    ...wrapCalls(remote, (call, name) => {
+      if (unguarded.has(name)) return call;
+      const changeOf = changeOfWrite(name);
+      return changeOf === undefined ? guarded(call) : invalidating(call, changeOf);
+    }),
     ...createCachedReads({ remote, cache, freshness, reader, elapsed }),
-    ...createInvalidatingWrites(remote, requireAvailable, invalidate),
     version: () => version.current(),
     async close() {
       await feed.close();
@@ -153,105 +146,4 @@ function createCachedReads({ remote, cache, freshness, reader, elapsed }: Cached
 function isKeyAffected(found: ApiKeyWithOwner | undefined, change: RecordsChange): boolean {
   if (found === undefined) return true;
   return change.keys.includes(found.key.id) || change.users.includes(found.key.createdBy);
-}
-
-/** Our own changes apply here before they are acknowledged; one that failed may have been made nonetheless. */
-function createInvalidatingWrites(
-  remote: RemoteRecords,
-  requireAvailable: () => void,
-  invalidate: (change: RecordsChange | null) => void,
-): InvalidatingWrites {
-  async function changing<T>(
-    changeOf: (result: T | undefined) => RecordsChange | null,
-    write: () => Promise<T>,
-  ): Promise<T> {
-    requireAvailable();
-    let result: T | undefined;
-    try {
-      result = await write();
-      return result;
-    } finally {
-      invalidate(changeOf(result));
-    }
-  }
-
-  function changingUser<T>(id: string, write: () => Promise<T>): Promise<T> {
-    return changing(() => ({ keys: [], users: [id] }), write);
-  }
-
-  return {
-    createUser: (user, ...rest) => changingUser(user.id, () => remote.createUser(user, ...rest)),
-    activate: (user, ...rest) => changingUser(user.id, () => remote.activate(user, ...rest)),
-    updateUser: (id, ...rest) => changingUser(id, () => remote.updateUser(id, ...rest)),
-    removeUser: (id, ...rest) => changingUser(id, () => remote.removeUser(id, ...rest)),
-    createUserRecord: (change) =>
-      changing(
-        (result) => ({ keys: [], users: result === undefined ? [] : [result.user.id] }),
-        () => remote.createUserRecord(change),
-      ),
-    changeUserRecord: (id, change) => changingUser(id, () => remote.changeUserRecord(id, change)),
-    linkUserIdentity: (id, change) => changingUser(id, () => remote.linkUserIdentity(id, change)),
-    unlinkUserIdentity: (id, ...rest) => changingUser(id, () => remote.unlinkUserIdentity(id, ...rest)),
-    removeUserRecord: (id, keys, change) =>
-      changing(
-        (removed) => ({
-          keys: [...(removed?.deletedKeys ?? []), ...(removed?.transferredKeys ?? [])],
-          users: [id],
-        }),
-        () => remote.removeUserRecord(id, keys, change),
-      ),
-    redeemInvitation: (hash, use) =>
-      changing(
-        // Without a result the user is unknown, and left to the feed.
-        (result) => ({ keys: [], users: result === undefined ? [] : [result.user.id] }),
-        () => remote.redeemInvitation(hash, use),
-      ),
-    endSessionsOfUser: (id, change) => changingUser(id, () => remote.endSessionsOfUser(id, change)),
-    endAllSessions: (change) =>
-      changing(
-        () => null,
-        () => remote.endAllSessions(change),
-      ),
-    acceptIdentity: (...args) =>
-      changing(
-        // Without a result the user is unknown, and left to the feed: other users must stay cached during an outage.
-        (result) => ({ keys: [], users: result === undefined ? [] : [result.found.user.id] }),
-        () => remote.acceptIdentity(...args),
-      ),
-    linkIdentity: (id, ...rest) => changingUser(id, () => remote.linkIdentity(id, ...rest)),
-    unlinkIdentity: (id, ...rest) => changingUser(id, () => remote.unlinkIdentity(id, ...rest)),
-    createApiKeyRecord: (wanted, change) =>
-      changing(
-        // Without a result its id is unknown, and no one has the key.
-        (result) => ({ keys: [], users: [], newKeys: result === undefined ? [] : [result.key.id] }),
-        () => remote.createApiKeyRecord(wanted, change),
-      ),
-    createApiKey: (key, ...rest) =>
-      changing(
-        () => ({ keys: [], users: [], newKeys: [key.id] }),
-        () => remote.createApiKey(key, ...rest),
-      ),
-    // Many users and sets at once.
-    applyManaged: (...args) =>
-      changing(
-        (result) => (result?.outcome === 'current' ? { keys: [], users: [] } : null),
-        () => remote.applyManaged(...args),
-      ),
-    // Whoever holds it may be anyone.
-    changeScopeSet: (id, change) =>
-      changing(
-        () => null,
-        () => remote.changeScopeSet(id, change),
-      ),
-    deleteApiKey: (id, ...rest) =>
-      changing(
-        (ids) => ({ keys: [id, ...(ids ?? [])], users: [] }),
-        () => remote.deleteApiKey(id, ...rest),
-      ),
-    transferApiKey: (id, ...rest) =>
-      changing(
-        () => ({ keys: [id], users: [] }),
-        () => remote.transferApiKey(id, ...rest),
-      ),
-  };
 }

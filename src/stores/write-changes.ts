@@ -1,0 +1,79 @@
+import type { RecordsChange } from './change-feed.ts';
+import type { Records } from './records.ts';
+
+/** What a write changed, by its result (undefined: it failed) and its arguments; null: anything. */
+export type ChangeOf = (result: unknown, args: readonly unknown[]) => RecordsChange | null;
+
+type Write =
+  | 'createUser'
+  | 'activate'
+  | 'updateUser'
+  | 'removeUser'
+  | 'acceptIdentity'
+  | 'linkIdentity'
+  | 'unlinkIdentity'
+  | 'createApiKeyRecord'
+  | 'createApiKey'
+  | 'deleteApiKey'
+  | 'transferApiKey'
+  | 'applyManaged'
+  | 'changeScopeSet'
+  | 'createUserRecord'
+  | 'changeUserRecord'
+  | 'removeUserRecord'
+  | 'linkUserIdentity'
+  | 'unlinkUserIdentity'
+  | 'redeemInvitation'
+  | 'endSessionsOfUser'
+  | 'endAllSessions';
+
+type Changes = {
+  readonly [Name in Write]: (
+    result: Awaited<ReturnType<Records[Name]>> | undefined,
+    args: Parameters<Records[Name]>,
+  ) => RecordsChange | null;
+};
+
+const nothing: RecordsChange = { keys: [], users: [] };
+const anything = () => null;
+const userOf = (id: string): RecordsChange => ({ keys: [], users: [id] });
+const userById = (_result: unknown, [id]: readonly [id: string, ...unknown[]]) => userOf(id);
+const userGiven = (_result: unknown, [user]: readonly [user: { readonly id: string }, ...unknown[]]) =>
+  userOf(user.id);
+const newKey = (id: string): RecordsChange => ({ ...nothing, newKeys: [id] });
+
+const changes: Changes = {
+  createUser: userGiven,
+  activate: userGiven,
+  updateUser: userById,
+  removeUser: userById,
+  linkIdentity: userById,
+  unlinkIdentity: userById,
+  changeUserRecord: userById,
+  linkUserIdentity: userById,
+  unlinkUserIdentity: userById,
+  endSessionsOfUser: userById,
+  endAllSessions: anything,
+  // Whoever holds it may be anyone.
+  changeScopeSet: anything,
+  // Many users and sets at once.
+  applyManaged: (result) => (result?.outcome === 'current' ? nothing : null),
+  // Without a result the user is unknown, and left to the feed: other users must stay cached during an outage.
+  createUserRecord: (created) => (created === undefined ? nothing : userOf(created.user.id)),
+  redeemInvitation: (redeemed) => (redeemed === undefined ? nothing : userOf(redeemed.user.id)),
+  acceptIdentity: (accepted) => (accepted === undefined ? nothing : userOf(accepted.found.user.id)),
+  removeUserRecord: (removed, [id]) => ({
+    keys: [...(removed?.deletedKeys ?? []), ...(removed?.transferredKeys ?? [])],
+    users: [id],
+  }),
+  // Without a result its id is unknown, and no one has the key.
+  createApiKeyRecord: (made) => (made === undefined ? nothing : newKey(made.key.id)),
+  createApiKey: (_result, [key]) => newKey(key.id),
+  deleteApiKey: (deleted, [id]) => ({ keys: [id, ...(deleted ?? [])], users: [] }),
+  transferApiKey: (_result, [id]) => ({ keys: [id], users: [] }),
+};
+
+/** What tells the change that a write makes to users and keys; undefined for calls that make none. */
+export function changeOfWrite(name: string): ChangeOf | undefined {
+  return Object.hasOwn(changes, name) ? (changes[name as Write] as ChangeOf) : undefined;
+}
