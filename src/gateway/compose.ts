@@ -14,12 +14,13 @@ import { isProviderPath } from '../endpoints/provider-paths.ts';
 import { createServeEndpoint } from '../endpoints/serve-endpoint.ts';
 import { startCookiePrefix } from '../endpoints/start-cookies.ts';
 import type { CookieAttributes } from '../http/cookies.ts';
-import { createCors } from '../http/cors.ts';
+import { type Cors, createCors } from '../http/cors.ts';
 import { createKnownOrigins, type IsKnownOrigin } from '../http/foreign-page.ts';
 import { createPassedMeaning, type HeaderRules } from '../http/header-names.ts';
-import { createReplies } from '../http/reply.ts';
+import { createReplies, type Replies } from '../http/reply.ts';
+import type { TargetRules } from '../http/request-target.ts';
 import type { Log } from '../log/log.ts';
-import { createForward } from '../proxy/forward.ts';
+import { createForward, type Forward } from '../proxy/forward.ts';
 import type { OpenStreams } from '../proxy/open-streams.ts';
 import type { Tracing } from '../tracing/tracing.ts';
 import type { AuditTrail } from './audit-trail.ts';
@@ -53,11 +54,11 @@ const ownBodyTimeoutMs = 30_000;
 
 /** Builds every part that depends on the configuration. Throws when a file it names can't be used. */
 export async function composeGateway(config: Config, lasting: LastingParts): Promise<Gateway> {
-  const { streams, log, tracing } = lasting;
+  const { streams, log } = lasting;
   const catalogue: ReadonlySet<string> = new Set(catalogueOf(config));
   const holdings = createHoldings(catalogue, config.identity_providers);
   const cookie = refreshCookie(config);
-  const cookieNames = [...lasting.cookieNames.add(cookie.name)];
+  lasting.cookieNames.add(cookie.name);
   const cors = createCors(config.cors.origins);
   const isKnownOrigin = createKnownOrigins(config.base_url, cors);
   const callers = await composeCallers(config, lasting, holdings, isKnownOrigin);
@@ -79,14 +80,6 @@ export async function composeGateway(config: Config, lasting: LastingParts): Pro
     onCredentialEnded: (credentialId) => streams.endOf(credentialId),
   });
   const routes = await composeRoutes(config, lasting.engine.openConnection);
-  const forward = createForward({
-    streams,
-    passedMeaning: createPassedMeaning(headerRules(config)),
-    ownCookies: { names: cookieNames, prefixes: cookieNames.map(startCookiePrefix) },
-    ownsCors: cors.enabled,
-    corsHeaders: (exchange) => cors.responseHeaders(exchange.head),
-    refuse: (exchange, error) => replies.refuse(exchange, error),
-  });
   const serveEndpoint = createServeEndpoint({
     authenticate,
     heldNow,
@@ -95,22 +88,37 @@ export async function composeGateway(config: Config, lasting: LastingParts): Pro
     body: { maxBytes: config.limits.own_body, timeoutMs: ownBodyTimeoutMs },
   });
   return new Gateway({
-    targetRules: {
-      passSemicolons: config.paths.semicolons === 'pass',
-      passEncodedSlashes: config.paths.encoded_slashes === 'pass',
-    },
+    targetRules: targetRules(config),
     cors,
     own,
     serveEndpoint,
     routes,
     authenticate,
-    forward: traceForward(forward, tracing),
+    forward: composeForward(config, lasting, cors, replies),
     replies,
     heldNow,
     activeSessions: callers.activeSessions,
     audit: config.audit,
     log,
   });
+}
+
+function composeForward(
+  config: Config,
+  { streams, tracing, cookieNames }: LastingParts,
+  cors: Cors,
+  replies: Replies,
+): Forward {
+  const names = [...cookieNames];
+  const forward = createForward({
+    streams,
+    passedMeaning: createPassedMeaning(headerRules(config)),
+    ownCookies: { names, prefixes: names.map(startCookiePrefix) },
+    ownsCors: cors.enabled,
+    corsHeaders: (exchange) => cors.responseHeaders(exchange.head),
+    refuse: (exchange, error) => replies.refuse(exchange, error),
+  });
+  return traceForward(forward, tracing);
 }
 
 /** What identifies callers. */
@@ -156,6 +164,13 @@ async function composeCallers(
     authenticate: traceAuthenticate(authenticate, tracing),
     heldNow: createHeldNow({ records, sessions, holdings, tenant, now }),
     activeSessions: verified.sessions,
+  };
+}
+
+function targetRules({ paths }: Config): TargetRules {
+  return {
+    passSemicolons: paths.semicolons === 'pass',
+    passEncodedSlashes: paths.encoded_slashes === 'pass',
   };
 }
 

@@ -20,7 +20,7 @@ import { RunningGateway, type RunningParts } from './running-gateway.ts';
 import { traceStores } from './spans.ts';
 import { StoreHealth } from './store-health.ts';
 import { measureStores } from './store-metrics.ts';
-import { openStores } from './stores.ts';
+import { openStores, type Stores } from './stores.ts';
 
 /** How long a start waits for the records store, ms. */
 const recordsTimeoutMs = 30_000;
@@ -43,27 +43,9 @@ export async function startGateway(
     await managed.management.close();
     throw error;
   });
-  const measured = traceStores(measureStores(opened, metrics.registry), tracing, config);
-  const counts = addAuditCounts(metrics.registry);
-  const stores = { ...measured, records: countAudited(measured.records, counts) };
-  const { records, sessions } = stores;
   const restartOnly = rememberStart(config);
-  const recentUse = createRecentUse(records);
-  const cookieNames = new Set<string>();
-  const auditTrail = startAuditTrail(measured.records, { log, registry: metrics.registry, counts, now });
-  const engine = await loadEngine(config, log);
-  const lasting: LastingParts = {
-    engine,
-    stores,
-    recentUse,
-    cookieNames,
-    streams,
-    log,
-    auditTrail,
-    metrics,
-    tracing,
-    now,
-  };
+  const lasting = await startLasting(config, opened, { streams, log, metrics, tracing, now });
+  const { stores } = lasting;
 
   await applyManaged(config, { stores, log }).catch(async (error) => {
     await managed.management.close();
@@ -71,39 +53,53 @@ export async function startGateway(
     throw error;
   });
   current.replace(await composeGateway(config, lasting));
-  sessions.onEnded((id, afterMs) => {
+  stores.sessions.onEnded((id, afterMs) => {
     streams.endOf(id);
     metrics.revocationSeen(afterMs);
   });
-
-  const listener = new PublicListener(config, {
-    engine,
-    current,
-    log,
-    refusals: auditTrail.refusals,
-    metrics,
-    tracing,
-  });
-  const bootstrapToken = await openBootstrap(records, config);
-  const address = await listener.listen(config.listen.host, config.listen.port);
+  const serving = await startServing(config, lasting, current);
   health.serveFrom(stores);
   const background = startBackgroundWork(stores, {
-    recentUse,
+    recentUse: lasting.recentUse,
     log,
     auditSettings: () => current.auditSettings(),
     now,
   });
-  return new RunningGateway({
-    ...managed,
-    config,
-    restartOnly,
-    lasting,
-    current,
-    listener,
-    address,
-    background,
-    bootstrapToken,
-  });
+  return new RunningGateway({ ...managed, ...serving, config, restartOnly, lasting, current, background });
+}
+
+/** Starts the parts that every configuration shares. */
+async function startLasting(
+  config: Config,
+  opened: Stores,
+  parts: Pick<LastingParts, 'streams' | 'log' | 'metrics' | 'tracing' | 'now'>,
+): Promise<LastingParts> {
+  const { log, now, tracing } = parts;
+  const { registry } = parts.metrics;
+  const measured = traceStores(measureStores(opened, registry), tracing, config);
+  const counts = addAuditCounts(registry);
+  const stores = { ...measured, records: countAudited(measured.records, counts) };
+  return {
+    ...parts,
+    stores,
+    recentUse: createRecentUse(stores.records),
+    cookieNames: new Set(),
+    auditTrail: startAuditTrail(measured.records, { log, registry, counts, now }),
+    engine: await loadEngine(config, log),
+  };
+}
+
+/** Opens the public listener, and the bootstrap while there is no user. */
+async function startServing(
+  config: Config,
+  { engine, log, auditTrail, metrics, tracing, stores }: LastingParts,
+  current: CurrentGateway,
+): Promise<Pick<RunningParts, 'listener' | 'address' | 'bootstrapToken'>> {
+  const { refusals } = auditTrail;
+  const listener = new PublicListener(config, { engine, current, log, refusals, metrics, tracing });
+  const bootstrapToken = await openBootstrap(stores.records, config);
+  const address = await listener.listen(config.listen.host, config.listen.port);
+  return { listener, address, bootstrapToken };
 }
 
 type Managed = Pick<RunningParts, 'management' | 'managementAddress' | 'startDraining'>;

@@ -23,13 +23,7 @@ interface StoreMeasures {
 export const recordsOperations: Record<
   Exclude<
     keyof Records,
-    | 'version'
-    | 'noteUse'
-    | 'pruneAuditEvents'
-    | 'takeCommandEvents'
-    | 'ping'
-    | 'backup'
-    | 'close'
+    'version' | 'noteUse' | 'pruneAuditEvents' | 'takeCommandEvents' | 'ping' | 'backup' | 'close'
   >,
   Operation
 > = {
