@@ -8,14 +8,11 @@ export function normalisedName(name: string): string {
   return name.toLowerCase().replace(/[^a-z0-9]/g, '-');
 }
 
+const framing = ['host', 'content-length', 'transfer-encoding', 'connection', 'expect', 'upgrade'] as const;
+
 /** Headers that Postern reads, writes or frames with. */
 export const judgedNames = [
-  'host',
-  'content-length',
-  'transfer-encoding',
-  'connection',
-  'expect',
-  'upgrade',
+  ...framing,
   'authorization',
   'x-api-key',
   'cookie',
@@ -38,14 +35,7 @@ export const judgedNames = [
 export type JudgedName = (typeof judgedNames)[number];
 
 /** Headers that Postern sets on every request: dropping them would change nothing. */
-export const framingNames: ReadonlySet<string> = new Set([
-  'host',
-  'content-length',
-  'transfer-encoding',
-  'connection',
-  'expect',
-  'upgrade',
-]);
+export const framingNames: ReadonlySet<string> = new Set(framing);
 
 /** Hop-by-hop headers of a request, and what belongs to one connection alone (RFC 9110 §7.6.1). */
 const hopByHopNames = [

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import type { TestScope } from './gateway.ts';
+import { listenOnLoopback } from './http-upstream.ts';
 
 /** A request as a server of Node's own read it. */
 export interface ReadRequest {
@@ -70,18 +71,9 @@ export async function startReadingServer(
     if (socket.writable) socket.end('HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n');
     else socket.destroy();
   });
-  await new Promise<void>((resolve) => {
-    server.listen(0, '127.0.0.1', resolve);
-  });
-  t.teardown(
-    () =>
-      new Promise<void>((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  );
+  const port = await listenOnLoopback(t, server);
   return {
-    port: (server.address() as AddressInfo).port,
+    port,
     errors,
     senders,
     requestsOf: (sender) => senders.get(sender) ?? [],

@@ -1,4 +1,4 @@
-import { createServer, type RequestListener } from 'node:http';
+import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { TestScope } from './gateway.ts';
 
@@ -12,6 +12,18 @@ export interface HttpUpstream {
 /** Starts it on a free loopback port. */
 export async function startHttpUpstream(t: TestScope, listener: RequestListener): Promise<HttpUpstream> {
   const server = createServer(listener);
+  const port = await listenOnLoopback(t, server);
+  return {
+    url: `http://127.0.0.1:${port}`,
+    connections: () =>
+      new Promise((resolve, reject) => {
+        server.getConnections((error, count) => (error ? reject(error) : resolve(count)));
+      }),
+  };
+}
+
+/** Has the server listen on a free loopback port until the test's teardown; gives the port. */
+export async function listenOnLoopback(t: TestScope, server: Server): Promise<number> {
   await new Promise<void>((resolve) => {
     server.listen(0, '127.0.0.1', resolve);
   });
@@ -22,11 +34,5 @@ export async function startHttpUpstream(t: TestScope, listener: RequestListener)
         server.closeAllConnections();
       }),
   );
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    connections: () =>
-      new Promise((resolve, reject) => {
-        server.getConnections((error, count) => (error ? reject(error) : resolve(count)));
-      }),
-  };
+  return (server.address() as AddressInfo).port;
 }
