@@ -18,6 +18,8 @@ const sessionCount = isLong ? 100_000 : 2_000;
 const maxPageCpuMs = 20;
 /** Of all scripts, on the average: a machine may be busy for longer than one takes. */
 const maxScriptMicroseconds = 1_000;
+/** What is judged is the cost, not how soon a busy machine gets to it. */
+const commandTimeoutMs = 60_000;
 const atOnce = 200;
 const userCount = 500;
 
@@ -133,7 +135,11 @@ t.test(`${sessionCount} sessions in Redis`, async (t) => {
   if (!requireRedis(t)) return;
   const redis = await startRedis(t);
   const { now, advance } = createManualClock();
-  const { sessions } = await openRedisStoresUnderTest(t, redis.url, { tenant: newTenant(), testClock: now });
+  const { sessions } = await openRedisStoresUnderTest(t, redis.url, {
+    tenant: newTenant(),
+    testClock: now,
+    commandTimeoutMs,
+  });
   await judge(t, { store: sessions, advance });
   const used = String(await redis.command('INFO', 'commandstats'));
   t.notMatch(used, /cmdstat_(?:scan|keys|[hsz]scan):/);

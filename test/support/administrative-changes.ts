@@ -1,84 +1,9 @@
-import type { ApiClient, ApiRequest, ApiResponse } from './api-client.ts';
+import argon2 from 'argon2';
+import { type ChangeMaker, type Prepare, setsPath } from './change-maker.ts';
 import { keysPath } from './key-administration.ts';
 import { userPassword, usersPath } from './user-administration.ts';
 
-const setsPath = '/api/admin/scope-sets/';
 const sessionsPath = '/api/admin/sessions/';
-
-/** A session in use. */
-export interface HeldSession {
-  readonly bearer: string;
-  readonly cookie: string;
-}
-
-/** A change that is ready to be made, by one request. */
-export interface PreparedChange {
-  readonly request: ApiRequest;
-  /** A session that the change ends. */
-  readonly ended?: HeldSession;
-  /** A session that goes on either way. */
-  readonly spared?: HeldSession;
-}
-
-/** Prepares changes at a gateway, as an administrator with an API key. */
-export class ChangeMaker {
-  readonly #api: ApiClient;
-  readonly #apiKey: string;
-  static #names = 0;
-
-  constructor(api: ApiClient, apiKey: string) {
-    this.#api = api;
-    this.#apiKey = apiKey;
-  }
-
-  newName(): string {
-    ChangeMaker.#names += 1;
-    return `name ${ChangeMaker.#names}`;
-  }
-
-  request(method: string, path: string, json?: object): ApiRequest {
-    return { method, path, apiKey: this.#apiKey, ...(json !== undefined && { json }) };
-  }
-
-  /** Throws when it is refused. */
-  async make(method: string, path: string, json?: object): Promise<ApiResponse> {
-    const response = await this.#api.send(this.request(method, path, json));
-    if (response.status >= 300) throw new Error(`${method} ${path}: ${response.status} ${response.text}`);
-    return response;
-  }
-
-  async user(more: object = {}): Promise<{ readonly id: string; readonly username: string }> {
-    const scopes = ['store:read', 'apikeys:write'];
-    const body = { username: this.newName(), password: userPassword, scopes, ...more };
-    return (await this.make('POST', usersPath, body)).json;
-  }
-
-  async scopeSet(): Promise<{ readonly id: string }> {
-    const body = { name: this.newName(), scopes: ['store:read', 'store:write'] };
-    return (await this.make('POST', setsPath, body)).json;
-  }
-
-  /** A key that the user made. */
-  async keyOf(username: string, more: object = {}): Promise<{ readonly id: string }> {
-    const { accessToken } = await this.#api.signIn(username, userPassword);
-    return this.#api.mintKey(accessToken, { label: 'of a user', scopes: ['store:read'], ...more });
-  }
-
-  /** Signs in, and uses the session once. */
-  async session(username: string): Promise<HeldSession> {
-    const { accessToken: bearer, cookie } = await this.#api.signIn(username, userPassword);
-    const { status } = await this.#api.send({ path: '/api/store/x', bearer });
-    if (status !== 200) throw new Error(`a new session was answered ${status}`);
-    return { bearer, cookie };
-  }
-
-  async userInSession(more: object = {}): Promise<{ readonly id: string; readonly ended: HeldSession }> {
-    const { id, username } = await this.user(more);
-    return { id, ended: await this.session(username) };
-  }
-}
-
-type Prepare = (make: ChangeMaker) => Promise<PreparedChange>;
 
 const newPassword = `${userPassword}, another`;
 const identity = (subject: string) => ({ provider: 'idp', subject });
@@ -93,6 +18,33 @@ function removal(query: (make: ChangeMaker) => Promise<string>): Prepare {
     return { request: make.request('DELETE', `${usersPath}${id}${await query(make)}`), ended };
   };
 }
+
+/** The users and sets of a configuration: what came before, and what is to be applied. */
+const managed: Prepare = async (make) => {
+  const [left, kept, fresh] = [make.newName(), make.newName(), make.newName()];
+  const [set, freshSet] = [make.newName(), make.newName()];
+  const scopes = ['store:read', 'store:write'];
+  const hash = (password: string) => argon2.hash(password, { memoryCost: 64, timeCost: 1, parallelism: 1 });
+  const password_hash = await hash(userPassword);
+  await make.apply({
+    ...make.config,
+    scope_sets: { [set]: { scopes } },
+    users: {
+      [left]: { scopes, password_hash },
+      [kept]: { scope_sets: [set], password_hash },
+    },
+  });
+  const [ended, spared] = [await make.session(left), await make.session(kept)];
+  const config = {
+    ...make.config,
+    scope_sets: { [set]: { scopes: ['store:read'] }, [freshSet]: { scopes } },
+    users: {
+      [kept]: { display_name: 'Kept', scope_sets: [set], password_hash },
+      [fresh]: { scope_sets: [set, freshSet], password_hash: await hash(newPassword) },
+    },
+  };
+  return { request: { config }, ended, spared };
+};
 
 /** The changes after which a session has ended. */
 const endingChanges: Readonly<Record<string, Prepare>> = {
@@ -130,6 +82,7 @@ const endingChanges: Readonly<Record<string, Prepare>> = {
     const request = { method: 'PUT', path: '/api/self/password', bearer: spared.bearer, json };
     return { request, ended, spared };
   },
+  'a configuration is applied': managed,
 };
 
 /** The other changes. */
@@ -152,6 +105,17 @@ const otherChanges: Readonly<Record<string, Prepare>> = {
     });
     const body = { scopes: ['store:read'], scope_sets: [], display_name: 'Narrowed' };
     return { request: make.request('PATCH', usersPath + id, body), spared };
+  },
+  'a user is enabled': async (make) => {
+    const { id } = await make.user({ disabled: true });
+    return { request: make.request('PATCH', usersPath + id, { disabled: false }) };
+  },
+  "a user's throttle is lifted": async (make) => {
+    const { id, username } = await make.user();
+    await make.failToSignIn(username);
+    const path = `${usersPath}${id}/throttle`;
+    const isMade = async (now: ChangeMaker) => (await now.make('GET', path)).json.failures === 0;
+    return { request: make.request('DELETE', path), isMade };
   },
   'a scope set is created': async (make) => {
     const body = { name: make.newName(), scopes: ['store:read'] };
@@ -185,9 +149,26 @@ const otherChanges: Readonly<Record<string, Prepare>> = {
     const body = { label: 'a key', scopes: ['store:read'], scope_sets: ['administrator'] };
     return { request: make.request('POST', keysPath, body) };
   },
+  'an API key is made for a user': async (make) => {
+    const set = (await make.scopeSet()).id;
+    const { id } = await make.user({ scope_sets: [set] });
+    const body = { label: 'a key', scopes: ['store:read'], scope_sets: [set] };
+    return { request: make.request('POST', `${usersPath}${id}/api-keys`, body) };
+  },
+  'an API key is deleted with those minted with it': async (make) => {
+    const scopes = ['store:read', 'apikeys:write'];
+    const { id, key } = await make.keyOf((await make.user({ scopes })).username, { scopes });
+    await make.mint(key, { label: 'a child', scopes: ['store:read'] });
+    return { request: make.request('DELETE', `${keysPath}${id}?children=true`) };
+  },
   'an API key is deleted': async (make) => {
     const { id } = await make.keyOf((await make.user()).username);
     return { request: make.request('DELETE', keysPath + id) };
+  },
+  // The last: until it is done, the next user who is created closes what was opened.
+  'the first administrator is activated': async (make) => {
+    const json = { token: await make.bootstrapToken(), username: make.newName(), password: userPassword };
+    return { request: { method: 'POST', path: '/api/bootstrap/activate', json } };
   },
 };
 

@@ -11,7 +11,7 @@ export type Difference = readonly string[];
 /** Compared apart: what ends sessions also leaves lines of its own, after the transaction. */
 const auditTables = ['audit', 'audit_state'];
 /** Noted by themselves, now and then. */
-const notedColumns = ['last_used', 'last_login'];
+const notedColumns = ['last_used', 'last_used_order', 'last_login', 'last_login_order'];
 
 function asText(row: object): string {
   return JSON.stringify(row, (column, value) => (notedColumns.includes(column) ? undefined : value));

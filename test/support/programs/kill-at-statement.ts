@@ -1,46 +1,54 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import pg from 'pg';
-import type { KillPlan } from '../kill-points.ts';
+import type { KilledServer, KillPlan } from '../kill-points.ts';
+import { isRunning, signalEach, stopFamily } from '../process-family.ts';
 
 /**
  * Loaded into a gateway before its program: watches the statements of the next transaction that writes the records, once
- * a {@link KillPlan} lies in the file of `KILL_PLAN`, writes down those that were reached, and ends the gateway as a
- * crash would, at the statement that the plan names.
+ * a {@link KillPlan} lies in the file of `KILL_PLAN`, writes down those that were reached, and kills the gateway or its
+ * server, as a crash would, at the statement that the plan names.
  */
 const planFile = process.env.KILL_PLAN!;
 const watched = new WeakMap<object, WatchedTransaction>();
 
 class WatchedTransaction {
   readonly #plan: KillPlan;
+  readonly #backend: number | undefined;
   readonly #reached: string[] = [];
+  #hasStruck = false;
 
-  constructor(plan: KillPlan) {
+  /** `backend`: the process of the server that runs it. */
+  constructor(plan: KillPlan, backend: number | undefined) {
     this.#plan = plan;
+    this.#backend = backend;
   }
 
   /** Called right before a statement is run. */
   before(sql: string): void {
+    if (this.#hasStruck) return;
     if (this.#reached.length === 0) for (const pid of this.#plan.pauses) process.kill(pid, 'SIGSTOP');
     this.#reached.push(sql);
-    if (this.#plan.at === this.#reached.length) this.#die();
+    if (this.#plan.at === this.#reached.length) this.#strike();
   }
 
   /** Called once the last one is done. */
   over(): void {
-    if (this.#plan.at === this.#reached.length + 1) this.#die();
+    if (this.#hasStruck) return;
+    if (this.#plan.at === this.#reached.length + 1) this.#strike();
     this.#note();
   }
 
   /** Called when the last one was sent, and not answered yet. */
   sent(): void {
-    if (this.#plan.at === 'sent') this.#die();
+    if (this.#plan.at === 'sent') this.#strike();
   }
 
-  #die(): void {
+  #strike(): void {
     this.#note();
-    for (const pid of this.#plan.kills) process.kill(pid, 'SIGKILL');
-    process.kill(process.pid, 'SIGKILL');
+    this.#hasStruck = true;
+    if (this.#plan.server === null) process.kill(process.pid, 'SIGKILL');
+    else killServer(this.#plan.server, this.#backend!);
   }
 
   #note(): void {
@@ -48,10 +56,24 @@ class WatchedTransaction {
   }
 }
 
-/** Takes the plan, if there is one. */
-function begin(connection: object): void {
+/** Returns when it runs nothing any more. */
+function killServer({ pid, how }: KilledServer, backend: number): void {
+  if (how === 'crash') signalEach(stopFamily(pid), 'SIGKILL');
+  else if (how === 'immediate') process.kill(pid, 'SIGQUIT');
+  else process.kill(backend, 'SIGKILL');
+  const sleeper = new Int32Array(new SharedArrayBuffer(4));
+  while (isRunning(backend)) Atomics.wait(sleeper, 0, 0, 1);
+}
+
+let skipped = 0;
+
+/** Takes the plan, if there is one and it is about this transaction. */
+function begin(connection: object, backend?: number): void {
   if (!existsSync(planFile)) return;
-  watched.set(connection, new WatchedTransaction(JSON.parse(readFileSync(planFile, 'utf8'))));
+  const plan: KillPlan = JSON.parse(readFileSync(planFile, 'utf8'));
+  if (skipped++ < plan.skips) return;
+  skipped = 0;
+  watched.set(connection, new WatchedTransaction(plan, backend));
   rmSync(planFile);
 }
 
@@ -78,10 +100,10 @@ for (const name of ['run', 'get', 'all']) {
 
 const clients = pg.Client.prototype as unknown as Record<string, unknown>;
 const query = clients.query as (...values: unknown[]) => Promise<unknown>;
-clients.query = function (this: object, ...values: unknown[]) {
+clients.query = function (this: { readonly processID: number }, ...values: unknown[]) {
   const [first] = values as [string | { readonly text: string }];
   const sql = typeof first === 'string' ? first : first.text;
-  if (sql.startsWith('BEGIN ISOLATION LEVEL READ COMMITTED')) begin(this);
+  if (sql.startsWith('BEGIN ISOLATION LEVEL READ COMMITTED')) begin(this, this.processID);
   const transaction = watched.get(this);
   if (transaction === undefined) return query.apply(this, values);
   transaction.before(sql);
