@@ -85,8 +85,12 @@ export class ChangeMaker {
   async #command(event: string, args: readonly string[]): Promise<string> {
     const logged = () => this.#gateway.logLines().filter((line) => line.event === event).length;
     const before = logged();
-    const { code, stdout, stderr } = await runPostern(args);
-    if (code !== 0) throw new Error(stderr);
+    // A server that was killed may not be up yet.
+    const { stdout } = await eventually(`postern ${args[0]}`, async () => {
+      const result = await runPostern(args);
+      if (result.code !== 0) throw new Error(result.stderr);
+      return result;
+    });
     await eventually('the gateway has logged what the command did', () => logged() > before);
     return stdout.trim();
   }
