@@ -18,22 +18,27 @@ export interface ApiKeyOwnerRow extends ApiKeyRow, HoldingsRow {
   readonly ownerEmail: string | null;
 }
 
-/** SQL that reads keys with their sets and their owner's name in one step; `k` is the key. */
+/**
+ * SQL that reads keys with their sets and their owner's name in one step; `k` is the key. Without a join: where PostgreSQL
+ * expects few rows of a page's order, it would sort all that come of a join.
+ */
 export function selectApiKey(dialect: Dialect): string {
-  return select(dialect, '');
+  const owner = (column: string) => `(SELECT u.${column} FROM users u WHERE u.id = k.created_by)`;
+  return `SELECT ${columns(dialect)}, ${owner('username')} AS "ownerName", ${owner('disabled')} AS "ownerDisabled"
+  FROM api_keys k`;
 }
 
 /** SQL that reads keys with their sets and everything their owner holds in one step; `k` is the key. */
 export function selectApiKeyWithOwner(dialect: Dialect): string {
-  const profile = 'u.display_name AS "ownerDisplayName", u.email AS "ownerEmail"';
-  return select(dialect, `, ${profile}, ${selectHoldings(dialect)}`);
+  const owner = `u.username AS "ownerName", u.disabled AS "ownerDisabled", u.display_name AS "ownerDisplayName",
+    u.email AS "ownerEmail", ${selectHoldings(dialect)}`;
+  return `SELECT ${columns(dialect)}, ${owner}
+  FROM api_keys k LEFT JOIN users u ON u.id = k.created_by`;
 }
 
-function select(dialect: Dialect, moreColumns: string): string {
-  return `SELECT k.id, k.label, k.hint, k.scopes, k.created, k.created_by AS "createdBy",
-    k.parent, k.session, k.expires, k.last_used AS "lastUsed", k.version, u.username AS "ownerName", u.disabled AS "ownerDisabled",
-    ${selectHeldSets(dialect, 'api_key_scope_sets', 'key_id', 'k.id')} AS "heldSets"${moreColumns}
-  FROM api_keys k LEFT JOIN users u ON u.id = k.created_by`;
+function columns(dialect: Dialect): string {
+  return `k.id, k.label, k.hint, k.scopes, k.created, k.created_by AS "createdBy", k.parent, k.session, k.expires,
+    k.last_used AS "lastUsed", k.version, ${selectHeldSets(dialect, 'api_key_scope_sets', 'key_id', 'k.id')} AS "heldSets"`;
 }
 
 /** Parses a row of {@link selectApiKeyWithOwner}. */

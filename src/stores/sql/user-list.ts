@@ -15,7 +15,14 @@ const columns: Readonly<Record<Exclude<UserFilterField, 'scope_sets'>, FilterCol
   created: { column: 'u.created' },
   last_login: { column: 'u.last_login', compared: 'u.last_login_order' },
 };
-const holdsSet = 'u.id IN (SELECT user_id FROM held_scope_sets WHERE set_id = ?)';
+/** For PostgreSQL without the view `held_scope_sets`: it would sort all who hold the set, to name each of them once. */
+const holdsSet = `(u.id IN (SELECT user_id FROM user_scope_sets WHERE set_id = ?)
+  OR u.id IN (SELECT i.user_id FROM identities i JOIN identity_scope_sets s ON s.issuer = i.issuer AND s.subject = i.subject
+    WHERE s.set_id = ?))`;
+/** Looked up for each user who is met, where only the first of many who hold the set are wanted. */
+const holdsSetInOrder = `((SELECT 1 FROM user_scope_sets s WHERE s.user_id = u.id AND s.set_id = ?) = 1
+  OR (SELECT 1 FROM identities i JOIN identity_scope_sets s ON s.issuer = i.issuer AND s.subject = i.subject
+    WHERE i.user_id = u.id AND s.set_id = ? LIMIT 1) = 1)`;
 
 /** Builds the list of users: steps that read one page, all of one moment. */
 export function createUserList(dialect: Dialect): (query: UserQuery) => Steps<ListPage<UserRecord>> {
@@ -37,6 +44,10 @@ export function createUserList(dialect: Dialect): (query: UserQuery) => Steps<Li
 function conditionsOf(dialect: Dialect, { filters }: UserQuery): readonly Condition[] {
   return filters.flatMap(({ field, operator, value }): readonly Condition[] => {
     if (field !== 'scope_sets') return fieldConditions(dialect, columns, [{ field, operator, value }]);
-    return [value].flat().map((id) => ({ sql: holdsSet, values: [String(id)] }));
+    return [value].flat().map((id) => ({
+      sql: holdsSet,
+      values: [String(id), String(id)],
+      inOrder: holdsSetInOrder,
+    }));
   });
 }
