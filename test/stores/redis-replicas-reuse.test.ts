@@ -96,8 +96,13 @@ t.test('a cookie that is too old is reuse', async (t) => {
     t.equal(await redis.command('EXISTS', sessionKey(first)), 0);
     const lines = await eventually('an audit line', () => reuseOf(folder, first));
     t.match(lines, [
-      { session: partsOf(first).id, outcome: 'failure', actor: { user: null, kind: 'anonymous' } },
+      {
+        session: partsOf(first).id,
+        outcome: 'failure',
+        actor: { user: lines[0]!.subject, kind: 'anonymous' },
+      },
     ]);
+    t.type(lines[0]!.subject, 'string');
     t.equal(lines.length, 1, 'once, however often it is replayed');
     t.same(await statusesAt(here, [spared.accessToken], [spared.cookie]), [200, 200], 'another session');
   }
