@@ -1,9 +1,10 @@
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import t from 'tap';
 import { addUser, changeUser, withRecords } from '../support/accounts.ts';
-import { startTestGateway, type TestScope } from '../support/gateway.ts';
+import { eventually } from '../support/eventually.ts';
+import { startTestGateway, type TestGateway, type TestScope } from '../support/gateway.ts';
+import { scrape } from '../support/scrape.ts';
 
 const username = 'grace';
 const password = 'nanoseconds are this long';
@@ -12,6 +13,13 @@ const form = { username, password };
 
 /** Hashes of half a second and more leave time to change things while one is worked out. */
 const slow = { memory: '64MiB', iterations: 8 };
+
+/** Resolves when the password of a sign-in is being checked. */
+function hashing({ managementPort }: TestGateway): Promise<unknown> {
+  const isRunning = async () =>
+    (await scrape(managementPort)).value('password_hashes', { state: 'running' }) > 0;
+  return eventually('a hash is worked out', isRunning);
+}
 
 async function startSlowly(t: TestScope) {
   const gateway = await startTestGateway(t, { config: { passwords: slow } });
@@ -27,9 +35,10 @@ async function startSlowly(t: TestScope) {
 }
 
 t.test('a user disabled while the password is checked gets no session', async (t) => {
-  const { login, folder, user, logLines, sessionCount } = await startSlowly(t);
+  const gateway = await startSlowly(t);
+  const { login, folder, user, logLines, sessionCount } = gateway;
   const response = login();
-  await sleep(100);
+  await hashing(gateway);
   await changeUser(folder, user.id, { disabled: true });
   t.match(await response, { status: 401, json: { code: 'invalid_credentials' }, setCookies: [] });
   t.same(
@@ -42,20 +51,22 @@ t.test('a user disabled while the password is checked gets no session', async (t
 });
 
 t.test('a password replaced while the old one is checked gets no session', async (t) => {
-  const { login, folder, user, sessionCount } = await startSlowly(t);
+  const gateway = await startSlowly(t);
+  const { login, folder, user, sessionCount } = gateway;
   await login();
   const response = login();
-  await sleep(100);
+  await hashing(gateway);
   await changeUser(folder, user.id, { password: newPassword });
   t.match(await response, { status: 401, json: { code: 'invalid_credentials' } });
   t.equal(sessionCount(), 1, 'the one from before');
 });
 
 t.test('rehashing at the present cost never restores an old password', async (t) => {
-  const { folder, api } = await startTestGateway(t, { config: { passwords: slow } });
+  const gateway = await startTestGateway(t, { config: { passwords: slow } });
+  const { folder, api } = gateway;
   const { id } = await addUser(folder, { username, password });
   const response = api.send({ method: 'POST', path: '/api/login/access-token', form });
-  await sleep(150);
+  await hashing(gateway);
   await changeUser(folder, id, { password: newPassword });
   t.equal((await response).status, 401);
   await api.signIn(username, newPassword);

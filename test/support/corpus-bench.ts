@@ -23,8 +23,8 @@ export async function startCorpusBench(t: TestScope, config: object = {}): Promi
   const gateway = await startGatewayProcess(t, {
     config: {
       upstreams: { app: { url: upstream.url } },
-      // An incomplete message is refused within the time of the test.
-      limits: { header_timeout: '1s', body_idle_timeout: '1s' },
+      // An incomplete message is refused within the time of the test, and one in pieces is complete by then.
+      limits: { header_timeout: '3s', body_idle_timeout: '3s' },
       ...config,
     },
   });
