@@ -23,6 +23,8 @@ const coolDownMs = 250;
 /** Creates a closed breaker. */
 export function createBreaker({ timeoutMs, elapsed }: BreakerOptions): Breaker {
   let failedAt: number | null = null;
+  /** When the last call that succeeded was made. */
+  let availableAt = Number.NEGATIVE_INFINITY;
   let inFlight = 0;
 
   const isCoolingDown = () => failedAt !== null && elapsed() - failedAt < coolDownMs;
@@ -31,13 +33,16 @@ export function createBreaker({ timeoutMs, elapsed }: BreakerOptions): Breaker {
     isOpen: () => isCoolingDown() || (failedAt !== null && inFlight > 0),
     isCoolingDown,
     async run(call) {
+      const calledAt = elapsed();
       inFlight += 1;
       try {
         const result = await within(timeoutMs, call(), timedOut);
+        availableAt = Math.max(availableAt, calledAt);
         failedAt = null;
         return result;
       } catch (error) {
-        if (isUnavailable(error)) failedAt = elapsed();
+        // A call made before the store was available again may fail only now.
+        if (isUnavailable(error) && calledAt >= availableAt) failedAt = elapsed();
         throw error;
       } finally {
         inFlight -= 1;

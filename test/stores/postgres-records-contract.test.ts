@@ -102,10 +102,12 @@ if (requirePostgres(t)) {
       Array.from({ length: version }, (_, index) => index + 1),
       'without a gap',
     );
-    t.equal(version, 62);
-    t.equal(recorded.changes[0]!.hints, 'user:owner');
-    t.match(recorded.changes[30]!.hints, /^new-key:k\d+$/);
-    const removal = parseHints(recorded.changes[61]!.hints);
+    const hints = recorded.changes.map((change) => change.hints);
+    t.equal(hints[0], 'user:owner');
+    // Changes that are made together share a version.
+    const keys = hints.slice(1, -1).flatMap((all) => all.split(' '));
+    t.strictSame(keys.sort(), Array.from({ length: 60 }, (_, index) => `new-key:k${index}`).sort());
+    const removal = parseHints(hints.at(-1)!);
     t.strictSame(removal?.users, ['owner']);
     t.equal(removal?.keys.length, 60, 'the keys deleted with the user');
   });

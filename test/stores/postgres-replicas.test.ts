@@ -1,4 +1,5 @@
 import t, { type Test } from 'tap';
+import type { User } from '../../src/stores/user.ts';
 import { type CallKeys, judgeExactKeys, judgeOneDeletion } from '../support/exact-keys.ts';
 import { administrator, bootstrapToken } from '../support/gateway.ts';
 import type { GatewayProcess } from '../support/gateway-process.ts';
@@ -24,22 +25,33 @@ function ofAll<T>(gateways: Gateways, ask: (gateway: GatewayProcess) => Promise<
   return Promise.all(gateways.map(ask));
 }
 
-/** Fifty clients try to become the first administrator, by as many names; gives the name of the one that succeeded. */
+/**
+ * Fifty clients try to become the first administrator, by as many names; gives the name of the one that succeeded. On a
+ * busy machine some are 503 first, of which one may have succeeded nevertheless.
+ */
 async function judgeActivation(t: Test, gateways: Gateways, url: string): Promise<string> {
-  const activations = Array.from({ length: 50 }, (_, index) =>
-    gateways[index % gateways.length]!.api.activate(`ada ${index}`, password, bootstrapToken),
-  );
-  const responses = await Promise.all(activations);
+  let unknown = 0;
+  const activateAs = async (index: number) => {
+    for (;;) {
+      const { api } = gateways[index % gateways.length]!;
+      const response = await api.activate(`ada ${index}`, password, bootstrapToken);
+      if (response.status !== 503) return response;
+      unknown += 1;
+    }
+  };
+  const responses = await Promise.all(Array.from({ length: 50 }, (_, index) => activateAs(index)));
   const made = responses.filter(({ status }) => status === 201);
-  t.equal(made.length, 1);
   const others = responses.filter((response) => response !== made[0]);
   t.ok(others.every(({ status, json }) => status === 409 && json.code === 'already_activated'));
   const users = await withPostgresRecords(url, async (records) => records.listUsers());
-  t.same(
-    users.map(({ id, username }) => ({ id, username })),
-    made.map(({ json }) => json),
-  );
-  return users[0]!.username;
+  t.equal(users.length, 1);
+  const [{ id, username }] = users as [User];
+  if (made.length > 0 || unknown === 0)
+    t.same(
+      made.map(({ json }) => json),
+      [{ id, username }],
+    );
+  return username;
 }
 
 /** A token, a cookie and a cursor from one gateway are valid at all of them. */
