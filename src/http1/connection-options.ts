@@ -85,8 +85,10 @@ export interface ServerExchange {
 export interface ClientConnection {
   /** Closes the connection if one of its timeouts has passed; `now` is by `performance.now()`. */
   checkTime(now: number): void;
-  /** Accepts no more requests: an idle connection closes now, a busy one after its response. */
-  closeWhenIdle(): void;
+  /** Says `Connection: close` in the current response, if its head has not been made yet. */
+  announceClose(): void;
+  /** Closes the connection if it is waiting for a request. */
+  closeIdle(): void;
   /** Cuts the connection because the gateway is shutting down. */
   cut(): void;
 }
@@ -100,7 +102,7 @@ export interface ConnectionOptions<Exchange extends ServerExchange> extends Time
   readonly encrypted: boolean;
   /** The headers, names and values in turn, of a response after which the connection stays open. */
   readonly keepAliveFields: readonly string[];
-  /** Whether responses carry `Connection: close`. */
+  /** Whether responses to new requests carry `Connection: close`. */
   isClosing(): boolean;
   /** Creates the exchange of a request whose head has arrived. */
   createExchange(

@@ -153,8 +153,7 @@ export abstract class ServedConnection<Exchange extends ServerExchange>
     this.clock.wantsDrain = false;
     this.options.onClosed(current);
     if (exchange.response.cutShort) this.socket.destroy();
-    else if (exchange.response.closes || this.options.isClosing() || this.clock.phase === phase.ending)
-      this.end();
+    else if (exchange.response.closes || this.clock.phase === phase.ending) this.end();
     else if (this.bodyDone) this.next();
     // The response was sent before the whole body had arrived: the rest is read and discarded.
     else this.discardBody();
@@ -226,8 +225,12 @@ export abstract class ServedConnection<Exchange extends ServerExchange>
     }
   }
 
-  closeWhenIdle(): void {
-    if (this.exchange === null && this.clock.phase !== phase.ending) this.end();
+  announceClose(): void {
+    if (this.exchange?.response.begun === false) this.exchange.closeAfterResponse();
+  }
+
+  closeIdle(): void {
+    if (this.clock.phase === phase.idle) this.end();
   }
 
   cut(): void {

@@ -1,4 +1,5 @@
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { setImmediate } from 'node:timers/promises';
 import { createServer as createTlsServer } from 'node:tls';
 import type { TimeLimits } from './connection-clock.ts';
 import type { ClientConnection, ConnectionOptions, ServerExchange } from './connection-options.ts';
@@ -53,6 +54,12 @@ export type CreateListener = <Exchange extends ServerExchange>(
   onConnection: (connection: ClientConnection, socket: Socket) => void,
 ) => Listener;
 
+/**
+ * How long a connection stays open during a drain, ms, once the response that promised to keep it open is sent: the
+ * client's next request may be on its way already.
+ */
+const promisedKeepAliveMs = 1_000;
+
 /** A listening HTTP/1.1 server that can be drained; `listen` starts it. */
 export class Http1Server<Exchange extends ServerExchange> {
   readonly #connections = new Set<ClientConnection>();
@@ -61,6 +68,7 @@ export class Http1Server<Exchange extends ServerExchange> {
   readonly #listener: Listener;
   /** What all connections share; changed in place when new settings are applied. */
   readonly #shared: ConnectionOptions<Exchange>;
+  #settings: ServerSettings;
   #timer: NodeJS.Timeout;
   #isClosing = false;
   #onLastGone = () => {};
@@ -68,6 +76,7 @@ export class Http1Server<Exchange extends ServerExchange> {
   /** `createListener` reads the requests, by default with this engine. */
   constructor(options: ServerOptions<Exchange>, createListener: CreateListener = createSocketListener) {
     const { createExchange, onRequest, onUnreadable, onClosed, admits, limits } = options;
+    this.#settings = options;
     this.#shared = {
       ...connectionSettings(options),
       encrypted: options.tls !== null,
@@ -110,6 +119,7 @@ export class Http1Server<Exchange extends ServerExchange> {
 
   /** Applies new settings: timeouts at once to every connection, the others to new ones. */
   apply(settings: ServerSettings): void {
+    this.#settings = settings;
     Object.assign(this.#shared, connectionSettings(settings));
     this.#listener.apply(settings);
     this.#listener.server.maxConnections = settings.limits.connections;
@@ -117,14 +127,24 @@ export class Http1Server<Exchange extends ServerExchange> {
     this.#timer = this.#startPolling(settings.limits);
   }
 
-  /** Adds `Connection: close` to all responses; connections are still accepted. */
+  /**
+   * Adds `Connection: close` to all responses whose head has not been made yet; connections are still accepted. One whose
+   * response has promised to keep it open stays open for its next request.
+   */
   announceClose(): void {
     this.#isClosing = true;
+    for (const connection of this.#connections) connection.announceClose();
   }
 
-  /** Stops accepting; resolves when all requests in flight have finished. After `timeoutMs` the rest are reset. */
-  drain(timeoutMs: number): Promise<void> {
-    this.#isClosing = true;
+  /**
+   * Stops accepting and closes idle connections; resolves when all requests in flight have finished. After `timeoutMs` the
+   * rest are reset.
+   */
+  async drain(timeoutMs: number): Promise<void> {
+    this.announceClose();
+    // Requests that have already reached this machine are read first.
+    await setImmediate();
+    this.#shortenKeepAlive();
     return new Promise((resolve) => {
       const resetTimer = setTimeout(() => this.#reset(), timeoutMs);
       this.#listener.server.close(() => {
@@ -134,8 +154,14 @@ export class Http1Server<Exchange extends ServerExchange> {
         if (this.#connections.size === 0) resolve();
         else this.#onLastGone = resolve;
       });
-      for (const connection of this.#connections) connection.closeWhenIdle();
+      for (const connection of this.#connections) connection.closeIdle();
     });
+  }
+
+  #shortenKeepAlive(): void {
+    const { limits, targets } = this.#settings;
+    const keepAliveTimeoutMs = Math.min(limits.keepAliveTimeoutMs, promisedKeepAliveMs);
+    this.apply({ limits: { ...limits, keepAliveTimeoutMs }, targets });
   }
 
   #admit(socket: Socket, admits: (socket: Socket) => boolean): void {

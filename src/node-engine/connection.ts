@@ -20,9 +20,12 @@ export class NodeConnection<Exchange extends ServerExchange> extends ServedConne
   readonly #waiting: ServerResponse[] = [];
   /** For what came after the last request, or in place of its body. */
   #refusal: Refusal | null = null;
+  /** Of the socket, when the connection last became idle: more is part of a head. */
+  #bytesRead: number;
 
   constructor(socket: Socket, options: ConnectionOptions<Exchange>) {
     super(socket, options);
+    this.#bytesRead = socket.bytesRead;
     // Before Node's own listener, which would end our side and leave nothing to reset.
     socket.prependListener('end', this.onEnd);
     // Node would close with unread bytes, and the client could lose the response (RFC 9112 §9.6).
@@ -95,6 +98,7 @@ export class NodeConnection<Exchange extends ServerExchange> extends ServedConne
     else if (this.#refusal !== null) this.onUnreadable(this.#refusal);
     else {
       this.clock.enter(phase.idle);
+      this.#bytesRead = this.socket.bytesRead;
       this.socket.resume();
     }
   }
@@ -132,6 +136,10 @@ export class NodeConnection<Exchange extends ServerExchange> extends ServedConne
   #linger(): void {
     this.socket.end(() => this.clock.noteProgress());
     this.socket.resume();
+  }
+
+  override closeIdle(): void {
+    if (this.socket.bytesRead === this.#bytesRead) super.closeIdle();
   }
 
   override checkTime(now: number): void {

@@ -27,6 +27,8 @@ export function createNodeListener<Exchange extends ServerExchange>(
   const tlsServer = tls === null ? null : createTlsServer({ ...tlsSettings, ...tls });
   const server = tlsServer ?? createServer(settings);
   apply(options);
+  // Called as the server closes, for connections with half a head as well; ours close themselves.
+  server.closeIdleConnections = () => {};
 
   const onRequest = (_request: IncomingMessage, response: ServerResponse) =>
     connections.get(response.req.socket)?.receive(response);
