@@ -38,7 +38,7 @@ type LoginForm = z.output<typeof loginForm>;
 
 /** What sign-in by password needs. */
 export interface LoginOptions extends SignInLineOptions {
-  readonly records: Pick<Records, 'findUserByName' | 'updateUser' | 'addAuditEvents'>;
+  readonly records: Pick<Records, 'findUserByName' | 'replacePasswordHash' | 'addAuditEvents'>;
   readonly passwords: PasswordHasher;
   readonly throttle: LoginThrottle;
   readonly signIn: SignIn;
@@ -118,7 +118,7 @@ class PasswordSignIn {
     const passwordHash = await passwords.hash(password.normalize('NFC'));
     if (verified === null) return;
     // A password set in the meantime must not be overwritten with the old one.
-    await records.updateUser(id, { passwordHash, ifPasswordHash: verified });
+    await records.replacePasswordHash(id, { from: verified, to: passwordHash });
   }
 
   /**

@@ -1,21 +1,15 @@
-import type { ApiKey, ApiKeyPage, ApiKeyWithOwner, ListedApiKey } from './api-key.ts';
+import type { ApiKeyPage, ApiKeyWithOwner, ListedApiKey } from './api-key.ts';
 import type { ApiKeyQuery } from './api-key-query.ts';
 import type { NewApiKey, WantedApiKey, WantedApiKeyFound } from './api-key-records.ts';
 import type { AuditOf, AuditRecords } from './audit.ts';
 import type { Awaitable } from './awaitable.ts';
 import type { JudgedChange } from './caller.ts';
-import type {
-  AcceptedIdentity,
-  Identity,
-  IdentityClaims,
-  NewIdentityUser,
-  UserIdentity,
-} from './identity.ts';
+import type { AcceptedIdentity, IdentityClaims, NewIdentityUser, UserIdentity } from './identity.ts';
 import type { InvitationRecords } from './invitation-records.ts';
 import type { ManagedRecords } from './managed-records.ts';
 import type { ScopeSet } from './scope-set.ts';
 import type { ScopeSetRecords } from './scope-set-records.ts';
-import type { NewUser, User, UserChanges, UserWithSets } from './user.ts';
+import type { NewUser, UserWithSets } from './user.ts';
 import type { UserIdentityRecords } from './user-identity-records.ts';
 import type { UserRecord, UserRecords } from './user-records.ts';
 
@@ -69,19 +63,16 @@ export interface Records
    * which Postern creates; more or less than that of others.
    */
   passwordHashKinds(): Awaitable<readonly string[]>;
-  /** All users by name. */
-  listUsers(): Awaitable<readonly User[]>;
-  /** Closes the bootstrap for good. Refuses `conflict` when the name is taken. */
-  createUser(user: NewUser, canonicalName: string, audit?: AuditOf<void>): Promise<void>;
   /**
    * Creates the first administrator and closes the bootstrap in the same step. Refuses `already_activated` when the
    * bootstrap is closed, `conflict` when the name is taken (after a reset).
    */
   activate(user: NewUser, canonicalName: string, audit?: AuditOf<void>): Promise<void>;
-  /** The user as changed; undefined when there is none. Refuses `conflict` (name), `last_administrator`. */
-  updateUser(id: string, changes: UserChanges, canonicalName?: string): Promise<User | undefined>;
-  /** Deletes the user and, unless `keepKeys`, the keys. False when there is none. Refuses `last_administrator`. */
-  removeUser(id: string, options: { readonly keepKeys: boolean }): Promise<boolean>;
+  /**
+   * Replaces a user's password hash by another of the same password: no session ends. Changes nothing, without an error,
+   * when the hash is no longer `from`.
+   */
+  replacePasswordHash(id: string, hashes: { readonly from: string; readonly to: string }): Promise<void>;
   /**
    * Records sign-ins and uses; called about once a minute with those collected. Does not change `version`. Written in
    * batches, each atomic: recording the same uses again does no harm.
@@ -102,15 +93,6 @@ export interface Records
     newUser: NewIdentityUser | null,
     audit?: AuditOf<AcceptedIdentity>,
   ): Promise<AcceptedIdentity | undefined>;
-  /**
-   * Links the identity to the user. False when there is no such user. Refuses `conflict` when it is linked to another.
-   */
-  linkIdentity(userId: string, identity: Identity, at: number, audit?: AuditOf<void>): Promise<boolean>;
-  /**
-   * Unlinks the identity from the user, whose sessions end. False when it was not linked to that user. Refuses
-   * `last_administrator`.
-   */
-  unlinkIdentity(userId: string, identity: Identity, audit?: AuditOf<void>): Promise<boolean>;
   identitiesOf(userId: string): Awaitable<readonly UserIdentity[]>;
 
   /** Sets by id, the built-in one included; unknown ids are left out. */
@@ -129,8 +111,6 @@ export interface Records
     wanted: WantedApiKey,
     change: JudgedChange<WantedApiKeyFound, NewApiKey, ListedApiKey>,
   ): Promise<ListedApiKey>;
-  /** As {@link createApiKeyRecord}, unjudged. */
-  createApiKey(key: ApiKey, hash: Uint8Array, audit?: AuditOf<void>): Promise<void>;
   /**
    * Ids of the keys deleted: itself and, with `children`, all that were minted with it, at any depth, including
    * through keys deleted before. Empty when there is nothing to delete.

@@ -34,7 +34,7 @@ export interface NewUserRecord {
 }
 
 /** What changes of a user; a new name comes with its canonical form. */
-export interface UserRecordChanges extends Omit<UserChanges, 'ifPasswordHash' | 'username'> {
+export interface UserRecordChanges extends Omit<UserChanges, 'username'> {
   readonly name?: { readonly username: string; readonly canonicalName: string };
 }
 

@@ -71,11 +71,6 @@ export interface UserChanges {
   readonly email?: string | null;
   /** Null: there is none any more. */
   readonly passwordHash?: string | null;
-  /**
-   * Changes only a user with this hash; any other is returned unchanged. The password stays the same, hashed again: no
-   * session ends.
-   */
-  readonly ifPasswordHash?: string;
   readonly scopes?: readonly string[];
   readonly scopeSets?: readonly string[];
   readonly disabled?: boolean;

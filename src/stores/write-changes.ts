@@ -5,15 +5,10 @@ import type { Records } from './records.ts';
 export type ChangeOf = (result: unknown, args: readonly unknown[]) => RecordsChange | null;
 
 type Write =
-  | 'createUser'
   | 'activate'
-  | 'updateUser'
-  | 'removeUser'
+  | 'replacePasswordHash'
   | 'acceptIdentity'
-  | 'linkIdentity'
-  | 'unlinkIdentity'
   | 'createApiKeyRecord'
-  | 'createApiKey'
   | 'deleteApiKey'
   | 'transferApiKey'
   | 'applyManaged'
@@ -38,17 +33,10 @@ const nothing: RecordsChange = { keys: [], users: [] };
 const anything = () => null;
 const userOf = (id: string): RecordsChange => ({ keys: [], users: [id] });
 const userById = (_result: unknown, [id]: readonly [id: string, ...unknown[]]) => userOf(id);
-const userGiven = (_result: unknown, [user]: readonly [user: { readonly id: string }, ...unknown[]]) =>
-  userOf(user.id);
-const newKey = (id: string): RecordsChange => ({ ...nothing, newKeys: [id] });
 
 const changes: Changes = {
-  createUser: userGiven,
-  activate: userGiven,
-  updateUser: userById,
-  removeUser: userById,
-  linkIdentity: userById,
-  unlinkIdentity: userById,
+  activate: (_result, [user]) => userOf(user.id),
+  replacePasswordHash: userById,
   changeUserRecord: userById,
   linkUserIdentity: userById,
   unlinkUserIdentity: userById,
@@ -67,8 +55,7 @@ const changes: Changes = {
     users: [id],
   }),
   // Without a result its id is unknown, and no one has the key.
-  createApiKeyRecord: (made) => (made === undefined ? nothing : newKey(made.key.id)),
-  createApiKey: (_result, [key]) => newKey(key.id),
+  createApiKeyRecord: (made) => (made === undefined ? nothing : { ...nothing, newKeys: [made.key.id] }),
   deleteApiKey: (deleted, [id]) => ({ keys: [id, ...(deleted ?? [])], users: [] }),
   transferApiKey: (_result, [id]) => ({ keys: [id], users: [] }),
 };

@@ -4,6 +4,7 @@ import t from 'tap';
 import type { ApiKey } from '../../src/stores/api-key.ts';
 import type { ApiKeyFilters, ApiKeyQuery } from '../../src/stores/api-key-query.ts';
 import type { Records } from '../../src/stores/records.ts';
+import { createApiKey, createUser, removeUser, updateUser } from '../support/record-changes.ts';
 import { expectedIds, positionOf } from './api-key-model.ts';
 import { hashOf, newKey, newUser, startOfTime } from './fixtures.ts';
 import type { RecordsFactory } from './records-suite.ts';
@@ -54,7 +55,7 @@ class KeyRing {
     // Ids in another order than time, as ids break ties.
     const key = newKey(`${(this.made * 7919) % 1009}`, changes);
     this.keys.set(key.id, key);
-    await this.store.createApiKey(key, hashOf(key.id));
+    await createApiKey(this.store, key, hashOf(key.id));
   }
 
   async remove(id: string): Promise<void> {
@@ -66,10 +67,10 @@ class KeyRing {
 /** Users as named by {@link someKey}; keys of the other two are created before they change. */
 async function withOwners(store: Records, addKeys: (ring: KeyRing) => Promise<void>): Promise<KeyRing> {
   const ring = new KeyRing(store);
-  for (const id of ['owner', 'disabled', 'removed']) await store.createUser(newUser(id), id);
+  for (const id of ['owner', 'disabled', 'removed']) await createUser(store, newUser(id), id);
   await addKeys(ring);
-  await store.updateUser('disabled', { disabled: true });
-  await store.removeUser('removed', { keepKeys: true });
+  await updateUser(store, 'disabled', { disabled: true });
+  await removeUser(store, 'removed', 'keep');
   return ring;
 }
 

@@ -1,6 +1,15 @@
 import t from 'tap';
 import { administratorSet } from '../../src/stores/administrator-set.ts';
 import type { IdentityClaims, NewIdentityUser } from '../../src/stores/identity.ts';
+import type { ScopeSet } from '../../src/stores/scope-set.ts';
+import {
+  createUser,
+  linkIdentity,
+  listUsers,
+  removeUser,
+  unlinkIdentity,
+  updateUser,
+} from '../support/record-changes.ts';
 import { newUser, startOfTime } from './fixtures.ts';
 import type { RecordsFactory } from './records-suite.ts';
 
@@ -17,6 +26,11 @@ function userNamed(id: string, ...names: string[]): NewIdentityUser {
     names: names.map((name) => ({ username: name, canonicalName: name.toLowerCase() })),
   };
 }
+
+const setOf = (id: string): ScopeSet => ({
+  ...{ id, name: id, description: '', scopes: ['a'] },
+  ...{ created: 1, updated: 2 },
+});
 
 /** The contract of every records store for identities at providers. */
 export function runIdentitiesSuite({ name, create }: RecordsFactory): void {
@@ -40,18 +54,18 @@ export function runIdentitiesSuite({ name, create }: RecordsFactory): void {
   t.test(`${name}: without a user to create an unknown identity stays unknown`, async (t) => {
     const { store } = await create(t);
     t.equal(await store.acceptIdentity(claimsOf('s1'), null), undefined);
-    t.strictSame(await store.listUsers(), []);
+    t.strictSame(await listUsers(store), []);
   });
 
   t.test(`${name}: a local user of the same name is another person`, async (t) => {
     const { store } = await create(t);
-    await store.createUser(newUser('local', { username: 'ada', email: 'ada@example.com' }), 'ada');
+    await createUser(store, newUser('local', { username: 'ada', email: 'ada@example.com' }), 'ada');
     const claims = claimsOf('s1', { email: 'ada@example.com' });
     const made = await store.acceptIdentity(claims, userNamed('u1', 'Ada', 'Ada (idp)'));
     t.match(made?.found.user, { id: 'u1', username: 'Ada (idp)' });
     t.match(await store.findUserByName('ada'), { user: { id: 'local' } });
     await t.rejects(store.acceptIdentity(claimsOf('s2'), userNamed('u2', 'Ada')), { code: 'conflict' });
-    t.equal((await store.listUsers()).length, 2);
+    t.equal((await listUsers(store)).length, 2);
   });
 
   t.test(`${name}: the account is issuer and subject together, byte for byte`, async (t) => {
@@ -78,21 +92,26 @@ export function runIdentitiesSuite({ name, create }: RecordsFactory): void {
     );
     t.equal(new Set(made.map((response) => response?.found.user.id)).size, 1);
     t.equal(made.filter((response) => response !== undefined && response.before === undefined).length, 1);
-    t.equal((await store.listUsers()).length, 1);
+    t.equal((await listUsers(store)).length, 1);
   });
 
   t.test(`${name}: grants are replaced, and the user's own holdings stay`, async (t) => {
-    const { store } = await create(t);
-    await store.createUser(newUser('local', { scopes: ['own', 'x'], scopeSets: ['s'] }), 'local');
-    t.equal(await store.linkIdentity('local', { issuer, subject: 's1' }, startOfTime), true);
-    const granting = claimsOf('s1', { displayName: 'no', scopes: ['x', 'y'], scopeSets: ['administrator'] });
+    const { store, addScopeSet } = await create(t);
+    await addScopeSet(setOf('s'));
+    await createUser(store, newUser('local', { scopes: ['own', 'x'], scopeSets: ['s'] }), 'local');
+    await linkIdentity(store, 'local', { issuer, subject: 's1' });
+    const granting = claimsOf('s1', {
+      displayName: 'no',
+      scopes: ['x', 'y'],
+      scopeSets: ['administrator', 'nowhere'],
+    });
     const before = store.version();
     t.match(await store.acceptIdentity(granting, null), {
       before: { user: { id: 'local' }, grants: [{ issuer, scopes: [] }] },
       found: {
         user: { id: 'local', displayName: null, scopes: ['own', 'x'], scopeSets: ['s'] },
-        grants: [{ issuer, grants: null, scopes: ['x', 'y'], scopeSets: ['administrator'] }],
-        sets: [administratorSet],
+        grants: [{ issuer, grants: null, scopes: ['x', 'y'], scopeSets: ['administrator', 'nowhere'] }],
+        sets: [administratorSet, setOf('s')],
       },
     });
     t.not(store.version(), before);
@@ -108,19 +127,20 @@ export function runIdentitiesSuite({ name, create }: RecordsFactory): void {
   });
 
   t.test(`${name}: a change of the user leaves the provider's grants as they are`, async (t) => {
-    const { store } = await create(t);
+    const { store, addScopeSet } = await create(t);
+    await addScopeSet(setOf('t'));
     await store.acceptIdentity(claimsOf('s1', { scopes: ['x'], scopeSets: ['s'] }), userNamed('u1', 'a'));
-    t.match(await store.updateUser('u1', { scopes: ['own'], scopeSets: ['t'] }), { scopes: ['own'] });
+    t.match(await updateUser(store, 'u1', { scopes: ['own'], scopeSets: ['t'] }), { scopes: ['own'] });
     const grants = [{ scopes: ['x'], scopeSets: ['s'] }];
     t.match(await store.findUser('u1'), { user: { scopes: ['own'], scopeSets: ['t'] }, grants });
-    await store.updateUser('u1', { scopes: [], scopeSets: [] });
+    await updateUser(store, 'u1', { scopes: [], scopeSets: [] });
     t.match(await store.findUser('u1'), { user: { scopes: [], scopeSets: [] }, grants });
   });
 
   t.test(`${name}: a disabled user is returned unchanged`, async (t) => {
     const { store } = await create(t);
     await store.acceptIdentity(claimsOf('s1'), userNamed('u1', 'a'));
-    await store.updateUser('u1', { disabled: true });
+    await updateUser(store, 'u1', { disabled: true });
     const response = await store.acceptIdentity(claimsOf('s1', { scopes: ['x'], displayName: 'A' }), null);
     t.match(response, { found: { user: { disabled: true, displayName: null } } });
     t.strictSame(response?.before, response?.found);
@@ -129,17 +149,16 @@ export function runIdentitiesSuite({ name, create }: RecordsFactory): void {
 
   t.test(`${name}: an identity belongs to one user, until it is unlinked`, async (t) => {
     const { store } = await create(t);
-    for (const id of ['a', 'b']) await store.createUser(newUser(id), id);
+    for (const id of ['a', 'b']) await createUser(store, newUser(id), id);
     const identity = { issuer, subject: 's1' };
-    t.equal(await store.linkIdentity('nobody', identity, startOfTime), false);
-    t.equal(await store.linkIdentity('a', identity, startOfTime), true);
-    t.equal(await store.linkIdentity('a', identity, startOfTime), true, 'it is linked already');
-    await t.rejects(store.linkIdentity('b', identity, startOfTime), { code: 'conflict' });
+    t.equal(await linkIdentity(store, 'nobody', identity), undefined);
+    t.match(await linkIdentity(store, 'a', identity), { user: { id: 'a' } });
+    for (const id of ['a', 'b']) await t.rejects(linkIdentity(store, id, identity), { code: 'conflict' });
     t.strictSame(await store.identitiesOf('a'), [{ ...identity, madeUser: false }]);
-    t.equal(await store.unlinkIdentity('b', identity), false);
-    t.equal(await store.unlinkIdentity('a', identity), true);
+    t.equal(await unlinkIdentity(store, 'b', identity), undefined);
+    t.match(await unlinkIdentity(store, 'a', identity), { user: { id: 'a' } });
     t.ok((await store.findUser('a'))!.user.epoch > 0, 'its sessions end');
-    t.equal(await store.unlinkIdentity('a', identity), false);
+    t.equal(await unlinkIdentity(store, 'a', identity), undefined);
     t.equal(await store.acceptIdentity(claimsOf('s1'), null), undefined);
     t.strictSame(await store.identitiesOf('a'), []);
   });
@@ -147,7 +166,7 @@ export function runIdentitiesSuite({ name, create }: RecordsFactory): void {
   t.test(`${name}: a removed user's identity creates a new one at the next sign-in`, async (t) => {
     const { store } = await create(t);
     await store.acceptIdentity(claimsOf('s1'), userNamed('u1', 'a'));
-    await store.removeUser('u1', { keepKeys: false });
+    await removeUser(store, 'u1');
     t.equal(await store.acceptIdentity(claimsOf('s1'), null), undefined);
     const again = await store.acceptIdentity(claimsOf('s1'), userNamed('u2', 'a'));
     t.equal(again?.found.user.id, 'u2');
@@ -169,23 +188,23 @@ export function runIdentitiesSuite({ name, create }: RecordsFactory): void {
 
   t.test(`${name}: an administrator by a provider's grant is not one that can't be removed`, async (t) => {
     const { store } = await create(t);
-    await store.createUser(newUser('a', { scopeSets: ['administrator'], passwordHash: '$argon2id$' }), 'a');
+    await createUser(store, newUser('a', { scopeSets: ['administrator'], passwordHash: '$argon2id$' }), 'a');
     const byGroup = claimsOf('s1', { scopeSets: ['administrator'] });
     await store.acceptIdentity(byGroup, userNamed('b', 'b'));
     const refusal = { code: 'last_administrator' };
-    await t.rejects(store.removeUser('a', { keepKeys: false }), refusal);
-    await t.rejects(store.updateUser('a', { disabled: true }), refusal);
-    await t.rejects(store.updateUser('a', { scopeSets: [] }), refusal);
-    t.ok(await store.removeUser('b', { keepKeys: false }), "a user who doesn't count can be removed");
+    await t.rejects(removeUser(store, 'a'), refusal);
+    await t.rejects(updateUser(store, 'a', { disabled: true }), refusal);
+    await t.rejects(updateUser(store, 'a', { scopeSets: [] }), refusal);
+    t.ok(await removeUser(store, 'b'), "a user who doesn't count can be removed");
   });
 
   t.test(`${name}: the last administrator keeps the only identity to sign in with`, async (t) => {
     const { store } = await create(t);
-    await store.createUser(newUser('a', { scopeSets: ['administrator'] }), 'a');
+    await createUser(store, newUser('a', { scopeSets: ['administrator'] }), 'a');
     const identity = { issuer, subject: 's1' };
-    await store.linkIdentity('a', identity, startOfTime);
-    await t.rejects(store.unlinkIdentity('a', identity), { code: 'last_administrator' });
-    await store.updateUser('a', { passwordHash: '$argon2id$' });
-    t.ok(await store.unlinkIdentity('a', identity));
+    await linkIdentity(store, 'a', identity);
+    await t.rejects(unlinkIdentity(store, 'a', identity), { code: 'last_administrator' });
+    await updateUser(store, 'a', { passwordHash: '$argon2id$' });
+    t.ok(await unlinkIdentity(store, 'a', identity));
   });
 }

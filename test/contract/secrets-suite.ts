@@ -1,5 +1,6 @@
 import t from 'tap';
 import type { SigningKey } from '../../src/stores/records.ts';
+import { createUser, listUsers, removeUser } from '../support/record-changes.ts';
 import { newUser } from './fixtures.ts';
 import type { RecordsFactory } from './records-suite.ts';
 
@@ -45,11 +46,11 @@ export function runSecretsSuite({ name, create }: RecordsFactory): void {
     t.strictSame(await store.setBootstrapToken('one', { reset: false }), { open: true, token: 'one' });
     const second = await openSecond();
     t.strictSame(await second.setBootstrapToken('two', { reset: false }), { open: true, token: 'one' });
-    await store.createUser(newUser('u'), 'u');
+    await createUser(store, newUser('u'), 'u');
     t.strictSame(await second.bootstrap(), { open: false, token: null });
     t.strictSame(await store.setBootstrapToken('three', { reset: false }), { open: false, token: null });
     await t.rejects(store.activate(newUser('a'), 'a'), { code: 'already_activated' });
-    await store.removeUser('u', { keepKeys: false });
+    await removeUser(store, 'u');
     t.match(await store.bootstrap(), { open: false }, 'for good');
   });
 
@@ -64,7 +65,7 @@ export function runSecretsSuite({ name, create }: RecordsFactory): void {
       refused.map(({ reason }) => reason.code),
       Array(3).fill('already_activated'),
     );
-    t.equal((await store.listUsers()).length, 1);
+    t.equal((await listUsers(store)).length, 1);
   });
 
   t.test(`${name}: a reset opens the bootstrap once more`, async (t) => {

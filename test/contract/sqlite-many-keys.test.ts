@@ -3,6 +3,7 @@ import Database from 'better-sqlite3';
 import t from 'tap';
 import type { ApiKey } from '../../src/stores/api-key.ts';
 import type { ApiKeyFilters, ApiKeyQuery } from '../../src/stores/api-key-query.ts';
+import { createUser } from '../support/record-changes.ts';
 import { expectedIds, positionOf } from './api-key-model.ts';
 import { hashOf, newKey, newUser, startOfTime } from './fixtures.ts';
 import { createSqliteRecordsUnderTest } from './sqlite-stores.ts';
@@ -54,7 +55,7 @@ function insertAll(file: string, keys: readonly ApiKey[]): void {
 t.test(`sqlite: ${keyCount} keys are listed as brute force lists them`, async (t) => {
   const { store, file } = createSqliteRecordsUnderTest(t);
   for (let index = 0; index < 50; index += 1)
-    await store.createUser(newUser(`user-${index}`), `user-${index}`);
+    await createUser(store, newUser(`user-${index}`), `user-${index}`);
   const keys = makeKeys();
   insertAll(file, keys);
   const byId = new Map(keys.map((key) => [key.id, key]));

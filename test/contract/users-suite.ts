@@ -4,6 +4,7 @@ import type { AuditEventName } from '../../src/log/audit-events.ts';
 import { administratorSet } from '../../src/stores/administrator-set.ts';
 import { admitsSession } from '../../src/stores/session-epoch.ts';
 import { eventually } from '../support/eventually.ts';
+import { createApiKey, createUser, listUsers, removeUser, updateUser } from '../support/record-changes.ts';
 import { hashOf, newKey, newUser, startOfTime } from './fixtures.ts';
 import type { RecordsFactory } from './records-suite.ts';
 
@@ -28,11 +29,11 @@ export function runUsersSuite({ name, create }: RecordsFactory): void {
       email: 'u@example.com',
       passwordHash: '$argon2id$',
       scopes: ['x', 'y'],
-      scopeSets: ['administrator', 'nowhere', 'set-1'],
+      scopeSets: ['administrator', 'set-1'],
       disabled: true,
       lastLogin: startOfTime,
     });
-    await store.createUser(user, 'u');
+    await createUser(store, user, 'u');
     const found = { user, grants: [], sets: [administratorSet, editors] };
     t.strictSame(await store.findUser('u'), found);
     t.strictSame(await store.findUserByName('u'), found);
@@ -46,9 +47,9 @@ export function runUsersSuite({ name, create }: RecordsFactory): void {
     const kinds = ['$argon2id$v=19$m=64,p=1,t=1$', '$argon2id$v=19$m=19456,p=1,t=2$'];
     for (let index = 0; index < 6; index += 1) {
       const passwordHash = `${kinds[index % 2]}${`${index}`.repeat(22)}$${`${index}`.repeat(43)}`;
-      await store.createUser(newUser(`${index}`, { passwordHash }), `${index}`);
+      await createUser(store, newUser(`${index}`, { passwordHash }), `${index}`);
     }
-    await store.createUser(newUser('none'), 'none');
+    await createUser(store, newUser('none'), 'none');
     t.strictSame([...(await store.passwordHashKinds())].sort(), kinds.sort());
     const others = [
       '$2y$12$',
@@ -58,7 +59,7 @@ export function runUsersSuite({ name, create }: RecordsFactory): void {
     ];
     for (const [index, kind] of others.entries()) {
       const passwordHash = `${kind}${'s'.repeat(22 + index)}$${'h'.repeat(43)}`;
-      await store.createUser(newUser(kind, { passwordHash }), kind);
+      await createUser(store, newUser(kind, { passwordHash }), kind);
     }
     t.strictSame([...(await store.passwordHashKinds())].sort(), [...kinds, ...others].sort());
   });
@@ -85,68 +86,80 @@ export function runUsersSuite({ name, create }: RecordsFactory): void {
     t.strictSame(await store.takeCommandEvents(), []);
   });
 
-  t.test(`${name}: users are listed by name`, async (t) => {
-    const { store } = await create(t);
-    for (const id of ['b', 'c', 'a']) await store.createUser(newUser(id), id);
-    t.strictSame(
-      (await store.listUsers()).map(({ id }) => id),
-      ['a', 'b', 'c'],
-    );
-  });
-
   t.test(`${name}: a name can be taken only once`, async (t) => {
     const { store } = await create(t);
-    await store.createUser(newUser('a'), 'a');
-    await store.createUser(newUser('b'), 'b');
-    await t.rejects(store.createUser(newUser('c'), 'a'), { code: 'conflict' });
-    await t.rejects(store.updateUser('b', { username: 'A' }, 'a'), { code: 'conflict' });
+    await createUser(store, newUser('a'), 'a');
+    await createUser(store, newUser('b'), 'b');
+    await t.rejects(createUser(store, newUser('c'), 'a'), { code: 'conflict' });
+    await t.rejects(updateUser(store, 'b', { name: { username: 'A', canonicalName: 'a' } }), {
+      code: 'conflict',
+    });
     t.match(
-      await store.updateUser('a', { username: 'a' }, 'a'),
+      await updateUser(store, 'a', { name: { username: 'a', canonicalName: 'a' } }),
       { username: 'a' },
       "a user's own name is not a conflict",
     );
-    await t.rejects(store.updateUser('a', { username: 'z' }), TypeError);
-    t.equal((await store.listUsers()).length, 2);
+    t.equal((await listUsers(store)).length, 2);
   });
 
   t.test(`${name}: a change leaves other fields as they are`, async (t) => {
-    const { store } = await create(t);
+    const { store, addScopeSet } = await create(t);
+    for (const id of ['r', 's', 't']) await addScopeSet({ ...editors, id, name: id });
     const user = newUser('u', { email: 'u@example.com', displayName: 'U', scopes: ['x'], scopeSets: ['s'] });
-    await store.createUser(user, 'u');
-    t.strictSame(await store.updateUser('u', { displayName: null, email: undefined }), {
+    await createUser(store, user, 'u');
+    t.strictSame(await updateUser(store, 'u', { displayName: null, email: undefined }), {
       ...user,
       displayName: null,
       version: 2,
     });
     const changes = {
-      username: 'V',
       passwordHash: 'h',
       scopes: ['z'],
       scopeSets: ['r', 't'],
       disabled: true,
     };
-    const changed = { ...user, displayName: null, ...changes, version: 3, epoch: startOfTime };
-    t.strictSame(await store.updateUser('u', changes, 'v'), changed);
+    const name = { username: 'V', canonicalName: 'v' };
+    const changed = {
+      ...{ ...user, ...changes, username: 'V', displayName: null },
+      ...{ version: 3, epoch: startOfTime },
+    };
+    t.strictSame(await updateUser(store, 'u', { ...changes, name }), changed);
     t.match(await store.findUserByName('v'), { user: changed });
     t.equal(await store.findUserByName('u'), undefined);
-    t.equal(await store.updateUser('nobody', { disabled: true }), undefined);
+    t.equal(await updateUser(store, 'nobody', { disabled: true }), undefined);
   });
 
   t.test(`${name}: a new password, disabling and enabling start an epoch, rehashing does not`, async (t) => {
     const { store } = await create(t);
-    await store.createUser(newUser('u', { passwordHash: 'one' }), 'u');
-    t.match(await store.updateUser('u', { email: 'e' }), { epoch: 0, version: 2 });
+    await createUser(store, newUser('u', { passwordHash: 'one' }), 'u');
+    t.match(await updateUser(store, 'u', { email: 'e' }), { epoch: 0, version: 2 });
     const first = startOfTime;
-    t.match(await store.updateUser('u', { passwordHash: 'two' }), { epoch: first, version: 3 });
-    t.match(await store.updateUser('u', { passwordHash: 'again', ifPasswordHash: 'two' }), { epoch: first });
-    t.match(await store.updateUser('u', { disabled: true }), { epoch: first + 1 });
-    t.match(await store.updateUser('u', { disabled: true }), { epoch: first + 1 }, 'once');
-    t.match(await store.updateUser('u', { disabled: false }), { epoch: first + 2 });
+    t.match(await updateUser(store, 'u', { passwordHash: 'two' }), { epoch: first, version: 3 });
+    await store.replacePasswordHash('u', { from: 'two', to: 'again' });
+    t.match(await store.findUser('u'), { user: { epoch: first } });
+    t.match(await updateUser(store, 'u', { disabled: true }), { epoch: first + 1 });
+    t.match(await updateUser(store, 'u', { disabled: true }), { epoch: first + 1 }, 'once');
+    t.match(await updateUser(store, 'u', { disabled: false }), { epoch: first + 2 });
+  });
+
+  t.test(`${name}: a password's hash is replaced only by one of the same password`, async (t) => {
+    const { store } = await create(t);
+    await createUser(store, newUser('u', { passwordHash: 'one' }), 'u');
+    const before = store.version();
+    await store.replacePasswordHash('u', { from: 'one', to: 'two' });
+    const replaced = newUser('u', { passwordHash: 'two', version: 2 });
+    t.match(await store.findUser('u'), { user: replaced });
+    t.not(store.version(), before);
+    const settled = store.version();
+    await store.replacePasswordHash('u', { from: 'one', to: 'three' });
+    await store.replacePasswordHash('nobody', { from: 'one', to: 'three' });
+    t.match(await store.findUser('u'), { user: replaced }, 'one that was set in the meantime stays');
+    t.equal(store.version(), settled);
   });
 
   t.test(`${name}: the epoch of a user, and of all, starts with its audit event`, async (t) => {
     const { store } = await create(t);
-    for (const id of ['u', 'v']) await store.createUser(newUser(id), id);
+    for (const id of ['u', 'v']) await createUser(store, newUser(id), id);
     const epochs = async () =>
       Promise.all(['u', 'v'].map(async (id) => (await store.findUser(id))!.user.epoch));
     const change = (event: AuditEventName, decide = () => {}) => ({
@@ -162,7 +175,7 @@ export function runUsersSuite({ name, create }: RecordsFactory): void {
     t.strictSame(await epochs(), [first, 0]);
     await store.endAllSessions(change('user_changed'));
     t.strictSame(await epochs(), [first + 1, first + 1], 'later than that of any user');
-    t.match(await store.updateUser('v', { email: 'e' }), { epoch: first + 1 });
+    t.match(await updateUser(store, 'v', { email: 'e' }), { epoch: first + 1 });
     t.match(await store.endSessionsOfUser('v', change('session_revoked')), { user: { epoch: first + 1 } });
     t.strictSame(await epochs(), [first + 1, first + 2]);
     t.equal(await store.endSessionsOfUser('nobody', change('user_removed')), undefined);
@@ -182,12 +195,12 @@ export function runUsersSuite({ name, create }: RecordsFactory): void {
     const session = { id: 'own', epoch: 0 };
     const isAdmitted = async () => admitsSession((await store.findUser('u'))?.user, session);
     const others = async () => admitsSession((await store.findUser('u'))?.user, { id: 'other', epoch: 0 });
-    await store.createUser(newUser('u', { passwordHash: 'one' }), 'u');
+    await createUser(store, newUser('u', { passwordHash: 'one' }), 'u');
     t.ok((await isAdmitted()) && (await others()));
-    await store.updateUser('u', { passwordHash: 'two', carriedSession: 'own' });
+    await updateUser(store, 'u', { passwordHash: 'two', carriedSession: 'own' });
     t.ok(await isAdmitted());
     t.notOk(await others());
-    await store.updateUser('u', { email: 'e' });
+    await updateUser(store, 'u', { email: 'e' });
     t.ok(await isAdmitted(), 'another change ends nothing');
     const change = {
       caller: { kind: 'command_line' },
@@ -196,63 +209,56 @@ export function runUsersSuite({ name, create }: RecordsFactory): void {
     } as const;
     await store.endAllSessions(change);
     t.notOk(await isAdmitted());
-    await store.updateUser('u', { email: 'f' });
+    await updateUser(store, 'u', { email: 'f' });
     t.notOk(await isAdmitted());
-    await store.updateUser('u', { passwordHash: 'three', carriedSession: 'own' });
+    await updateUser(store, 'u', { passwordHash: 'three', carriedSession: 'own' });
     t.ok(await isAdmitted());
     await store.endSessionsOfUser('u', change);
     t.notOk(await isAdmitted());
-    await store.updateUser('u', { passwordHash: 'four' });
+    await updateUser(store, 'u', { passwordHash: 'four' });
     t.notOk(await isAdmitted());
   });
 
   t.test(`${name}: the last enabled administrator can't be removed`, async (t) => {
     const { store } = await create(t);
     const administrator = { scopeSets: ['administrator'], passwordHash: '$argon2id$' };
-    await store.createUser(newUser('plain'), 'plain');
-    t.ok(await store.updateUser('plain', { disabled: true }), 'without an administrator none is required');
-    await store.createUser(newUser('a', administrator), 'a');
-    await store.createUser(newUser('off', { ...administrator, disabled: true }), 'off');
+    await createUser(store, newUser('plain'), 'plain');
+    t.ok(await updateUser(store, 'plain', { disabled: true }), 'without an administrator none is required');
+    await createUser(store, newUser('a', administrator), 'a');
+    await createUser(store, newUser('off', { ...administrator, disabled: true }), 'off');
     const refusal = { code: 'last_administrator' };
-    await t.rejects(store.updateUser('a', { disabled: true }), refusal);
-    await t.rejects(store.updateUser('a', { scopeSets: ['other'] }), refusal);
-    await t.rejects(store.removeUser('a', { keepKeys: false }), refusal);
+    await t.rejects(updateUser(store, 'a', { disabled: true }), refusal);
+    await t.rejects(updateUser(store, 'a', { scopeSets: [] }), refusal);
+    await t.rejects(removeUser(store, 'a'), refusal);
     t.match(await store.findUser('a'), { user: { disabled: false, scopeSets: ['administrator'] } });
-    await store.createUser(newUser('nobody', { scopeSets: ['administrator'] }), 'nobody');
-    await t.rejects(
-      store.removeUser('a', { keepKeys: false }),
-      refusal,
-      "a user who can't sign in is not one",
-    );
-    await store.updateUser('off', { disabled: false });
-    t.ok(await store.removeUser('a', { keepKeys: false }));
-    await t.rejects(store.removeUser('off', { keepKeys: false }), refusal);
+    await createUser(store, newUser('nobody', { scopeSets: ['administrator'] }), 'nobody');
+    await t.rejects(removeUser(store, 'a'), refusal, "a user who can't sign in is not one");
+    await updateUser(store, 'off', { disabled: false });
+    t.ok(await removeUser(store, 'a'));
+    await t.rejects(removeUser(store, 'off'), refusal);
   });
 
   t.test(`${name}: two administrators can't remove each other concurrently`, async (t) => {
     const { store, openSecond } = await create(t);
     const second = await openSecond();
     const administrator = { scopeSets: ['administrator'], passwordHash: '$argon2id$' };
-    for (const id of ['a', 'b']) await store.createUser(newUser(id, administrator), id);
-    const responses = await Promise.allSettled([
-      store.removeUser('a', { keepKeys: false }),
-      second.removeUser('b', { keepKeys: false }),
-    ]);
+    for (const id of ['a', 'b']) await createUser(store, newUser(id, administrator), id);
+    const responses = await Promise.allSettled([removeUser(store, 'a'), removeUser(second, 'b')]);
     t.equal(responses.filter(({ status }) => status === 'rejected').length, 1);
-    t.equal((await store.listUsers()).length, 1);
+    t.equal((await listUsers(store)).length, 1);
   });
 
   t.test(`${name}: removing a user deletes the keys, unless they are kept`, async (t) => {
     const { store } = await create(t);
     for (const id of ['a', 'b']) {
-      await store.createUser(newUser(id), id);
-      await store.createApiKey(newKey(`key-${id}`, { createdBy: id }), hashOf(id));
+      await createUser(store, newUser(id), id);
+      await createApiKey(store, newKey(`key-${id}`, { createdBy: id }), hashOf(id));
     }
-    t.ok(await store.removeUser('a', { keepKeys: false }));
+    t.ok(await removeUser(store, 'a'));
     t.equal(await store.findApiKeyByHash(hashOf('a')), undefined);
-    t.ok(await store.removeUser('b', { keepKeys: true }));
+    t.ok(await removeUser(store, 'b', 'keep'));
     t.match(await store.findApiKeyByHash(hashOf('b')), { key: { createdBy: 'b' }, owner: null });
-    t.equal(await store.removeUser('b', { keepKeys: true }), false);
+    t.equal(await removeUser(store, 'b', 'keep'), undefined);
   });
 
   t.test(`${name}: the version changes with every change, by any connection`, async (t) => {
@@ -262,13 +268,13 @@ export function runUsersSuite({ name, create }: RecordsFactory): void {
     const seenBySecond = new Set([second.version()]);
     const key = newKey('k', { createdBy: 'a' });
     const changes: (() => Promise<unknown>)[] = [
-      () => store.createUser(newUser('a'), 'a'),
-      () => second.updateUser('a', { disabled: true }),
-      () => store.updateUser('a', { disabled: false }),
-      () => second.createApiKey(key, hashOf('k')),
+      () => createUser(store, newUser('a'), 'a'),
+      () => updateUser(second, 'a', { disabled: true }),
+      () => updateUser(store, 'a', { disabled: false }),
+      () => createApiKey(second, key, hashOf('k')),
       () => store.deleteApiKey('k', { children: false }),
-      () => second.createUser(newUser('b'), 'b'),
-      () => store.removeUser('b', { keepKeys: true }),
+      () => createUser(second, newUser('b'), 'b'),
+      () => removeUser(store, 'b', 'keep'),
     ];
     for (const [index, change] of changes.entries()) {
       await change();

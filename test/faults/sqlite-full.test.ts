@@ -8,6 +8,7 @@ import { createSqliteRecords } from '../../src/stores/sqlite/records.ts';
 import { createSqliteSessions } from '../../src/stores/sqlite/sessions.ts';
 import { newSession, newUser, sessionTimes, startOfTime } from '../contract/fixtures.ts';
 import { temporaryFolder } from '../contract/sqlite-stores.ts';
+import { createUser, listUsers } from '../support/record-changes.ts';
 
 const now = () => startOfTime;
 const big = { email: 'x'.repeat(50_000) };
@@ -71,7 +72,7 @@ t.test('a full disk refuses writes, keeps what was acknowledged, and recovers', 
   const fill = async () => {
     for (; written < 100; written += 1) {
       const id = String(written).padStart(3, '0');
-      await store.createUser(newUser(id, big), id);
+      await createUser(store, newUser(id, big), id);
     }
   };
   await t.rejects(fill(), { code: 'store_unavailable', options: { cause: { name: 'SqliteError' } } });
@@ -79,14 +80,14 @@ t.test('a full disk refuses writes, keeps what was acknowledged, and recovers', 
   const version = store.version();
   const refused = String(written).padStart(3, '0');
   t.equal(await store.findUser(refused), undefined, 'nothing half-done');
-  t.equal((await store.listUsers()).length, written, 'reads continue');
+  t.equal((await listUsers(store)).length, written, 'reads continue');
 
   rmSync(ballast);
-  await store.createUser(newUser(refused, big), refused);
+  await createUser(store, newUser(refused, big), refused);
   t.not(store.version(), version);
   await store.close();
   const reopened = createSqliteRecords(file, { now });
-  t.equal((await reopened.listUsers()).length, written + 1);
+  t.equal((await listUsers(reopened)).length, written + 1);
   await reopened.close();
 });
 

@@ -10,6 +10,7 @@ import { createSqliteSessions } from '../../src/stores/sqlite/sessions.ts';
 import { StoreOpenError } from '../../src/stores/store-open-error.ts';
 import { newUser, startOfTime } from '../contract/fixtures.ts';
 import { temporaryFolder } from '../contract/sqlite-stores.ts';
+import { createUser, listUsers } from '../support/record-changes.ts';
 import { holdWriteLock } from './sqlite-lock-holder.ts';
 
 const options = { now: () => startOfTime };
@@ -30,7 +31,7 @@ function refusalOf(open: () => unknown): StoreOpenError {
 async function writeRecords(file: string): Promise<void> {
   const store = createSqliteRecords(file, options);
   for (let index = 0; index < 50; index += 1) {
-    await store.createUser(newUser(`${index}`, { email: 'x'.repeat(500) }), `${index}`);
+    await createUser(store, newUser(`${index}`, { email: 'x'.repeat(500) }), `${index}`);
   }
   await store.close();
 }
@@ -146,7 +147,7 @@ t.test('a process that is second to a migration waits for it and finds it done',
   await holdWriteLock(t, file, 300, readFileSync(migration, 'utf8') + marks);
   const store = createSqliteRecords(file, options);
   t.teardown(() => store.close());
-  t.strictSame(await store.listUsers(), []);
+  t.strictSame(await listUsers(store), []);
 });
 
 t.test('processes that start at the same time on a new file all get the same store', async (t) => {

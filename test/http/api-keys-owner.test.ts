@@ -1,6 +1,7 @@
 import t from 'tap';
 import { addUser, changeUser, withRecords } from '../support/accounts.ts';
 import { startKeyAdministration } from '../support/key-administration.ts';
+import { removeUser } from '../support/record-changes.ts';
 import { addScopeSet } from '../support/scope-sets.ts';
 
 const bea = { username: 'Bea Č%', password: 'another horse battery' };
@@ -53,7 +54,7 @@ t.test('expired takes precedence over suspended', async (t) => {
 
 t.test('removing a user removes the keys', async (t) => {
   const { call, folder, statusOfUse, ownerId, key } = await withBeasKey(t);
-  await withRecords(folder, (records) => records.removeUser(ownerId, { keepKeys: false }));
+  await withRecords(folder, (records) => removeUser(records, ownerId));
   t.equal(await statusOfUse(key.key), 401);
   t.equal((await call('GET', key.id)).status, 404);
 });
@@ -99,7 +100,7 @@ t.test('a kept key of a removed user still mints keys, and its children are dele
   const { id } = await addUser(folder, { ...bea, scopes: ['apikeys:write', 'store:read'] });
   const session = { bearer: (await api.signIn(bea.username, bea.password)).accessToken };
   const kept = await mint({ scopes: ['apikeys:write', 'store:read'] }, session);
-  await withRecords(folder, (records) => records.removeUser(id, { keepKeys: true }));
+  await withRecords(folder, (records) => removeUser(records, id, 'keep'));
   const child = await mint({}, { apiKey: kept.key });
   t.strictSame([child.created_by, child.parent], [{ id, username: null }, kept.id]);
   t.equal(await statusOfUse(child.key), 200);
@@ -111,7 +112,7 @@ t.test('a kept key of a removed user keeps working without a name', async (t) =>
   const { call, folder, statusOfUse, ownerId, key, upstream } = await withBeasKey(t);
   t.equal(await statusOfUse(key.key), 200);
   t.strictSame(upstream.seen[0]!.values('x-auth-username'), ['Bea%20%C4%8C%25']);
-  await withRecords(folder, (records) => records.removeUser(ownerId, { keepKeys: true }));
+  await withRecords(folder, (records) => removeUser(records, ownerId, 'keep'));
 
   t.equal(await statusOfUse(key.key), 200);
   const seen = upstream.seen[1]!;

@@ -4,6 +4,7 @@ import { addUser, changeUser, withRecords } from '../support/accounts.ts';
 import { judgeElapsed } from '../support/elapsed.ts';
 import { openEventStream, respondWithoutEnd } from '../support/event-stream.ts';
 import { type KeyAdministration, startKeyAdministration } from '../support/key-administration.ts';
+import { removeUser } from '../support/record-changes.ts';
 import { addScopeSet } from '../support/scope-sets.ts';
 
 const bea = { username: 'bea', password: 'another horse battery' };
@@ -36,7 +37,7 @@ const sessionEnds: readonly [string, (administration: KeyAdministration, beaId: 
   ['the user of its key is disabled', ({ folder }, id) => changeUser(folder, id, { disabled: true })],
   [
     'the user of its key is removed',
-    ({ folder }, id) => withRecords(folder, (records) => records.removeUser(id, { keepKeys: false })),
+    ({ folder }, id) => withRecords(folder, (records) => removeUser(records, id)),
   ],
   [
     'the user of its key loses the scope',

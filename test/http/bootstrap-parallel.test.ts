@@ -1,6 +1,7 @@
 import t, { type Test } from 'tap';
 import { withRecords } from '../support/accounts.ts';
 import { administrator, bootstrapToken, startTestGateway, type TestGateway } from '../support/gateway.ts';
+import { listUsers } from '../support/record-changes.ts';
 
 const inParallel = 50;
 
@@ -14,7 +15,7 @@ async function assertOneAdministrator(t: Test, gateways: readonly TestGateway[])
   t.equal(made.length, 1);
   for (const response of responses.filter((other) => other !== made[0]))
     t.match(response, { status: 409, json: { code: 'already_activated' } });
-  const users = await withRecords(gateways[0]!.folder, async (records) => records.listUsers());
+  const users = await withRecords(gateways[0]!.folder, async (records) => listUsers(records));
   t.same(
     users.map(({ id, username }) => ({ id, username })),
     made.map(({ json }) => json),

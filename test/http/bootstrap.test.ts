@@ -1,6 +1,7 @@
 import t from 'tap';
 import { addUser, withRecords } from '../support/accounts.ts';
 import { administrator, bootstrapToken, startTestGateway } from '../support/gateway.ts';
+import { listUsers, removeUser } from '../support/record-changes.ts';
 
 const path = '/api/bootstrap/activate';
 const { username, password } = administrator;
@@ -17,7 +18,7 @@ t.test('the token makes the first administrator, once', async (t) => {
 
   const { accessToken } = await api.signIn('ada lovelace', password);
   t.equal((await api.send({ path: '/api/admin/api-keys/', bearer: accessToken })).status, 200);
-  const users = await withRecords(folder, async (records) => records.listUsers());
+  const users = await withRecords(folder, async (records) => listUsers(records));
   t.match(users, [{ id: activated.json.id, scopes: [], scopeSets: ['administrator'], disabled: false }]);
 
   const again = await api.send({ method: 'POST', path, json: { ...good, username: 'eve' } });
@@ -71,7 +72,7 @@ t.test('the first user, however created, closes it', async (t) => {
 t.test('it stays closed when the last user is gone, until a reset opens it with a new token', async (t) => {
   const { api, folder } = await startTestGateway(t);
   const { id } = await addUser(folder, { username: 'grace', password: 'nanoseconds are this long' });
-  await withRecords(folder, (records) => records.removeUser(id, { keepKeys: false }));
+  await withRecords(folder, (records) => removeUser(records, id));
   t.equal((await api.activate(username, password, bootstrapToken)).status, 409);
 
   const token = 'the token that a reset has created';

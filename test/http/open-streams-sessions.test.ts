@@ -3,6 +3,7 @@ import t, { type Test } from 'tap';
 import { addUser, changeUser, withRecords } from '../support/accounts.ts';
 import { runPostern } from '../support/command.ts';
 import { judgeElapsed } from '../support/elapsed.ts';
+import { removeUser } from '../support/record-changes.ts';
 import {
   closeCodeOf,
   openWebSocket,
@@ -43,7 +44,7 @@ const sessionEnds: Record<string, (setting: Setting) => unknown> = {
   'its end': ({ advance }) => advance(90 * day + 1),
   'the user being disabled': ({ folder, beaId }) => changeUser(folder, beaId, { disabled: true }),
   'the user being removed': ({ folder, beaId }) =>
-    withRecords(folder, (records) => records.removeUser(beaId, { keepKeys: false })),
+    withRecords(folder, (records) => removeUser(records, beaId)),
   'the user losing the scope': ({ folder, beaId }) => changeUser(folder, beaId, { scopes: ['store:write'] }),
 };
 

@@ -3,6 +3,7 @@ import { addUser, changeUser, withRecords } from '../support/accounts.ts';
 import type { ApiResponse } from '../support/api-client.ts';
 import { runPostern } from '../support/command.ts';
 import { type Browser, startProviderGateway, subjectOf } from '../support/provider-gateway.ts';
+import { linkIdentity, listUsers } from '../support/record-changes.ts';
 import { addScopeSet } from '../support/scope-sets.ts';
 
 const password = 'nanoseconds are this long';
@@ -21,7 +22,7 @@ async function start(t: Test, settings: object = {}) {
     return upstream.seen.at(-1)!.values(name)[0];
   }
   const run = (...args: string[]) => runPostern([...args, '--config', configFile]);
-  const users = () => withRecords(gateway.folder, async (records) => records.listUsers());
+  const users = () => withRecords(gateway.folder, async (records) => listUsers(records));
   return { ...gateway, seenOf, run, users };
 }
 
@@ -96,7 +97,7 @@ t.test('one subject at two issuers is two people', async (t) => {
   const gateway = await start(t);
   await withRecords(gateway.folder, async (records) => {
     const user = await addUser(gateway.folder, { username: 'theirs', password });
-    await records.linkIdentity(user.id, { issuer: 'https://other.example', subject: 'alice-1' }, 0);
+    await linkIdentity(records, user.id, { issuer: 'https://other.example', subject: 'alice-1' });
   });
   const response = await gateway.signIn();
   t.not(await gateway.seenOf(response, 'x-auth-username'), 'theirs');
@@ -189,9 +190,7 @@ t.test('accounts: existing admits linked users, and creates none', async (t) => 
     },
   ]);
   const subject = String(auditLines()[0]!.provider_subject);
-  await withRecords(folder, (records) =>
-    records.linkIdentity(local.id, { issuer: stub.origin, subject }, Date.now()),
-  );
+  await withRecords(folder, (records) => linkIdentity(records, local.id, { issuer: stub.origin, subject }));
   t.equal(subjectOf(await signIn()), local.id);
 });
 
@@ -271,7 +270,7 @@ t.test('a service never signs in through a provider', async (t) => {
   const { signIn, folder, auditLines } = gateway;
   const { id, username } = await addUser(folder, { username: 'ci', password, kind: 'service' });
   const issuer = gateway.stub.origin;
-  await withRecords(folder, (records) => records.linkIdentity(id, { issuer, subject: 'robot' }, Date.now()));
+  await withRecords(folder, (records) => linkIdentity(records, id, { issuer, subject: 'robot' }));
   const groups = { sub: 'robot', name: 'Another name' };
   t.match(await signIn(groups), notProvisioned, username);
   t.match(auditLines().at(-1), { event: 'login_failed', subject: id, reason: 'service' });

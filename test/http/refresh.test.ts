@@ -2,6 +2,7 @@ import t, { type Test } from 'tap';
 import { addUser, changeUser, withRecords } from '../support/accounts.ts';
 import type { ApiResponse } from '../support/api-client.ts';
 import { startTestGateway, type TestScope } from '../support/gateway.ts';
+import { removeUser } from '../support/record-changes.ts';
 
 const path = '/api/login/refresh-token';
 const username = 'grace';
@@ -164,7 +165,7 @@ t.test('a disabled user is refused, and enabling brings no session back', async 
 
 t.test('a removed user is refused', async (t) => {
   const { api, folder, cookie, user } = await startSignedIn(t);
-  await withRecords(folder, (records) => records.removeUser(user.id, { keepKeys: false }));
+  await withRecords(folder, (records) => removeUser(records, user.id));
   assertRefused(t, await api.refresh(cookie), 'removed');
 });
 

@@ -2,6 +2,7 @@ import t from 'tap';
 import { createPasswordHasher } from '../../src/credentials/passwords.ts';
 import { addUser, changeUser, withRecords } from '../support/accounts.ts';
 import { startTestGateway } from '../support/gateway.ts';
+import { updateUser } from '../support/record-changes.ts';
 
 const path = '/api/login/access-token';
 const password = 'nanoseconds are this long';
@@ -34,7 +35,7 @@ t.test('unknown, disabled, over-long and an earlier cost take as long as a wrong
   });
   const { id } = await addUser(folder, { username: 'dear', password });
   const passwordHash = await dearer.hash(password);
-  await withRecords(folder, (records) => records.updateUser(id, { passwordHash }));
+  await withRecords(folder, (records) => updateUser(records, id, { passwordHash }));
   // Until now nobody could know of it.
   await api.send({ method: 'POST', path, form: { username: 'dear', password: 'not the password' } });
 

@@ -13,6 +13,7 @@ import { accessToNewSchema, openPostgresUnderTest, recordsLimits } from '../cont
 import { eventually } from '../support/eventually.ts';
 import { requirePostgres } from '../support/postgres-programs.ts';
 import { type PostgresServer, startPostgres } from '../support/postgres-server.ts';
+import { createApiKey, createUser, removeUser } from '../support/record-changes.ts';
 
 interface RecordedFeed {
   readonly feed: ChangeFeed;
@@ -52,7 +53,7 @@ async function deafen(server: PostgresServer, work: () => Promise<unknown>): Pro
 
 async function addKeys(store: PostgresRecords, ids: readonly string[]): Promise<void> {
   for (let start = 0; start < ids.length; start += 50)
-    await Promise.all(ids.slice(start, start + 50).map((id) => store.createApiKey(newKey(id), hashOf(id))));
+    await Promise.all(ids.slice(start, start + 50).map((id) => createApiKey(store, newKey(id), hashOf(id))));
 }
 
 if (requirePostgres(t)) {
@@ -61,7 +62,7 @@ if (requirePostgres(t)) {
   async function setUp(t: Test) {
     const access = accessToNewSchema(server);
     const store = await openPostgresUnderTest(t, access);
-    await store.createUser(newUser('owner'), 'owner');
+    await createUser(store, newUser('owner'), 'owner');
     return { access, store, recorded: await listen(t, access, store), schema: access.address.schema };
   }
 
@@ -92,7 +93,7 @@ if (requirePostgres(t)) {
     const { store, recorded } = await setUp(t);
     const ids = Array.from({ length: 400 }, (_, index) => `key-of-a-long-name-${index}`);
     await addKeys(store, ids);
-    await store.removeUser('owner', { keepKeys: false });
+    await removeUser(store, 'owner');
     await recorded.catchUp();
     t.notOk(recorded.changes.includes(null));
     t.match(recorded.changes.at(-1), { users: ['owner'] });

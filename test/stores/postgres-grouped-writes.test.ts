@@ -5,6 +5,7 @@ import { accessToNewSchema, openPostgresUnderTest, recordsLimits } from '../cont
 import { eventually } from '../support/eventually.ts';
 import { requirePostgres } from '../support/postgres-programs.ts';
 import { type PostgresServer, startPostgres } from '../support/postgres-server.ts';
+import { createApiKey, createUser, listUsers } from '../support/record-changes.ts';
 
 const refusal = { code: 'store_unavailable' };
 const count = 40;
@@ -20,7 +21,7 @@ async function openHeld(t: Test, server: PostgresServer, limits = recordsLimits)
   await holder.connect();
   const hold = () => holder.query('BEGIN; SELECT version FROM store_state FOR UPDATE');
   const release = () => holder.query('COMMIT');
-  const userIds = async () => (await store.listUsers()).map(({ id }) => id).sort();
+  const userIds = async () => (await listUsers(store)).map(({ id }) => id).sort();
   return { store, hold, release, userIds };
 }
 
@@ -37,10 +38,10 @@ if (requirePostgres(t)) {
     const { store, userIds } = await openHeld(t, server);
     const { version } = await store.readPosition();
     const ids = Array.from({ length: count }, (_, index) => `u${index}`).sort();
-    await Promise.all(ids.map((id) => store.createUser(newUser(id), id)));
+    await Promise.all(ids.map((id) => createUser(store, newUser(id), id)));
     t.strictSame(await userIds(), ids);
     t.equal((await store.readPosition()).version, version + groups, 'each group of them is one change');
-    await store.createUser(newUser('alone'), 'alone');
+    await createUser(store, newUser('alone'), 'alone');
     t.equal((await store.readPosition()).version, version + groups + 1);
   });
 
@@ -49,19 +50,19 @@ if (requirePostgres(t)) {
     const refuse = () => {
       throw Object.assign(new Error('judged after its deletion'), { code: 'judged' });
     };
-    await store.createUser(newUser('owner'), 'owner');
-    await store.createApiKey(newKey('kept', { createdBy: 'owner' }), hashOf('kept'));
+    await createUser(store, newUser('owner'), 'owner');
+    await createApiKey(store, newKey('kept', { createdBy: 'owner' }), hashOf('kept'));
     await hold();
     const calls = [
-      store.createUser(newUser('first'), 'first'),
-      store.createUser(newUser('a'), 'a'),
+      createUser(store, newUser('first'), 'first'),
+      createUser(store, newUser('a'), 'a'),
       // Refused before anything is written.
-      store.createApiKey(newKey('k', { createdBy: 'nobody' }), hashOf('k')),
-      store.createUser(newUser('b'), 'b'),
+      createApiKey(store, newKey('k', { createdBy: 'nobody' }), hashOf('k')),
+      createUser(store, newUser('b'), 'b'),
       // Refused by the server, and by its judge once the key has been deleted.
-      store.createUser(newUser('a'), 'a'),
+      createUser(store, newUser('a'), 'a'),
       store.deleteApiKey('kept', { children: false, judge: refuse }),
-      store.createUser(newUser('c'), 'c'),
+      createUser(store, newUser('c'), 'c'),
     ];
     await release();
     const codes = await codesOf(calls);
@@ -73,17 +74,17 @@ if (requirePostgres(t)) {
 
   t.test('a connection that is lost takes all of a group with it, and none of the next', async (t) => {
     const { store, hold, release, userIds } = await openHeld(t, server);
-    await store.createUser(newUser('before'), 'before');
+    await createUser(store, newUser('before'), 'before');
     const backends = `SELECT pid FROM pg_stat_activity WHERE application_name = 'postern' AND wait_event_type = 'Lock'`;
     await hold();
-    const calls = ['a', 'b', 'c'].map((id) => store.createUser(newUser(id), id));
+    const calls = ['a', 'b', 'c'].map((id) => createUser(store, newUser(id), id));
     // The first waits for the lock, the others for the first.
     const codes = codesOf(calls);
     for (const _ of ['of the first', 'of the group']) {
       await eventually('waiting', async () => (await server.query(backends)).length > 0);
       await server.query(`SELECT pg_terminate_backend(pid) FROM (${backends}) waiting`);
     }
-    const next = store.createUser(newUser('d'), 'd');
+    const next = createUser(store, newUser('d'), 'd');
     await release();
     t.strictSame(await codes, ['store_unavailable', 'store_unavailable', 'store_unavailable']);
     await next;
@@ -95,13 +96,13 @@ if (requirePostgres(t)) {
       ...recordsLimits,
       timeoutMs: 1_000,
     });
-    await store.createUser(newUser('before'), 'before');
+    await createUser(store, newUser('before'), 'before');
     await hold();
     const ids = Array.from({ length: count }, (_, index) => `u${index}`);
-    const codes = await codesOf(ids.map((id) => store.createUser(newUser(id), id)));
+    const codes = await codesOf(ids.map((id) => createUser(store, newUser(id), id)));
     t.ok(codes.every((code) => code === refusal.code));
     await release();
-    await eventually('writing again', () => store.createUser(newUser('after'), 'after').then(() => true));
+    await eventually('writing again', () => createUser(store, newUser('after'), 'after').then(() => true));
     t.strictSame(await userIds(), ['after', 'before']);
   });
 }

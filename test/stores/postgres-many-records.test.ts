@@ -17,6 +17,7 @@ import { accessToNewSchema, openPostgresUnderTest } from '../contract/postgres-s
 import { isLong } from '../support/gateway-under-load.ts';
 import { requirePostgres } from '../support/postgres-programs.ts';
 import { type PostgresServer, startPostgres } from '../support/postgres-server.ts';
+import { createApiKey, createUser } from '../support/record-changes.ts';
 
 const timeout = isLong ? 1_800_000 : 120_000;
 t.setTimeout(timeout);
@@ -81,7 +82,7 @@ t.test(`pages of ${manyCount} records in PostgreSQL are exact, and cheap`, { tim
         made += 1;
         const id = randomUUID();
         const fields = { label: `key ${String(made).padStart(6, '0')}`, createdBy: 'user-000001' };
-        await store.createApiKey(newKey(id, { ...fields, created: startOfTime + made }), hashOf(id));
+        await createApiKey(store, newKey(id, { ...fields, created: startOfTime + made }), hashOf(id));
         const gone = many.cases[0]!.expected[(page * 7_907) % manyCount]!.id;
         await store.deleteApiKey(gone, { children: false });
         return { gone };
@@ -98,7 +99,7 @@ t.test(`pages of ${manyCount} records in PostgreSQL are exact, and cheap`, { tim
       await judgeExact(t, store, each, async (page) => {
         made += 1;
         const user = newUser(`new-${made}`, { username: `Name ${page}`, created: startOfTime + page });
-        await store.createUser(user, `new ${made}`);
+        await createUser(store, user, `new ${made}`);
         return {};
       });
     }
@@ -109,7 +110,7 @@ t.test(`pages of ${manyCount} records in PostgreSQL are exact, and cheap`, { tim
     const { store, spent } = await openFilled(t, server, many.rows);
     await judgePages(t, store, many, spent);
     await judgeExact(t, store, many.cases[0]!, async (page) => {
-      await store.createUser(newUser(`new-${page}`), `new-${page}`);
+      await createUser(store, newUser(`new-${page}`), `new-${page}`);
       await store.pruneAuditEvents({ since: 0, maxEvents: manyCount });
       return {};
     });

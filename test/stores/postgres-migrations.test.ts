@@ -11,6 +11,7 @@ import {
 import { eventually } from '../support/eventually.ts';
 import { requirePostgres } from '../support/postgres-programs.ts';
 import { startPostgres } from '../support/postgres-server.ts';
+import { createUser, listUsers, removeUser } from '../support/record-changes.ts';
 
 const now = () => startOfTime;
 
@@ -53,11 +54,11 @@ if (requirePostgres(t)) {
     const one = await openPostgresUnderTest(t, accessToNewSchema(server));
     const other = await openPostgresUnderTest(t, accessToNewSchema(server));
     await one.activate(newUser('a'), 'a');
-    t.strictSame(await other.listUsers(), []);
+    t.strictSame(await listUsers(other), []);
     t.match(await other.bootstrap(), { open: true });
     t.equal((await other.readPosition()).version, 0);
     await other.activate(newUser('a'), 'a');
-    await one.removeUser('a', { keepKeys: false });
+    await removeUser(one, 'a');
     t.ok(await other.findUser('a'));
   });
 
@@ -67,7 +68,7 @@ if (requirePostgres(t)) {
     await server.query('REVOKE CREATE ON DATABASE postern FROM PUBLIC');
     const guest = { url: server.url.replace('postern:secret', 'guest:guest') };
     const store = await openPostgresUnderTest(t, accessTo(guest, 'theirs'));
-    await store.createUser(newUser('a'), 'a');
+    await createUser(store, newUser('a'), 'a');
     await t.rejects(openPostgresRecords({ access: accessTo(guest, 'new'), now, ...recordsLimits }), {
       code: 'store_open_failed',
       reason: /permission denied/,

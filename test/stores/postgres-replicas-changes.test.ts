@@ -1,6 +1,5 @@
 import t, { type Test } from 'tap';
-import { canonicalAccountName } from '../../src/rules/account-name.ts';
-import type { UserChanges } from '../../src/stores/user.ts';
+import type { UserRecordChanges } from '../../src/stores/user-records.ts';
 import { addUserTo } from '../support/accounts.ts';
 import { runPostern } from '../support/command.ts';
 import { eventually } from '../support/eventually.ts';
@@ -15,6 +14,7 @@ import {
   withPostgresRecords,
 } from '../support/postgres-replicas.ts';
 import { startPostgres } from '../support/postgres-server.ts';
+import { updateUser } from '../support/record-changes.ts';
 import { leeway } from '../support/replicas.ts';
 
 const password = 'a password of the tests';
@@ -101,10 +101,8 @@ function judge(t: Test, what: string, tookMs: number): void {
   t.ok(tookMs < 1_000 * leeway, `${what} within ${Math.round(tookMs)} ms`);
 }
 
-function update({ url }: Stage, { id }: Account, changes: UserChanges): Promise<unknown> {
-  const { username } = changes;
-  const canonicalName = username === undefined ? undefined : canonicalAccountName(username);
-  return withPostgresRecords(url, (records) => records.updateUser(id, changes, canonicalName));
+function update({ url }: Stage, { id }: Account, changes: UserRecordChanges): Promise<unknown> {
+  return withPostgresRecords(url, (records) => updateUser(records, id, changes));
 }
 
 if (requirePostgres(t)) {
@@ -149,9 +147,10 @@ if (requirePostgres(t)) {
     for (let round = 0; round < rounds; round++) {
       const account = await addAccount(stage, `renamed ${round}`);
       const { ofSession, ofKey } = await openAll(stage, account);
-      await update(stage, account, { username: `another-${round}` });
+      const username = `another-${round}`;
+      await update(stage, account, { name: { username, canonicalName: username } });
       const renamedAtMs = performance.now();
-      const wanted = Array(6).fill(`another-${round}`);
+      const wanted = Array(6).fill(username);
       await becomes(t, 'the new name is forwarded', renamedAtMs, () => names(stage, account), wanted);
       await update(stage, account, { scopes: ['store:write'] });
       const sinceMs = performance.now();

@@ -8,6 +8,7 @@ import { keysPath } from '../support/key-administration.ts';
 import { requirePostgres } from '../support/postgres-programs.ts';
 import { activate, startPostgresReplicas, withPostgresRecords } from '../support/postgres-replicas.ts';
 import { startPostgres } from '../support/postgres-server.ts';
+import { listUsers } from '../support/record-changes.ts';
 import { cookieOf } from '../support/replicas.ts';
 
 const { password } = administrator;
@@ -43,7 +44,7 @@ async function judgeActivation(t: Test, gateways: Gateways, url: string): Promis
   const made = responses.filter(({ status }) => status === 201);
   const others = responses.filter((response) => response !== made[0]);
   t.ok(others.every(({ status, json }) => status === 409 && json.code === 'already_activated'));
-  const users = await withPostgresRecords(url, async (records) => records.listUsers());
+  const users = await withPostgresRecords(url, async (records) => listUsers(records));
   t.equal(users.length, 1);
   const [{ id, username }] = users as [User];
   if (made.length > 0 || unknown === 0)

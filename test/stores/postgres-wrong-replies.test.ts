@@ -4,6 +4,7 @@ import { listenForChanges } from '../../src/stores/postgres/listen.ts';
 import { createPostgresClient, createPostgresRecords } from '../../src/stores/postgres/records.ts';
 import { newUser } from '../contract/fixtures.ts';
 import { recordsLimits } from '../contract/postgres-stores.ts';
+import { createUser, listUsers } from '../support/record-changes.ts';
 import { startRelayListener } from '../support/relay-listener.ts';
 import { postgresAddress } from '../support/store-addresses.ts';
 
@@ -96,8 +97,8 @@ for (const when of ['to the first message', 'to each query'])
         ping: records.ping(),
         findApiKey: records.findApiKey('k'),
         readPosition: records.readPosition(),
-        createUser: records.createUser(newUser('a'), 'a'),
-        listUsers: records.listUsers(),
+        createUser: createUser(records, newUser('a'), 'a'),
+        listUsers: listUsers(records),
       };
       const outcomes = Object.entries(calls).map(async ([call, response]) => {
         const outcome = await Promise.resolve(response).then(

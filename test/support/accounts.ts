@@ -4,7 +4,9 @@ import { createPasswordHasher } from '../../src/credentials/passwords.ts';
 import { canonicalAccountName } from '../../src/rules/account-name.ts';
 import type { Records } from '../../src/stores/records.ts';
 import { createSqliteRecords } from '../../src/stores/sqlite/records.ts';
-import type { NewUser, UserChanges } from '../../src/stores/user.ts';
+import type { NewUser } from '../../src/stores/user.ts';
+import type { UserRecordChanges } from '../../src/stores/user-records.ts';
+import { createUser, updateUser } from './record-changes.ts';
 
 /** What a test says of a user; the rest is of no interest. */
 export interface NewAccount {
@@ -41,7 +43,10 @@ export function addUser(folder: string, account: NewAccount): Promise<NewUser> {
 }
 
 /** Adds a user to records of whatever kind. */
-export async function addUserTo(records: Pick<Records, 'createUser'>, account: NewAccount): Promise<NewUser> {
+export async function addUserTo(
+  records: Pick<Records, 'createUserRecord'>,
+  account: NewAccount,
+): Promise<NewUser> {
   const { username, password, scopes = [], scopeSets = [], disabled = false, kind } = account;
   const user: NewUser = {
     id: uuidv7(),
@@ -56,7 +61,7 @@ export async function addUserTo(records: Pick<Records, 'createUser'>, account: N
     created: Date.now(),
     lastLogin: null,
   };
-  await records.createUser(user, canonicalAccountName(username));
+  await createUser(records, user, canonicalAccountName(username));
   return user;
 }
 
@@ -64,8 +69,8 @@ export async function addUserTo(records: Pick<Records, 'createUser'>, account: N
 export async function changeUser(
   folder: string,
   id: string,
-  { password, ...changes }: Omit<UserChanges, 'username' | 'passwordHash'> & { readonly password?: string },
+  { password, ...changes }: Omit<UserRecordChanges, 'passwordHash'> & { readonly password?: string },
 ): Promise<void> {
   const passwordHash = password === undefined ? {} : { passwordHash: await hasher.hash(password) };
-  await withRecords(folder, (records) => records.updateUser(id, { ...changes, ...passwordHash }));
+  await withRecords(folder, (records) => updateUser(records, id, { ...changes, ...passwordHash }));
 }

@@ -3,6 +3,7 @@ import Database from 'better-sqlite3';
 import type { ApiKey } from '../../src/stores/api-key.ts';
 import { createSqliteRecords } from '../../src/stores/sqlite/records.ts';
 import type { NewUser } from '../../src/stores/user.ts';
+import { createApiKey, createUser, linkIdentity } from './record-changes.ts';
 
 /** More than one page of a copy. */
 export const manyKeys = 1_203;
@@ -14,7 +15,8 @@ const names = ['Zoë', 'ada', 'Ähre', '\u{1f600}', '\uff21', 'O\'Neil "x" \\ ?'
 /** Makes records in a new file: something in every column of every table. */
 export async function fillRecords(file: string): Promise<void> {
   const store = createSqliteRecords(file, { now: () => created });
-  for (const [index, name] of names.entries()) await store.createUser(user(index, name), name);
+  addScopeSet(file);
+  for (const [index, name] of names.entries()) await createUser(store, user(index, name), name);
   const claims = { issuer: 'https://login.example.com', displayName: 'Grace', email: null };
   const newUser = { id: 'by-provider', created, names: [{ username: 'grace', canonicalName: 'grace' }] };
   const granted = {
@@ -23,15 +25,15 @@ export async function fillRecords(file: string): Promise<void> {
     grants: ['["groups","É"]'],
   };
   await store.acceptIdentity({ ...claims, ...granted, subject: 'É?' }, newUser);
-  await store.linkIdentity('user-1', { issuer: claims.issuer, subject: 'second' }, created);
+  await linkIdentity(store, 'user-1', { issuer: claims.issuer, subject: 'second' });
   await store.addSigningKey({ kid: 'kid', algorithm: 'ES256', privateJwk: '{"kty":"EC"}', created });
   await store.secret('cookie', Buffer.from([0, 255, 128, 10, 0]));
   await store.setBootstrapToken('a token made by a reset', { reset: true });
-  for (let index = 0; index < 3; index++) await store.createApiKey(key(index), hashOf(`key-${index}`));
+  for (let index = 0; index < 3; index++) await createApiKey(store, key(index), hashOf(`key-${index}`));
   // Links that deleted keys leave behind.
   const line = { first: null, second: 'first', third: 'second' };
   for (const [id, parent] of Object.entries(line))
-    await store.createApiKey({ ...key(0), id, parent }, hashOf(id));
+    await createApiKey(store, { ...key(0), id, parent }, hashOf(id));
   for (const id of ['first', 'second']) await store.deleteApiKey(id, { children: false });
   await store.close();
   addRows(file);
@@ -76,12 +78,18 @@ export function emptyColumnsOf(file: string): readonly string[] {
   return empty.map(({ name, found }) => `${name}.${found}`);
 }
 
-/** What no method of the store makes. */
-function addRows(file: string): void {
+/** As the configuration defines one. */
+function addScopeSet(file: string): void {
   const db = new Database(file);
   db.prepare(
     `INSERT INTO scope_sets VALUES ('set-1', 'readers', 'Who reads', '["store:read"]', 1, 2, 1, 3)`,
   ).run();
+  db.close();
+}
+
+/** What no method of the store makes. */
+function addRows(file: string): void {
+  const db = new Database(file);
   db.prepare(`INSERT INTO invitations VALUES ('user-1', x'00ff', '{"kind":"command_line"}', 1, 2)`).run();
   db.prepare(
     `UPDATE users SET kind = 'service', managed = 1, epoch = 7, carried_session = 'session-1', version = 9 WHERE id = 'user-1'`,

@@ -16,7 +16,7 @@ function createCounted(error: Error | null = null) {
   };
   const user = { id: 'u' };
   const records = {
-    createUser: (_user: unknown, _name: string, audit?: AuditOf<void>) =>
+    activate: (_user: unknown, _name: string, audit?: AuditOf<void>) =>
       audit ? write(audit) : Promise.resolve(),
     changeUserRecord: (_id: string, { audit }: { audit: AuditOf<void> }) => write(audit),
     findUser: () => user,
@@ -32,9 +32,9 @@ function createCounted(error: Error | null = null) {
 
 t.test('what is written with a change is counted, and handed on', async (t) => {
   const { counted, counts, written, audit, user } = createCounted();
-  await counted.createUser(user as never, 'ada', audit);
+  await counted.activate(user as never, 'ada', audit);
   await counted.changeUserRecord('u', { audit } as never);
-  await counted.createUser(user as never, 'ada');
+  await counted.activate(user as never, 'ada');
   t.equal(counted.findUser('u'), user, 'a read is passed on');
   t.strictSame({ ...counts }, { written: 4, refused: 0, lost: 0 });
   t.equal(written.length, 4);
@@ -45,7 +45,7 @@ t.test('a change that the store can not take is refused, with its events', async
   await t.rejects(counted.changeUserRecord('u', { audit } as never), { code: 'store_unavailable' });
   t.strictSame({ ...counts }, { written: 0, refused: 1, lost: 0 });
   const conflicting = createCounted(new Refusal('conflict'));
-  await t.rejects(conflicting.counted.createUser({} as never, 'ada', conflicting.audit), {
+  await t.rejects(conflicting.counted.activate({} as never, 'ada', conflicting.audit), {
     code: 'conflict',
   });
   t.strictSame({ ...conflicting.counts }, { written: 0, refused: 0, lost: 0 });

@@ -4,6 +4,7 @@ import { measureStores } from '../../src/gateway/store-metrics.ts';
 import type { Stores } from '../../src/gateway/stores.ts';
 import { createMetricsRegistry } from '../../src/metrics/registry.ts';
 import { parsePrometheusText } from '../support/prometheus-text.ts';
+import { removeUser } from '../support/record-changes.ts';
 
 /** Stores whose operations give what `response` gives; measured. */
 function startMeasured(response: () => unknown) {
@@ -11,7 +12,7 @@ function startMeasured(response: () => unknown) {
     findLive: response,
     findUser: response,
     revoke: response,
-    removeUser: response,
+    removeUserRecord: response,
     consume: response,
   };
   const stores = { records: store, sessions: store, attempts: store, singleUse: store } as unknown as Stores;
@@ -63,6 +64,6 @@ t.test('an unavailable store is counted as an error, whether it throws or reject
 
 t.test('a refusal that is a result is no error', async (t) => {
   const { measured, counted } = startMeasured(() => Promise.reject(new Refusal('last_administrator')));
-  await t.rejects(measured.records.removeUser('a', { keepKeys: false }), { code: 'last_administrator' });
+  await t.rejects(removeUser(measured.records, 'a'), { code: 'last_administrator' });
   t.strictSame(await counted('records', 'write'), { waits: 1, errors: 0 });
 });

@@ -25,7 +25,7 @@ class Remote {
     };
     const remote: Partial<RemoteRecords> = {
       findUser: () => response(this.reason),
-      removeUser: async () => {
+      deleteApiKey: async () => {
         await response(this.reason ?? this.readOnly);
         throw new Refusal('not_found');
       },
@@ -95,10 +95,10 @@ t.test('a feed that is disconnected from an available store reports nothing', as
 });
 
 t.test('any call reports that it is unavailable, and a ping that it is available again', async (t) => {
-  for (const call of ['findUser', 'removeUser', 'ping'] as const) {
+  for (const call of ['findUser', 'deleteApiKey', 'ping'] as const) {
     const remote = new Remote();
     remote.reason = 'gone';
-    await t.rejects(async () => remote.records[call]('u', { keepKeys: false }), {
+    await t.rejects(async () => remote.records[call]('u', { children: false }), {
       code: 'store_unavailable',
     });
     t.strictSame(remote.states, ['gone'], call);
@@ -118,7 +118,7 @@ t.test('it has been unavailable since the last notification', async (t) => {
 
 t.test('another refusal is a response', async (t) => {
   const remote = new Remote();
-  await t.rejects(async () => remote.records.removeUser('u', { keepKeys: false }), { code: 'not_found' });
+  await t.rejects(async () => remote.records.deleteApiKey('u', { children: false }), { code: 'not_found' });
   t.strictSame(remote.states, []);
 });
 

@@ -26,21 +26,11 @@ import { createFindUserRecord } from './user-record-row.ts';
 /** The part of the records store for API keys. */
 export type ApiKeys = Pick<
   Records,
-  | 'findApiKeyByHash'
-  | 'findApiKey'
-  | 'listApiKeys'
-  | 'createApiKeyRecord'
-  | 'createApiKey'
-  | 'deleteApiKey'
-  | 'transferApiKey'
+  'findApiKeyByHash' | 'findApiKey' | 'listApiKeys' | 'createApiKeyRecord' | 'deleteApiKey' | 'transferApiKey'
 >;
-
-/** What minting asks of the user that a key is for. */
-type KeyOwner = Pick<User, 'disabled'>;
 
 type DeletionJudge = Parameters<Records['deleteApiKey']>[1]['judge'];
 
-const selectOwner = 'SELECT disabled FROM users WHERE id = ?';
 const selectLiveKey = 'SELECT id FROM api_keys WHERE id = ? AND expires_order > ?';
 const insertKey = `INSERT INTO api_keys
   (id, hash, label, hint, scopes, created, created_by, parent, session, expires, last_used)
@@ -59,7 +49,7 @@ export function createApiKeys(database: SqlDatabase, now: () => number): ApiKeys
   const transfer = createKeyTransfer(dialect);
 
   /** Gives its version. Few statements: on PostgreSQL each is a round trip, and writers wait for each other. */
-  function* add(key: ApiKey, hash: Uint8Array, owner: KeyOwner | undefined): Steps<number> {
+  function* add(key: ApiKey, hash: Uint8Array, owner: User | undefined): Steps<number> {
     yield* requireCredential(key, owner, now());
     const { id, label, hint, created, createdBy, parent, session, expires, lastUsed } = key;
     const origin = [created, createdBy, parent, session];
@@ -116,13 +106,6 @@ export function createApiKeys(database: SqlDatabase, now: () => number): ApiKeys
     findApiKeyByHash: (hash) => one(byHash, [hash], toApiKeyWithOwner),
     findApiKey: (id) => one(byId, [id], toApiKeyWithOwner),
     listApiKeys: (query) => snapshot(() => list(query)),
-    createApiKey: (key, hash, audit) => {
-      const steps = function* () {
-        const owner = yield* first<{ readonly disabled: number }>(selectOwner, key.createdBy);
-        yield* add(key, hash, owner && { disabled: owner.disabled === 1 });
-      };
-      return writeAudited(database, now, steps, audit);
-    },
     deleteApiKey: (id, { children, judge }, audit) =>
       writeAudited(database, now, () => remove(id, children, judge), audit),
     transferApiKey: (id, newOwnerId, change) =>
@@ -137,7 +120,7 @@ function ownerOf(record: UserRecord | undefined): ListedApiKey['owner'] {
 }
 
 /** A key may have been kept when its owner was removed; a session ends with its user. */
-function* requireCredential({ parent }: ApiKey, owner: KeyOwner | undefined, now: number): Steps<void> {
+function* requireCredential({ parent }: ApiKey, owner: User | undefined, now: number): Steps<void> {
   const mayMint =
     parent === null
       ? owner?.disabled === false

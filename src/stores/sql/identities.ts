@@ -1,5 +1,4 @@
 import { Refusal } from '../../errors.ts';
-import type { AuditOf } from '../audit.ts';
 import type {
   AcceptedIdentity,
   Identity,
@@ -27,7 +26,7 @@ import {
 } from './user-row.ts';
 
 /** The part of the records store for identities at providers. */
-export type Identities = Pick<Records, 'acceptIdentity' | 'linkIdentity' | 'unlinkIdentity' | 'identitiesOf'>;
+export type Identities = Pick<Records, 'acceptIdentity' | 'identitiesOf'>;
 
 interface IdentityRow extends Identity {
   readonly userId: string;
@@ -40,7 +39,6 @@ interface IdentityRow extends Identity {
 }
 
 const thatIdentity = 'issuer = ? AND subject = ?';
-const selectUserId = 'SELECT id FROM users WHERE id = ?';
 const selectName = 'SELECT id FROM users WHERE canonical_name = ?';
 const insertIdentity = `INSERT INTO identities (issuer, subject, user_id, made_user, created, scopes)
   VALUES (?, ?, ?, ?, ?, '[]')`;
@@ -58,14 +56,6 @@ export function createIdentities(database: SqlDatabase, now: () => number): Iden
   return {
     acceptIdentity: (claims, newUser, audit) =>
       writeAudited(database, now, () => steps.accept(claims, newUser), audit && whereFound(audit)),
-    linkIdentity: async (userId, identity, at, audit) => {
-      const linking = () => steps.link(userId, identity, at);
-      return (await writeAudited(database, now, linking, audit && whereChanged(audit))) !== 'no_user';
-    },
-    unlinkIdentity: async (userId, identity, audit) => {
-      const unlinking = () => steps.unlink(userId, identity);
-      return (await writeAudited(database, now, unlinking, audit && whereChanged(audit))) === 'changed';
-    },
     identitiesOf: (userId) =>
       many(byUser, [userId], (rows: readonly IdentityRow[]) => rows.map(toUserIdentity)),
   };
@@ -76,14 +66,6 @@ function selectIdentity(dialect: Dialect): string {
       (SELECT ${dialect.arrayOf('s.set_id', 's.set_id')} FROM identity_scope_sets s
         WHERE s.issuer = i.issuer AND s.subject = i.subject) AS "scopeSets"
     FROM identities i`;
-}
-
-/** What became of a link. */
-type LinkOutcome = 'changed' | 'unchanged' | 'no_user';
-
-/** The lines of a link that may be as it shall be already, and then has none. */
-function whereChanged({ drafts, ...audit }: AuditOf<void>): AuditOf<LinkOutcome> {
-  return { ...audit, drafts: (outcome) => (outcome === 'changed' ? drafts() : []) };
 }
 
 /** The transactions that change identities. */
@@ -114,24 +96,18 @@ export class IdentitySteps {
     return { found: yield* this.#ownerOf(identity), before: known && before };
   }
 
-  *link(userId: string, identity: Identity, at: number): Steps<LinkOutcome> {
-    if ((yield* first(selectUserId, userId)) === undefined) return 'no_user';
-    const known = yield* this.#find(identity);
-    if (known !== undefined && known.userId !== userId) throw new Refusal('conflict');
-    if (known !== undefined) return 'unchanged';
-    yield* run(insertIdentity, identity.issuer, identity.subject, userId, 0, at);
-    yield* this.#noteUser(userId);
-    return 'changed';
+  /** Links an identity to a user found in this transaction. */
+  *link({ id }: User, identity: Identity): Steps<void> {
+    if ((yield* this.#find(identity)) !== undefined) throw new Refusal('conflict');
+    yield* run(insertIdentity, identity.issuer, identity.subject, id, 0, this.#now());
+    yield* this.#noteUser(id);
   }
 
-  *unlink(userId: string, identity: Identity): Steps<LinkOutcome> {
-    const known = yield* this.#find(identity);
-    if (known?.userId !== userId) return 'unchanged';
-    const { user } = yield* this.#ownerOf(known);
-    yield* keepingAdministrator(() => run(removeIdentity, identity.issuer, identity.subject));
-    yield* run(startUserEpoch, nextEpoch(user.epoch, this.#now()), userId);
-    yield* this.#noteUser(userId);
-    return 'changed';
+  /** Unlinks an identity from a user found with it in this transaction; all sessions of the user have ended. */
+  *unlink({ id, epoch }: User, { issuer, subject }: Identity): Steps<void> {
+    yield* keepingAdministrator(() => run(removeIdentity, issuer, subject));
+    yield* run(startUserEpoch, nextEpoch(epoch, this.#now()), id);
+    yield* this.#noteUser(id);
   }
 
   *#find({ issuer, subject }: Identity): Steps<IdentityRow | undefined> {

@@ -1,4 +1,3 @@
-import { Refusal } from '../../errors.ts';
 import type { Identity } from '../identity.ts';
 import type { UserIdentityRecords } from '../user-identity-records.ts';
 import type { UserRecord } from '../user-records.ts';
@@ -23,9 +22,7 @@ export function createUserIdentities(database: SqlDatabase, now: () => number): 
         function* () {
           const found = yield* user(id);
           if (found === undefined) return undefined;
-          const identity = decide(found, yield* caller(ref));
-          if (hasIdentity(found, identity)) throw new Refusal('conflict');
-          yield* identities.link(id, identity, now());
+          yield* identities.link(found.user, decide(found, yield* caller(ref)));
           return found;
         },
         whereFound(audit),
@@ -38,7 +35,7 @@ export function createUserIdentities(database: SqlDatabase, now: () => number): 
           const found = yield* user(id);
           if (found === undefined || !hasIdentity(found, identity)) return undefined;
           decide(found, yield* caller(ref));
-          yield* identities.unlink(id, identity);
+          yield* identities.unlink(found.user, identity);
           return found;
         },
         whereFound(audit),

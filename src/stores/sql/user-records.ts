@@ -124,7 +124,7 @@ class UserRecordSteps {
   *remove({ found }: RemovalFound, keys: KeysOfRemoved): Steps<RemovedUser> {
     const { id } = found.user;
     const transferredKeys = typeof keys === 'object' ? yield* this.#transfer(id, keys.transferTo) : [];
-    const deletedKeys = (yield* this.#users.remove(id, keys === 'keep'))!;
+    const deletedKeys = yield* this.#users.remove(id, keys === 'keep');
     return { found, deletedKeys, transferredKeys };
   }
 

@@ -6,37 +6,27 @@ import type { Dialect } from './dialect.ts';
 import { insertHeldSets } from './held-sets.ts';
 import { createKeyLineage, type KeyLineage } from './key-lineage.ts';
 import { first, noteChange, noteEveryChange, run, type Steps } from './steps.ts';
-import {
-  closeBootstrap,
-  insertUser,
-  selectUser,
-  startUserEpoch,
-  toColumns,
-  toNewRow,
-  toUserWithSets,
-  type UserRow,
-  updateUser,
-} from './user-row.ts';
+import { closeBootstrap, insertUser, startUserEpoch, toColumns, toNewRow, updateUser } from './user-row.ts';
 
 const selectBootstrap = 'SELECT open FROM bootstrap';
 const idOfName = 'SELECT id FROM users WHERE canonical_name = ?';
 const canonicalNameOf = 'SELECT canonical_name AS "canonicalName" FROM users WHERE id = ?';
 const removeHeldSets = 'DELETE FROM user_scope_sets WHERE user_id = ?';
-const removeUser = 'DELETE FROM users WHERE id = ? RETURNING id';
+const removeUser = 'DELETE FROM users WHERE id = ?';
+const replaceHash = `UPDATE users SET password_hash = ?, updated = ?, version = version + 1
+  WHERE id = ? AND password_hash = ? RETURNING id`;
 const selectEpochs = `SELECT epoch AS "tenantEpoch", (SELECT coalesce(max(epoch), 0) FROM users) AS "newestEpoch"
   FROM tenant_epoch`;
 const startTenantEpoch = 'UPDATE tenant_epoch SET epoch = ?';
 
 /** The transactions that change users. */
 export class UserSteps {
-  readonly #byId: string;
   readonly #addHeldSets: string;
   readonly #lineage: KeyLineage;
   readonly #now: () => number;
 
   constructor(dialect: Dialect, now: () => number) {
     this.#now = now;
-    this.#byId = `${selectUser(dialect)} WHERE u.id = ?`;
     this.#addHeldSets = insertHeldSets(dialect, 'user_scope_sets', 'user_id');
     this.#lineage = createKeyLineage(dialect);
   }
@@ -55,13 +45,10 @@ export class UserSteps {
     yield* this.add(user, canonicalName);
   }
 
-  *change(id: string, changes: UserChanges, newName: string | undefined): Steps<User | undefined> {
-    const before = yield* this.#find(id);
-    if (before === undefined) return undefined;
-    const { ifPasswordHash } = changes;
-    if (ifPasswordHash !== undefined && before.passwordHash !== ifPasswordHash) return before;
-    yield* this.update(before, changes, newName);
-    return yield* this.#find(id);
+  /** Replaces the hash `from`, if the user still has it, by one of the same password: no session ends. */
+  *replacePasswordHash(id: string, from: string, to: string): Steps<void> {
+    const replaced = yield* run<{ readonly id: string }>(replaceHash, to, this.#now(), id, from);
+    if (replaced.length > 0) yield* noteChange([id]);
   }
 
   /** Writes the changes of a user that was read in this transaction. */
@@ -72,11 +59,10 @@ export class UserSteps {
   /** As {@link update}, for a transaction that watches the administrators as a whole. */
   *updateUnwatched(before: User, changes: UserChanges, newName: string | undefined): Steps<void> {
     const { id } = before;
-    const { ifPasswordHash: _, ...changed } = changes;
     if (newName !== undefined) yield* requireFreeName(newName, id);
     const after: User = {
       ...before,
-      ...withoutUndefined(changed),
+      ...withoutUndefined(changes),
       updated: this.#now(),
       ...epochAfter(before, changes, this.#now()),
     };
@@ -85,10 +71,9 @@ export class UserSteps {
     yield* noteChange([id]);
   }
 
-  /** Deletes a user and, unless they are kept, the keys; gives their ids. Undefined when there is no such user. */
-  *remove(id: string, keepKeys: boolean): Steps<readonly string[] | undefined> {
-    const removed = yield* keepingAdministrator(() => run<{ readonly id: string }>(removeUser, id));
-    if (removed.length === 0) return undefined;
+  /** Deletes a user found in this transaction and, unless they are kept, the keys; gives the ids of those deleted. */
+  *remove(id: string, keepKeys: boolean): Steps<readonly string[]> {
+    yield* keepingAdministrator(() => run(removeUser, id));
     const keys = keepKeys ? [] : yield* this.#lineage.removeKeysOf(id);
     yield* noteChange([id], keys);
     return keys;
@@ -105,10 +90,6 @@ export class UserSteps {
     const { tenantEpoch, newestEpoch } = (yield* first<TenantEpochRow>(selectEpochs))!;
     yield* run(startTenantEpoch, nextEpoch(Math.max(tenantEpoch, newestEpoch), this.#now()));
     yield* noteEveryChange();
-  }
-
-  *#find(id: string): Steps<User | undefined> {
-    return toUserWithSets(yield* first<UserRow>(this.#byId, id))?.user;
   }
 
   *#write(user: User, canonicalName: string, scopeSets: readonly string[] | undefined): Steps<void> {
@@ -135,12 +116,11 @@ function* nameOf(id: string): Steps<string> {
 
 function epochAfter(
   before: User,
-  { passwordHash, ifPasswordHash, disabled = before.disabled, carriedSession }: UserChanges,
+  { passwordHash, disabled = before.disabled, carriedSession }: UserChanges,
   now: number,
 ): Pick<User, 'epoch' | 'carriedSession'> {
-  const hasNewPassword = passwordHash !== undefined && ifPasswordHash === undefined;
   // Enabling, too: sessions may be left from before epochs were kept.
-  if (hasNewPassword || disabled !== before.disabled)
+  if (passwordHash !== undefined || disabled !== before.disabled)
     return { epoch: nextEpoch(before.epoch, now), carriedSession: carriedSession ?? null };
   return { epoch: before.epoch, carriedSession: before.carriedSession };
 }

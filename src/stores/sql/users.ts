@@ -2,20 +2,13 @@ import type { Records } from '../records.ts';
 import { writeAudited } from './audit-events.ts';
 import type { SqlDatabase } from './database.ts';
 import type { Dialect } from './dialect.ts';
-import { selectUser, toUserWithSets, type UserRow } from './user-row.ts';
+import { selectUser, toUserWithSets } from './user-row.ts';
 import { UserSteps } from './user-steps.ts';
 
 /** The part of the records store for users. */
 export type Users = Pick<
   Records,
-  | 'findUser'
-  | 'findUserByName'
-  | 'passwordHashKinds'
-  | 'listUsers'
-  | 'createUser'
-  | 'activate'
-  | 'updateUser'
-  | 'removeUser'
+  'findUser' | 'findUserByName' | 'passwordHashKinds' | 'activate' | 'replacePasswordHash'
 >;
 
 /**
@@ -36,41 +29,19 @@ function selectHashKinds({ position }: Dialect): string {
 /** Users in SQL; `now` is the clock, in epoch milliseconds. */
 export function createUsers(database: SqlDatabase, now: () => number): Users {
   const { dialect, one, many, write } = database;
-  const queries = userQueries(dialect);
+  const select = selectUser(dialect);
+  const byId = `${select} WHERE u.id = ?`;
+  const byName = `${select} WHERE u.canonical_name = ?`;
   const hashKinds = selectHashKinds(dialect);
   const steps = new UserSteps(dialect, now);
 
   return {
-    findUser: (id) => one(queries.byId, [id], toUserWithSets),
-    findUserByName: (canonicalName) => one(queries.byName, [canonicalName], toUserWithSets),
+    findUser: (id) => one(byId, [id], toUserWithSets),
+    findUserByName: (canonicalName) => one(byName, [canonicalName], toUserWithSets),
     passwordHashKinds: () =>
       many(hashKinds, [], (rows: readonly { readonly kind: string }[]) => rows.map(({ kind }) => kind)),
-    listUsers: () =>
-      many(queries.all, [], (rows: readonly UserRow[]) => rows.map((row) => toUserWithSets(row).user)),
-    createUser: (user, canonicalName, audit) =>
-      writeAudited(database, now, () => steps.add(user, canonicalName), audit),
     activate: (user, canonicalName, audit) =>
       writeAudited(database, now, () => steps.activate(user, canonicalName), audit),
-    async updateUser(id, changes, canonicalName) {
-      if (changes.username !== undefined && canonicalName === undefined)
-        throw new TypeError('a new username requires its canonical name, or the old one would still sign in');
-      return write(() => steps.change(id, changes, canonicalName));
-    },
-    removeUser: async (id, { keepKeys }) => (await write(() => steps.remove(id, keepKeys))) !== undefined,
-  };
-}
-
-interface UserQueries {
-  readonly byId: string;
-  readonly byName: string;
-  readonly all: string;
-}
-
-function userQueries(dialect: Dialect): UserQueries {
-  const select = selectUser(dialect);
-  return {
-    byId: `${select} WHERE u.id = ?`,
-    byName: `${select} WHERE u.canonical_name = ?`,
-    all: `${select} ORDER BY u.canonical_name`,
+    replacePasswordHash: (id, { from, to }) => write(() => steps.replacePasswordHash(id, from, to)),
   };
 }
