@@ -41,6 +41,16 @@ async function countIn(server: PostgresServer, address: string, table: string): 
   return Number(row!.count);
 }
 
+/** The number of rows that the schema itself keeps for that table. */
+async function keptCountIn(server: PostgresServer, address: string, table: string): Promise<number> {
+  const schema = new URL(address).searchParams.get('schema');
+  const [row] = await server.query<{ total: string }>(
+    `SELECT total FROM ${schema}.row_counts WHERE table_name = $1`,
+    [table],
+  );
+  return Number(row!.total);
+}
+
 t.test('PostgreSQL', async (t) => {
   if (!requirePostgres(t)) return;
   const server = await startPostgres(t);
@@ -55,6 +65,8 @@ t.test('PostgreSQL', async (t) => {
     t.match(there.json, { from: records, to: address.replace('postern@', '') });
     t.notMatch(there.stderr + there.stdout, /secret(?!s)/);
     t.match(there.stderr, `postern: api_keys: ${manyKeys + 4}\n`);
+    t.equal(await keptCountIn(server, address, 'api_keys'), manyKeys + 4);
+    t.equal(await keptCountIn(server, address, 'audit'), await countIn(server, address, 'audit'));
     t.match(there.audit, [{ event: 'records_copied', outcome: 'success', actor: { kind: 'command_line' } }]);
 
     const copy = join(folder, 'back.db');

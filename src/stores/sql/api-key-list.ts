@@ -26,6 +26,7 @@ export function createApiKeyList(dialect: Dialect): (query: ApiKeyQuery) => Step
   return createList<ApiKeyQuery, ApiKeyRow, ListedApiKey>(dialect, {
     from: 'api_keys k',
     select: selectApiKey(dialect),
+    countAll: dialect.countRows('api_keys'),
     id: 'k.id',
     row: `k.${dialect.keyRow}`,
     order: orderColumns,

@@ -22,8 +22,7 @@ const select = `SELECT a.seq, a.id, a.time, a.event, a.outcome, a.address, a.req
     a.target_type AS "targetType", a.target_id AS "targetId", a.body
   FROM audit a`;
 const selectState = 'SELECT seq AS last, dropped FROM audit_state';
-const countEvents = 'SELECT count(*) AS count FROM audit';
-const countProbes = 'SELECT count(*) AS count FROM audit WHERE is_probe = 1';
+const countProbes = 'SELECT count(*) AS total FROM audit WHERE is_probe = 1';
 const noteDropped = 'UPDATE audit_state SET dropped = ? WHERE dropped < ?';
 const oldEvents = 'SELECT seq FROM audit WHERE time < ? ORDER BY time, seq LIMIT ?';
 const oldestEvents = 'SELECT seq FROM audit ORDER BY seq LIMIT ?';
@@ -69,9 +68,11 @@ const dropBatch = 500;
 /** Audit events in SQL; `now` is the clock, in epoch milliseconds. */
 export function createAudit(database: SqlDatabase, now: () => number): AuditRecords {
   const { dialect, one, snapshot, write } = database;
+  const countEvents = dialect.countRows('audit');
   const list = createList<ColumnQuery, AuditRow, AuditEvent>(dialect, {
     from: 'audit a',
     select,
+    countAll: countEvents,
     id: 'a.id',
     row: 'a.id',
     order: { time: { column: 'a.seq' } },
@@ -96,7 +97,7 @@ export function createAudit(database: SqlDatabase, now: () => number): AuditReco
   }
 
   async function dropOldest(count: string, most: number, oldest: string): Promise<void> {
-    const found = await one(count, [], (row: { readonly count: number } | undefined) => row!.count);
+    const found = await one(count, [], (row: { readonly total: number } | undefined) => row!.total);
     for (let excess = found - most; excess > 0; excess -= dropBatch)
       await write(() => drop(oldest, [Math.min(excess, dropBatch)]));
   }

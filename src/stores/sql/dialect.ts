@@ -8,6 +8,9 @@ export interface Condition {
   readonly inOrder?: string;
 }
 
+/** The tables whose rows a database can count at a low cost. */
+export type CountedTable = 'users' | 'api_keys' | 'audit';
+
 /** Where the SQL of one database differs from that of the others. */
 export interface Dialect {
   /** The column that finds a row of `api_keys` at the lowest cost. */
@@ -22,6 +25,8 @@ export interface Dialect {
   json(column: string): string;
   /** Aggregates values to a JSON array, as text; `[]` when there are none. */
   arrayOf(value: string, order?: string): string;
+  /** Selects the number of all rows of a table, as `total`. */
+  countRows(table: CountedTable): string;
   /** An item for FROM: the texts in a JSON array (as text), in a column `value`. */
   elementsOf(array: string): string;
 }

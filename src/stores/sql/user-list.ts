@@ -29,6 +29,7 @@ export function createUserList(dialect: Dialect): (query: UserQuery) => Steps<Li
   return createList<UserQuery, UserRecordRow, UserRecord>(dialect, {
     from: 'users u',
     select: selectUserRecord(dialect),
+    countAll: dialect.countRows('users'),
     id: 'u.id',
     row: 'u.id',
     order: {

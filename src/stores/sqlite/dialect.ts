@@ -12,5 +12,6 @@ export const sqliteDialect: Dialect = {
   tuple: 'json_array',
   json: (column) => `json(${column})`,
   arrayOf: (value, order) => `json_group_array(${value}${order === undefined ? '' : ` ORDER BY ${order}`})`,
+  countRows: (table) => `SELECT count(*) AS total FROM ${table}`,
   elementsOf: (array) => `json_each(${array})`,
 };
