@@ -59,11 +59,13 @@ other one counts as superseded`,
   },
   {
     name: 'backup',
-    operands: ['FILE'],
+    operands: ['FILE|-'],
     synopsis: '',
-    summary: 'Copy the records to a new file while the gateway runs',
+    summary: 'Copy the records to a new file (-: to standard output)',
+    details: `The gateway may be running. With - standard output is the copy and nothing else, and the last line of standard error is
+its SHA-256, as sha256sum prints it; the copy is made beside the records first, which needs room for it`,
     options: {},
-    run: async (call) => (await import('./records.ts')).backup(call),
+    run: async (call) => (await import('./backup.ts')).backup(call),
   },
   {
     name: 'records copy',

@@ -1,4 +1,3 @@
-import { resolve } from 'node:path';
 import { withAbsolutePath } from '../config/absolute-paths.ts';
 import type { Config } from '../config/schema.ts';
 import { parseRecordsAddress, type RecordsAddress } from '../config/store-addresses.ts';
@@ -11,22 +10,6 @@ import { type Call, Failure } from './command.ts';
 import { createCommandLog } from './command-log.ts';
 import { readConfig, requireConfig } from './configuration.ts';
 import { printJsonAlone } from './terminal.ts';
-import { withStores } from './with-stores.ts';
-
-/** `backup FILE`: copies the records, as they are at one moment, to a new file. */
-export async function backup(call: Call): Promise<void> {
-  const file = resolve(call.operands[0]!);
-  await withStores(call, async ({ records }) => {
-    try {
-      await records.backup(file);
-    } catch (error) {
-      const { code, message } = error as NodeJS.ErrnoException;
-      const reason = code === 'EEXIST' ? 'there is a file of that name' : message;
-      throw new Failure('failed', `${file} can't be written: ${reason}`, error);
-    }
-    await printJsonAlone(call, { file });
-  });
-}
 
 /** The variable with the password of an address that is given as an option. */
 const passwordVariable = 'POSTERN_RECORDS_PASSWORD';

@@ -37,7 +37,7 @@ export async function printJsonAlone(call: Call, value: unknown): Promise<void> 
  * Writes to standard output and waits until it is done: a key that is shown this once must not be lost in silence.
  * Throws Failure.
  */
-export function writeOut({ stdout }: Pick<Terminal, 'stdout'>, text: string): Promise<void> {
+export function writeOut({ stdout }: Pick<Terminal, 'stdout'>, text: string | Uint8Array): Promise<void> {
   return new Promise((resolve, reject) => {
     const fail = (error: Error) =>
       reject(new Failure('failed', `standard output can't be written: ${error.message}`, error));

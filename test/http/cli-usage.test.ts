@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import t from 'tap';
@@ -194,22 +194,4 @@ t.test('openapi prints the document without a configuration', async (t) => {
   const result = await runPostern(['openapi'], { env: { POSTERN_CONFIG: '' } });
   t.equal(result.code, 0);
   t.match(result.json, { openapi: /^3\.1/, paths: { '/api/login/access-token': { post: {} } } });
-});
-
-t.test('backup copies the records to a file that opens as records', async (t) => {
-  const { run, folder } = createCommandFolder(t);
-  await run(['user', 'add', 'ada', '--admin'], { input: 'correct horse battery staple\n' });
-  const file = join(folder, 'copy.db');
-  t.match(await run(['backup', file]), { code: 0, stdout: '', stderr: '' });
-
-  const copy = createCommandFolder(t, {
-    stores: { records: `sqlite:${file}`, sessions: 'sqlite:sessions.db' },
-  });
-  t.match((await copy.run(['user', 'list', '--json'])).json, [{ username: 'ada' }]);
-
-  const again = await run(['backup', file]);
-  t.equal(again.code, 1);
-  t.equal(again.stderr, `postern: ${file} can't be written: there is a file of that name\n`);
-  mkdirSync(join(folder, 'empty'));
-  t.match(await run(['backup', join(folder, 'empty/none/copy.db')]), { code: 1, stderr: /ENOENT/ });
 });

@@ -1,0 +1,88 @@
+import { createHash } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import { type Call, Failure, type Terminal } from './command.ts';
+import { printJsonAlone, writeOut } from './terminal.ts';
+import { type CommandContext, withStores } from './with-stores.ts';
+
+/** `backup FILE|-`: copies the records, as they are at one moment, to a new file or to standard output. */
+export async function backup(call: Call): Promise<void> {
+  const [target = ''] = call.operands;
+  await (target === '-' ? backupToOutput(call) : backupToFile(call, resolve(target)));
+}
+
+async function backupToFile(call: Call, file: string): Promise<void> {
+  await withStores(call, async ({ records }) => {
+    try {
+      await records.backup(file);
+    } catch (error) {
+      const { code, message } = error as NodeJS.ErrnoException;
+      const reason = code === 'EEXIST' ? 'there is a file of that name' : message;
+      throw new Failure('failed', `${file} can't be written: ${reason}`, error);
+    }
+    await printJsonAlone(call, { file });
+  });
+}
+
+/**
+ * Writes the copy to standard output and its SHA-256 to standard error, as `sha256sum` would: whoever receives a part of it
+ * can tell. The copy is made in a file first, because a reader may be slow, and a snapshot that stays open keeps SQLite's
+ * log growing.
+ */
+async function backupToOutput(call: Call): Promise<void> {
+  const { stdout, stderr } = call.terminal;
+  if (stdout.isTTY)
+    throw new Failure('usage', 'the copy is binary and not for a terminal: redirect standard output');
+  if (call.isSet('json'))
+    throw new Failure('usage', 'backup - and --json exclude each other: standard output is the copy');
+  await withStores(call, async (context) => {
+    const copy = await copyWithoutName(call.terminal, context);
+    const hash = createHash('sha256');
+    try {
+      for await (const chunk of copy.createReadStream({ autoClose: false, highWaterMark: chunkBytes })) {
+        hash.update(chunk);
+        await writeOut(call.terminal, chunk);
+      }
+    } finally {
+      await copy.close();
+    }
+    stderr.write(`${hash.digest('hex')}  -\n`);
+  });
+}
+
+const chunkBytes = 256 * 1024;
+
+/**
+ * A copy of the records that only its handle leads to. While it is made it has a name in a folder of its own (mode 0700)
+ * beside the records: there is room for SQLite's files, while in a container little else can be written. A signal removes
+ * that folder, too.
+ */
+async function copyWithoutName(terminal: Terminal, { config, records }: CommandContext) {
+  const address = config.stores.records;
+  if (address.kind !== 'sqlite')
+    throw new Failure(
+      'failed',
+      'the records are in PostgreSQL, which is backed up with its own tools (pg_dump)',
+    );
+  const prefix = join(dirname(address.path), `${basename(address.path)}.backup-`);
+  let folder = '';
+  const remove = () => folder !== '' && rmSync(folder, { recursive: true, force: true });
+  const stop = () => {
+    remove();
+    terminal.exit(1);
+  };
+  for (const signal of signals) terminal.on(signal, stop);
+  try {
+    folder = mkdtempSync(prefix);
+    const file = join(folder, 'copy.db');
+    await records.backup(file);
+    return await open(file, 'r');
+  } catch (error) {
+    throw new Failure('failed', `a copy of the records can't be made: ${(error as Error).message}`, error);
+  } finally {
+    remove();
+  }
+}
+
+const signals = ['SIGHUP', 'SIGINT', 'SIGTERM'] as const;

@@ -1,0 +1,116 @@
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Readable, Writable } from 'node:stream';
+import { setImmediate } from 'node:timers/promises';
+import t from 'tap';
+import type { Terminal } from '../../src/cli/command.ts';
+import { run as runCommand } from '../../src/cli/run.ts';
+import { createCommandFolder, startPostern } from '../support/command.ts';
+
+const main = join(import.meta.dirname, '../../src/main.ts');
+
+/** What `postern backup -` writes, as bytes. */
+function backupToOutput(configFile: string) {
+  const { NODE_OPTIONS: _, ...env } = process.env;
+  const args = [main, 'backup', '-', '--config', configFile];
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, { env, maxBuffer: 1e8 });
+  return { code: status, stdout, stderr: String(stderr) };
+}
+
+/** A folder with one user. */
+async function createFilledFolder(t: Parameters<typeof createCommandFolder>[0]) {
+  const commands = createCommandFolder(t);
+  await commands.run(['user', 'add', 'ada', '--admin'], { input: 'correct horse battery staple\n' });
+  return commands;
+}
+
+const hasRemains = (folder: string) => readdirSync(folder).some((name) => name.includes('.backup-'));
+
+t.test('backup copies the records to a file that opens as records', async (t) => {
+  const { run, folder } = await createFilledFolder(t);
+  const file = join(folder, 'copy.db');
+  t.match(await run(['backup', file]), { code: 0, stdout: '', stderr: '' });
+
+  const copy = createCommandFolder(t, {
+    stores: { records: `sqlite:${file}`, sessions: 'sqlite:sessions.db' },
+  });
+  t.match((await copy.run(['user', 'list', '--json'])).json, [{ username: 'ada' }]);
+
+  const again = await run(['backup', file]);
+  t.equal(again.code, 1);
+  t.equal(again.stderr, `postern: ${file} can't be written: there is a file of that name\n`);
+  mkdirSync(join(folder, 'empty'));
+  t.match(await run(['backup', join(folder, 'empty/none/copy.db')]), { code: 1, stderr: /ENOENT/ });
+});
+
+t.test('backup - writes the copy alone to standard output, and its checksum to standard error', async (t) => {
+  const { configFile, folder } = await createFilledFolder(t);
+  const before = readdirSync(folder);
+  const { code, stdout, stderr } = backupToOutput(configFile);
+  t.equal(code, 0, stderr);
+  t.equal(stderr, `${createHash('sha256').update(stdout).digest('hex')}  -\n`);
+  t.strictSame(readdirSync(folder), before, 'nothing is left beside the records');
+
+  const copied = createCommandFolder(t);
+  writeFileSync(join(copied.folder, 'records.db'), stdout);
+  const copy = createCommandFolder(t, {
+    stores: { records: `sqlite:${join(copied.folder, 'records.db')}`, sessions: 'sqlite:sessions.db' },
+  });
+  t.match((await copy.run(['user', 'list', '--json'])).json, [{ username: 'ada' }]);
+});
+
+t.test('backup - to a reader that is gone fails, and leaves nothing', async (t) => {
+  const { configFile, folder } = await createFilledFolder(t);
+  const { child, ended } = startPostern(['backup', '-', '--config', configFile]);
+  child.stdout!.destroy();
+  const { code, stderr } = await ended;
+  t.equal(code, 1);
+  t.match(stderr, /^postern: standard output can't be written: .*(EPIPE|ECONNRESET)/);
+  t.notOk(hasRemains(folder));
+});
+
+t.test('backup - that is stopped while it copies leaves nothing', async (t) => {
+  const { configFile, folder } = await createFilledFolder(t);
+  const stops = new Map<string, () => void>();
+  const exits: number[] = [];
+  const { terminal } = createTerminal({
+    on: (signal: string, stop: () => void) => stops.set(signal, stop),
+    exit: (code: number) => exits.push(code),
+  });
+  let isDone = false;
+  const running = runCommand(['backup', '-', '--config', configFile], terminal).finally(() => {
+    isDone = true;
+  });
+  while (!isDone && !hasRemains(folder)) await setImmediate();
+  t.ok(hasRemains(folder), 'it copies');
+  stops.get('SIGTERM')!();
+  t.notOk(hasRemains(folder));
+  t.strictSame(exits, [1]);
+  t.strictSame([...stops.keys()].sort(), ['SIGHUP', 'SIGINT', 'SIGTERM']);
+  await running;
+  t.notOk(hasRemains(folder));
+});
+
+t.test('backup - refuses a terminal, and a result beside the copy', async (t) => {
+  const { run, configFile, folder } = await createFilledFolder(t);
+  t.match(await run(['backup', '-', '--json']), { code: 2, stdout: '', stderr: /exclude each other/ });
+  const { terminal, printed } = createTerminal({}, true);
+  t.equal(await runCommand(['backup', '-', '--config', configFile], terminal), 2);
+  t.match(printed(), /^postern: the copy is binary and not for a terminal: redirect standard output\n/);
+  t.notOk(hasRemains(folder));
+});
+
+/** A terminal for a command of this process. */
+function createTerminal(functions: object, isTTY = false) {
+  const pieces: string[] = [];
+  const write = (chunk: Buffer, _encoding: string, done: () => void) => {
+    pieces.push(String(chunk));
+    done();
+  };
+  const stdout = Object.assign(new Writable({ write }), { isTTY });
+  const stderr = new Writable({ write });
+  const terminal = { stdin: Readable.from([]), stdout, stderr, env: {}, ...functions };
+  return { terminal: terminal as unknown as Terminal, printed: () => pieces.join('') };
+}
