@@ -63,3 +63,13 @@ export function newKey(id: string, changes: Partial<ApiKey> = {}): ApiKey {
 export function hashOf(id: string): Uint8Array {
   return createHash('sha256').update(id).digest();
 }
+
+/** What a command audits, without an event. */
+export const auditDraft = {
+  outcome: 'success',
+  actor: { user: null, kind: 'command_line' },
+  subject: null,
+  target: null,
+  address: null,
+  requestId: null,
+} as const;

@@ -5,6 +5,7 @@ import { runApiKeyPagingSuite } from './api-key-paging-suite.ts';
 import { runApiKeysSuite } from './api-keys-suite.ts';
 import { runAuditFeedSuite } from './audit-feed-suite.ts';
 import { runAuditSuite } from './audit-suite.ts';
+import { runEpochsSuite } from './epochs-suite.ts';
 import { runIdentitiesSuite } from './identities-suite.ts';
 import { runSecretsSuite } from './secrets-suite.ts';
 import { runUsersSuite } from './users-suite.ts';
@@ -27,6 +28,7 @@ export interface RecordsFactory {
 /** The contract of every records store. */
 export function runRecordsSuite(factory: RecordsFactory): void {
   runUsersSuite(factory);
+  runEpochsSuite(factory);
   runIdentitiesSuite(factory);
   runApiKeysSuite(factory);
   runApiKeyPagingSuite(factory);
