@@ -104,16 +104,13 @@ export class GroupedWrites {
   /** False: nothing happened, because one of them has to be rolled back. */
   async #writeTogether(group: readonly Write[]): Promise<boolean> {
     try {
-      const settlements = await this.#pool.use(async (session) => {
-        try {
-          return await inTransaction(session, beginWrite, () => makeAll(session, group, this.#channel));
-        } catch (error) {
-          if (isOfServer(error)) throw error;
-          return null;
-        }
-      }, this.#remainingMs(group));
-      for (const settle of settlements ?? []) settle();
-      return settlements !== null;
+      const settlements = await this.#pool.use(
+        (session) => makeAllOrNone(session, group, this.#channel),
+        this.#remainingMs(group),
+      );
+      if (settlements === null) return false;
+      for (const settle of settlements) settle();
+      return true;
     } catch (error) {
       for (const { reject } of group) reject(error);
       return true;
@@ -125,10 +122,7 @@ export class GroupedWrites {
       // The others of its group may have taken long.
       if (write.deadline <= performance.now()) throw timedOut();
       const [settle] = await this.#pool.use(
-        (session) =>
-          retryConflicts(() =>
-            inTransaction(session, beginWrite, () => makeAll(session, [write], this.#channel)),
-          ),
+        (session) => retryConflicts(() => makeAll(session, [write], this.#channel)),
         this.#remainingMs([write]),
       );
       settle!();
@@ -145,12 +139,33 @@ export class GroupedWrites {
 
 const timedOut = () => unavailable('timed out waiting for other writes');
 
-/** Makes them in the transaction of a session, and commits; gives how to settle each. Rejects when one has to be rolled back. */
-async function makeAll(
+/** For each write, resolves or rejects the promise of its caller; to be called once the transaction has ended. */
+type Settlements = readonly (() => void)[];
+
+/** As {@link makeAll}, but gives null when one of the writes has to be rolled back; rejects when the server fails. */
+async function makeAllOrNone(
   session: Session,
   group: readonly Write[],
   channel: string,
-): Promise<readonly (() => void)[]> {
+): Promise<Settlements | null> {
+  try {
+    return await makeAll(session, group, channel);
+  } catch (error) {
+    if (isOfServer(error)) throw error;
+    return null;
+  }
+}
+
+/** Makes the writes in one transaction. Rejects when one has to be rolled back: then none is made. */
+function makeAll(session: Session, group: readonly Write[], channel: string): Promise<Settlements> {
+  return inTransaction(session, beginWrite, () => makeAndCommit(session, group, channel));
+}
+
+async function makeAndCommit(
+  session: Session,
+  group: readonly Write[],
+  channel: string,
+): Promise<Settlements> {
   const settlements: (() => void)[] = [];
   const changes: RecordsChange[] = [];
   let hasWritten = false;
@@ -176,7 +191,7 @@ async function makeAll(
   return settlements;
 }
 
-/** Whether it says something about the server or the connection, not about a single write. */
+/** Whether an error says something about the server or the connection, not about a single write. */
 function isOfServer(error: unknown): boolean {
   return error instanceof PostgresFailure && error.kind !== 'invalid' && error.kind !== 'conflict';
 }
