@@ -7,8 +7,8 @@ import { readableLine } from './readable-line.ts';
 /** Who did something, and by which credential. */
 export interface Actor {
   /**
-   * Id of the user; null if no user of this store acted, or it is unknown which. Of an `anonymous` one: whose credential was
-   * presented, by whoever has it.
+   * Id of the user; null if no user of this store acted, or it is unknown which. With kind `anonymous`: the user to whom
+   * the presented credential was issued, although anyone may have presented it.
    */
   readonly user: string | null;
   /** Id of the presented session or API key. */

@@ -1,7 +1,7 @@
 import type { RecordsChange } from './change-feed.ts';
 import type { Records } from './records.ts';
 
-/** What a write changed, by its result (undefined: it failed) and its arguments; null: anything. */
+/** Says what a write has changed, from its result (undefined: it failed) and its arguments; null: anything. */
 export type ChangeOf = (result: unknown, args: readonly unknown[]) => RecordsChange | null;
 
 type Write =
@@ -42,7 +42,7 @@ const changes: Changes = {
   unlinkUserIdentity: userById,
   endSessionsOfUser: userById,
   endAllSessions: anything,
-  // Whoever holds it may be anyone.
+  // Anyone may hold it.
   changeScopeSet: anything,
   // Many users and sets at once.
   applyManaged: (result) => (result?.outcome === 'current' ? nothing : null),
@@ -60,7 +60,7 @@ const changes: Changes = {
   transferApiKey: (_result, [id]) => ({ keys: [id], users: [] }),
 };
 
-/** What tells the change that a write makes to users and keys; undefined for calls that make none. */
+/** Gives the function that says which users and keys a call has changed; undefined for a call that changes none. */
 export function changeOfWrite(name: string): ChangeOf | undefined {
   return Object.hasOwn(changes, name) ? (changes[name as Write] as ChangeOf) : undefined;
 }

@@ -16,8 +16,8 @@ const redirection = /^(?:MOVED|ASK) /;
 const validRedirection = /^(?:MOVED|ASK) (\d{1,5}) \S*:\d{1,5}$/;
 
 /**
- * By command. The driver processes some replies itself, and passes the others on unchanged to whoever parses them: those
- * are checked here as well, because after one of a wrong type the next may belong to other commands than it seems.
+ * By command. The driver processes some replies itself, and passes the others on unchanged to the code that parses them.
+ * Those are checked here as well, because after one of a wrong type the next may belong to other commands than it seems.
  */
 const validators: Readonly<Record<string, Validator>> = {
   subscribe: (reply) => isNotification(reply, 'subscribe') && itemsOf(reply)[2]?.code === ':',

@@ -132,7 +132,7 @@ export class SessionList {
     }
   }
 
-  /** Takes those off the lists that have ended, and lists the others anew. */
+  /** Takes those off the lists that have ended, and adds the others again, by their present fields. */
   async #settle(ids: readonly string[], now: number): Promise<void> {
     const found = await this.#find(ids, now);
     await this.removeMissing(ids.filter((id) => !found.has(id)));

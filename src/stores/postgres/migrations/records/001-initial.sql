@@ -6,7 +6,7 @@ CREATE TABLE postern_migrations (
   applied TIMESTAMPTZ NOT NULL DEFAULT now()
 );
 
--- version counts the changes of anything a remembered identity rests on. Whoever writes locks the row first, so that the
+-- version counts the changes of anything a remembered identity rests on. Every writer locks the row first, so that the
 -- order of versions is the order of commits.
 CREATE TABLE store_state (
   id INTEGER NOT NULL PRIMARY KEY CHECK (id = 1),
