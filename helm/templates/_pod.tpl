@@ -1,5 +1,16 @@
+{{/*
+How many pods; with an autoscaler as many as there are now, for Helm resets a key that was in the last release and isn't in
+this one, and Kubernetes then has one pod. Nothing where there is no Deployment, or none can be seen (`helm template`): a
+number written there would undo the autoscaler's each time that the manifests are applied.
+*/}}
 {{- define "postern.replicas" -}}
+{{- if .Values.autoscaling.enabled -}}
+{{- with lookup "apps/v1" "Deployment" .Release.Namespace (include "postern.fullname" .) -}}
+{{- int .spec.replicas -}}
+{{- end -}}
+{{- else -}}
 {{- .Values.replicaCount -}}
+{{- end -}}
 {{- end -}}
 
 {{/* Two pods can't hold an SQLite file's volume at the same time; otherwise a pod goes when its successor is ready. */}}

@@ -10,30 +10,45 @@ import { stringify } from 'yaml';
 import type { TestScope } from '../support/gateway.ts';
 import { chart, documentsIn, helm, type Manifest } from './helm.ts';
 
-/** What templates look up. */
-const kinds: Record<string, string> = { configmaps: 'ConfigMap', secrets: 'Secret' };
+/** What templates look up, by group and version. */
+const kinds: Record<string, Record<string, string>> = {
+  v1: { configmaps: 'ConfigMap', secrets: 'Secret' },
+  'apps/v1': { deployments: 'Deployment' },
+};
+const apps = { groupVersion: 'apps/v1', version: 'v1' };
 const described: Record<string, object> = {
   '/version': { major: '1', minor: '31', gitVersion: 'v1.31.0' },
   '/api': { kind: 'APIVersions', versions: ['v1'] },
-  '/apis': { kind: 'APIGroupList', groups: [] },
-  '/api/v1': {
-    kind: 'APIResourceList',
-    groupVersion: 'v1',
-    resources: Object.entries(kinds).map(([name, kind]) => ({
-      name,
-      kind,
-      namespaced: true,
-      verbs: ['get'],
-    })),
+  '/apis': {
+    kind: 'APIGroupList',
+    groups: [{ name: 'apps', versions: [apps], preferredVersion: apps }],
   },
+  '/api/v1': resourceList('v1'),
+  '/apis/apps/v1': resourceList('apps/v1'),
 };
+
+function resourceList(groupVersion: string): object {
+  const resources = Object.entries(kinds[groupVersion]!).map(([name, kind]) => ({
+    name,
+    kind,
+    namespaced: true,
+    verbs: ['get'],
+  }));
+  return { kind: 'APIResourceList', groupVersion, resources };
+}
+
 const none = { kind: 'Status', apiVersion: 'v1', status: 'Failure', reason: 'NotFound', code: 404 };
 
 /** What is in a cluster already. */
 export interface ClusterObject {
-  readonly kind: 'ConfigMap' | 'Secret';
+  readonly kind: 'ConfigMap' | 'Secret' | 'Deployment';
   readonly metadata: { readonly name: string; readonly [key: string]: string };
-  readonly data: Record<string, string>;
+  readonly data?: Record<string, string>;
+  readonly spec?: object;
+}
+
+function kindOf(resource: string): string | undefined {
+  return Object.values(kinds).find((resources) => resource in resources)?.[resource];
 }
 
 /** An API server that has those objects, in whatever namespace they are asked for. */
@@ -43,7 +58,7 @@ function createApiServer(objects: readonly ClusterObject[]): Server {
     const [resource, name] = path.split('/').slice(-2);
     const found =
       described[path] ??
-      objects.find(({ kind, metadata }) => kind === kinds[resource!] && metadata.name === name);
+      objects.find(({ kind, metadata }) => kind === kindOf(resource!) && metadata.name === name);
     response
       .writeHead(found ? 200 : 404, { 'content-type': 'application/json' })
       .end(JSON.stringify(found ?? none));
