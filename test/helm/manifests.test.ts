@@ -168,6 +168,21 @@ t.test('manifests of the chart', async (t) => {
     );
   });
 
+  t.test('the pod of helm test goes, whatever it came to, and its log is printed before', async (t) => {
+    const { annotations } = theOnly(render(leastValues), 'Pod').metadata;
+    t.strictSame(annotations, {
+      'helm.sh/hook': 'test',
+      'helm.sh/hook-delete-policy': 'before-hook-creation,hook-succeeded,hook-failed',
+      'helm.sh/hook-output-log-policy': 'hook-succeeded,hook-failed',
+    });
+  });
+
+  t.test('the first probe comes when Postern listens', async (t) => {
+    const { startupProbe, livenessProbe, readinessProbe } = podOf(render(leastValues)).containers[0];
+    t.match(startupProbe, { initialDelaySeconds: 2, periodSeconds: 1, failureThreshold: 60 });
+    t.notOk(livenessProbe.initialDelaySeconds ?? readinessProbe.initialDelaySeconds, 'these wait for it');
+  });
+
   t.test('an image by its digest', async (t) => {
     const digest = `sha256:${'0123456789abcdef'.repeat(4)}`;
     t.equal(podOf(render(everything)).containers[0].image, `registry.example.com/postern:0.1.0@${digest}`);
