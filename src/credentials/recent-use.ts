@@ -1,33 +1,68 @@
 import type { Records } from '../stores/records.ts';
+import type { Sessions, SessionTimes } from '../stores/sessions.ts';
 
-/** When users last signed in and keys were last used, collected in memory: verifying a credential writes nothing. */
+/**
+ * When users last signed in, and keys and sessions were last used, collected in memory: verifying a credential writes
+ * nothing.
+ */
 export interface RecentUse {
   /** `instant` in epoch ms. */
   noteKey(id: string, instant: number): void;
   noteLogin(userId: string, instant: number): void;
-  /** Writes what was collected; if that fails, it is kept for the next time. Rejects with `store_unavailable`. */
+  /** A request that the session's web cookie admitted; a refresh counts as use by itself. */
+  noteSession(id: string, instant: number): void;
+  /** Writes what was collected; what fails is kept for the next time. Rejects with `store_unavailable`. */
   flush(): Promise<void>;
 }
 
-/** Creates the collection; its owner calls `flush` about once a minute and at shutdown. */
-export function createRecentUse(records: Pick<Records, 'noteUse'>): RecentUse {
+/**
+ * Creates the collection; its owner calls `flush` about once a minute and at shutdown. `times` are those of the
+ * configuration that serves now.
+ */
+export function createRecentUse(options: {
+  readonly records: Pick<Records, 'noteUse'>;
+  readonly sessions: Pick<Sessions, 'noteUse'>;
+  readonly times: () => SessionTimes;
+}): RecentUse {
+  const { records, sessions, times } = options;
   let logins = new Map<string, number>();
   let keys = new Map<string, number>();
+  let used = new Map<string, number>();
+
+  async function flushRecords(): Promise<void> {
+    if (logins.size + keys.size === 0) return;
+    const taken = { logins, keys };
+    logins = new Map();
+    keys = new Map();
+    try {
+      await records.noteUse(taken);
+    } catch (error) {
+      logins = new Map([...taken.logins, ...logins]);
+      keys = new Map([...taken.keys, ...keys]);
+      throw error;
+    }
+  }
+
+  async function flushSessions(): Promise<void> {
+    if (used.size === 0) return;
+    const taken = used;
+    used = new Map();
+    try {
+      await sessions.noteUse(taken, times());
+    } catch (error) {
+      used = new Map([...taken, ...used]);
+      throw error;
+    }
+  }
+
   return {
     noteKey: (id, instant) => void keys.set(id, instant),
     noteLogin: (userId, instant) => void logins.set(userId, instant),
+    noteSession: (id, instant) => void used.set(id, instant),
     async flush() {
-      if (logins.size + keys.size === 0) return;
-      const taken = { logins, keys };
-      logins = new Map();
-      keys = new Map();
-      try {
-        await records.noteUse(taken);
-      } catch (error) {
-        logins = new Map([...taken.logins, ...logins]);
-        keys = new Map([...taken.keys, ...keys]);
-        throw error;
-      }
+      // Each by itself: the one may be unavailable without the other.
+      const flushed = await Promise.allSettled([flushRecords(), flushSessions()]);
+      for (const result of flushed) if (result.status === 'rejected') throw result.reason;
     },
   };
 }

@@ -29,6 +29,7 @@ import type { Engine } from './engine.ts';
 import { Gateway } from './gateway.ts';
 import type { GatewayMetrics } from './metrics.ts';
 import { composeRoutes } from './routes.ts';
+import { sessionTimesOf } from './session-times.ts';
 import { traceAuthenticate, traceForward } from './spans.ts';
 import type { Stores } from './stores.ts';
 
@@ -99,6 +100,7 @@ export async function composeGateway(config: Config, lasting: LastingParts): Pro
     heldNow,
     activeSessions: callers.activeSessions,
     audit: config.audit,
+    sessionTimes: sessionTimesOf(config),
     log,
   });
 }

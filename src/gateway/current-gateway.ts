@@ -1,6 +1,7 @@
 import type { Config } from '../config/schema.ts';
 import type { HeldNow } from '../credentials/principal.ts';
 import type { Exchange } from '../http/exchange.ts';
+import type { SessionTimes } from '../stores/sessions.ts';
 import type { Gateway } from './gateway.ts';
 import { noGateway, type WatchedGateway } from './metrics.ts';
 
@@ -34,6 +35,11 @@ export class CurrentGateway {
   /** `audit` of the configuration that serves now. */
   auditSettings(): Config['audit'] {
     return this.#required().audit;
+  }
+
+  /** The lifetimes of sessions in the configuration that serves now. */
+  sessionTimes(): SessionTimes {
+    return this.#required().sessionTimes;
   }
 
   /** Closes the gateway that serves now. */

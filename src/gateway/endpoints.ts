@@ -20,7 +20,6 @@ import { createSignIn } from '../endpoints/sign-in.ts';
 import type { CookieAttributes } from '../http/cookies.ts';
 import type { IsKnownOrigin } from '../http/foreign-page.ts';
 import type { Log } from '../log/log.ts';
-import type { SessionTimes } from '../stores/sessions.ts';
 import type { Tracing } from '../tracing/tracing.ts';
 import { composeAdministration } from './administration.ts';
 import type { AdministrationParts } from './administration-parts.ts';
@@ -28,6 +27,7 @@ import type { AuditTrail } from './audit-trail.ts';
 import type { ProviderEndpoints, SignInParts } from './identity-providers.ts';
 import { loginLimits } from './login-limits.ts';
 import type { GatewayMetrics } from './metrics.ts';
+import { sessionTimesOf } from './session-times.ts';
 import type { Stores } from './stores.ts';
 import { tokenEndpoints } from './token-endpoints.ts';
 
@@ -81,7 +81,7 @@ export async function composeEndpoints(config: Config, parts: EndpointParts): Pr
     memoryBytes: config.passwords.memory,
     storedHashes: () => records.passwordHashKinds(),
   });
-  const times = sessionTimes(config);
+  const times = sessionTimesOf(config);
   const signIn = createSignIn({
     ...parts,
     sessions,
@@ -135,12 +135,4 @@ async function composeProviders(config: Config, parts: SignInParts): Promise<Pro
   if (Object.keys(config.identity_providers).length === 0) return { endpoints: [], async close() {} };
   const { composeIdentityProviders } = await import('./identity-providers.ts');
   return composeIdentityProviders(config, parts);
-}
-
-function sessionTimes({ sessions }: Config): SessionTimes {
-  return {
-    idleLifetimeMs: sessions.idle_lifetime,
-    absoluteLifetimeMs: sessions.absolute_lifetime,
-    reuseGraceMs: sessions.reuse_grace,
-  };
 }

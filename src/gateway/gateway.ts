@@ -13,6 +13,7 @@ import type { Log } from '../log/log.ts';
 import { authorise } from '../proxy/authorise.ts';
 import type { Forward } from '../proxy/forward.ts';
 import type { Route } from '../proxy/route-table.ts';
+import type { SessionTimes } from '../stores/sessions.ts';
 import type { OwnEndpoints } from './endpoints.ts';
 import type { WatchedGateway } from './metrics.ts';
 import type { ComposedRoutes } from './routes.ts';
@@ -32,6 +33,7 @@ export interface GatewayParts {
   readonly activeSessions: () => number;
   /** `audit` of the configuration. */
   readonly audit: Config['audit'];
+  readonly sessionTimes: SessionTimes;
   readonly log: Pick<Log, 'error'>;
 }
 
@@ -41,6 +43,7 @@ export class Gateway implements WatchedGateway {
   readonly heldNow: HeldNow;
   readonly activeSessions: () => number;
   readonly audit: Config['audit'];
+  readonly sessionTimes: SessionTimes;
   readonly #parts: GatewayParts;
   /** Exchanges that are not over yet. */
   #open = 0;
@@ -52,6 +55,7 @@ export class Gateway implements WatchedGateway {
     this.heldNow = parts.heldNow;
     this.activeSessions = parts.activeSessions;
     this.audit = parts.audit;
+    this.sessionTimes = parts.sessionTimes;
   }
 
   passwordHashes(): WorkLoad {

@@ -44,7 +44,7 @@ export async function startGateway(
     throw error;
   });
   const restartOnly = rememberStart(config);
-  const lasting = await startLasting(config, opened, { streams, log, metrics, tracing, now });
+  const lasting = await startLasting(config, opened, current, { streams, log, metrics, tracing, now });
   const { stores } = lasting;
 
   await applyManaged(config, { stores, log }).catch(async (error) => {
@@ -72,6 +72,7 @@ export async function startGateway(
 async function startLasting(
   config: Config,
   opened: Stores,
+  current: CurrentGateway,
   parts: Pick<LastingParts, 'streams' | 'log' | 'metrics' | 'tracing' | 'now'>,
 ): Promise<LastingParts> {
   const { log, now, tracing } = parts;
@@ -82,7 +83,11 @@ async function startLasting(
   return {
     ...parts,
     stores,
-    recentUse: createRecentUse(stores.records),
+    recentUse: createRecentUse({
+      records: stores.records,
+      sessions: stores.sessions,
+      times: () => current.sessionTimes(),
+    }),
     cookieNames: new Set(),
     auditTrail: startAuditTrail(measured.records, { log, registry, counts, now }),
     engine: await loadEngine(config, log),

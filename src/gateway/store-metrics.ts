@@ -72,7 +72,7 @@ export const recordsOperations: Record<
 };
 
 const sessionsOperations: Record<
-  Exclude<keyof Sessions, 'onEnded' | 'countLive' | 'prune' | 'ping' | 'close'>,
+  Exclude<keyof Sessions, 'noteUse' | 'onEnded' | 'countLive' | 'prune' | 'ping' | 'close'>,
   Operation
 > = {
   create: 'write',

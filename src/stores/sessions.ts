@@ -69,8 +69,9 @@ export interface LiveSession {
 export type EndedListener = (id: string, afterMs: number) => void;
 
 /**
- * The session store. Every method but `list`, `prune`, `revokeAllOf` and `revokeAll` is one atomic step on the store's own clock and rejects
- * with {@link ../errors.ts Refusal} `store_unavailable` when the store is unavailable; a failure changes nothing.
+ * The session store. Every method but `list`, `noteUse`, `prune`, `revokeAllOf` and `revokeAll` is one atomic step on the
+ * store's own clock and rejects with {@link ../errors.ts Refusal} `store_unavailable` when the store is unavailable; a
+ * failure changes nothing.
  */
 export interface Sessions {
   /**
@@ -95,6 +96,12 @@ export interface Sessions {
   list(query: SessionQuery): Awaitable<ListPage<Session>>;
   /** How many sessions are alive. */
   countLive(): Awaitable<number>;
+  /**
+   * Counts these uses, epoch ms by session id, of sessions that are alive: each moves the idle end as a refresh does, and
+   * leaves the refresh cookie as it is. One that is no later than the last use changes nothing, and one in the store's
+   * future counts as now; so it may be repeated, and is after a failure, which may have counted some.
+   */
+  noteUse(uses: ReadonlyMap<string, number>, times: SessionTimes): Promise<void>;
   /** Ends the session; undefined when it was not alive. */
   revoke(id: string): Promise<Session | undefined>;
   /**

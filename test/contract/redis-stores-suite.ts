@@ -3,6 +3,7 @@ import type { RedisStores } from '../../src/stores/redis/open.ts';
 import { runAttemptsSuite } from './attempts-suite.ts';
 import { newTenant, openRedisStoresUnderTest } from './redis-stores.ts';
 import { runSessionListsSuite } from './session-lists-suite.ts';
+import { runSessionUsesSuite } from './session-uses-suite.ts';
 import { runSessionsSuite } from './sessions-suite.ts';
 import { runSingleUseSuite } from './single-use-suite.ts';
 import { createManualClock } from './sqlite-stores.ts';
@@ -28,6 +29,7 @@ export function runRedisStoresSuite({ name, url, everywhere }: RedisPlace): void
 
   runSessionListsSuite({ name, create: (t) => create(t, 'sessions') });
   runSessionsSuite({ name, create: (t) => create(t, 'sessions') });
+  runSessionUsesSuite({ name, create: (t) => create(t, 'sessions') });
   runSingleUseSuite({ name, create: (t) => create(t, 'singleUse') });
   runAttemptsSuite({
     name,

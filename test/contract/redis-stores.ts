@@ -16,6 +16,17 @@ export function newTenant(): string {
   return `tenant-${process.pid}-${tenants}`;
 }
 
+/** Access to the Redis at that address without a password. */
+export function accessTo(address: string): RedisStoresOptions['access'] {
+  return {
+    address: redisAddress(address),
+    username: undefined,
+    password: undefined,
+    sentinelPassword: undefined,
+    tls: undefined,
+  };
+}
+
 /** Opens the stores of a tenant at that address and waits until they are connected; closed by the test's teardown. */
 export async function openRedisStoresUnderTest(
   t: Test,
@@ -24,13 +35,7 @@ export async function openRedisStoresUnderTest(
 ): Promise<RedisStores> {
   const { promise: connected, resolve } = Promise.withResolvers<void>();
   const stores = openRedisStores({
-    access: {
-      address: redisAddress(address),
-      username: undefined,
-      password: undefined,
-      sentinelPassword: undefined,
-      tls: undefined,
-    },
+    access: accessTo(address),
     commandTimeoutMs: isLong ? 500 : patientTimeoutMs,
     livenessAgeMs: 5_000,
     staleIfErrorMs: 30_000,

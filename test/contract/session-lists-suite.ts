@@ -48,9 +48,10 @@ class Walk {
           for (const id of await this.#store.revokeAllOf(random.pick(users))) this.#sessions.delete(id);
         return;
       case 3:
-      case 4:
         if (some !== undefined) await this.#use(some);
         return;
+      case 4:
+        return this.#noteUses(live);
       default:
         return this.#add();
     }
@@ -85,6 +86,20 @@ class Walk {
     const presentation = await this.#store.present(id, generation, sessionTimes);
     if (presentation.outcome === 'current') this.#sessions.set(id, presentation.session);
     else this.#sessions.delete(id);
+  }
+
+  /** Uses of some sessions, by the present clock or a little behind. */
+  async #noteUses(live: readonly Session[]): Promise<void> {
+    const random = this.#random;
+    const { idleLifetimeMs, absoluteLifetimeMs } = sessionTimes;
+    const used = live.filter(() => random.oneIn(3));
+    const uses = new Map(used.map(({ id }) => [id, this.#now - random.pick([0, 1, 5_000])]));
+    await this.#store.noteUse(uses, sessionTimes);
+    for (const session of used) {
+      const lastUsed = uses.get(session.id)!;
+      const expires = Math.min(lastUsed + idleLifetimeMs, session.created + absoluteLifetimeMs);
+      if (lastUsed > session.lastUsed) this.#sessions.set(session.id, { ...session, lastUsed, expires });
+    }
   }
 
   #end(session: Session | undefined): void {

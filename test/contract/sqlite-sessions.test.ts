@@ -6,12 +6,14 @@ import { createSqliteSessions } from '../../src/stores/sqlite/sessions.ts';
 import { runAttemptsSuite } from './attempts-suite.ts';
 import { newSession, sessionTimes, startOfTime } from './fixtures.ts';
 import { runSessionListsSuite } from './session-lists-suite.ts';
+import { runSessionUsesSuite } from './session-uses-suite.ts';
 import { runSessionsSuite } from './sessions-suite.ts';
 import { runSingleUseSuite } from './single-use-suite.ts';
 import { createSqliteSessionsUnderTest, temporaryFolder } from './sqlite-stores.ts';
 
 runSessionListsSuite({ name: 'sqlite', create: createSqliteSessionsUnderTest });
 runSessionsSuite({ name: 'sqlite', create: createSqliteSessionsUnderTest });
+runSessionUsesSuite({ name: 'sqlite', create: createSqliteSessionsUnderTest });
 runSingleUseSuite({ name: 'sqlite', create: createSqliteSessionsUnderTest });
 runAttemptsSuite({ name: 'sqlite', create: createSqliteSessionsUnderTest });
 

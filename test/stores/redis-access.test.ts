@@ -2,6 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
+import { newSession, sessionTimes, startOfTime } from '../contract/fixtures.ts';
+import { accessTo, openRedisStoresUnderTest } from '../contract/redis-stores.ts';
 import { addUser } from '../support/accounts.ts';
 import { makeCertificate } from '../support/certificates.ts';
 import { eventually } from '../support/eventually.ts';
@@ -130,6 +132,24 @@ t.test('the session store is reached by TLS', async (t) => {
   for (const [name, way] of Object.entries(away)) void t.test(name, (t) => judgeAway(t, way));
 });
 
+/** Uses a session for so long that it has to be indexed again, by a refresh and by a noted use. */
+async function useForLong(t: Test, redis: RedisServer): Promise<void> {
+  let now = startOfTime;
+  const { sessions } = await openRedisStoresUnderTest(t, redis.url, {
+    tenant: 'acme',
+    access: { ...accessTo(redis.url), username: 'gateway', password: secret },
+    testClock: () => now,
+  });
+  for (const id of ['refreshed', 'noted']) await sessions.create(newSession(id, 'long'), sessionTimes);
+  const end = startOfTime + sessionTimes.absoluteLifetimeMs;
+  for (let generation = 1; now < end - 60_000; generation += 1) {
+    now += 60_000;
+    t.match(await sessions.present('refreshed', generation, sessionTimes), { outcome: 'current' });
+    await sessions.noteUse(new Map([['noted', now]]), sessionTimes);
+  }
+  t.same((await sessions.revokeAllOf('long')).toSorted(), ['noted', 'refreshed']);
+}
+
 t.test('a Redis user needs the documented commands, keys and channel, and no more', async (t) => {
   if (!requireRedis(t)) return;
   process.env[secretVariable] = secret;
@@ -153,6 +173,7 @@ t.test('a Redis user needs the documented commands, keys and channel, and no mor
   const { accessToken: bearer } = await api.signIn(reader.username, reader.password);
   const path = '/api/admin/sessions/?sort_by=created&created__gte=2026-01-01T00:00:00Z';
   t.match(await api.send({ path, bearer }), { status: 200, json: { total: 2 } });
+  await useForLong(t, redis);
   t.same(await redis.command('ACL', 'LOG'), [], 'nothing was denied');
   t.notOk(logText(one.folder).includes(secret));
   const used = String(await redis.command('INFO', 'commandstats'));

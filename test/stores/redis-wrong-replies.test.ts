@@ -33,6 +33,7 @@ async function useAll({ sessions, attempts, singleUse }: RedisStores): Promise<v
     sessions.create(made, times).then(() => sessions.findLive(id)),
     (async () => sessions.findLive(crypto.randomUUID()))(),
     sessions.present(id, 1, times),
+    sessions.noteUse(new Map([[id, Date.now()]]), times),
     sessions.revokeAllOf('user'),
     (async () => sessions.find(id))(),
     attempts.count([{ key: 'a', points: 1_000_000 }], 1_000),

@@ -14,6 +14,7 @@ export interface Script {
 export const scripts = {
   create: loadScript(['create'], ['created']),
   present: loadScript(['present'], ['gone', 'reused', 'reindex', 'current']),
+  noteUse: loadScript(['note-use'], ['unchanged', 'reindex', 'used']),
   revoke: loadScript(['revoke'], ['revoked']),
   index: loadScript(['index'], ['indexed']),
   list: loadScript(['list'], ['listed', 'ended']),

@@ -46,6 +46,28 @@ function epochFrom(text: unknown): number {
   return text === null || text === undefined ? 0 : wholeNumber(text, 'epoch');
 }
 
+/** Parses what the script that counts a use returns of the session. Throws TypeError on anything else. */
+export function usedSessionFrom(
+  id: string,
+  reply: unknown,
+): Pick<Session, 'id' | 'userId' | 'method' | 'created' | 'lastUsed' | 'expires'> {
+  const [created, lastUsed, expires, userId, method] = textsFrom(reply, 5);
+  return {
+    id,
+    created: wholeNumber(created, 'created'),
+    lastUsed: wholeNumber(lastUsed, 'lastUsed'),
+    expires: wholeNumber(expires, 'expires'),
+    userId: userId ?? fail('userId'),
+    method: method ?? fail('method'),
+  };
+}
+
+/** Parses what scripts return of a session that is to be indexed again: its user. Throws TypeError on anything else. */
+export function ownerFrom(reply: unknown): string {
+  const [userId] = textsFrom(reply, 1);
+  return userId ?? fail('userId');
+}
+
 /** Parses a list of session ids. Throws TypeError on anything else. */
 export function sessionIdsFrom(reply: unknown): readonly string[] {
   if (!isListOfTexts(reply)) throw new TypeError('unexpected reply instead of session ids');

@@ -22,8 +22,10 @@ const maxUnchecked = 1_000;
 /** How often a page is read again because some of its sessions had ended. */
 const maxReads = 8;
 
-/** What the lists need to know of a session. */
+/** What the lists need to know of a session that has ended. */
 type Listed = Pick<Session, 'id' | 'userId' | 'method'>;
+/** What they need to know of one that is alive. */
+export type ListedAlive = Listed & Pick<Session, 'created' | 'lastUsed' | 'expires'>;
 
 /**
  * The live sessions in order: all, and those of each user and method. A session is listed right after its creation, again
@@ -42,11 +44,16 @@ export class SessionList {
   }
 
   /** Lists the session by its present fields; gives how many its user has. */
-  async add(session: Session): Promise<number> {
+  async add(session: ListedAlive): Promise<number> {
     const { id, created, lastUsed, expires, userId, method } = session;
     const args = [id, created, lastUsed, expires, `${method} ${userId}`];
     const [, , ofUser] = await this.#link.run(scripts.list, this.#keysOf(session), args);
     return parsed(() => countFrom(ofUser));
+  }
+
+  /** Moves the session, which has been used, to where it belongs now; if that fails, before anything is counted or listed. */
+  async move(session: ListedAlive): Promise<void> {
+    await this.add(session).catch(() => this.check([session.id]));
   }
 
   /** Takes the session off the lists; gives how many its user has left. */

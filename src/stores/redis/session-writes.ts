@@ -12,12 +12,19 @@ import type { Keys } from './keys.ts';
 import type { RedisLink } from './link.ts';
 import type { LivenessCache } from './liveness-cache.ts';
 import { scripts } from './scripts.ts';
-import { fieldsOf, parsed, sessionFrom, wholeNumber } from './session-fields.ts';
-import { SessionIndex } from './session-index.ts';
+import { fieldsOf, ownerFrom, parsed, sessionFrom, wholeNumber } from './session-fields.ts';
+import type { SessionIndex } from './session-index.ts';
 import type { SessionList } from './session-list.ts';
 
 /** How many sessions are ended at a time. */
 const endBatch = 100;
+
+/** What has to be kept in step with the sessions. */
+export interface SessionParts {
+  readonly cache: LivenessCache;
+  readonly index: SessionIndex;
+  readonly list: SessionList;
+}
 
 /** The steps that change sessions, each a script on one key. */
 export class SessionWrites
@@ -29,12 +36,12 @@ export class SessionWrites
   readonly #index: SessionIndex;
   readonly #list: SessionList;
 
-  constructor(link: RedisLink, keys: Keys, cache: LivenessCache, list: SessionList) {
+  constructor(link: RedisLink, keys: Keys, parts: SessionParts) {
     this.#link = link;
     this.#keys = keys;
-    this.#cache = cache;
-    this.#index = new SessionIndex(link, keys);
-    this.#list = list;
+    this.#cache = parts.cache;
+    this.#index = parts.index;
+    this.#list = parts.list;
   }
 
   /** As {@link Sessions.create}. */
@@ -82,7 +89,11 @@ export class SessionWrites
       const reply = await this.#runPresent(id, generation, times, indexedUntil);
       const [outcome, , fields] = reply;
       if (outcome !== 'reindex' || indexedUntil !== 0) return this.#presentation(id, reply, sentAt);
-      indexedUntil = await this.#index.add(id, String(fields), times);
+      indexedUntil = await this.#index.add(
+        id,
+        parsed(() => ownerFrom(fields)),
+        times,
+      );
     }
   }
 

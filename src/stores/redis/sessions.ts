@@ -6,7 +6,9 @@ import { LivenessCache } from './liveness-cache.ts';
 import { startRechecks } from './rechecks.ts';
 import type { SessionEnds } from './session-ends.ts';
 import { sessionFrom } from './session-fields.ts';
+import { SessionIndex } from './session-index.ts';
 import { SessionList } from './session-list.ts';
+import { SessionUses } from './session-uses.ts';
 import { SessionWrites } from './session-writes.ts';
 
 export interface RedisSessionsOptions {
@@ -34,7 +36,9 @@ export function createRedisSessions(options: RedisSessionsOptions): Sessions {
   const { subscription } = sessionEnds;
   const liveness = new Liveness({ link, keys, cache, subscription, staleIfErrorMs });
   const list = new SessionList(link, keys);
-  const writes = new SessionWrites(link, keys, cache, list);
+  const parts = { cache, list, index: new SessionIndex(link, keys) };
+  const writes = new SessionWrites(link, keys, parts);
+  const uses = new SessionUses(link, keys, parts);
   const rechecks = startRechecks(options, cache);
 
   return {
@@ -48,6 +52,7 @@ export function createRedisSessions(options: RedisSessionsOptions): Sessions {
       );
       return session !== undefined && session.expires > clock.now() ? session : undefined;
     },
+    noteUse: (noted, times) => uses.note(noted, times),
     revoke: (id) => writes.revoke(id),
     list: (query) => list.page(query),
     countLive: () => list.count(),

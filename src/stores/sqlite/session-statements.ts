@@ -1,9 +1,16 @@
 import type { Database, Statement } from 'better-sqlite3';
 import type { RotationState } from '../session-rotation.ts';
-import type { LiveSession, Session } from '../sessions.ts';
+import type { LiveSession, Session, SessionTimes } from '../sessions.ts';
 
 /** A row of `sessions`. */
 export type SessionRow = Session & RotationState;
+
+/** A use that is counted; instants in epoch ms. */
+export interface SessionUse extends Omit<SessionTimes, 'reuseGraceMs'> {
+  readonly id: string;
+  readonly at: number;
+  readonly now: number;
+}
 
 /** The prepared statements of the session store. */
 export interface SessionStatements {
@@ -11,6 +18,7 @@ export interface SessionStatements {
   readonly liveById: Statement<[id: string], LiveSession>;
   readonly insert: Statement<[SessionRow]>;
   readonly update: Statement<[SessionRow]>;
+  readonly noteUse: Statement<[SessionUse]>;
   readonly remove: Statement<[id: string], SessionRow>;
   readonly removeOfUser: Statement<[userId: string, exceptId: string | null], LiveSession>;
   /** Deletes the live sessions of a user but `exceptId` and the `kept` others that were used last. */
@@ -38,6 +46,9 @@ export function prepareSessionStatements(db: Database): SessionStatements {
     update:
       db.prepare(`UPDATE sessions SET last_used = @lastUsed, expires = @expires, generation = @generation,
       issued = @issued, presented = @presented, previous = @previous, previous_of = @generation WHERE id = @id`),
+    noteUse: db.prepare(`UPDATE sessions
+      SET last_used = @at, expires = min(@at + @idleLifetimeMs, created + @absoluteLifetimeMs)
+      WHERE id = @id AND expires > @now AND last_used < @at`),
     remove: db.prepare(`DELETE FROM sessions WHERE id = ? RETURNING ${sessionColumns}`),
     removeOfUser: db.prepare(
       'DELETE FROM sessions WHERE user_id = ? AND id IS NOT ? RETURNING id, user_id AS userId, expires, epoch',

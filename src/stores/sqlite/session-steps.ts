@@ -60,6 +60,19 @@ export class SessionSteps {
     return { outcome: 'current', session: toSession(used), rotated: decision.rotated, now: at };
   }
 
+  /** As {@link Sessions.noteUse}, of these. */
+  noteUse(
+    uses: readonly (readonly [id: string, instant: number])[],
+    { idleLifetimeMs, absoluteLifetimeMs }: SessionTimes,
+  ): void {
+    const now = this.#now();
+    for (const [id, instant] of uses) {
+      const at = Math.min(instant, now);
+      const { changes } = this.#statements.noteUse.run({ id, at, now, idleLifetimeMs, absoluteLifetimeMs });
+      if (changes > 0) this.#live.delete(id);
+    }
+  }
+
   /** As {@link Sessions.revoke}. */
   revoke(id: string): Session | undefined {
     this.#live.delete(id);

@@ -14,6 +14,8 @@ import { createSqliteSingleUse } from './single-use.ts';
 
 /** How many sessions are deleted in one transaction: about a millisecond. */
 const removeBatch = 500;
+/** How many uses are written in one transaction: about two milliseconds. */
+const useBatch = 250;
 
 /** Everything in the file of the sessions, over one connection; `close` closes all of it. */
 export type SqliteSessions = Sessions & SingleUse & Attempts;
@@ -47,6 +49,11 @@ export function createSqliteSessions(file: string, options: SqliteStoreOptions):
     },
     list: (query) => database.snapshot(() => list(query)),
     countLive: () => read(() => statements.countLive.get(now()) ?? 0),
+    async noteUse(uses, times) {
+      const all = [...uses];
+      for (let start = 0; start < all.length; start += useBatch)
+        await write(() => steps.noteUse(all.slice(start, start + useBatch), times));
+    },
     revoke: (id) => write(() => steps.revoke(id)),
     revokeAllOf: (userId, exceptId) => write(() => steps.revokeAllOf(userId, exceptId)),
     async revokeAll() {
