@@ -33,6 +33,13 @@ interface FewMatches {
   readonly rows: string;
 }
 
+/** How the matches of a query are found. */
+interface Matching {
+  readonly conditions: readonly Condition[];
+  /** Whether they are found first, and then sorted; otherwise the table is read in the order of the list. */
+  readonly areFew: boolean;
+}
+
 /** The most matches that are sorted. If there are more, a scan of the index in list order soon finds a page of them. */
 const maxFewMatches = 1_000;
 
@@ -61,7 +68,9 @@ class List<Query extends ListQuery<string, unknown>, Row, Item> {
 
     // A page towards the start is read in the opposite order and reversed.
     const ascending = (query.sortOrder === 'asc') !== (query.backwards ?? false);
-    const matching = few ? [oneOf(this.#dialect, this.#table.row, few.rows)] : filters.map(inOrder);
+    const matching: Matching = few
+      ? { conditions: [oneOf(this.#dialect, this.#table.row, few.rows)], areFew: true }
+      : { conditions: filters.map(inOrder), areFew: false };
     const rows = yield* this.#rows(query, matching, ascending);
     const items = rows.slice(0, query.size).map((row) => this.#table.toItem(row));
     if (query.backwards) items.reverse();
@@ -92,9 +101,9 @@ class List<Query extends ListQuery<string, unknown>, Row, Item> {
   }
 
   /** One row more than the page, if there is one. */
-  *#rows(query: Query, matching: readonly Condition[], ascending: boolean): Steps<readonly Row[]> {
+  *#rows(query: Query, matching: Matching, ascending: boolean): Steps<readonly Row[]> {
     const { select, id } = this.#table;
-    const conditions = [...matching, ...this.#positionCondition(query, ascending)];
+    const conditions = this.#beyond(query, matching, ascending);
     const direction = ascending ? 'ASC' : 'DESC';
     const order = `${this.#orderOf(query).column} ${direction}, ${id} ${direction}`;
     return yield* all<Row>(
@@ -105,22 +114,24 @@ class List<Query extends ListQuery<string, unknown>, Row, Item> {
   }
 
   /** Whether there is a match on the other side of `from` than the page. */
-  *#hasMatchBehind(query: Query, matching: readonly Condition[], ascending: boolean): Steps<boolean> {
+  *#hasMatchBehind(query: Query, matching: Matching, ascending: boolean): Steps<boolean> {
     if (query.from === undefined) return false;
     const { from, id } = this.#table;
-    const otherSide = this.#positionCondition({ ...query, inclusive: !query.inclusive }, !ascending);
-    const conditions = [...matching, ...otherSide];
+    const conditions = this.#beyond({ ...query, inclusive: !query.inclusive }, matching, !ascending);
     const sql = `SELECT ${id} FROM ${from}${whereClause(conditions)} LIMIT 1`;
     return (yield* first(sql, ...valuesOf(conditions))) !== undefined;
   }
 
-  #positionCondition(query: Query, ascending: boolean): readonly Condition[] {
+  /** The conditions of the matches beyond `from`. */
+  #beyond(query: Query, { conditions, areFew }: Matching, ascending: boolean): readonly Condition[] {
     const { from, inclusive } = query;
-    if (from === undefined) return [];
+    if (from === undefined) return conditions;
     const { column, nullValue } = this.#orderOf(query);
     const operator = (ascending ? '>' : '<') + (inclusive ? '=' : '');
     const sql = `(${column}, ${this.#table.id}) ${operator} (?, ?)`;
-    return [{ sql, values: [from.value ?? nullValue ?? null, from.id] }];
+    const values = [from.value ?? nullValue ?? null, from.id];
+    // Among equal values PostgreSQL expects next to no rows beyond a position: it would read them, not the few matches.
+    return [...conditions, { sql: areFew ? `(${sql}) IS TRUE` : sql, values }];
   }
 
   #orderOf(query: Query): OrderColumn {
