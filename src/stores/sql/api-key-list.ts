@@ -3,8 +3,8 @@ import type { ApiKeyQuery, ApiKeyStatus } from '../api-key-query.ts';
 import type { ListPage } from '../list-query.ts';
 import { type ApiKeyRow, selectApiKey, toApiKey } from './api-key-row.ts';
 import type { Condition, Dialect } from './dialect.ts';
-import { createList, type OrderColumn } from './list.ts';
-import { comparisonOperators, containsElement } from './list-conditions.ts';
+import { createList } from './list.ts';
+import { comparisonOperators, containsElement, nullCondition } from './list-conditions.ts';
 import type { Steps, Value } from './steps.ts';
 
 /** Expired wins over suspended over active; a removed owner suspends nothing. `?` is now. */
@@ -43,13 +43,9 @@ function filterConditions(dialect: Dialect, { filters, now }: ApiKeyQuery): read
   if (filters.labelEq !== undefined) add('k.label = ?', filters.labelEq);
   for (const { field, comparison, value } of filters.instants ?? [])
     add(`${orderColumns[field].column} ${comparisonOperators[comparison]} ?`, value);
-  // By the column that is ordered by, so that an index in list order begins where the matches do.
-  const addNullness = ({ column, nullValue }: Required<OrderColumn>, isNull: boolean | undefined) => {
-    const others = nullValue < 0 ? '>' : '<';
-    if (isNull !== undefined) add(`${column} ${isNull ? '=' : others} ?`, nullValue);
-  };
-  addNullness(orderColumns.expires, filters.expiresIsNull);
-  addNullness(orderColumns.last_used, filters.lastUsedIsNull);
+  const { expiresIsNull, lastUsedIsNull } = filters;
+  if (expiresIsNull !== undefined) conditions.push(nullCondition(orderColumns.expires, expiresIsNull));
+  if (lastUsedIsNull !== undefined) conditions.push(nullCondition(orderColumns.last_used, lastUsedIsNull));
   // Scopes contain no quotes (RFC 6749 §3.3).
   for (const scope of filters.scopesContain ?? [])
     conditions.push(containsElement(dialect, 'k.scopes', scope));

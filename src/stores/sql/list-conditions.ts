@@ -1,5 +1,6 @@
 import type { Comparison, FieldFilter } from '../list-query.ts';
 import type { Condition, Dialect } from './dialect.ts';
+import type { OrderColumn } from './list.ts';
 import type { Value } from './steps.ts';
 
 /** The operators of comparisons. */
@@ -13,8 +14,8 @@ export const comparisonOperators = {
 /** How the filters of one field translate to its table. */
 export interface FilterColumn {
   readonly column: string;
-  /** The column to compare instead, which is never null; default `column`. */
-  readonly compared?: string;
+  /** The column by which lists are ordered, if the field may be null; it is compared instead. */
+  readonly order?: Required<OrderColumn>;
   /** Set if the column is a sorted JSON array of texts without quotes: `contains` then matches whole elements. */
   readonly isArray?: true;
   /** Instead of `column = ?`; each `?` stands for the value. */
@@ -32,12 +33,14 @@ export function fieldConditions<Field extends string>(
 
 function conditionsOf(
   dialect: Dialect,
-  { column, compared = column, isArray, equals = `${column} = ?` }: FilterColumn,
+  { column, order, isArray, equals = `${column} = ?` }: FilterColumn,
   { operator, value }: FieldFilter,
 ): readonly Condition[] {
   switch (operator) {
     case 'isnull':
-      return [{ sql: `${column} IS ${nullness(value === true)}`, values: [] }];
+      return order
+        ? [nullCondition(order, value === true)]
+        : [{ sql: `${column} IS ${value === true ? 'NULL' : 'NOT NULL'}`, values: [] }];
     case 'eq': {
       const placeholders = equals.split('?').length - 1;
       return [{ sql: equals, values: Array<Value>(placeholders).fill(asValue(value)) }];
@@ -47,7 +50,9 @@ function conditionsOf(
         ? [value].flat().map((element) => containsElement(dialect, column, String(element)))
         : [dialect.contains(column, String(value))];
     default:
-      return [{ sql: `${compared} ${comparisonOperators[operator]} ?`, values: [asValue(value)] }];
+      return [
+        { sql: `${order?.column ?? column} ${comparisonOperators[operator]} ?`, values: [asValue(value)] },
+      ];
   }
 }
 
@@ -56,9 +61,14 @@ export function containsElement(dialect: Dialect, column: string, element: strin
   return { sql: `${dialect.position}(${column}, ?) > 0`, values: [JSON.stringify(element)] };
 }
 
-/** `NULL` or `NOT NULL`. */
-export function nullness(isNull: boolean): 'NULL' | 'NOT NULL' {
-  return isNull ? 'NULL' : 'NOT NULL';
+/**
+ * That a field is null, or that it is not: by the column that is ordered by, so that an index in list order begins where
+ * the matches do. Null is one end of the order, and is compared as such: equal values PostgreSQL would order by id alone,
+ * and read all rows in that order.
+ */
+export function nullCondition({ column, nullValue }: Required<OrderColumn>, isNull: boolean): Condition {
+  const [nulls, others] = nullValue < 0 ? ['<=', '>'] : ['>=', '<'];
+  return { sql: `${column} ${isNull ? nulls : others} ?`, values: [nullValue] };
 }
 
 function asValue(value: FieldFilter['value']): Value {

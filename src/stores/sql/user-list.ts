@@ -6,6 +6,7 @@ import { type FilterColumn, fieldConditions } from './list-conditions.ts';
 import type { Steps } from './steps.ts';
 import { selectUserRecord, toUserRecord, type UserRecordRow } from './user-record-row.ts';
 
+const lastLoginOrder = { column: 'u.last_login_order', nullValue: -Number.MAX_SAFE_INTEGER };
 const columns: Readonly<Record<Exclude<UserFilterField, 'scope_sets'>, FilterColumn>> = {
   username: { column: 'u.username', equals: 'u.canonical_name = ?' },
   email: { column: 'u.email' },
@@ -13,7 +14,7 @@ const columns: Readonly<Record<Exclude<UserFilterField, 'scope_sets'>, FilterCol
   disabled: { column: 'u.disabled' },
   managed: { column: 'u.managed' },
   created: { column: 'u.created' },
-  last_login: { column: 'u.last_login', compared: 'u.last_login_order' },
+  last_login: { column: 'u.last_login', order: lastLoginOrder },
 };
 /** For PostgreSQL without the view `held_scope_sets`: it would sort all who hold the set, to name each of them once. */
 const holdsSet = `(u.id IN (SELECT user_id FROM user_scope_sets WHERE set_id = ?)
@@ -35,7 +36,7 @@ export function createUserList(dialect: Dialect): (query: UserQuery) => Steps<Li
     order: {
       created: { column: 'u.created' },
       username: { column: 'u.username' },
-      last_login: { column: 'u.last_login_order', nullValue: -Number.MAX_SAFE_INTEGER },
+      last_login: lastLoginOrder,
     },
     conditions: (query) => conditionsOf(dialect, query),
     toItem: toUserRecord,
