@@ -4,7 +4,7 @@ import type { AuditFilterField } from '../../src/stores/audit.ts';
 import type { FieldFilter, ListPosition, SortValue } from '../../src/stores/list-query.ts';
 import type { UserFilterField, UserSortField } from '../../src/stores/user-records.ts';
 import { startOfTime } from './fixtures.ts';
-import { type ListCase, type ManyRecords, manyCount } from './many-records.ts';
+import { type ListCase, type ManyRecords, manyCount, maxSearchMs } from './many-records.ts';
 
 const day = 86_400_000;
 const now = startOfTime + 50 * day;
@@ -113,6 +113,7 @@ const keyFilters: readonly [string, ApiKeyFilters, (row: KeyRow) => boolean][] =
     ({ expires }) => expires === null || expires >= startOfTime + 90 * day,
   ],
   ['use', { lastUsedIsNull: false }, ({ last_used }) => last_used !== null],
+  ['no end', { expiresIsNull: true }, ({ expires }) => expires === null],
   ['a scope', { scopesContain: ['store:write'] }, ({ scopes }) => scopes.includes('store:write')],
   ['owner', { createdByEq: 'user-000007' }, ({ created_by }) => created_by === 'user-000007'],
   ['expired', { statusEq: 'expired' }, ({ expires }) => expires !== null && expires <= now],
@@ -138,6 +139,7 @@ export function manyKeys(): ManyRecords {
       return {
         name: `by ${sort}, ${filter}`,
         isFiltered: filter !== 'all',
+        ...((filters.labelContains ?? filters.scopesContain) && { maxMs: maxSearchMs }),
         list: (store, page) => store.listApiKeys({ sortBy, sortOrder: 'asc', filters, now, ...page }),
         idOf: ({ key }) => key.id,
         expected: positionsOf(keyRows, matches, (row) => row[field] as SortValue, nullValue),
@@ -184,6 +186,7 @@ export function manyUsers(): ManyRecords {
       ([filter, filters, matches]): ListCase => ({
         name: `by ${sortBy}, ${filter}`,
         isFiltered: filter !== 'all',
+        ...(filter === 'a name' && { maxMs: maxSearchMs }),
         // Half of all users have to be counted as its holders.
         ...(filter === 'a set' && { maxMs: 120 }),
         list: (store, page) => store.listUserRecords({ sortBy, sortOrder: 'asc', filters, ...page }),
