@@ -1,0 +1,70 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { extname } from 'node:path';
+import type { LogoFormat } from '../rules/logo-image.ts';
+import type { ScriptAddresses, Site } from './site.ts';
+
+/** A file for browsers. Its address contains a hash of its content: it may be cached for good. */
+export interface Asset {
+  readonly contentType: string;
+  readonly bytes: Uint8Array;
+}
+
+/** The operator's logo, as `logoFormat` recognised it. */
+export interface Logo {
+  readonly bytes: Uint8Array;
+  readonly format: LogoFormat;
+}
+
+/** Where pages find what they load. */
+export type AssetAddresses = Pick<Site, 'logo' | 'icon' | 'style' | 'scripts'>;
+
+/** Every file that pages load. */
+export interface Assets {
+  readonly addresses: AssetAddresses;
+  /** The asset of a request's path, byte for byte; undefined: there is none. */
+  find(path: string): Asset | undefined;
+}
+
+const contentTypes: Readonly<Record<string, string>> = {
+  '.css': 'text/css; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.svg': 'image/svg+xml',
+};
+
+/**
+ * Reads what lies beside this file, once, at start. `path` is that of the area, such as `/postern`; addresses are
+ * `<path>/assets/<name>.<hash>.<extension>`.
+ */
+export function loadAssets({ path, logo }: { readonly path: string; readonly logo: Logo | null }): Assets {
+  const assets = new Map<string, Asset>();
+  const add = (name: string, extension: string, asset: Asset): string => {
+    const hash = createHash('sha256').update(asset.bytes).digest('hex').slice(0, 16);
+    const address = `${path}/assets/${name}.${hash}${extension}`;
+    assets.set(address, asset);
+    return address;
+  };
+  const addFile = (file: string): string => {
+    const extension = extname(file);
+    const bytes = readFileSync(new URL(`./assets/${file}`, import.meta.url));
+    return add(file.slice(0, -extension.length), extension, { contentType: contentTypes[extension]!, bytes });
+  };
+  const scripts: ScriptAddresses = {
+    password: addFile('password.js'),
+    token: addFile('token.js'),
+    copy: addFile('copy.js'),
+  };
+  const icon = addFile('icon.svg');
+  const style = addFile('style.css');
+  const logoAddress =
+    logo === null
+      ? null
+      : add('logo', `.${logo.format.extension}`, {
+          contentType: logo.format.contentType,
+          bytes: logo.bytes,
+        });
+  return {
+    addresses: { scripts, icon, style, logo: logoAddress },
+    find: (requested) => assets.get(requested),
+  };
+}

@@ -1,0 +1,13 @@
+import type { VNode } from 'preact';
+import { type Content, html } from '../html.ts';
+import { noticeIcon } from './icons.ts';
+
+/** What happened, above everything else in a card. `id`: for the field that it describes. */
+export function notice(kind: 'problem' | 'success', content: Content, id?: string): VNode {
+  return html`
+    <div id=${id} class=${`notice notice-${kind}`} role=${kind === 'problem' ? 'alert' : 'status'}>
+      ${noticeIcon(kind)}
+      <p>${content}</p>
+    </div>
+  `;
+}

@@ -1,0 +1,6 @@
+/** The part of the package that is used here. Its own types declare the globals of browsers, in every file. */
+export interface VNode<P = unknown> {
+  readonly type: unknown;
+  readonly props: P;
+}
+export function h(type: string, props: object | null, ...children: unknown[]): VNode;
