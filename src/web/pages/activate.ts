@@ -1,0 +1,105 @@
+import { linkButton, submitButton } from '../components/button.ts';
+import { field } from '../components/field.ts';
+import { renderPage } from '../components/layout.ts';
+import { notice } from '../components/notice.ts';
+import { html } from '../html.ts';
+import type { Site } from '../site.ts';
+import { newPasswordField } from './new-password.ts';
+import { type FormWords, type Problem, tellProblem } from './problem.ts';
+import { firstField, tokenField } from './token-form.ts';
+
+/** The page that makes the first administrator. */
+export interface Activate {
+  /** The token and the user name as they were sent; empty at first. */
+  readonly token?: string;
+  readonly username?: string;
+  /** In code points. */
+  readonly minPasswordLength: number;
+  readonly problem: Problem | null;
+}
+
+const words: FormWords = {
+  labels: { token: 'Activation token', username: 'User name', password: 'Password' },
+  atField: {
+    invalid_bootstrap_token: ['token', 'This is not the activation token. Check that you copied all of it.'],
+  },
+  above: {
+    too_many_attempts: (when) => `There were too many attempts with a wrong token. Try again ${when}.`,
+  },
+};
+
+/** `<path>/activate`. Codes with words of their own: those of `POST /api/bootstrap/activate`. */
+export function activatePage(site: Site, activate: Activate): string {
+  if (activate.problem?.code === 'already_activated') return alreadyActivated(site);
+  const { token = '', username = '', minPasswordLength, problem } = activate;
+  const { notice: text, fields } = tellProblem(problem, words);
+  const typed: Record<string, string> = { token, username };
+  const first = firstField(['token', 'username', 'password'], fields, (name) => (typed[name] ?? '') === '');
+  return renderPage(site, {
+    heading: 'Set up the first administrator',
+    wrong: problem !== null,
+    scripts: ['token', 'password'],
+    content: [
+      text !== null && notice('problem', text),
+      html`
+        <form method="post" action=${`${site.path}/activate`}>
+          ${tokenField({
+            label: words.labels.token!,
+            hint: 'Postern printed it when it first started, or it was set in the configuration.',
+            sent: token,
+            problem: fields.token,
+            focus: first === 'token',
+          })}
+          ${field({
+            name: 'username',
+            label: words.labels.username!,
+            type: 'text',
+            autocomplete: 'username',
+            value: username,
+            problem: fields.username,
+            focus: first === 'username',
+          })}
+          ${newPasswordField({
+            name: 'password',
+            label: words.labels.password!,
+            minLength: minPasswordLength,
+            problem: fields.password,
+            focus: first === 'password',
+          })}
+          ${submitButton('Create administrator')}
+        </form>
+      `,
+    ],
+  });
+}
+
+/** After `<path>/activate`. */
+export function activatedPage(site: Site, { username }: { readonly username: string }): string {
+  return renderPage(site, {
+    heading: 'Administrator created',
+    content: [
+      notice('success', [
+        'The account ',
+        html`<strong>${username}</strong>`,
+        ' is ready. It may do everything here.',
+      ]),
+      linkButton(`${site.path}/sign-in`, 'Sign in'),
+    ],
+  });
+}
+
+function alreadyActivated(site: Site): string {
+  return renderPage(site, {
+    heading: 'Already set up',
+    wrong: true,
+    content: [
+      html`
+        <p>
+          There is an account here already, so this page can't make an administrator any more. If you have an account,
+          sign in. If not, ask your administrator for an invitation.
+        </p>
+      `,
+      linkButton(`${site.path}/sign-in`, 'Sign in'),
+    ],
+  });
+}

@@ -1,0 +1,134 @@
+/** What people can do about a refusal. */
+export type NextStep = 'sign_in' | 'retry' | 'home';
+
+/** What a refusal means to someone who looks at a page. */
+export interface ErrorWords {
+  readonly heading: string;
+  readonly text: string;
+  /** The first is the one that helps most; empty: only the administrator can help. */
+  readonly steps: readonly NextStep[];
+}
+
+const signInAgain: ErrorWords = {
+  heading: 'Please sign in',
+  text: 'You are signed out, or your session has ended. Sign in to go on where you were.',
+  steps: ['sign_in'],
+};
+const tooLarge: ErrorWords = {
+  heading: 'This is too large',
+  text: 'What your browser sent is larger than this place accepts. Go back and try with less.',
+  steps: ['home'],
+};
+const notForPages: ErrorWords = {
+  heading: 'This address is not for browsers',
+  text: 'It is meant for programs that present a credential of their own.',
+  steps: ['home'],
+};
+const serviceDown: ErrorWords = {
+  heading: 'The service does not respond',
+  text: 'You reached us, but the service behind this page is not working at the moment. Your sign-in is fine.',
+  steps: ['retry', 'home'],
+};
+const notNow: ErrorWords = {
+  heading: 'Not available at the moment',
+  text: 'Something that is needed for this page is not working or has too much to do. Your sign-in is fine.',
+  steps: ['retry'],
+};
+
+const byCode: Readonly<Record<string, ErrorWords>> = {
+  not_authenticated: signInAgain,
+  invalid_token: signInAgain,
+  invalid_refresh_token: signInAgain,
+  session_required: signInAgain,
+  invalid_assertion: {
+    heading: 'Signing in did not work',
+    text: 'Signing in with the provider did not work or took too long. Please start again.',
+    steps: ['sign_in'],
+  },
+  user_not_provisioned: {
+    heading: 'You have no account here',
+    text: 'The provider knows you, but no account here belongs to you. Ask your administrator for one, or sign in as someone else.',
+    steps: ['sign_in'],
+  },
+  insufficient_scope: {
+    heading: 'You may not open this page',
+    text: 'Your account lacks a permission that this page needs.',
+    steps: ['home'],
+  },
+  cross_site: {
+    heading: 'This came from another site',
+    text: 'For your safety, what other sites send in your name is not done. If you meant to do this, open the page here and do it again.',
+    steps: ['home'],
+  },
+  prefetch: {
+    heading: 'This page was opened too early',
+    text: 'Your browser asked for it before you did. Open it again.',
+    steps: ['retry', 'home'],
+  },
+  api_key_required: notForPages,
+  invalid_api_key: notForPages,
+  ambiguous_credentials: notForPages,
+  address_not_allowed: {
+    heading: 'Not from this network',
+    text: 'This page can only be opened from certain networks. Ask your administrator which.',
+    steps: ['home'],
+  },
+  not_found: {
+    heading: 'There is nothing here',
+    text: 'No page has this address. It may be misspelt, or the page has moved.',
+    steps: ['home'],
+  },
+  method_not_allowed: {
+    heading: 'That does not work here',
+    text: 'This page can be opened, but nothing can be sent to it this way.',
+    steps: ['retry', 'home'],
+  },
+  request_timeout: {
+    heading: 'That took too long',
+    text: 'What your browser sent did not arrive in time. Check your connection, then try again.',
+    steps: ['retry', 'home'],
+  },
+  body_too_large: tooLarge,
+  target_too_long: tooLarge,
+  headers_too_large: {
+    heading: 'This is too large',
+    text: 'Your browser sent too much with its request, often because of cookies. Delete the cookies of this site and try again.',
+    steps: ['retry'],
+  },
+  too_many_attempts: {
+    heading: 'Too many attempts',
+    text: 'To protect accounts, more attempts are refused for a while.',
+    steps: ['retry'],
+  },
+  internal_error: {
+    heading: 'Something went wrong here',
+    text: 'It is not your doing. If trying again does not help, tell your administrator the request id below.',
+    steps: ['retry', 'home'],
+  },
+  upstream_unavailable: serviceDown,
+  upstream_timeout: serviceDown,
+  upstream_overloaded: serviceDown,
+  store_unavailable: notNow,
+  overloaded: notNow,
+  provider_unavailable: {
+    heading: 'The sign-in provider does not respond',
+    text: 'You can sign in when it works again, or in another way if there is one.',
+    steps: ['retry', 'sign_in'],
+  },
+};
+
+/** The words for a code; codes without any of their own have those of their status. */
+export function errorWords(code: string, status: number): ErrorWords {
+  if (Object.hasOwn(byCode, code)) return byCode[code]!;
+  if (status === 401) return signInAgain;
+  if (status === 403) return { ...byCode.insufficient_scope!, text: 'Your account may not do this.' };
+  if (status === 429) return { ...byCode.too_many_attempts!, heading: 'Too many requests' };
+  if (status === 503) return notNow;
+  if (status > 500) return serviceDown;
+  if (status === 500) return byCode.internal_error!;
+  return {
+    heading: 'That did not work',
+    text: 'The request could not be understood. Go back and try again.',
+    steps: ['home'],
+  };
+}

@@ -1,0 +1,72 @@
+import type { VNode } from 'preact';
+import { type Emphasis, linkButton } from '../components/button.ts';
+import { renderPage } from '../components/layout.ts';
+import { reference } from '../components/reference.ts';
+import { html } from '../html.ts';
+import type { Site } from '../site.ts';
+import { errorWords, type NextStep } from './error-words.ts';
+import { waitText } from './problem.ts';
+
+/** A refusal of a navigation. */
+export interface ErrorPage {
+  readonly status: number;
+  /** Of `errors.ts`, or `validation_error`; any other has the words of its status. */
+  readonly code: string;
+  /** The public text of the code. */
+  readonly detail: string;
+  readonly requestId: string;
+  /** For `insufficient_scope`. */
+  readonly missingScopes?: readonly string[] | undefined;
+  readonly retryAfterSeconds?: number | undefined;
+  /** Path and query to come back to after signing in; null: none. */
+  readonly returnTo: string | null;
+  /** Whether the page's own address may be asked for again: false where its method allows no GET. */
+  readonly isRepeatable: boolean;
+}
+
+/** Any refusal: what happened, what to do, and what the administrator needs. */
+export function errorPage(site: Site, error: ErrorPage): string {
+  const { code, status, missingScopes = [], retryAfterSeconds } = error;
+  const { heading, text, steps } = errorWords(code, status);
+  return renderPage(site, {
+    heading,
+    wrong: true,
+    scripts: ['copy'],
+    content: [
+      html`<p>${text}${retryAfterSeconds !== undefined && ` Try again ${waitText(retryAfterSeconds)}.`}</p>`,
+      missingScopes.length > 0 && scopesToAskFor(missingScopes),
+      actions(site, error, steps),
+      reference(error),
+    ],
+  });
+}
+
+function scopesToAskFor(scopes: readonly string[]): VNode {
+  return html`
+    <div class="ask">
+      <p>Ask your administrator for ${scopes.length === 1 ? 'this scope' : 'these scopes'}:</p>
+      <ul class="scopes">${scopes.map((scope) => html`<li><code>${scope}</code></li>`)}</ul>
+    </div>
+  `;
+}
+
+function actions(
+  { path, home }: Site,
+  { returnTo, isRepeatable }: ErrorPage,
+  steps: readonly NextStep[],
+): VNode | null {
+  const possible = steps.filter((step) => step !== 'retry' || isRepeatable);
+  if (possible.length === 0) return null;
+  const query = returnTo === null ? '' : `?return_to=${encodeURIComponent(returnTo)}`;
+  const link = (step: NextStep, emphasis: Emphasis) => {
+    if (step === 'sign_in') return linkButton(`${path}/sign-in${query}`, 'Sign in', emphasis);
+    return step === 'retry'
+      ? linkButton('', 'Try again', emphasis)
+      : linkButton(home, 'Go to the start page', emphasis);
+  };
+  return html`
+    <div class="actions">
+      ${possible.map((step, index) => link(step, index === 0 ? 'primary' : 'secondary'))}
+    </div>
+  `;
+}

@@ -1,0 +1,36 @@
+import { linkButton, submitButton } from '../components/button.ts';
+import { renderPage } from '../components/layout.ts';
+import { html } from '../html.ts';
+import type { Site } from '../site.ts';
+
+/** The first page of the area, for someone who is signed in. */
+export interface Home {
+  readonly username: string;
+  readonly displayName: string | null;
+  /** Whether there is a password to change. */
+  readonly hasPassword: boolean;
+  /** Address of the console; null: none, or not for this user. */
+  readonly console: string | null;
+}
+
+/** `<path>/`, signed in. Whoever isn't gets the sign-in page. */
+export function homePage(site: Site, { username, displayName, hasPassword, console }: Home): string {
+  return renderPage(site, {
+    heading: 'You are signed in',
+    content: [
+      html`
+        <p class="person">
+          <strong>${displayName ?? username}</strong>
+          ${displayName !== null && html`<span class="hint">${username}</span>`}
+        </p>
+      `,
+      html`
+        <div class="actions">
+          ${console !== null && linkButton(console, 'Open the console')}
+          ${hasPassword && linkButton(`${site.path}/password`, 'Change password', 'secondary')}
+          <form method="post" action=${`${site.path}/sign-out`}>${submitButton('Sign out', 'secondary')}</form>
+        </div>
+      `,
+    ],
+  });
+}

@@ -1,0 +1,74 @@
+import { linkButton, submitButton } from '../components/button.ts';
+import { renderPage } from '../components/layout.ts';
+import { notice } from '../components/notice.ts';
+import { html } from '../html.ts';
+import type { Site } from '../site.ts';
+import { newPasswordField } from './new-password.ts';
+import { type FormWords, type Problem, tellProblem } from './problem.ts';
+import { firstField, tokenField } from './token-form.ts';
+
+/** The page on which invited people choose a password. */
+export interface Invitation {
+  /** The token as it was sent; empty at first. */
+  readonly token?: string;
+  /** In code points. */
+  readonly minPasswordLength: number;
+  readonly problem: Problem | null;
+}
+
+const words: FormWords = {
+  labels: { token: 'Invitation', password: 'New password' },
+  atField: {
+    invalid_invitation: [
+      'token',
+      'This invitation is used up, out of date or not complete. Open the link again, or ask your administrator for a new one.',
+    ],
+  },
+  above: {
+    too_many_attempts: (when) => `There were too many attempts with a wrong invitation. Try again ${when}.`,
+  },
+};
+
+/** `<path>/invitation`. Codes with words of their own: those of `POST /api/login/invitation`. */
+export function invitationPage(site: Site, { token = '', minPasswordLength, problem }: Invitation): string {
+  const { notice: text, fields } = tellProblem(problem, words);
+  const first = firstField(['token', 'password'], fields, (name) => name === 'password' || token === '');
+  return renderPage(site, {
+    heading: 'Choose your password',
+    wrong: problem !== null,
+    scripts: ['token', 'password'],
+    content: [
+      text !== null && notice('problem', text),
+      html`
+        <form method="post" action=${`${site.path}/invitation`}>
+          ${tokenField({
+            label: words.labels.token!,
+            hint: 'The part of your invitation link after #token=',
+            sent: token,
+            problem: fields.token,
+            focus: first === 'token',
+          })}
+          ${newPasswordField({
+            name: 'password',
+            label: words.labels.password!,
+            minLength: minPasswordLength,
+            problem: fields.password,
+            focus: first === 'password',
+          })}
+          ${submitButton('Set password')}
+        </form>
+      `,
+    ],
+  });
+}
+
+/** After `<path>/invitation`. */
+export function invitationRedeemedPage(site: Site): string {
+  return renderPage(site, {
+    heading: 'Password set',
+    content: [
+      notice('success', 'Your password is set. Sessions that were open before have ended.'),
+      linkButton(`${site.path}/sign-in`, 'Sign in'),
+    ],
+  });
+}

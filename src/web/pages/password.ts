@@ -1,0 +1,74 @@
+import { linkButton, submitButton } from '../components/button.ts';
+import { field } from '../components/field.ts';
+import { renderPage } from '../components/layout.ts';
+import { notice } from '../components/notice.ts';
+import { html } from '../html.ts';
+import type { Site } from '../site.ts';
+import { newPasswordField } from './new-password.ts';
+import { type FormWords, type Problem, tellProblem } from './problem.ts';
+import { firstField } from './token-form.ts';
+
+/** The page on which the signed-in user changes the own password. */
+export interface OwnPassword {
+  /** Whose it is: password managers want to know. */
+  readonly username: string;
+  /** In code points. */
+  readonly minPasswordLength: number;
+  readonly problem: Problem | null;
+}
+
+const words: FormWords = {
+  labels: { current_password: 'Current password', new_password: 'New password' },
+  atField: { wrong_password: ['current_password', 'This is not your current password.'] },
+  above: {
+    managed: () => 'This account is kept in the configuration. Its password can only be changed there.',
+  },
+};
+
+/** `<path>/password`. Codes with words of their own: those of `PUT /api/self/password`. */
+export function passwordPage(site: Site, { username, minPasswordLength, problem }: OwnPassword): string {
+  const { notice: text, fields } = tellProblem(problem, words);
+  const first = firstField(Object.keys(words.labels), fields, () => true);
+  return renderPage(site, {
+    heading: 'Change your password',
+    wrong: problem !== null,
+    scripts: ['password'],
+    content: [
+      text !== null && notice('problem', text),
+      html`
+        <form method="post" action=${`${site.path}/password`}>
+          <input type="text" autocomplete="username" value=${username} hidden />
+          ${field({
+            name: 'current_password',
+            label: words.labels.current_password!,
+            type: 'password',
+            autocomplete: 'current-password',
+            problem: fields.current_password,
+            focus: first === 'current_password',
+          })}
+          ${newPasswordField({
+            name: 'new_password',
+            label: words.labels.new_password!,
+            minLength: minPasswordLength,
+            problem: fields.new_password,
+            focus: first === 'new_password',
+          })}
+          <div class="actions">
+            ${submitButton('Change password')} ${linkButton(`${site.path}/`, 'Cancel', 'secondary')}
+          </div>
+        </form>
+      `,
+    ],
+  });
+}
+
+/** After `<path>/password`. */
+export function passwordChangedPage(site: Site): string {
+  return renderPage(site, {
+    heading: 'Password changed',
+    content: [
+      notice('success', 'Use your new password from now on. You are still signed in here, and nowhere else.'),
+      linkButton(`${site.path}/`, 'Continue'),
+    ],
+  });
+}

@@ -1,0 +1,75 @@
+import { type RefusalCode, refusals, type ValidationProblem } from '../../errors.ts';
+
+/** Why what a form sent was refused. A `ValidationError` is one as it stands. */
+export type Problem =
+  | { readonly code: RefusalCode; readonly retryAfterSeconds?: number | undefined }
+  | { readonly code: 'validation_error'; readonly problems: readonly ValidationProblem[] };
+
+/** What a page tells about a problem: above the form, and at its fields by their names. */
+export interface ToldProblem {
+  readonly notice: string | null;
+  readonly fields: Readonly<Record<string, string>>;
+}
+
+/** The words of one form. */
+export interface FormWords {
+  /** Its fields' labels, by their names. */
+  readonly labels: Readonly<Record<string, string>>;
+  /** Codes that concern one field: its name, and what is wrong with it. */
+  readonly atField?: Readonly<Partial<Record<RefusalCode, readonly [field: string, text: string]>>>;
+  /** Codes that concern the form; `when` is such as `in 15 minutes`. */
+  readonly above?: Readonly<Partial<Record<RefusalCode, (when: string) => string>>>;
+}
+
+const marked = 'Please correct what is marked below.';
+
+/** Says what was wrong, and what to do. */
+export function tellProblem(problem: Problem | null, words: FormWords): ToldProblem {
+  if (problem === null) return { notice: null, fields: {} };
+  if (problem.code === 'validation_error') return tellFields(problem.problems, words);
+  const [name, text] = words.atField?.[problem.code] ?? [];
+  if (name !== undefined && text !== undefined) return { notice: marked, fields: { [name]: text } };
+  const when = waitText(problem.retryAfterSeconds);
+  return { notice: (words.above?.[problem.code] ?? general(problem.code))(when), fields: {} };
+}
+
+function tellFields(problems: readonly ValidationProblem[], { labels }: FormWords): ToldProblem {
+  const fields: Record<string, string> = {};
+  for (const problem of problems) {
+    const name = String(problem.loc.at(-1));
+    const label = labels[name];
+    if (label !== undefined) fields[name] ??= fieldText(problem, label.toLowerCase());
+  }
+  const notice = Object.keys(fields).length > 0 ? marked : 'What was sent is not complete. Please try again.';
+  return { notice, fields };
+}
+
+function fieldText({ type, msg, ctx }: ValidationProblem, label: string): string {
+  switch (type) {
+    case 'missing':
+      return `Enter your ${label}.`;
+    case 'string_too_short':
+      return ctx?.min_length === 1 ? `Enter your ${label}.` : `Use at least ${ctx?.min_length} characters.`;
+    case 'string_too_long':
+      return `Use at most ${ctx?.max_length} characters.`;
+    case 'value_error':
+      return `Your ${label} ${msg.replace(/^Value error, /, '')}.`;
+    default:
+      return `Your ${label} contains characters that can't be used here.`;
+  }
+}
+
+/** When to try again, as the end of a sentence; rounded up. */
+export function waitText(seconds: number | undefined): string {
+  if (seconds === undefined || seconds <= 5) return 'in a moment';
+  if (seconds <= 90) return `in ${Math.ceil(seconds)} seconds`;
+  const minutes = Math.ceil(seconds / 60);
+  return minutes <= 90 ? `in ${minutes} minutes` : `in ${Math.ceil(minutes / 60)} hours`;
+}
+
+function general(code: RefusalCode): (when: string) => string {
+  const { status, detail } = refusals[code];
+  if (status === 429) return (when) => `There were too many attempts. Try again ${when}.`;
+  if (status === 503) return (when) => `This is not available at the moment. Try again ${when}.`;
+  return () => `${detail}. Please try again, or ask your administrator.`;
+}

@@ -1,0 +1,87 @@
+import type { VNode } from 'preact';
+import { submitButton } from '../components/button.ts';
+import { field } from '../components/field.ts';
+import { renderPage } from '../components/layout.ts';
+import { notice } from '../components/notice.ts';
+import { type Provider, providerLinks } from '../components/provider-link.ts';
+import { html } from '../html.ts';
+import type { Site } from '../site.ts';
+import { type FormWords, type Problem, type ToldProblem, tellProblem } from './problem.ts';
+
+/** The page that asks who is there. */
+export interface SignIn {
+  /** Where to go afterwards, sent back as it is; null: nothing is sent. */
+  readonly returnTo: string | null;
+  /** Whether people may sign in with a user name and a password. */
+  readonly password: boolean;
+  readonly providers: readonly Provider[];
+  /** What was typed before. */
+  readonly username?: string;
+  readonly problem: Problem | null;
+}
+
+const words: FormWords = {
+  labels: { username: 'User name', password: 'Password' },
+  above: {
+    invalid_credentials: () => 'This user name and password do not match. Check both and try again.',
+    too_many_attempts: (when) => `There were too many attempts to sign in. Try again ${when}.`,
+    store_unavailable: (when) => `Signing in is not possible at the moment. Try again ${when}.`,
+    overloaded: (when) => `Too many people are signing in at the moment. Try again ${when}.`,
+    invalid_assertion: () =>
+      'Signing in with the provider did not work or took too long. Please start again.',
+    provider_unavailable: (when) => `The sign-in provider can't be reached at the moment. Try again ${when}.`,
+    user_not_provisioned: () =>
+      'The provider knows you, but you have no account here. Ask your administrator for one.',
+  },
+};
+
+/** `<path>/sign-in`. Codes with words of their own: those of `POST /api/login/access-token` and of a provider's exchange. */
+export function signInPage(site: Site, signIn: SignIn): string {
+  const { password, providers, returnTo, problem } = signIn;
+  const told = tellProblem(problem, words);
+  return renderPage(site, {
+    heading: 'Sign in',
+    wrong: problem !== null,
+    scripts: password ? ['password'] : [],
+    content: [
+      told.notice !== null && notice('problem', told.notice, 'notice'),
+      password && form(site, signIn, told),
+      password && providers.length > 0 && html`<p class="or"><span>or</span></p>`,
+      providers.length > 0 &&
+        providerLinks(site.path, providers, returnTo, password ? 'secondary' : 'primary'),
+      !password &&
+        providers.length === 0 &&
+        html`<p>No way to sign in is set up. Ask your administrator.</p>`,
+    ],
+  });
+}
+
+function form({ path }: Site, { returnTo, username = '' }: SignIn, { notice, fields }: ToldProblem): VNode {
+  const typed = username !== '' && fields.username === undefined;
+  const describedBy = notice === null ? null : 'notice';
+  return html`
+    <form method="post" action=${`${path}/sign-in`}>
+      ${returnTo !== null && html`<input type="hidden" name="return_to" value=${returnTo} />`}
+      ${field({
+        name: 'username',
+        label: words.labels.username!,
+        type: 'text',
+        autocomplete: 'username',
+        value: username,
+        problem: fields.username,
+        describedBy: typed ? null : describedBy,
+        focus: !typed,
+      })}
+      ${field({
+        name: 'password',
+        label: words.labels.password!,
+        type: 'password',
+        autocomplete: 'current-password',
+        problem: fields.password,
+        describedBy: typed ? describedBy : null,
+        focus: typed,
+      })}
+      ${submitButton('Sign in')}
+    </form>
+  `;
+}
