@@ -7,9 +7,9 @@ const programs = ['sh', 'env', 'rm', 'mkdir', 'chmod', 'chown', 'ln', 'find'];
 
 /**
  * Makes the folder of a base image out of this machine's own files, for no registry of images is needed: Node and npm, a
- * shell with the few programs that the Dockerfile calls, the libraries of all, certificates and time zones.
+ * shell with the few programs that the Dockerfile calls, `more` programs, the libraries of all, certificates and time zones.
  */
-export function makeBaseFolder(folder: string): void {
+export function makeBaseFolder(folder: string, more: readonly string[] = []): void {
   const root = join(folder, 'root');
   const copy = (from: string, to = from) => {
     mkdirSync(dirname(join(root, to)), { recursive: true });
@@ -17,8 +17,9 @@ export function makeBaseFolder(folder: string): void {
   };
 
   const node = realpathSync(process.execPath);
-  const found = programs.map((name) => execFileSync('which', [name], { encoding: 'utf8' }).trim());
-  for (const [index, name] of programs.entries()) copy(found[index]!, `/usr/bin/${name}`);
+  const names = [...programs, ...more];
+  const found = names.map((name) => execFileSync('which', [name], { encoding: 'utf8' }).trim());
+  for (const [index, name] of names.entries()) copy(found[index]!, `/usr/bin/${name}`);
   copy(node, '/usr/local/bin/node');
   for (const library of librariesOf([node, ...found])) copy(library);
 

@@ -47,14 +47,14 @@ export interface ApiClient {
 /** An audit event names a key by its id, a UUID, which is no secret. */
 const secretFields = /"(?:access_token|key|token|password)":"((?![0-9a-f]{8}-[0-9a-f]{4}-7)[^"]+)"/g;
 
-/** Creates the client of the gateway on the port of 127.0.0.1. */
-export function createApiClient(port: number, secrets: SecretWatch): ApiClient {
+/** Creates the client of the gateway on that port. */
+export function createApiClient(port: number, secrets: SecretWatch, host = '127.0.0.1'): ApiClient {
   function send(sent: ApiRequest): Promise<ApiResponse> {
     const { headers, body } = encode(sent);
     watchRequest(sent, secrets);
     return new Promise((resolve, reject) => {
       const request = httpRequest(
-        { host: '127.0.0.1', port, method: sent.method ?? 'GET', path: sent.path, headers, agent: false },
+        { host, port, method: sent.method ?? 'GET', path: sent.path, headers, agent: false },
         (incoming) => {
           const chunks: Buffer[] = [];
           incoming.on('data', (chunk: Buffer) => chunks.push(chunk));

@@ -12,13 +12,14 @@ const scripts: Readonly<Record<string, string | null>> = {
   clients: 'test:clients',
   helm: 'test:chart',
   image: 'test:chart',
+  kubernetes: 'test:kubernetes',
   long: 'test:long',
   stores: 'test:stores',
   upstreams: 'test:long',
 };
 /** Whatever imports these starts a Redis or a PostgreSQL. */
 const servers = ['postgres-programs.ts', 'postgres-server.ts', 'redis-server.ts'];
-const mayStartServers = ['helm', 'long', 'stores'];
+const mayStartServers = ['helm', 'kubernetes', 'long', 'stores'];
 
 const root = join(import.meta.dirname, '../..');
 const tests = globSync('test/**/*.test.ts', { cwd: root });
@@ -40,6 +41,12 @@ t.test('every test is in a folder that a script of package.json runs', async (t)
   for (const folder of new Set(tests.map(folderOf))) {
     const script = scripts[folder];
     if (script === null) t.ok(included!.split(/[{},]/).includes(folder), `npm test runs test/${folder}`);
+    // Its tests are run by a program that finds them by the pattern.
+    else if (script === 'test:kubernetes')
+      t.match(
+        readFileSync(join(root, manifest.scripts[script].split(' ')[1]), 'utf8'),
+        `test/${folder}/*.test.ts`,
+      );
     else if (script === 'test:long') t.match(manifest.scripts[script], 'test/*/*.test.ts');
     else
       t.match(manifest.scripts[script!], `test/${folder}/*.test.ts`, `npm run ${script} runs test/${folder}`);

@@ -1,0 +1,38 @@
+// The service that Postern protects: it says what it got, after `?slow=<ms>`, and finishes what it has begun at SIGTERM.
+import { unlinkSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const server = createServer(async (request, response) => {
+  let bytes = 0;
+  for await (const piece of request) bytes += piece.length;
+  const slow = /[?&]slow=(\d+)/.exec(request.url);
+  if (slow) await sleep(Number(slow[1]));
+  const { 'x-auth-username': username, 'x-auth-tenant': tenant } = request.headers;
+  const seen = {
+    method: request.method,
+    url: request.url,
+    bytes,
+    username,
+    tenant,
+    pod: process.env.HOSTNAME,
+  };
+  response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(seen));
+});
+// Longer than Postern keeps a connection without a request.
+server.keepAliveTimeout = 75_000;
+
+const bind = process.env.BIND ?? '0.0.0.0:9000';
+if (bind.startsWith('/')) {
+  try {
+    unlinkSync(bind);
+  } catch {}
+  server.listen(bind);
+} else {
+  const [host, port] = bind.split(':');
+  server.listen(Number(port), host);
+}
+process.on('SIGTERM', () => {
+  server.close(() => process.exit(0));
+  server.closeIdleConnections();
+});
