@@ -9,8 +9,11 @@ export type Tables = Readonly<Record<string, readonly string[]>>;
 /** What a change does to tables, e.g. `users: 1 added, 1 removed`. */
 export type Difference = readonly string[];
 
-/** Compared apart: what ends sessions also leaves lines of its own, after the transaction. */
-const auditTables = ['audit', 'audit_state'];
+/**
+ * Compared apart: what ends sessions also leaves lines of its own, after the transaction, and gateways take the lines of
+ * commands for their log whenever they like.
+ */
+const auditTables = ['audit', 'audit_state', 'command_events'];
 /** Noted by themselves, now and then. */
 const notedColumns = ['last_used', 'last_used_order', 'last_login', 'last_login_order'];
 
