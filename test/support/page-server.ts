@@ -29,9 +29,11 @@ export async function servePages(
   { assets, site }: ReturnType<typeof createSite>,
   pages: Readonly<Record<string, (site: Site) => string>>,
 ): Promise<string> {
-  const server = createServer(({ url = '' }, response) => {
+  const server = createServer(({ method, url = '' }, response) => {
     response.setHeader('Content-Security-Policy', policy);
     response.setHeader('X-Content-Type-Options', 'nosniff');
+    // The browser stays where it is.
+    if (method === 'POST') return response.writeHead(204).end();
     const path = url.split('?')[0]!;
     const asset = assets.find(path);
     const page = pages[path.slice(1)];

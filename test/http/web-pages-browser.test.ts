@@ -1,0 +1,66 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { Page } from 'playwright-core';
+import t from 'tap';
+import { openBrowser } from '../support/browser.ts';
+import { createSite, servePages } from '../support/page-server.ts';
+import { pageStates } from '../support/page-states.ts';
+
+t.setTimeout(120_000);
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const everyRule = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+/** What depends on the colours and on the width. */
+const rulesOfLooks = ['color-contrast', 'link-in-text-block', 'target-size'];
+
+/** In CSS pixels; 640 is a window of 1280 at a zoom of 200 %. */
+const widths = [320, 640, 1280];
+const schemes = ['light', 'dark'] as const;
+
+/** What a page says in the console, violations of the policy among it. */
+function complaintsOf(page: Page): string[] {
+  const complaints: string[] = [];
+  page.on('pageerror', (error) => complaints.push(error.message));
+  page.on('console', (message) => {
+    if (['error', 'warning'].includes(message.type())) complaints.push(message.text());
+  });
+  return complaints;
+}
+
+/** What axe finds, as rule and element. */
+const violations = (page: Page, rules: readonly string[]) =>
+  page.evaluate<string[]>(
+    `axe.run({ runOnly: ${JSON.stringify(rules)}, resultTypes: ['violations'] }).then(({ violations }) =>
+      violations.flatMap(({ id, nodes }) => nodes.map(({ target }) => id + ' ' + target)))`,
+  );
+
+const overflows = (page: Page) =>
+  page.evaluate<boolean>('document.documentElement.scrollWidth > document.documentElement.clientWidth');
+
+t.test('every page, as browsers show it', async (t) => {
+  const context = await openBrowser(t, { reducedMotion: 'reduce' });
+  if (context === null) return;
+  const origin = await servePages(t, createSite(), pageStates);
+  const page = await context.newPage();
+  const complaints = complaintsOf(page);
+
+  for (const name of Object.keys(pageStates)) {
+    await t.test(name, async (t) => {
+      await page.goto(`${origin}/${name}`);
+      await page.evaluate(axe);
+      t.strictSame(await violations(page, everyRule), []);
+      for (const width of widths) {
+        await page.setViewportSize({ width, height: 640 });
+        t.notOk(await overflows(page), `nothing is cut off at ${width}`);
+        for (const colorScheme of schemes) {
+          await page.emulateMedia({ colorScheme });
+          t.strictSame(await violations(page, rulesOfLooks), [], `${colorScheme} at ${width}`);
+        }
+      }
+      await page.setViewportSize({ width: 320, height: 640 });
+      await page.evaluate('document.documentElement.style.fontSize = "200%"');
+      t.notOk(await overflows(page), 'nor with text of twice the size');
+      t.strictSame(complaints.splice(0), []);
+    });
+  }
+});
