@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what the tests of this folder run, into node_modules/.cache/clients: linters, generators and Swagger UI from
-# npm, the validator, generator and Schemathesis from PyPI. What is missing is skipped, visibly.
+# npm, the validators, generator and Schemathesis from PyPI. What is missing is skipped, visibly.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 cache=$PWD/node_modules/.cache/clients

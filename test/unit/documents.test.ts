@@ -2,7 +2,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import t from 'tap';
 
-const documents = globSync(['*.md', 'docs/*.md', 'src/**/*.md', 'test/**/*.md']);
+const documents = globSync(['*.md', 'docs/*.md', 'src/**/*.md', 'test/**/*.md', 'examples/**/*.md']);
 const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'));
 const ours = /^(?:src|test|docs|config|bench|build|helm|examples|\.ci)\//;
 
