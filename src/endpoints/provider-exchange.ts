@@ -1,4 +1,5 @@
 import type { RecentUse } from '../credentials/recent-use.ts';
+import type { IdTokenSeals } from '../credentials/sealed-id-token.ts';
 import { Refusal } from '../errors.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { assertNotForeignPage, type IsKnownOrigin, isSurelyOwnPage } from '../http/foreign-page.ts';
@@ -20,7 +21,7 @@ import { changesBetween } from './changes-between.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { ProviderAccounts } from './provider-accounts.ts';
 import { type ReadFields, readPresented, secretFields } from './provider-exchange-fields.ts';
-import type { LoginReply, SignedIn, SignIn } from './sign-in.ts';
+import type { LoginReply, SignedIn, SignIn, SignInOrigin } from './sign-in.ts';
 import { keepSignInLine, type SignInLineOptions } from './sign-in-line.ts';
 import type { StartCookies } from './start-cookies.ts';
 
@@ -33,6 +34,8 @@ export interface ProviderExchangeOptions extends SignInLineOptions {
   /** Whether browsers reach the gateway over https only. */
   readonly isHttps: boolean;
   readonly signIn: SignIn;
+  /** Seals the ID token for its session, which keeps it; absent: it isn't kept. */
+  readonly sealIdToken?: IdTokenSeals['seal'] | undefined;
   readonly recentUse: RecentUse;
   readonly now: () => number;
 }
@@ -133,7 +136,7 @@ class ProviderSignIn {
   ): Promise<SignedIn> {
     const { signIn, provider, accounts } = this.#options;
     const { id } = found.user;
-    const started = await signIn.start(exchange, found, provider.name, '');
+    const started = await signIn.start(exchange, found, provider.name, '', this.#originOf(identity));
     try {
       if (await accounts.maySignIn(id, identity)) return started;
       const reason = 'disabled or unlinked in the meantime';
@@ -142,6 +145,14 @@ class ProviderSignIn {
       await signIn.cancel(started.session);
       throw error;
     }
+  }
+
+  #originOf({ issuer, subject, sid, idToken }: VerifiedIdentity): SignInOrigin {
+    const { sealIdToken } = this.#options;
+    return {
+      provider: { issuer, subject, sid },
+      sealIdToken: sealIdToken && ((sessionId) => sealIdToken(sessionId, idToken)),
+    };
   }
 
   /** Adds `return_to` of the start, and clears the start's cookie. */

@@ -7,7 +7,7 @@ import { intersectScopes, parseScope } from '../credentials/scopes.ts';
 import { type CookieAttributes, setCookie } from '../http/cookies.ts';
 import type { Exchange } from '../http/exchange.ts';
 import type { Reply } from '../http/reply.ts';
-import type { Session, Sessions, SessionTimes } from '../stores/sessions.ts';
+import type { ProviderIdentity, Session, Sessions, SessionTimes } from '../stores/sessions.ts';
 import type { UserWithSets } from '../stores/user.ts';
 import { type Audit, revokedBySystem } from './audit.ts';
 import type { loginResponse } from './login-response.ts';
@@ -15,7 +15,13 @@ import type { loginResponse } from './login-response.ts';
 /** The last step of every sign-in and refresh: a session's tokens. */
 export interface SignIn {
   /** Creates a session and responds with its tokens. `scope` is what the client asked for; blank: no restriction. */
-  start(exchange: Exchange, found: UserWithSets, method: string, scope: string): Promise<SignedIn>;
+  start(
+    exchange: Exchange,
+    found: UserWithSets,
+    method: string,
+    scope: string,
+    origin?: SignInOrigin,
+  ): Promise<SignedIn>;
   /** Revokes a session just created, whose tokens have not been sent. */
   cancel(session: Pick<Session, 'id'>): Promise<void>;
   /** The tokens of a session; `now` is the store's clock, epoch ms. */
@@ -24,6 +30,13 @@ export interface SignIn {
 
 /** The 200 `LoginResponse`. */
 export type LoginReply = Reply & { readonly body: z.output<typeof loginResponse> };
+
+/** What a session keeps of the identity provider that it began at. */
+export interface SignInOrigin {
+  readonly provider: ProviderIdentity;
+  /** The ID token as it is kept (credentials/sealed-id-token.ts); absent: it isn't. */
+  readonly sealIdToken?: ((sessionId: string) => string | null) | undefined;
+}
 
 /** A new session and the response that hands it over. */
 export interface SignedIn {
@@ -83,10 +96,11 @@ export function createSignIn(options: {
     async cancel(session) {
       await sessions.revoke(session.id);
     },
-    async start(exchange, found, method, scope) {
+    async start(exchange, found, method, scope, origin) {
+      const id = uuidv7();
       const { session, now, ended } = await sessions.create(
         {
-          id: uuidv7(),
+          id,
           userId: found.user.id,
           method,
           scope: scope.trim() === '' ? null : askedScopes(scope),
@@ -94,6 +108,8 @@ export function createSignIn(options: {
           userAgent: exchange.head.userAgent.slice(0, maxUserAgentLength),
           // As it was read with what the caller proved: whatever has ended the user's sessions since ends this one, too.
           epoch: found.user.epoch,
+          provider: origin?.provider,
+          sealedIdToken: origin?.sealIdToken?.(id),
         },
         times,
         maxPerUser,

@@ -79,6 +79,7 @@ const sessionsOperations: Record<
   present: 'write',
   findLive: 'read',
   find: 'read',
+  idsOfProvider: 'read',
   revoke: 'write',
   revokeAllOf: 'write',
   list: 'read',

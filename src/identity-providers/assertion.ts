@@ -12,6 +12,8 @@ export interface VerifiedAssertion {
   readonly claims: JsonObject;
   readonly subject: string;
   readonly nonce: string | undefined;
+  /** The session at the provider; undefined for one that is no text of a usable length. */
+  readonly sid: string | undefined;
   /** Identifies the assertion, whatever the encoding of its signature. */
   readonly replayId: string;
   /** When it has expired on every clock within the leeway, epoch ms. */
@@ -55,7 +57,14 @@ export async function verifyAssertion(assertion: string, rules: AssertionRules):
   const replayId = digestOf(settings.issuer, optionalText(payload, 'jti'), jws.signingInput);
   await requireSignature(assertion, named.alg, await keys.find(named));
   requireClaims(payload, settings.require);
-  return { claims: payload, subject, nonce, replayId, acceptedUntil: expires + settings.leeway };
+  return {
+    claims: payload,
+    subject,
+    nonce,
+    sid: sidIn(payload),
+    replayId,
+    acceptedUntil: expires + settings.leeway,
+  };
 }
 
 /** Key material in the header is ignored: jwk, jku, x5c and x5u are the sender's claims. */
@@ -111,6 +120,13 @@ function requireSubject({ sub }: JsonObject): string {
   // A store may truncate or replace such characters, and merge two subjects into one account.
   if (!sub.isWellFormed() || /\p{Cc}/u.test(sub)) throw refusal('sub');
   return sub;
+}
+
+/** The session at the provider, if that is a text of 1 to 255 characters (Back-Channel Logout §2.1). */
+export function sidIn({ sid }: JsonObject): string | undefined {
+  return typeof sid === 'string' && sid !== '' && sid.length <= maxSubjectLength && sid.isWellFormed()
+    ? sid
+    : undefined;
 }
 
 async function requireSignature(assertion: string, alg: string, key: Parameters<typeof compactVerify>[1]) {

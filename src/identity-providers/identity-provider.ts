@@ -17,6 +17,10 @@ import { isBoundTo, type SignInStart, type SignInStarts } from './sign-in-start.
 export interface VerifiedIdentity {
   readonly issuer: string;
   readonly subject: string;
+  /** The session at the provider, if its ID token says it. */
+  readonly sid: string | null;
+  /** The ID token itself. */
+  readonly idToken: string;
   readonly profile: Profile;
   readonly grants: Granted;
   /** The start of this sign-in; null for an unsolicited one. */
@@ -150,7 +154,7 @@ class OpenIdProvider implements IdentityProvider {
       // A nonce that is not ours was meant for another site that sent the browser here: it counts as absent.
       if (settings.unsolicited !== true) throw refusal('no start');
       await this.#useOnce(`assertion:${verified.replayId}`, verified.acceptedUntil);
-      return this.#identityOf(verified, null);
+      return this.#identityOf(assertion, verified, null);
     }
     // A start of ours from another browser is refused even where unsolicited assertions pass: it was carried here.
     this.#requireOpen(start);
@@ -158,7 +162,7 @@ class OpenIdProvider implements IdentityProvider {
     if (!isFromAnywhere) requireBinding(start, sender);
     // The last step: a used start is lost, so everything that can refuse comes before it.
     await this.#useOnce(idOf(start), start.expires);
-    return this.#identityOf(verified, start);
+    return this.#identityOf(assertion, verified, start);
   }
 
   async #redeemCode(code: string, state: string, sender: Sender): Promise<VerifiedIdentity> {
@@ -166,9 +170,10 @@ class OpenIdProvider implements IdentityProvider {
     if (start === undefined) throw refusal('no start');
     this.#requireOpen(start);
     requireBinding(start, sender);
-    const verified = await this.#verify(await this.#redeemOnce(code, start));
+    const idToken = await this.#redeemOnce(code, start);
+    const verified = await this.#verify(idToken);
     if (verified.nonce !== start.companion) throw refusal('nonce');
-    return this.#identityOf(verified, start);
+    return this.#identityOf(idToken, verified, start);
   }
 
   /**
@@ -204,11 +209,15 @@ class OpenIdProvider implements IdentityProvider {
       throw refusal('used before');
   }
 
-  #identityOf({ claims, subject }: VerifiedAssertion, start: SignInStart | null): VerifiedIdentity {
+  #identityOf(
+    idToken: string,
+    { claims, subject, sid }: VerifiedAssertion,
+    start: SignInStart | null,
+  ): VerifiedIdentity {
     const { settings } = this.#options;
     const profile = profileOf(claims, subject, settings.claims);
     const grants = grantsOf(claims, settings.grants);
-    return { issuer: settings.issuer, subject, profile, grants, start };
+    return { issuer: settings.issuer, subject, sid: sid ?? null, idToken, profile, grants, start };
   }
 
   #logFailure(error: unknown): void {

@@ -2,6 +2,19 @@ import type { Awaitable } from './awaitable.ts';
 import type { ListPage } from './list-query.ts';
 import type { SessionQuery } from './session-query.ts';
 
+/** Who signed in, as an identity provider says it. */
+export interface ProviderIdentity {
+  readonly issuer: string;
+  readonly subject: string;
+  /** The session at the provider: the `sid` of the ID token (OpenID Connect Back-Channel Logout 1.0 §2.1). */
+  readonly sid: string | null;
+}
+
+/** The sessions that a provider knows under one session of its own, or of one person. */
+export type SessionsOfProvider =
+  | { readonly issuer: string; readonly sid: string }
+  | { readonly issuer: string; readonly subject: string };
+
 /** A signed-in browser or client. Instants are epoch milliseconds by the store's clock. */
 export interface Session {
   readonly id: string;
@@ -20,6 +33,10 @@ export interface Session {
   readonly generation: number;
   /** The epoch of its user when it began: see session-epoch.ts. 0 for sessions from before epochs were kept. */
   readonly epoch: number;
+  /** Null for a sign-in by password, and for sessions from before this was kept. */
+  readonly provider: ProviderIdentity | null;
+  /** The provider's ID token, if it was to be kept: encrypted before it is stored (credentials/sealed-id-token.ts). */
+  readonly sealedIdToken: string | null;
 }
 
 /** Durations in milliseconds. */
@@ -32,7 +49,8 @@ export interface SessionTimes {
 export type NewSession = Pick<
   Session,
   'id' | 'userId' | 'method' | 'scope' | 'address' | 'userAgent' | 'epoch'
->;
+> &
+  Partial<Pick<Session, 'provider' | 'sealedIdToken'>>;
 
 /** A session that has begun, and those that had to end for it. */
 export interface CreatedSession {
@@ -89,6 +107,8 @@ export interface Sessions {
    */
   findLive(id: string): Awaitable<LiveSession | undefined>;
   find(id: string): Awaitable<Session | undefined>;
+  /** The ids of the sessions that the provider means; some may have ended. */
+  idsOfProvider(which: SessionsOfProvider): Awaitable<readonly string[]>;
   /**
    * One page of the live sessions. By `created` it is exact while sessions come and go: a session that exists
    * throughout is on exactly one page.

@@ -1,6 +1,7 @@
 import type { Test } from 'tap';
 import type { RedisStores } from '../../src/stores/redis/open.ts';
 import { runAttemptsSuite } from './attempts-suite.ts';
+import { runProviderSessionsSuite } from './provider-sessions-suite.ts';
 import { newTenant, openRedisStoresUnderTest } from './redis-stores.ts';
 import { runSessionListsSuite } from './session-lists-suite.ts';
 import { runSessionUsesSuite } from './session-uses-suite.ts';
@@ -29,6 +30,7 @@ export function runRedisStoresSuite({ name, url, everywhere }: RedisPlace): void
 
   runSessionListsSuite({ name, create: (t) => create(t, 'sessions') });
   runSessionsSuite({ name, create: (t) => create(t, 'sessions') });
+  runProviderSessionsSuite({ name, create: (t) => create(t, 'sessions') });
   runSessionUsesSuite({ name, create: (t) => create(t, 'sessions') });
   runSingleUseSuite({ name, create: (t) => create(t, 'singleUse') });
   runAttemptsSuite({

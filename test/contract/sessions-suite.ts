@@ -23,6 +23,8 @@ export function runSessionsSuite({ name, create }: SessionsFactory): void {
       lastUsed: now,
       expires: now + idleLifetimeMs,
       generation: 1,
+      provider: null,
+      sealedIdToken: null,
     };
     t.strictSame(session, expected);
     t.strictSame(await store.find('s'), expected);

@@ -5,6 +5,7 @@ import t from 'tap';
 import { createSqliteSessions } from '../../src/stores/sqlite/sessions.ts';
 import { runAttemptsSuite } from './attempts-suite.ts';
 import { newSession, sessionTimes, startOfTime } from './fixtures.ts';
+import { runProviderSessionsSuite } from './provider-sessions-suite.ts';
 import { runSessionListsSuite } from './session-lists-suite.ts';
 import { runSessionUsesSuite } from './session-uses-suite.ts';
 import { runSessionsSuite } from './sessions-suite.ts';
@@ -13,6 +14,7 @@ import { createSqliteSessionsUnderTest, temporaryFolder } from './sqlite-stores.
 
 runSessionListsSuite({ name: 'sqlite', create: createSqliteSessionsUnderTest });
 runSessionsSuite({ name: 'sqlite', create: createSqliteSessionsUnderTest });
+runProviderSessionsSuite({ name: 'sqlite', create: createSqliteSessionsUnderTest });
 runSessionUsesSuite({ name: 'sqlite', create: createSqliteSessionsUnderTest });
 runSingleUseSuite({ name: 'sqlite', create: createSqliteSessionsUnderTest });
 runAttemptsSuite({ name: 'sqlite', create: createSqliteSessionsUnderTest });
@@ -53,6 +55,7 @@ t.test('sqlite: sessions of the previous version continue, whichever cookie is h
     const came = await store.present(id, generation, sessionTimes);
     return came.outcome === 'current' ? came.session.generation : came.outcome;
   };
+  t.match(await store.find('seen'), { epoch: 0, provider: null, sealedIdToken: null });
   t.equal(await present('seen', 4), 5);
   t.equal(await present('seen too', 5), 5);
   t.equal(await present('unseen', 5), 5);

@@ -109,3 +109,22 @@ t.test('a start survives a restart, and what was used stays used', async (t) => 
   t.equal((await exchangeAgain(usedAssertion)).status, 401);
   t.equal((await exchangeAgain(assertion({ nonce: open.nonce }))).status, 200);
 });
+
+t.test('a session keeps who signed in there, and no ID token', async (t) => {
+  const { signIn, stub, folder } = await startProviderGateway(t);
+  const wrong = { number: 7, long: 'x'.repeat(256), blank: '', half: '\ud800' };
+  await signIn({ sid: 'there' });
+  for (const sid of [undefined, ...Object.values(wrong)]) await signIn({ sub: 'alice-2', sid });
+  const sessions = new Database(join(folder, 'sessions.db'), { readonly: true });
+  const rows = sessions
+    .prepare(
+      'SELECT provider_issuer, provider_subject, provider_sid, id_token FROM sessions ORDER BY created, id',
+    )
+    .raw()
+    .all();
+  sessions.close();
+  t.same(rows, [
+    [stub.origin, 'alice-1', 'there', null],
+    ...Array(5).fill([stub.origin, 'alice-2', null, null]),
+  ]);
+});

@@ -140,13 +140,16 @@ async function useForLong(t: Test, redis: RedisServer): Promise<void> {
     access: { ...accessTo(redis.url), username: 'gateway', password: secret },
     testClock: () => now,
   });
-  for (const id of ['refreshed', 'noted']) await sessions.create(newSession(id, 'long'), sessionTimes);
+  const provider = { issuer: 'https://login.example.com', subject: 's', sid: 'sid' };
+  for (const id of ['refreshed', 'noted'])
+    await sessions.create({ ...newSession(id, 'long'), provider }, sessionTimes);
   const end = startOfTime + sessionTimes.absoluteLifetimeMs;
   for (let generation = 1; now < end - 60_000; generation += 1) {
     now += 60_000;
     t.match(await sessions.present('refreshed', generation, sessionTimes), { outcome: 'current' });
     await sessions.noteUse(new Map([['noted', now]]), sessionTimes);
   }
+  t.equal((await sessions.idsOfProvider(provider)).length, 2);
   t.same((await sessions.revokeAllOf('long')).toSorted(), ['noted', 'refreshed']);
 }
 

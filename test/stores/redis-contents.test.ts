@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
+import { newSession, sessionTimes } from '../contract/fixtures.ts';
 import { newTenant, openRedisStoresUnderTest } from '../contract/redis-stores.ts';
 import { eventually } from '../support/eventually.ts';
 import { administrator } from '../support/gateway.ts';
@@ -39,7 +40,9 @@ t.test('everything stored expires, grants nothing, and lists no session that end
   const walk = await walkThroughStore(one, other);
   // The one that lives on has been refreshed, this one hasn't.
   await one.api.signIn(username, password);
-  const { singleUse } = await openRedisStoresUnderTest(t, redis.url, { tenant: 'acme' });
+  const { singleUse, sessions: store } = await openRedisStoresUnderTest(t, redis.url, { tenant: 'acme' });
+  const provider = { issuer: 'https://login.example.com', subject: 'a-subject', sid: 'a-sid' };
+  await store.create({ ...newSession('of a provider'), provider }, sessionTimes);
   t.equal(await singleUse.consume('an assertion', Date.now() + 60_000), true);
   const { keys, text } = await dump(redis);
 
@@ -47,7 +50,9 @@ t.test('everything stored expires, grants nothing, and lists no session that end
     const kinds = new Set(keys.map((key) => key.split(':').slice(0, 3).join(':')));
     t.same(
       [...kinds].sort(),
-      ['attempts', 'session', 'session-list', 'used', 'user-sessions'].map((kind) => `postern:acme:${kind}`),
+      ['attempts', 'provider-sessions', 'session', 'session-list', 'used', 'user-sessions'].map(
+        (kind) => `postern:acme:${kind}`,
+      ),
     );
     for (const key of keys) {
       const ttl = Number(await redis.command('PTTL', key));

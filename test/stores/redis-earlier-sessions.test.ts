@@ -29,7 +29,10 @@ t.test('redis: sessions of the previous version continue, whichever cookie is he
   }
 
   for (const id of ['seen', 'seen too']) await add(id, startOfTime);
-  t.match([await sessions.find('seen'), await sessions.findLive('seen')], [{ epoch: 0 }, { epoch: 0 }]);
+  t.match(
+    [await sessions.find('seen'), await sessions.findLive('seen')],
+    [{ epoch: 0, provider: null, sealedIdToken: null }, { epoch: 0 }],
+  );
   for (const id of ['unseen', 'lost']) await add(id, '');
   t.equal(await present('seen', 4), 5);
   t.equal(await present('seen too', 5), 5);

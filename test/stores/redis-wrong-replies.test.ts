@@ -35,6 +35,7 @@ async function useAll({ sessions, attempts, singleUse }: RedisStores): Promise<v
     sessions.present(id, 1, times),
     sessions.noteUse(new Map([[id, Date.now()]]), times),
     sessions.revokeAllOf('user'),
+    (async () => sessions.idsOfProvider({ issuer: 'i', sid: 's' }))(),
     (async () => sessions.find(id))(),
     attempts.count([{ key: 'a', points: 1_000_000 }], 1_000),
     singleUse.consume(id, Date.now() + 1_000),

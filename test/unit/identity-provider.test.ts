@@ -15,12 +15,14 @@ t.test('an assertion with the nonce of a start of this browser is redeemed, once
     grants: [{ claim: 'groups', value: 'admins', scope_sets: ['administrator'] }],
   });
   const { nonce } = await begin(mine, '/inbox');
-  const signed = assertion({ nonce, preferred_username: 'alice', groups: ['admins'] });
+  const signed = assertion({ nonce, preferred_username: 'alice', groups: ['admins'], sid: 'there' });
   const { start, ...identity } = await provider.redeem({ assertion: signed }, mine);
   t.match(start, { provider: 'idp', returnTo: '/inbox' });
   t.strictSame(identity, {
     issuer: stub.origin,
     subject: 'alice-1',
+    sid: 'there',
+    idToken: signed,
     profile: { username: 'alice', displayName: null, email: null },
     grants: { scopes: [], scopeSets: ['administrator'], grants: ['["groups","admins"]'] },
   });

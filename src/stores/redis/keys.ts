@@ -1,3 +1,6 @@
+import { createHash } from 'node:crypto';
+import type { SessionsOfProvider } from '../sessions.ts';
+
 /** Which sessions a list holds; absent fields hold all. */
 export interface ListedSessions {
   readonly userId?: string | undefined;
@@ -10,6 +13,8 @@ export interface Keys {
   session(id: string): string;
   /** The index of a user's sessions: a sorted set. */
   userSessions(userId: string): string;
+  /** The index of the sessions that a provider means: a sorted set. */
+  providerSessions(which: SessionsOfProvider): string;
   /** A list of sessions, in that order: a sorted set. All lists, and what belongs to them, share one Cluster slot. */
   sessionList(order: 'created' | 'last_used', which: ListedSessions): string;
   /** When the listed sessions expire: a sorted set. */
@@ -33,6 +38,7 @@ export function createKeys(tenant: string): Keys {
   return {
     session: (id) => `${prefix}session:{${id}}`,
     userSessions: (userId) => `${prefix}user-sessions:{${userId}}`,
+    providerSessions: (which) => `${prefix}provider-sessions:{${digestOf(which)}}`,
     sessionList(order, { userId, method }) {
       const ofUser = userId === undefined ? '' : `:user:${userId}`;
       return `${lists}${order}${ofUser}${method === undefined ? '' : `:method:${method}`}`;
@@ -44,4 +50,12 @@ export function createKeys(tenant: string): Keys {
     used: (id) => `${prefix}used:${id}`,
     sessionEnds: `${prefix}endings`,
   };
+}
+
+/** What a provider says may hold any character, and be long. */
+function digestOf(which: SessionsOfProvider): string {
+  const named = 'sid' in which ? ['sid', which.sid] : ['subject', which.subject];
+  return createHash('sha256')
+    .update(JSON.stringify([which.issuer, ...named]))
+    .digest('base64url');
 }

@@ -1,11 +1,16 @@
 import { Refusal } from '../../errors.ts';
-import type { LiveSession, NewSession, Session } from '../sessions.ts';
+import type { LiveSession, NewSession, ProviderIdentity, Session } from '../sessions.ts';
 
-/** A new session as the fields and values of its hash; an unrestricted scope is left out. */
-export function fieldsOf({ userId, method, scope, address, userAgent, epoch }: NewSession): string[] {
+/** A new session as the fields and values of its hash; what it doesn't have is left out. */
+export function fieldsOf(session: NewSession): string[] {
+  const { userId, method, scope, address, userAgent, epoch, provider, sealedIdToken } = session;
   const fields = ['userId', userId, 'method', method, 'address', address, 'userAgent', userAgent];
   fields.push('epoch', String(epoch));
-  return scope === null ? fields : [...fields, 'scope', scope];
+  if (scope !== null) fields.push('scope', scope);
+  if (provider) fields.push('issuer', provider.issuer, 'subject', provider.subject);
+  if (provider?.sid) fields.push('sid', provider.sid);
+  if (sealedIdToken) fields.push('idToken', sealedIdToken);
+  return fields;
 }
 
 /** Parses the reply to HGETALL of a session; undefined when there is no session. Throws TypeError on anything else. */
@@ -26,6 +31,8 @@ export function sessionFrom(id: string, reply: unknown): Session | undefined {
     expires: wholeNumber(fields.get('expires'), 'expires'),
     generation: wholeNumber(fields.get('generation'), 'generation'),
     epoch: epochFrom(fields.get('epoch')),
+    provider: providerFrom(fields.get('issuer'), fields.get('subject'), fields.get('sid')),
+    sealedIdToken: fields.get('idToken') ?? null,
   };
 }
 
@@ -62,10 +69,18 @@ export function usedSessionFrom(
   };
 }
 
-/** Parses what scripts return of a session that is to be indexed again: its user. Throws TypeError on anything else. */
-export function ownerFrom(reply: unknown): string {
-  const [userId] = textsFrom(reply, 1);
-  return userId ?? fail('userId');
+/** Parses what scripts return of a session that is to be indexed again. Throws TypeError on anything else. */
+export function indexedFrom(reply: unknown): Pick<Session, 'userId' | 'provider'> {
+  const [userId, ...provider] = textsFrom(reply, 4);
+  return { userId: userId ?? fail('userId'), provider: providerFrom(...provider) };
+}
+
+function providerFrom(
+  issuer?: string | null,
+  subject?: string | null,
+  sid?: string | null,
+): ProviderIdentity | null {
+  return issuer == null || subject == null ? null : { issuer, subject, sid: sid ?? null };
 }
 
 /** Parses a list of session ids. Throws TypeError on anything else. */

@@ -1,4 +1,4 @@
-import type { SessionTimes } from '../sessions.ts';
+import type { NewSession, SessionsOfProvider, SessionTimes } from '../sessions.ts';
 import type { Keys } from './keys.ts';
 import type { RedisLink } from './link.ts';
 import { scripts } from './scripts.ts';
@@ -9,7 +9,10 @@ const slackMs = 60_000;
 /** How many entries one command removes. */
 const batchSize = 100;
 
-/** The sessions of each user. An entry too many does no harm, and expires. */
+/** What decides which indexes a session is in. */
+type Indexed = Pick<NewSession, 'userId' | 'provider'>;
+
+/** The sessions of each user, and those that a provider means. An entry too many does no harm, and expires. */
 export class SessionIndex {
   readonly #link: RedisLink;
   readonly #keys: Keys;
@@ -19,26 +22,53 @@ export class SessionIndex {
     this.#keys = keys;
   }
 
-  /** Adds the session to its user's index until after its end; gives until when, epoch ms. */
-  async add(id: string, userId: string, times: SessionTimes): Promise<number> {
+  /** Adds the session to its indexes until after its end; gives until when, epoch ms. */
+  async add(id: string, session: Indexed, times: SessionTimes): Promise<number> {
     // Twice the idle lifetime, so that it is renewed once an idle lifetime and not at every use.
     const forMs = Math.min(2 * times.idleLifetimeMs, times.absoluteLifetimeMs) + slackMs;
-    const [, , until] = await this.#link.run(scripts.index, this.#keys.userSessions(userId), [id, forMs]);
+    const added = await Promise.all(this.#keysOf(session).map((key) => this.#addTo(key, id, forMs)));
+    return Math.min(...added);
+  }
+
+  async #addTo(key: string, id: string, forMs: number): Promise<number> {
+    const [, , until] = await this.#link.run(scripts.index, key, [id, forMs]);
     return parsed(() => wholeNumber(String(until), 'index'));
   }
 
-  /** Removes sessions in the background. */
-  remove(userId: string, ids: readonly string[]): void {
-    for (let start = 0; start < ids.length; start += batchSize) {
-      const batch = ids.slice(start, start + batchSize);
-      this.#link.read((client) => client.zrem(this.#keys.userSessions(userId), ...batch)).catch(() => {});
-    }
+  /** Removes a session from all its indexes in the background. */
+  remove(id: string, session: Indexed): void {
+    for (const key of this.#keysOf(session)) this.#removeFrom(key, [id]);
+  }
+
+  /** Removes sessions from their user's index in the background. */
+  removeOfUser(userId: string, ids: readonly string[]): void {
+    for (let start = 0; start < ids.length; start += batchSize)
+      this.#removeFrom(this.#keys.userSessions(userId), ids.slice(start, start + batchSize));
+  }
+
+  #removeFrom(key: string, ids: readonly string[]): void {
+    this.#link.read((client) => client.zrem(key, ...ids)).catch(() => {});
   }
 
   idsOf(userId: string): Promise<readonly string[]> {
-    return this.#link.read(
-      (client) => client.zrange(this.#keys.userSessions(userId), '0', '-1'),
-      sessionIdsFrom,
-    );
+    return this.#idsIn(this.#keys.userSessions(userId));
+  }
+
+  /** As {@link ../sessions.ts Sessions.idsOfProvider}. */
+  idsOfProvider(which: SessionsOfProvider): Promise<readonly string[]> {
+    return this.#idsIn(this.#keys.providerSessions(which));
+  }
+
+  #idsIn(key: string): Promise<readonly string[]> {
+    return this.#link.read((client) => client.zrange(key, '0', '-1'), sessionIdsFrom);
+  }
+
+  #keysOf({ userId, provider }: Indexed): readonly string[] {
+    const keys = [this.#keys.userSessions(userId)];
+    if (!provider) return keys;
+    const { issuer, subject, sid } = provider;
+    keys.push(this.#keys.providerSessions({ issuer, subject }));
+    if (sid !== null) keys.push(this.#keys.providerSessions({ issuer, sid }));
+    return keys;
   }
 }

@@ -3,7 +3,7 @@ import type { Keys } from './keys.ts';
 import type { RedisLink } from './link.ts';
 import type { LivenessCache } from './liveness-cache.ts';
 import { scripts } from './scripts.ts';
-import { ownerFrom, parsed, usedSessionFrom } from './session-fields.ts';
+import { indexedFrom, parsed, usedSessionFrom } from './session-fields.ts';
 import type { SessionIndex } from './session-index.ts';
 import type { ListedAlive, SessionList } from './session-list.ts';
 import type { SessionParts } from './session-writes.ts';
@@ -51,7 +51,7 @@ export class SessionUses {
         );
       indexedUntil = await this.#index.add(
         id,
-        parsed(() => ownerFrom(fields)),
+        parsed(() => indexedFrom(fields)),
         times,
       );
     }

@@ -12,7 +12,7 @@ import type { Keys } from './keys.ts';
 import type { RedisLink } from './link.ts';
 import type { LivenessCache } from './liveness-cache.ts';
 import { scripts } from './scripts.ts';
-import { fieldsOf, ownerFrom, parsed, sessionFrom, wholeNumber } from './session-fields.ts';
+import { fieldsOf, indexedFrom, parsed, sessionFrom, wholeNumber } from './session-fields.ts';
 import type { SessionIndex } from './session-index.ts';
 import type { SessionList } from './session-list.ts';
 
@@ -47,7 +47,7 @@ export class SessionWrites
   /** As {@link Sessions.create}. */
   async create(session: NewSession, times: SessionTimes, maxPerUser?: number): Promise<CreatedSession> {
     const { idleLifetimeMs, absoluteLifetimeMs } = times;
-    const indexedUntil = await this.#index.add(session.id, session.userId, times);
+    const indexedUntil = await this.#index.add(session.id, session, times);
     const sentAt = performance.now();
     const args = [idleLifetimeMs, absoluteLifetimeMs, indexedUntil, ...fieldsOf(session)];
     const [, time, expires] = await this.#link.run(scripts.create, this.#keys.session(session.id), args);
@@ -58,6 +58,8 @@ export class SessionWrites
       lastUsed: now,
       expires: parsed(() => wholeNumber(String(expires), 'expires')),
       generation: 1,
+      provider: session.provider ?? null,
+      sealedIdToken: session.sealedIdToken ?? null,
     };
     // Listed only once it exists: until then a page that lists it would take it for ended.
     const ofUser = await this.#list.add(created);
@@ -91,7 +93,7 @@ export class SessionWrites
       if (outcome !== 'reindex' || indexedUntil !== 0) return this.#presentation(id, reply, sentAt);
       indexedUntil = await this.#index.add(
         id,
-        parsed(() => ownerFrom(fields)),
+        parsed(() => indexedFrom(fields)),
         times,
       );
     }
@@ -120,7 +122,7 @@ export class SessionWrites
     if (session === undefined) throw new Refusal('store_unavailable', { cause: 'reply without a session' });
     if (outcome === 'reused') {
       this.#cache.end(id);
-      this.#index.remove(session.userId, [id]);
+      this.#index.remove(id, session);
       this.#unlist(session);
       return { outcome, session };
     }
@@ -151,7 +153,7 @@ export class SessionWrites
     this.#cache.end(id);
     const session = parsed(() => sessionFrom(id, fields));
     if (session === undefined) return undefined;
-    this.#index.remove(session.userId, [id]);
+    this.#index.remove(id, session);
     this.#unlist(session);
     return session.expires > (now as number) ? session : undefined;
   }
@@ -162,7 +164,7 @@ export class SessionWrites
     const ended: string[] = [];
     for (let start = 0; start < ids.length; start += endBatch)
       ended.push(...idsOf(await this.#revokeEach(ids.slice(start, start + endBatch))));
-    this.#index.remove(userId, ids);
+    this.#index.removeOfUser(userId, ids);
     return ended;
   }
 

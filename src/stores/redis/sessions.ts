@@ -52,6 +52,7 @@ export function createRedisSessions(options: RedisSessionsOptions): Sessions {
       );
       return session !== undefined && session.expires > clock.now() ? session : undefined;
     },
+    idsOfProvider: (which) => parts.index.idsOfProvider(which),
     noteUse: (noted, times) => uses.note(noted, times),
     revoke: (id) => writes.revoke(id),
     list: (query) => list.page(query),

@@ -1,9 +1,14 @@
 import type { Database, Statement } from 'better-sqlite3';
 import type { RotationState } from '../session-rotation.ts';
-import type { LiveSession, Session, SessionTimes } from '../sessions.ts';
+import type { LiveSession, ProviderIdentity, Session, SessionTimes } from '../sessions.ts';
 
 /** A row of `sessions`. */
-export type SessionRow = Session & RotationState;
+export interface SessionRow extends Omit<Session, 'provider'>, RotationState {
+  /** All three as {@link ProviderIdentity}. */
+  readonly providerIssuer: string | null;
+  readonly providerSubject: string | null;
+  readonly providerSid: string | null;
+}
 
 /** A use that is counted; instants in epoch ms. */
 export interface SessionUse extends Omit<SessionTimes, 'reuseGraceMs'> {
@@ -16,6 +21,8 @@ export interface SessionUse extends Omit<SessionTimes, 'reuseGraceMs'> {
 export interface SessionStatements {
   readonly byId: Statement<[id: string], SessionRow>;
   readonly liveById: Statement<[id: string], LiveSession>;
+  readonly idsByProviderSid: Statement<[sid: string, issuer: string], string>;
+  readonly idsByProviderSubject: Statement<[subject: string, issuer: string], string>;
   readonly insert: Statement<[SessionRow]>;
   readonly update: Statement<[SessionRow]>;
   readonly noteUse: Statement<[SessionUse]>;
@@ -30,7 +37,8 @@ export interface SessionStatements {
 
 /** The columns of a row, by the names of its fields. */
 export const sessionColumns = `id, user_id AS userId, method, scope, address, user_agent AS userAgent, created,
-  last_used AS lastUsed, expires, generation, epoch, issued, presented,
+  last_used AS lastUsed, expires, generation, epoch, issued, presented, provider_issuer AS providerIssuer,
+  provider_subject AS providerSubject, provider_sid AS providerSid, id_token AS sealedIdToken,
   CASE WHEN previous_of = generation THEN previous ELSE generation - 1 END AS previous`;
 
 /** Prepares them once for a connection. */
@@ -38,11 +46,15 @@ export function prepareSessionStatements(db: Database): SessionStatements {
   return {
     byId: db.prepare(`SELECT ${sessionColumns} FROM sessions WHERE id = ?`),
     liveById: db.prepare('SELECT id, user_id AS userId, expires, epoch FROM sessions WHERE id = ?'),
+    idsByProviderSid: idsBy(db, 'provider_sid'),
+    idsByProviderSubject: idsBy(db, 'provider_subject'),
     insert:
       db.prepare(`INSERT INTO sessions (id, user_id, method, scope, address, user_agent, created, last_used, expires,
-        generation, epoch, issued, presented, previous, previous_of)
+        generation, epoch, issued, presented, previous, previous_of, provider_issuer, provider_subject, provider_sid,
+        id_token)
       VALUES (@id, @userId, @method, @scope, @address, @userAgent, @created, @lastUsed, @expires,
-        @generation, @epoch, @issued, @presented, @previous, @generation)`),
+        @generation, @epoch, @issued, @presented, @previous, @generation, @providerIssuer, @providerSubject, @providerSid,
+        @sealedIdToken)`),
     update:
       db.prepare(`UPDATE sessions SET last_used = @lastUsed, expires = @expires, generation = @generation,
       issued = @issued, presented = @presented, previous = @previous, previous_of = @generation WHERE id = @id`),
@@ -69,4 +81,12 @@ export function prepareSessionStatements(db: Database): SessionStatements {
       'DELETE FROM sessions WHERE id IN (SELECT id FROM sessions WHERE expires <= ? LIMIT ?)',
     ),
   };
+}
+
+function idsBy(db: Database, column: string): Statement<[value: string, issuer: string], string> {
+  const sql = `SELECT id FROM sessions WHERE ${column} = ? AND provider_issuer = ?`;
+  return db.prepare<[value: string, issuer: string], string>(sql).pluck() as Statement<
+    [string, string],
+    string
+  >;
 }

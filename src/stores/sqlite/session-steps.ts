@@ -27,13 +27,13 @@ export class SessionSteps {
   create(session: NewSession, times: SessionTimes, maxPerUser?: number): CreatedSession {
     const at = this.#now();
     const expires = at + Math.min(times.idleLifetimeMs, times.absoluteLifetimeMs);
-    const row = { ...session, created: at, lastUsed: at, expires, ...initialRotation(at) };
+    const row = { ...rowOf(session), created: at, lastUsed: at, expires, ...initialRotation(at) };
     this.#statements.insert.run(row);
     const ended = maxPerUser === undefined ? [] : this.#endExcess(row, maxPerUser, at);
     return { session: toSession(row), now: at, ended };
   }
 
-  #endExcess({ id, userId }: Session, max: number, now: number): readonly Session[] {
+  #endExcess({ id, userId }: Pick<Session, 'id' | 'userId'>, max: number, now: number): readonly Session[] {
     const removed = this.#statements.removeExcess.all(userId, now, id, max - 1);
     for (const { id } of removed) this.#live.delete(id);
     return removed.map(toSession);
@@ -97,7 +97,20 @@ export class SessionSteps {
   }
 }
 
+function rowOf({ provider, sealedIdToken = null, ...session }: NewSession) {
+  const { issuer = null, subject = null, sid = null } = provider ?? {};
+  return { ...session, providerIssuer: issuer, providerSubject: subject, providerSid: sid, sealedIdToken };
+}
+
 /** Without the fields that only the rotation needs. */
-export function toSession({ issued: _, presented: __, previous: ___, ...session }: SessionRow): Session {
-  return session;
+export function toSession({
+  issued: _,
+  presented: __,
+  previous: ___,
+  providerIssuer: issuer,
+  providerSubject: subject,
+  providerSid: sid,
+  ...session
+}: SessionRow): Session {
+  return { ...session, provider: issuer === null || subject === null ? null : { issuer, subject, sid } };
 }

@@ -47,6 +47,12 @@ export function createSqliteSessions(file: string, options: SqliteStoreOptions):
       const row = read(() => statements.byId.get(id));
       return row !== undefined && row.expires > now() ? toSession(row) : undefined;
     },
+    idsOfProvider: (which) =>
+      read(() =>
+        'sid' in which
+          ? statements.idsByProviderSid.all(which.sid, which.issuer)
+          : statements.idsByProviderSubject.all(which.subject, which.issuer),
+      ),
     list: (query) => database.snapshot(() => list(query)),
     countLive: () => read(() => statements.countLive.get(now()) ?? 0),
     async noteUse(uses, times) {

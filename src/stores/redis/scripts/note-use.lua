@@ -8,7 +8,7 @@ local expires = math.min(at + ARGV[4], stored[1] + ARGV[5])
 -- As in present.lua.
 local indexed = math.max(stored[4], ARGV[6])
 if expires > indexed then
-  if ARGV[6] == '0' then return {'reindex', now, {stored[5]}} end
+  if ARGV[6] == '0' then return {'reindex', now, redis.call('HMGET', KEYS[1], 'userId', 'issuer', 'subject', 'sid')} end
   expires = indexed
 end
 redis.call('HSET', KEYS[1], 'lastUsed', whole(at), 'expires', whole(expires), 'indexed', whole(indexed))

@@ -44,7 +44,7 @@ local expires = math.min(at + ARGV[4], stored[1] + ARGV[5])
 local indexed = math.max(stored[6], ARGV[7])
 -- The index must list a session for as long as it lives, or ending all of a user's sessions would miss it.
 if expires > indexed then
-  if ARGV[7] == '0' then return {'reindex', now, redis.call('HMGET', KEYS[1], 'userId')} end
+  if ARGV[7] == '0' then return {'reindex', now, redis.call('HMGET', KEYS[1], 'userId', 'issuer', 'subject', 'sid')} end
   -- It has just been indexed, by a clock that was set back by more than the slack.
   expires = indexed
 end

@@ -1,0 +1,42 @@
+import t from 'tap';
+import { createIdTokenSeals, maxIdTokenBytes } from '../../src/credentials/sealed-id-token.ts';
+
+const secret = Buffer.alloc(32, 7);
+const seals = createIdTokenSeals({ secret, tenant: 'acme' });
+const idToken = 'header.payload.signature';
+
+t.test('a sealed ID token is opened for its session, in every process with the secret', async (t) => {
+  const sealed = seals.seal('session', idToken)!;
+  t.equal(seals.open('session', sealed), idToken);
+  t.equal(createIdTokenSeals({ secret, tenant: 'acme' }).open('session', sealed), idToken);
+  t.match(sealed, /^[\w-]+$/, 'it is text');
+  t.notOk(Buffer.from(sealed, 'base64url').includes('payload'), 'and says nothing');
+  t.not(seals.seal('session', idToken), sealed, 'nor that two are the same');
+});
+
+t.test('for anything else it is nothing', async (t) => {
+  const sealed = seals.seal('session', idToken)!;
+  t.equal(seals.open('another', sealed), undefined);
+  t.equal(createIdTokenSeals({ secret, tenant: 'beta' }).open('session', sealed), undefined);
+  t.equal(
+    createIdTokenSeals({ secret: Buffer.alloc(32), tenant: 'acme' }).open('session', sealed),
+    undefined,
+  );
+  const bytes = Buffer.from(sealed, 'base64url');
+  for (const position of bytes.keys()) {
+    const changed = Buffer.from(bytes);
+    changed[position]! ^= 1;
+    t.equal(seals.open('session', changed.toString('base64url')), undefined, `byte ${position}`);
+  }
+  for (const text of ['', 'x', sealed.slice(0, 37), '…', bytes.subarray(0, -1).toString('base64url')])
+    t.equal(seals.open('session', text), undefined);
+  t.throws(() => createIdTokenSeals({ secret: Buffer.alloc(31), tenant: 'acme' }), RangeError);
+});
+
+t.test('8 KiB are kept, and no more', async (t) => {
+  const longest = 'x'.repeat(maxIdTokenBytes);
+  const sealed = seals.seal('session', longest)!;
+  t.equal(seals.open('session', sealed), longest);
+  t.ok(sealed.length <= 11_000, `${sealed.length} characters`);
+  t.equal(seals.seal('session', `${longest}x`), null);
+});
