@@ -13,6 +13,8 @@ const everyRule = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best
 /** What depends on the colours and on the width. */
 const rulesOfLooks = ['color-contrast', 'link-in-text-block', 'target-size'];
 
+const inlineStyle = '<!doctype html><title>Inline</title><style>p { color: red }</style>';
+
 /** In CSS pixels; 640 is a window of 1280 at a zoom of 200 %. */
 const widths = [320, 640, 1280];
 const schemes = ['light', 'dark'] as const;
@@ -40,9 +42,17 @@ const overflows = (page: Page) =>
 t.test('every page, as browsers show it', async (t) => {
   const context = await openBrowser(t, { reducedMotion: 'reduce' });
   if (context === null) return;
-  const origin = await servePages(t, createSite(), pageStates);
+  const origin = await servePages(t, createSite(), { ...pageStates, inline: () => inlineStyle });
   const page = await context.newPage();
   const complaints = complaintsOf(page);
+
+  await t.test('a violation of the policy would be seen', async (t) => {
+    const inline = await context.newPage();
+    const seen = complaintsOf(inline);
+    await inline.goto(`${origin}/inline`);
+    t.match(seen.join(), /Content Security Policy/);
+    await inline.close();
+  });
 
   for (const name of Object.keys(pageStates)) {
     await t.test(name, async (t) => {

@@ -39,6 +39,13 @@ export function errorOf(site: Site, code: RefusalCode, more: object = {}): strin
   });
 }
 
+/** Texts that are as long as they may be, or nearly. */
+const longNamed = (site: Site): Site => ({
+  ...site,
+  title: 'Landesanstalt für Umweltbeobachtungsdatenverarbeitung, Department of Records',
+  tenant: 'x'.repeat(63),
+});
+
 /** Every page in every state that looks different from the others, by its name. */
 export const pageStates: Readonly<Record<string, (site: Site) => string>> = {
   'sign-in': (site) => signInPage(site, signIn),
@@ -150,5 +157,16 @@ export const pageStates: Readonly<Record<string, (site: Site) => string>> = {
   'error-throttled': (site) => errorOf(site, 'too_many_attempts', { retryAfterSeconds: 40 }),
   'error-internal': (site) => errorOf(site, 'internal_error'),
   'error-upstream': (site) => errorOf(site, 'upstream_unavailable'),
+  'sign-in-long-texts': (site) =>
+    signInPage(longNamed(site), {
+      ...signIn,
+      providers: [{ name: 'idp', label: 'Verwaltungsgemeinschaftsverzeichnisdienst' }],
+      username: 'someone.with.a.very.long.name@subdomain.example.com',
+    }),
+  'error-long-texts': (site) =>
+    errorOf(longNamed(site), 'insufficient_scope', {
+      requestId: 'r'.repeat(128),
+      missingScopes: ['a'.repeat(100)],
+    }),
   'error-store': (site) => errorOf(site, 'store_unavailable', { retryAfterSeconds: 2 }),
 };

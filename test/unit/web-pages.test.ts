@@ -17,7 +17,8 @@ for (const [name, render] of Object.entries(pageStates)) {
     t.equal(count(page, /<footer>/g), 1);
     const heading = /<h1>(.*?)<\/h1>/.exec(page)![1]!;
     const wrong = page.includes('role="alert"') || name.startsWith('error') || name === 'activate-already';
-    t.match(page, `<title>${wrong ? 'Problem: ' : ''}${heading} · Acme Asset Store</title>`);
+    const title = /<span>(.*?)<\/span>/.exec(page)![1]!;
+    t.match(page, `<title>${wrong ? 'Problem: ' : ''}${heading} · ${title}</title>`);
     t.notMatch(page, /\sstyle=|\son[a-z]+=|<style|javascript:|<meta http-equiv/, 'nothing inline');
     t.equal(
       count(page, /<script/g),
