@@ -26,12 +26,12 @@ const notForPages: ErrorWords = {
 };
 const serviceDown: ErrorWords = {
   heading: 'The service does not respond',
-  text: 'You reached us, but the service behind this page is not working at the moment. Your sign-in is fine.',
+  text: 'The service behind this page is not working at the moment. It is not your doing.',
   steps: ['retry', 'home'],
 };
 const notNow: ErrorWords = {
   heading: 'Not available at the moment',
-  text: 'Something that is needed for this page is not working or has too much to do. Your sign-in is fine.',
+  text: 'Something that this page needs is not working or has too much to do. It is not your doing.',
   steps: ['retry'],
 };
 
