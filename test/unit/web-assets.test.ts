@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { extname, join } from 'node:path';
 import t from 'tap';
 import { loadAssets } from '../../src/web/assets.ts';
 
@@ -32,6 +32,13 @@ t.test('every file for browsers has an address with a hash of its content', asyn
   t.equal(find(scripts.token)!.contentType, 'text/javascript; charset=utf-8');
   t.equal(find(icon)!.contentType, 'image/svg+xml');
   t.equal(addresses.logo, null);
+});
+
+t.test('the build copies every kind of them to dist', async (t) => {
+  const script = readFileSync(join(folder, '../../../build/copy-data-files.ts'), 'utf8');
+  const copied = /const data = \[(.*)\]/.exec(script)![1]!;
+  const kinds = readdirSync(folder, { encoding: 'utf8' }).map((file) => extname(file));
+  for (const kind of new Set(kinds)) if (kind !== '.json') t.match(copied, `'${kind}'`);
 });
 
 t.test('addresses change with the content alone', async (t) => {
