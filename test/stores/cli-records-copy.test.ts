@@ -55,6 +55,15 @@ t.test('PostgreSQL', async (t) => {
   if (!requirePostgres(t)) return;
   const server = await startPostgres(t);
 
+  t.test('backup leaves PostgreSQL to its own tools', async (t) => {
+    const stores = { records: `${server.url}?schema=backup`, sessions: 'sqlite:sessions.db' };
+    const { run, folder } = createCommandFolder(t, { stores });
+    for (const target of ['-', join(folder, 'copy.db')]) {
+      t.match(await run(['backup', target]), { code: 1, stdout: '', stderr: /pg_dump/ });
+      t.notOk(existsSync(target));
+    }
+  });
+
   t.test('all records go to PostgreSQL and back, and are the same in every column', async (t) => {
     const { run, folder, records } = await createFilledFolder(t);
     t.same(emptyColumnsOf(records), [], 'there is something in every column');

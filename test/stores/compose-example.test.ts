@@ -6,6 +6,7 @@ import t from 'tap';
 import { parse } from 'yaml';
 import { createCommandFolder } from '../support/command.ts';
 import { guessPort } from '../support/loopback-port.ts';
+import { requirePostgres } from '../support/postgres-programs.ts';
 import { startPostgres } from '../support/postgres-server.ts';
 import { requireRedis, startRedis } from '../support/redis-server.ts';
 
@@ -19,7 +20,7 @@ exec node "$ROOT/src/main.ts" "$@" --config "$CONFIG"
 `;
 
 t.test('the example for Docker Compose, with its stores, role, user and service', async (t) => {
-  if (!requireRedis(t)) return;
+  if (!requireRedis(t) || !requirePostgres(t)) return;
   const folder = mkdtempSync(join(tmpdir(), 'postern-compose-'));
   t.teardown(() => rmSync(folder, { recursive: true, force: true }));
   cpSync(join(root, 'examples/compose'), folder, { recursive: true });
