@@ -65,6 +65,7 @@ const phrases = [
   'wrong current password',
   'refresh cookie',
   'assertion',
+  'logout token',
   'invitation',
   'bootstrap token',
   'not provisioned',

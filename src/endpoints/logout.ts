@@ -2,11 +2,9 @@ import type { RefreshCookies } from '../credentials/refresh-cookie.ts';
 import { Refusal } from '../errors.ts';
 import { type CookieAttributes, cookieValues, setCookie } from '../http/cookies.ts';
 import { actorOfSession } from '../log/log.ts';
-import { isUnavailable } from '../stores/breaker.ts';
-import type { Records } from '../stores/records.ts';
-import { admitsSession } from '../stores/session-epoch.ts';
-import type { Session, Sessions } from '../stores/sessions.ts';
+import type { Sessions } from '../stores/sessions.ts';
 import { type Audit, actorOf } from './audit.ts';
+import { type EndedSessionOptions, wasAlive } from './ended-session.ts';
 import type { Call, Endpoint } from './endpoint.ts';
 
 /** `Sec-Fetch-Site` of a sign-out by the cookie alone: another site's link or image must not end a session. */
@@ -15,7 +13,7 @@ const trustedSites: ReadonlySet<string> = new Set(['', 'none', 'same-origin', 's
 /** `GET /api/logout`: ends the session of the bearer token, and every session of a valid refresh cookie. */
 export function createLogout(options: {
   readonly sessions: Pick<Sessions, 'revoke'>;
-  readonly records: Pick<Records, 'findUser'>;
+  readonly records: EndedSessionOptions['records'];
   readonly cookies: RefreshCookies;
   readonly cookie: CookieAttributes;
   readonly audit: Audit;
@@ -32,20 +30,10 @@ export function createLogout(options: {
     return ids;
   }
 
-  /** A sign-out is never held up by the records. */
-  async function wasAlive(session: Session): Promise<boolean> {
-    try {
-      return admitsSession((await records.findUser(session.userId))?.user, session);
-    } catch (error) {
-      if (isUnavailable(error)) return true;
-      throw error;
-    }
-  }
-
   async function end({ exchange, principal }: Call<'sign_out'>, id: string): Promise<boolean> {
     const ended = await sessions.revoke(id);
     onSessionEnded(id);
-    if (ended === undefined || !(await wasAlive(ended))) return false;
+    if (ended === undefined || !(await wasAlive(records, ended))) return false;
     audit(exchange, {
       event: 'session_revoked',
       outcome: 'success',

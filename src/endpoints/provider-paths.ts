@@ -11,9 +11,9 @@ export function isProviderPath(path: string): boolean {
   return /^\/api\/login\/[^/]+\/(?:start|exchange)\/?$/.test(path);
 }
 
-/** Whether it is the path of an exchange, of a provider configured or not. */
-export function isExchangePath(path: string): boolean {
-  return /^\/api\/login\/[^/]+\/exchange\/?$/.test(path);
+/** Whether it is a path of a provider, configured or not, whose refusals have OAuth's fields. */
+export function isProviderOAuthPath(path: string): boolean {
+  return /^\/api\/login\/[^/]+\/(?:exchange|back-channel-logout)\/?$/.test(path);
 }
 
 /** The targets of those providers' exchanges: GET only, because POST has a body. */

@@ -6,7 +6,7 @@ import { assertDeclaredSize, WholeBody } from '../http/request-body.ts';
 import type { AnyEndpoint, CallerOf, Endpoint, ScopeGuard } from './endpoint.ts';
 import { type Identify, requireCaller, requireSession, sessionIfValid } from './guards.ts';
 import { createOpenRequest, type OpenRequests } from './own-request.ts';
-import { isExchangePath } from './provider-paths.ts';
+import { isProviderOAuthPath } from './provider-paths.ts';
 import type { OwnMatch } from './routes.ts';
 
 /** Responds to an exchange on one of Postern's own paths. Never rejects. */
@@ -47,7 +47,7 @@ export function createServeEndpoint(options: ServeEndpointOptions): ServeEndpoin
       replies.send(exchange, await new OwnCall(exchange, id, options).respond(endpoint));
     } catch (error) {
       // An unknown provider has no resource, but its clients expect OAuth's fields in errors, too.
-      replies.refuse(exchange, error, { oauth: resource?.oauth ?? isExchangePath(exchange.path) });
+      replies.refuse(exchange, error, { oauth: resource?.oauth ?? isProviderOAuthPath(exchange.path) });
     }
   };
 }

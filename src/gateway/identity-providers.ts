@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Config } from '../config/schema.ts';
 import type { RecentUse } from '../credentials/recent-use.ts';
 import type { Audit } from '../endpoints/audit.ts';
+import { createBackChannelLogout } from '../endpoints/back-channel-logout.ts';
 import type { ChangeAudit } from '../endpoints/change-audit.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
 import { createProviderAccounts } from '../endpoints/provider-accounts.ts';
@@ -21,7 +22,7 @@ import type { Stores } from './stores.ts';
 
 /** What sign-in through providers shares with sign-in by password. */
 export interface SignInParts {
-  readonly stores: Pick<Stores, 'records' | 'singleUse'>;
+  readonly stores: Pick<Stores, 'records' | 'sessions' | 'singleUse'>;
   readonly signIn: SignIn;
   /** The refresh cookie. */
   readonly cookie: CookieAttributes;
@@ -32,6 +33,8 @@ export interface SignInParts {
   readonly log: Log;
   readonly tracing: Tracing | null;
   readonly now: () => number;
+  /** Ends everything that a session has in flight. */
+  readonly onCredentialEnded: (credentialId: string) => void;
 }
 
 /** The endpoints of every identity provider. */
@@ -49,7 +52,7 @@ export async function composeIdentityProviders(
   parts: SignInParts,
 ): Promise<ProviderEndpoints> {
   const { stores, signIn, isKnownOrigin, recentUse, audit, changeAudit, log, tracing, now } = parts;
-  const { records, singleUse } = stores;
+  const { records, sessions, singleUse } = stores;
   const starts = createSignInStarts({
     secret: await records.secret('sign_in', randomBytes(secretBytes)),
   });
@@ -62,6 +65,13 @@ export async function composeIdentityProviders(
   return {
     endpoints: providers.flatMap(({ name, settings, provider }) => [
       createProviderStart({ provider, cookies, now }),
+      createBackChannelLogout({
+        provider,
+        sessions,
+        records,
+        audit,
+        onSessionEnded: parts.onCredentialEnded,
+      }),
       ...createProviderExchange({
         provider,
         accounts: createProviderAccounts({

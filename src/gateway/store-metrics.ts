@@ -92,7 +92,11 @@ const attemptsOperations: Record<keyof Attempts, Operation> = {
   findAttempts: 'read',
   liftAttempts: 'write',
 };
-const singleUseOperations: Record<keyof SingleUse, Operation> = { consume: 'write', release: 'write' };
+const singleUseOperations: Record<keyof SingleUse, Operation> = {
+  consume: 'write',
+  wasConsumed: 'read',
+  release: 'write',
+};
 
 const waitBounds = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
 

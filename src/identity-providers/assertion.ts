@@ -3,7 +3,7 @@ import { compactVerify, errors } from 'jose';
 import type { IdentityProviderConfig } from '../config/schema.ts';
 import { Refusal } from '../errors.ts';
 import { hasValue } from './claims.ts';
-import { parseCompactJws } from './compact-jws.ts';
+import { type CompactJws, parseCompactJws } from './compact-jws.ts';
 import type { JsonObject } from './json-object.ts';
 import type { ProviderKeys } from './provider-keys.ts';
 
@@ -47,14 +47,14 @@ export async function verifyAssertion(assertion: string, rules: AssertionRules):
   const jws = parseCompactJws(assertion);
   if (jws === undefined) throw refusal('shape');
   const { header, payload } = jws;
-  const named = readHeader(header, settings.algorithms);
+  const named = readHeader(header, settings.algorithms, 'JWT');
   // Cheap checks come first: another provider's assertion, or a token of ours, must not cause a fetch of keys.
   requireKind(payload);
   requireParties(payload, settings);
   const expires = requireTimes(payload, settings, now());
   const subject = requireSubject(payload);
   const nonce = optionalText(payload, 'nonce');
-  const replayId = digestOf(settings.issuer, optionalText(payload, 'jti'), jws.signingInput);
+  const replayId = replayIdOf(jws, settings.issuer);
   await requireSignature(assertion, named.alg, await keys.find(named));
   requireClaims(payload, settings.require);
   return {
@@ -67,12 +67,16 @@ export async function verifyAssertion(assertion: string, rules: AssertionRules):
   };
 }
 
-/** Key material in the header is ignored: jwk, jku, x5c and x5u are the sender's claims. */
-function readHeader({ alg, kid, typ, crit, cty }: JsonObject, algorithms: readonly string[]) {
+/** Reads a header of a token whose `typ` is that, or absent. Key material in it is ignored: jwk, jku, x5c and x5u are the sender's claims. */
+export function readHeader(
+  { alg, kid, typ, crit, cty }: JsonObject,
+  algorithms: readonly string[],
+  kind: 'JWT' | 'LOGOUT+JWT',
+) {
   if (typeof alg !== 'string' || !algorithms.includes(alg)) throw refusal('alg');
   if (kid !== undefined && typeof kid !== 'string') throw refusal('kid');
-  // Not at+jwt, logout+jwt or another kind of token in its place (RFC 8725 §3.11).
-  if (typ !== undefined && !(typeof typ === 'string' && typ.toUpperCase() === 'JWT')) throw refusal('typ');
+  // Not at+jwt or another kind of token in its place (RFC 8725 §3.11).
+  if (typ !== undefined && !(typeof typ === 'string' && typ.toUpperCase() === kind)) throw refusal('typ');
   if (crit !== undefined || cty !== undefined) throw refusal('crit or cty');
   return { alg, kid };
 }
@@ -86,7 +90,8 @@ function requireKind({ events, typ }: JsonObject): void {
   if (typ !== undefined && typ !== 'ID' && typ !== 'JWT') throw refusal('typ claim');
 }
 
-function requireParties(
+/** `iss`, `aud` and `azp`. */
+export function requireParties(
   { iss, aud, azp }: JsonObject,
   { issuer, client_id }: Pick<IdentityProviderConfig, 'issuer' | 'client_id'>,
 ): void {
@@ -98,8 +103,8 @@ function requireParties(
   if (azp === undefined ? audiences.length > 1 : azp !== client_id) throw refusal('azp');
 }
 
-/** The expiry, epoch ms. */
-function requireTimes(
+/** `exp`, `iat`, `nbf` and, after `max_age`, `auth_time`; gives the expiry, epoch ms. */
+export function requireTimes(
   { exp, iat, nbf, auth_time }: JsonObject,
   { leeway, parameters }: Pick<IdentityProviderConfig, 'leeway' | 'parameters'>,
   now: number,
@@ -115,7 +120,8 @@ function requireTimes(
   return exp * 1000;
 }
 
-function requireSubject({ sub }: JsonObject): string {
+/** `sub`, as it names an account. */
+export function requireSubject({ sub }: JsonObject): string {
   if (typeof sub !== 'string' || sub.trim() === '' || sub.length > maxSubjectLength) throw refusal('sub');
   // A store may truncate or replace such characters, and merge two subjects into one account.
   if (!sub.isWellFormed() || /\p{Cc}/u.test(sub)) throw refusal('sub');
@@ -129,7 +135,12 @@ export function sidIn({ sid }: JsonObject): string | undefined {
     : undefined;
 }
 
-async function requireSignature(assertion: string, alg: string, key: Parameters<typeof compactVerify>[1]) {
+/** The signature, of that algorithm alone. */
+export async function requireSignature(
+  assertion: string,
+  alg: string,
+  key: Parameters<typeof compactVerify>[1],
+) {
   try {
     await compactVerify(assertion, key, { algorithms: [alg] });
   } catch (error) {
@@ -143,19 +154,22 @@ function requireClaims(claims: JsonObject, required: IdentityProviderConfig['req
   if (lacking !== undefined) throw new Refusal('user_not_provisioned', { cause: `claim ${lacking}` });
 }
 
-function optionalText(claims: JsonObject, name: string): string | undefined {
+/** A claim that is a text if it is there. */
+export function optionalText(claims: JsonObject, name: string): string | undefined {
   const value = claims[name];
   if (value !== undefined && typeof value !== 'string') throw refusal(name);
   return value;
 }
 
-/** Of `jti`, or without one of the signed part: anyone can vary an ECDSA signature, but not what it signs. */
-function digestOf(issuer: string, jti: string | undefined, signingInput: string): string {
+/** A digest of `jti`, or without one of the signed part: anyone can vary an ECDSA signature, but not what it signs. */
+export function replayIdOf({ payload, signingInput }: CompactJws, issuer: string): string {
+  const jti = optionalText(payload, 'jti');
   const identity = JSON.stringify(jti ? [issuer, 'jti', jti] : [issuer, 'signed', signingInput]);
   return createHash('sha256').update(identity).digest('base64url');
 }
 
-function refusal(cause: string): Refusal {
+/** The refusal of a token. */
+export function refusal(cause: string): Refusal {
   return new Refusal('invalid_assertion', { cause });
 }
 

@@ -1,6 +1,7 @@
 import type { IdentityProviderConfig } from '../config/schema.ts';
 import { Refusal } from '../errors.ts';
 import type { Log } from '../log/log.ts';
+import type { SessionsOfProvider } from '../stores/sessions.ts';
 import type { SingleUse } from '../stores/single-use.ts';
 import { within } from '../stores/timeout.ts';
 import { type VerifiedAssertion, verifyAssertion } from './assertion.ts';
@@ -9,6 +10,7 @@ import type { CachedDocument } from './cached-document.ts';
 import { type Granted, grantsOf, type Profile, profileOf } from './claims.ts';
 import { type CodeExchange, createCodeExchange } from './code-exchange.ts';
 import { createDiscovery, type ProviderMetadata } from './discovery.ts';
+import { refusedLogout, verifyLogoutToken } from './logout-token.ts';
 import { createProviderKeys, type ProviderKeys } from './provider-keys.ts';
 import { type ProviderNetwork, ProviderUnavailable } from './provider-network.ts';
 import { isBoundTo, type SignInStart, type SignInStarts } from './sign-in-start.ts';
@@ -61,6 +63,13 @@ export interface IdentityProvider {
    * missing), `provider_unavailable`, `store_unavailable`, `overloaded`.
    */
   redeem(presented: Presented, sender: Sender): Promise<VerifiedIdentity>;
+  /**
+   * Has `end` end the sessions that a logout token of the provider means, once. If `end` rejects, so does this, and the
+   * token can be sent again.
+   *
+   * Rejects with {@link Refusal} `bad_request`, `provider_unavailable` within 10 s, `store_unavailable`.
+   */
+  logOut(token: string, end: (which: SessionsOfProvider) => Promise<void>): Promise<void>;
 }
 
 /** What a provider is created from. */
@@ -126,12 +135,7 @@ class OpenIdProvider implements IdentityProvider {
   }
 
   redeem(presented: Presented, sender: Sender): Promise<VerifiedIdentity> {
-    const timeoutMs = this.#options.redeemTimeoutMs ?? redeemTimeoutMs;
-    return within(
-      timeoutMs,
-      this.#redeem(presented, sender),
-      () => new ProviderUnavailable('timed out over all calls'),
-    );
+    return this.#inTime(this.#redeem(presented, sender));
   }
 
   async #redeem(presented: Presented, sender: Sender): Promise<VerifiedIdentity> {
@@ -192,6 +196,22 @@ class OpenIdProvider implements IdentityProvider {
       if (isUndone(error)) await this.#options.singleUse.release(idOf(start)).catch(() => {});
       throw error;
     }
+  }
+
+  async logOut(token: string, end: (which: SessionsOfProvider) => Promise<void>): Promise<void> {
+    const { settings, now, singleUse } = this.#options;
+    const verified = verifyLogoutToken(token, { settings, keys: this.#keys, now });
+    const { sessions, replayId, acceptedUntil } = await this.#inTime(verified);
+    const id = `logout:${replayId}`;
+    if (await singleUse.wasConsumed(id)) throw refusedLogout('used before');
+    await end(sessions);
+    // Last, because the provider has to be able to send it again until then. Of several at once one is the first.
+    if (!(await singleUse.consume(id, acceptedUntil + usedMarginMs))) throw refusedLogout('used before');
+  }
+
+  #inTime<T>(work: Promise<T>): Promise<T> {
+    const timeoutMs = this.#options.redeemTimeoutMs ?? redeemTimeoutMs;
+    return within(timeoutMs, work, () => new ProviderUnavailable('timed out over all calls'));
   }
 
   #verify(assertion: string): Promise<VerifiedAssertion> {

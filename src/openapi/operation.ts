@@ -27,6 +27,8 @@ export interface Operation extends Pick<AnyEndpoint, 'method' | 'guard' | 'oauth
 export interface OperationBody {
   readonly mediaType: 'application/json' | 'application/x-www-form-urlencoded';
   readonly schema: z.ZodObject;
+  /** The refusal of a malformed one, which is then among the operation's; absent: 422. */
+  readonly malformed?: RefusalCode;
 }
 
 /** The response to a successful call. */
@@ -72,7 +74,7 @@ export function describeOperation(operation: Operation): Json {
         oauth: operation.oauth === true,
         scopes,
       }),
-      ...((operation.query ?? body) !== undefined && { 422: malformed }),
+      ...((operation.query ?? body) !== undefined && body?.malformed === undefined && { 422: malformed }),
       default: { $ref: componentRef('responses', operation.oauth ? 'OAuthRefusal' : 'Refusal') },
     },
   };

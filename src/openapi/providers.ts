@@ -1,3 +1,4 @@
+import { logoutFields } from '../endpoints/back-channel-logout.ts';
 import { exchangeFields, exchangeResponse } from '../endpoints/provider-exchange-fields.ts';
 import { startQuery, startResponse } from '../endpoints/provider-start.ts';
 import type { RefusalCode } from '../errors.ts';
@@ -59,5 +60,22 @@ export const providerOperations: readonly Operation[] = [
     refusals: ['cross_site', ...refusals],
     method: 'POST',
     body: { mediaType: 'application/x-www-form-urlencoded', schema: exchangeFields },
+  },
+  {
+    id: 'Authentication-BackChannelLogout',
+    summary: 'Ends the sessions that an identity provider says have ended',
+    description:
+      'For the provider itself (OpenID Connect Back-Channel Logout 1.0). Ends the sessions that began under the `sid` of the logout token, or without one those of its `sub`. A token is accepted once; 200 also where there is no such session.',
+    method: 'POST',
+    path: '/api/login/{provider}/back-channel-logout',
+    guard: 'open',
+    oauth: true,
+    body: {
+      mediaType: 'application/x-www-form-urlencoded',
+      schema: logoutFields,
+      malformed: 'bad_request',
+    },
+    success: { status: 200, description: 'None of those sessions lives any longer. Empty body.' },
+    refusals: ['bad_request', 'not_found', 'store_unavailable', 'provider_unavailable'],
   },
 ];

@@ -26,6 +26,10 @@ export function runSingleUseSuite({ name, create }: SingleUseFactory): void {
     t.equal(await store.consume('a', expires), true);
     t.equal(await store.consume('a', expires), false);
     t.equal(await second.consume('a', expires), false);
+    for (const each of [store, second]) {
+      t.equal(await each.wasConsumed('a'), true);
+      t.equal(await each.wasConsumed('b'), false);
+    }
     t.equal(await second.consume('b', expires), true, 'another value is another');
     await advance(59_999);
     t.equal(await store.consume('a', expires), false);
@@ -41,6 +45,8 @@ export function runSingleUseSuite({ name, create }: SingleUseFactory): void {
     await store.release('a');
     t.equal(await second.consume('a', expires), true);
     t.equal(await store.consume('a', expires), false);
+    await second.release('a');
+    t.equal(await store.wasConsumed('a'), false);
     await second.release('never used');
     t.equal(await store.consume('never used', expires), true);
   });

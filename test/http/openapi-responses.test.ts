@@ -8,7 +8,7 @@ import { startProviderGateway } from '../support/provider-gateway.ts';
 type Call = Omit<ApiRequest, 'path'> & { readonly id?: string; readonly query?: string };
 
 t.test('real responses match the document', async (t) => {
-  const { api, assertion } = await startProviderGateway(
+  const { api, assertion, logoutToken } = await startProviderGateway(
     t,
     { idp: { require: { hd: 'example.com' } } },
     {
@@ -76,6 +76,11 @@ t.test('real responses match the document', async (t) => {
     const good = sent(assertion({ nonce, hd: 'example.com' }));
     await call(operationId, 200, { ...idp, ...good, cookie: binding });
   }
+
+  const logout = 'Authentication-BackChannelLogout';
+  await call(logout, 404, { id: 'nobody', form: { logout_token: 'a' } });
+  await call(logout, 400, { ...idp, form: { logout_token: 'a' } });
+  await call(logout, 200, { ...idp, form: { logout_token: logoutToken() } });
 
   const wanted = { label: 'ci', scopes: ['apikeys:read', 'apikeys:write'], scope_sets: [] };
   const created = (await call('ApiKeys-Create', 201, { bearer, json: wanted })).json;

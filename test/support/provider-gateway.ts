@@ -1,6 +1,7 @@
 import type { Test } from 'tap';
 import type { ApiResponse } from './api-client.ts';
 import { claims, es256, forge, header, jwkOf, type ProviderKey } from './forged-assertions.ts';
+import { logoutClaims, logoutHeader } from './forged-logout-tokens.ts';
 import { startTestGateway, type TestGateway } from './gateway.ts';
 import { json, publish, type StubProvider, startStubProvider } from './stub-provider.ts';
 
@@ -24,6 +25,10 @@ export interface ProviderGateway extends TestGateway {
   begin(browser: Browser, options?: { readonly provider?: string; readonly query?: string }): Promise<Begun>;
   /** An assertion of the provider's, good unless `changes` to its claims make it otherwise. */
   assertion(changes?: object, key?: ProviderKey): string;
+  /** A logout token of the provider's with a `jti` of its own, by `sub`; good unless `changes` make it otherwise. */
+  logoutToken(changes?: object): string;
+  /** Sends it to the back-channel logout. */
+  logOut(token: string, provider?: string): Promise<ApiResponse>;
   /** Brings the assertion to the exchange, in the query. */
   exchange(browser: Browser, assertion: string, provider?: string): Promise<ApiResponse>;
   /** A whole sign-in, in a browser of its own. */
@@ -74,6 +79,15 @@ export async function startProviderGateway(
     return made;
   }
 
+  function logoutToken(changes: object = {}): string {
+    const seconds = Math.floor(Date.now() / 1000);
+    const times = { iat: seconds, exp: seconds + 120, jti: crypto.randomUUID() };
+    const all = { ...claims, ...logoutClaims, sid: undefined, iss: stub.origin, ...times, ...changes };
+    const made = forge(logoutHeader, all);
+    secrets.add(made);
+    return made;
+  }
+
   function exchange(browser: Browser, made: string, provider = 'idp'): Promise<ApiResponse> {
     const path = `/api/login/${provider}/exchange?assertion=${made}`;
     return api.send({ path, cookie: browser.cookie });
@@ -84,6 +98,13 @@ export async function startProviderGateway(
     stub,
     begin,
     assertion,
+    logoutToken,
+    logOut: (token, provider = 'idp') =>
+      api.send({
+        method: 'POST',
+        path: `/api/login/${provider}/back-channel-logout`,
+        form: { logout_token: token },
+      }),
     exchange,
     async signIn(changes = {}, provider = 'idp') {
       const browser: Browser = {};

@@ -66,6 +66,7 @@ export async function setUpRedeeming(
           burnt.set(id, expires);
           return true;
         },
+        wasConsumed: async (id) => burnt.has(id),
         async release(id) {
           burnt.delete(id);
         },

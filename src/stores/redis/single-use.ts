@@ -2,6 +2,7 @@ import type { SingleUse } from '../single-use.ts';
 import type { Keys } from './keys.ts';
 import type { RedisLink } from './link.ts';
 import { scripts } from './scripts.ts';
+import { countFrom } from './session-fields.ts';
 
 /** Values that can be used only once, in Redis: once for all gateways together. */
 export function createRedisSingleUse(link: RedisLink, keys: Keys): SingleUse {
@@ -10,6 +11,12 @@ export function createRedisSingleUse(link: RedisLink, keys: Keys): SingleUse {
       const [outcome] = await link.run(scripts.useOnce, keys.used(id), [expires]);
       return outcome === 'first';
     },
+
+    wasConsumed: (id) =>
+      link.read(
+        (client) => client.exists(keys.used(id)),
+        (count) => countFrom(count) > 0,
+      ),
 
     async release(id) {
       await link.run(scripts.release, keys.used(id), []);

@@ -34,7 +34,7 @@ export function createSqliteSessions(file: string, options: SqliteStoreOptions):
   const database = createSqliteDatabase(connection);
   const list = createSessionList(now);
   const { pruneAttempts, ...attempts } = createSqliteAttempts(connection, now);
-  const { consume, release, pruneUsed } = createSqliteSingleUse(connection, now);
+  const { pruneUsed, ...singleUse } = createSqliteSingleUse(connection, now);
 
   return {
     create: (session, times, maxPerUser) => write(() => steps.create(session, times, maxPerUser)),
@@ -84,8 +84,7 @@ export function createSqliteSessions(file: string, options: SqliteStoreOptions):
       return pruned;
     },
     ...attempts,
-    consume,
-    release,
+    ...singleUse,
     ping: async () => read(() => void statements.byId.get('')),
     close: connection.close,
   };

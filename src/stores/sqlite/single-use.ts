@@ -8,13 +8,15 @@ export interface SqliteSingleUse extends SingleUse {
 }
 
 /** Keeps used values in the file of the sessions; `now` is the store's clock. */
-export function createSqliteSingleUse({ db, write }: Connection, now: () => number): SqliteSingleUse {
+export function createSqliteSingleUse({ db, read, write }: Connection, now: () => number): SqliteSingleUse {
   const insert = db.prepare<[string, number]>('INSERT OR IGNORE INTO used_once (id, expires) VALUES (?, ?)');
+  const select = db.prepare<[string]>('SELECT 1 FROM used_once WHERE id = ?');
   const remove = db.prepare<[string]>('DELETE FROM used_once WHERE id = ?');
   const removeExpired = db.prepare<[number]>('DELETE FROM used_once WHERE expires <= ?');
 
   return {
     consume: (id, expires) => write(() => expires > now() && insert.run(id, expires).changes === 1),
+    wasConsumed: async (id) => read(() => select.get(id) !== undefined),
     async release(id) {
       await write(() => remove.run(id));
     },
