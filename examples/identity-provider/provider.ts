@@ -9,6 +9,8 @@ export interface LocalProviderOptions {
   readonly issuer: string;
   /** The front end's page that it returns to. */
   readonly redirectUri: string;
+  /** Where it says that a person has signed out; default: nowhere. */
+  readonly backChannelLogoutUri?: string;
   /** Private keys as JWK; default: a new one, so that a restart is a rotation. */
   readonly keys?: readonly JWK[];
 }
@@ -39,9 +41,9 @@ export const accounts: Readonly<Record<string, object>> = {
  * Clients: `postern` returns an ID token, `postern-public` (PKCE) and `postern-secret` return a code.
  */
 export async function startLocalProvider(options: LocalProviderOptions): Promise<Server> {
-  const { issuer, redirectUri, keys = [await generateKey()] } = options;
+  const { issuer, keys = [await generateKey()] } = options;
   const provider = new Provider(issuer, {
-    clients: clientsOf(redirectUri),
+    clients: clientsOf(options),
     jwks: { keys },
     cookies: { keys: ['the cookies of an example'] },
     responseTypes: ['code', 'id_token'],
@@ -54,7 +56,10 @@ export async function startLocalProvider(options: LocalProviderOptions): Promise
     // Claims of the scopes stand in the ID token, as they do with most providers: userinfo is never asked.
     conformIdTokenClaims: false,
     findAccount: (_context: unknown, id: string) => findAccount(id),
-    features: { devInteractions: { enabled: true } },
+    features: { devInteractions: { enabled: true }, backchannelLogout: { enabled: true } },
+    // Its own dispatcher refuses loopback, where all of this example is.
+    fetch: (url: string, { dispatcher: _, ...call }: RequestInit & { dispatcher?: unknown }) =>
+      fetch(url, call),
     ttl: { AccessToken: 600, Grant: 3600, IdToken: 600, Interaction: 600, Session: 3600 },
   });
   const { hostname, port } = new URL(issuer);
@@ -69,8 +74,9 @@ export async function generateKey(): Promise<JWK> {
   return { ...(await exportJWK(privateKey)), kid: crypto.randomUUID(), use: 'sig', alg: 'RS256' };
 }
 
-function clientsOf(redirectUri: string): readonly object[] {
-  const common = { redirect_uris: [redirectUri] };
+function clientsOf({ redirectUri, backChannelLogoutUri }: LocalProviderOptions): readonly object[] {
+  const logout = { backchannel_logout_uri: backChannelLogoutUri, backchannel_logout_session_required: true };
+  const common = { redirect_uris: [redirectUri], ...(backChannelLogoutUri !== undefined && logout) };
   const code = { ...common, response_types: ['code'], grant_types: ['authorization_code'] };
   return [
     {

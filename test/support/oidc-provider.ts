@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import type { JWK } from 'jose';
-import { generateKey } from '../../examples/identity-provider/provider.ts';
+import { generateKey, type LocalProviderOptions } from '../../examples/identity-provider/provider.ts';
 import { onFreePort } from './free-port.ts';
 import type { TestScope } from './gateway.ts';
 import { guardProcess } from './guarded-process.ts';
@@ -24,11 +24,14 @@ export interface OidcProvider {
 const program = join(import.meta.dirname, 'programs/oidc-provider.ts');
 
 /** Starts one on a free port; it ends with the test. */
-export async function startOidcProvider(t: TestScope): Promise<OidcProvider> {
+export async function startOidcProvider(
+  t: TestScope,
+  options: Pick<LocalProviderOptions, 'backChannelLogoutUri'> = {},
+): Promise<OidcProvider> {
   let keys: readonly JWK[] = [await generateKey()];
   let child: ChildProcess | null = null;
   const run = async (at: number) => {
-    child = await startProgram({ issuer: issuerOn(at), redirectUri, keys });
+    child = await startProgram({ ...options, issuer: issuerOn(at), redirectUri, keys });
   };
   const redirectUri = 'http://127.0.0.1:9/signed-in';
   const port = await onFreePort(run);
