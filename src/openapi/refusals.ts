@@ -31,13 +31,17 @@ export function refusalResponses(codes: readonly RefusalCode[], style: RefusalSt
   return Object.fromEntries(
     [...byStatus].map(([status, ofStatus]) => [
       status,
-      refusalResponse(
-        ofStatus,
-        { $ref: componentRef('schemas', style.oauth ? 'OAuthError' : 'Error') },
-        style,
-      ),
+      refusalResponse(ofStatus, schemaOf(ofStatus, style), style),
     ]),
   );
+}
+
+const either = { anyOf: ['OAuthError', 'Error'].map((name) => ({ $ref: componentRef('schemas', name) })) };
+
+function schemaOf(codes: readonly RefusalCode[], { oauth }: RefusalStyle): Json {
+  // A path that can't be read belongs to no operation, so that its refusal has not OAuth's fields.
+  if (oauth && codes.includes('bad_request')) return either;
+  return { $ref: componentRef('schemas', oauth ? 'OAuthError' : 'Error') };
 }
 
 /**
@@ -46,9 +50,7 @@ export function refusalResponses(codes: readonly RefusalCode[], style: RefusalSt
  */
 export const commonResponses: Json = {
   Refusal: commonResponse({ $ref: componentRef('schemas', 'Error') }),
-  OAuthRefusal: commonResponse({
-    anyOf: ['OAuthError', 'Error'].map((name) => ({ $ref: componentRef('schemas', name) })),
-  }),
+  OAuthRefusal: commonResponse(either),
 };
 
 function commonResponse(schema: Json): Json {
