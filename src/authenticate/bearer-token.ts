@@ -1,15 +1,12 @@
 import type { Holdings } from '../credentials/holdings.ts';
-import { createPrincipal, type Principal } from '../credentials/principal.ts';
-import { intersectScopes } from '../credentials/scopes.ts';
+import type { Principal } from '../credentials/principal.ts';
 import type { Remembered, VerifiedTokens } from '../credentials/verified-tokens.ts';
 import { Refusal } from '../errors.ts';
 import type { Awaitable } from '../stores/awaitable.ts';
 import type { Records } from '../stores/records.ts';
-import { admitsSession } from '../stores/session-epoch.ts';
 import type { LiveSession, Sessions } from '../stores/sessions.ts';
 import type { UserWithSets } from '../stores/user.ts';
-
-const none: readonly string[] = [];
+import { principalOfSession } from './session-principal.ts';
 
 /** Identifies the caller by an access token; synchronous when everything is cached. Refuses with `invalid_token`. */
 export type BearerTokenAuthenticator = (token: string) => Awaitable<Principal>;
@@ -25,7 +22,7 @@ export function createBearerTokenAuthenticator(options: {
   readonly holdings: Holdings;
   readonly tenant: string;
 }): BearerTokenAuthenticator {
-  const { tokens, sessions, records, holdings, tenant } = options;
+  const { tokens, sessions, records } = options;
 
   function resolve(token: Remembered<Principal>): Awaitable<Principal> {
     const live = sessions.findLive(token.claims.sessionId);
@@ -51,26 +48,8 @@ export function createBearerTokenAuthenticator(options: {
     found: UserWithSets | undefined,
     version: number,
   ): Principal {
-    if (found === undefined || found.user.disabled)
-      throw new Refusal('invalid_token', { reason: 'user disabled or removed' });
-    if (!admitsSession(found.user, live)) throw new Refusal('invalid_token', { reason: 'session ended' });
-    const { user } = found;
-    const held = holdings.ofUser(found);
-    const scopes = intersectScopes(token.claims.scopes, held.scopes);
-    const principal = createPrincipal({
-      kind: 'session',
-      userId: user.id,
-      username: user.username,
-      displayName: user.displayName,
-      email: user.email,
-      scopes,
-      // A set may grow beyond what a token was restricted to.
-      scopeSets: scopes.length === held.scopes.length ? held.scopeSets : none,
-      credentialId: live.id,
-      epoch: live.epoch,
-      expires: live.expires,
-      tenant,
-    });
+    const principal = principalOfSession(live, found, token.claims.scopes, options);
+    if (typeof principal === 'string') throw new Refusal('invalid_token', { reason: principal });
     token.principal = principal;
     token.recordsVersion = version;
     return principal;

@@ -19,7 +19,12 @@ export function withAbsolutePaths(config: Config, folder: string): Config {
       ...(sessions_tls && { sessions_tls: absoluteFiles(sessions_tls, folder) }),
     },
     upstreams: Object.fromEntries(upstreams),
+    ...(config.web && { web: withAbsoluteLogo(config.web, folder) }),
   };
+}
+
+function withAbsoluteLogo<Web extends { logo?: string | undefined }>(web: Web, folder: string): Web {
+  return web.logo === undefined ? web : { ...web, logo: resolve(folder, web.logo) };
 }
 
 /** An address whose path, if it leads to a file or socket, is absolute, starting at `folder`. */

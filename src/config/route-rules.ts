@@ -64,9 +64,9 @@ const publicStandsAlone: Rule = ({ routes = [] }, { report, isWritten }) => {
 };
 
 // A route that no request can reach looks like a rule and protects nothing.
-const outsideOfOwnAreas: Rule = ({ routes = [], endpoints }, { report }) => {
+const outsideOfOwnAreas: Rule = ({ routes = [], endpoints, web }, { report }) => {
   // A broken entry counts as the upstream's: that avoids reporting what may be no problem.
-  const areas = ownAreas((name) => endpoints?.[name] !== 'own' && endpoints?.[name] !== 'off');
+  const areas = ownAreas((name) => endpoints?.[name] !== 'own' && endpoints?.[name] !== 'off', web?.path);
   for (const [index, route] of routes.entries())
     for (const kind of kinds) {
       const area = laxReadings(route?.[kind] ?? '/')
@@ -74,6 +74,16 @@ const outsideOfOwnAreas: Rule = ({ routes = [], endpoints }, { report }) => {
         .find((found) => found !== undefined);
       if (area !== undefined) report(['routes', index, kind], `is in ${area}, which Postern serves itself`);
     }
+};
+
+// Without the sign-in page, or for keys alone, the cookie of that page could never be presented.
+const browserRoutesHaveSessions: Rule = ({ routes = [], web }, { report, isWritten }) => {
+  for (const [index, route] of routes.entries()) {
+    if (route?.browser !== true) continue;
+    if (web === undefined && !isWritten(['web'])) report(['routes', index, 'browser'], 'requires web', 'key');
+    if (route.accept?.includes('session') === false)
+      report(['routes', index, 'browser'], 'requires session in accept', 'key');
+  }
 };
 
 // Requests that an upstream may read as a closer route are refused: such a route would refuse all of its requests.
@@ -111,6 +121,7 @@ export const routeRules: readonly Rule[] = [
   upstreamsAreThere,
   publicStandsAlone,
   outsideOfOwnAreas,
+  browserRoutesHaveSessions,
   closerReadingsLeaveSome,
   preflightsHaveOneOwner,
 ];

@@ -90,6 +90,12 @@ const route = z.strictObject({
     .boolean()
     .default(false)
     .describe('Let requests without credentials pass; can’t be combined with scopes or accept.'),
+  browser: z
+    .boolean()
+    .default(false)
+    .describe(
+      'Also accept the cookie of the sign-in page, and lead browsers without a session there; needs web, and session in accept.',
+    ),
   preflight: z
     .literal('upstream', { error: 'must be upstream' })
     .optional()

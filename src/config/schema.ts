@@ -11,6 +11,7 @@ import { matching, type TextRule, text } from './scalars.ts';
 import { scopes } from './scope-names.ts';
 import { stores } from './stores.ts';
 import { upstreams } from './upstreams.ts';
+import { web } from './web.ts';
 
 const servedBy = z.enum(['own', 'upstream', 'off']);
 
@@ -132,6 +133,7 @@ export const configSchema = z.strictObject({
   upstreams,
   routes,
   endpoints,
+  web,
   audit,
   log,
 });

@@ -56,8 +56,7 @@ export function createBootstrap(options: BootstrapOptions): Endpoint<'open'> {
     method: 'POST',
     path: '/api/bootstrap/activate',
     guard: 'open',
-    async handle({ exchange, body }) {
-      const { contentType } = exchange.head;
+    async handle({ exchange, body, contentType }) {
       const token = readTokenAlone(body, contentType);
       if (token !== undefined) await activation.assertToken(exchange, token);
       const form = await readJudgedJson(body, contentType, schema, {

@@ -30,6 +30,8 @@ export interface Call<G extends Guard = ScopeGuard> {
   readonly id: string;
   /** The whole request body, bounded by `limits.own_body`. */
   readonly body: Buffer;
+  /** The media type of the body, as sent; empty without one. */
+  readonly contentType: string;
   /**
    * Runs the guard once more and resolves to the caller as of now; rejects as the guard does. An endpoint that grants
    * access calls it after its commit, and revokes what it granted when this rejects.

@@ -5,7 +5,6 @@ import type { LoginThrottle } from '../credentials/throttle.ts';
 import { Refusal } from '../errors.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { assertNotForeignPage, type IsKnownOrigin } from '../http/foreign-page.ts';
-import type { Reply } from '../http/reply.ts';
 import { readForm } from '../input/form-body.ts';
 import { anonymous } from '../log/log.ts';
 import { canonicalAccountName } from '../rules/account-name.ts';
@@ -34,7 +33,8 @@ export const loginForm = z
   })
   .meta({ id: 'Body_Authentication-Login', title: 'Body_Authentication-Login' });
 
-type LoginForm = z.output<typeof loginForm>;
+/** What a sign-in by password needs of its form. */
+type PasswordLogin = Pick<z.output<typeof loginForm>, 'username' | 'password' | 'scope'>;
 
 /** What sign-in by password needs. */
 export interface LoginOptions extends SignInLineOptions {
@@ -43,54 +43,59 @@ export interface LoginOptions extends SignInLineOptions {
   readonly throttle: LoginThrottle;
   readonly signIn: SignIn;
   readonly recentUse: RecentUse;
-  readonly isKnownOrigin: IsKnownOrigin;
   readonly now: () => number;
 }
 
 /** `POST /api/login/access-token`: sign-in by password (RFC 6749 §4.3). */
-export function createLogin(options: LoginOptions): Endpoint<'open'> {
-  const login = new PasswordSignIn(options);
+export function createLogin(
+  login: PasswordSignIn,
+  { isKnownOrigin }: { readonly isKnownOrigin: IsKnownOrigin },
+): Endpoint<'open'> {
   return {
     method: 'POST',
     path: '/api/login/access-token',
     guard: 'open',
     oauth: true,
-    async handle({ exchange, body }) {
-      assertNotForeignPage(exchange.head, options.isKnownOrigin);
-      const form = readForm(body, exchange.head.contentType, loginForm, {
-        secret: ['password', 'client_secret'],
-      });
-      return login.respond(exchange, form);
+    async handle({ exchange, body, contentType }) {
+      assertNotForeignPage(exchange.head, isKnownOrigin);
+      const form = readForm(body, contentType, loginForm, { secret: ['password', 'client_secret'] });
+      const { reply } = await login.signIn(exchange, form);
+      return reply;
     },
   };
 }
 
 /** Sign-in by password, once the form has been read. */
-class PasswordSignIn {
+export class PasswordSignIn {
   readonly #options: LoginOptions;
 
   constructor(options: LoginOptions) {
     this.#options = options;
   }
 
-  async respond(exchange: Exchange, form: LoginForm): Promise<Reply> {
+  /**
+   * A new session for the user of that name and password. Rejects with `invalid_credentials`, whatever is wrong,
+   * `too_many_attempts`, `overloaded`, `store_unavailable`.
+   */
+  async signIn(exchange: Exchange, form: PasswordLogin): Promise<SignedIn> {
     const { throttle, audit, recentUse, now } = this.#options;
     const counted = throttle.attempt(canonicalAccountName(form.username), exchange.address);
     const attempt = await auditingThrottle(counted, audit, exchange, 'login_failed');
-    const { session, reply } = await this.#judge(exchange, form).catch(async (error: unknown) => {
+    const signedIn = await this.#judge(exchange, form).catch(async (error: unknown) => {
       if (isInvalid(error)) throw this.#failed(exchange, error);
       // The password was never judged: a full queue or an unavailable store costs no attempt.
       await attempt.giveBack();
       throw error;
     });
     await attempt.giveBack();
+    const { session } = signedIn;
     await keepSignInLine(this.#options, exchange, session);
     recentUse.noteLogin(session.userId, now());
-    return reply;
+    return signedIn;
   }
 
   /** Judges the password again, once, when the user's sessions have been ended since it was verified. */
-  async #judge(exchange: Exchange, form: LoginForm): Promise<SignedIn> {
+  async #judge(exchange: Exchange, form: PasswordLogin): Promise<SignedIn> {
     const started = await this.#startSession(exchange, await this.#requireUser(form), form);
     if (started !== undefined) return started;
     const found = await this.#requireUser(form);
@@ -100,7 +105,7 @@ class PasswordSignIn {
   }
 
   /** One response, after the same work, for unknown, disabled, over-long, a `service` and wrong. */
-  async #requireUser({ username, password }: LoginForm): Promise<UserWithSets> {
+  async #requireUser({ username, password }: PasswordLogin): Promise<UserWithSets> {
     const { records, passwords } = this.#options;
     const found = await records.findUserByName(canonicalAccountName(username));
     // The correct password of a user who may not sign in takes as long as a wrong one.
@@ -128,7 +133,7 @@ class PasswordSignIn {
   async #startSession(
     exchange: Exchange,
     found: UserWithSets,
-    form: LoginForm,
+    form: PasswordLogin,
   ): Promise<SignedIn | undefined> {
     const { signIn, records } = this.#options;
     const started = await signIn.start(exchange, found, 'password', form.scope);

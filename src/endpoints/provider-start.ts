@@ -1,24 +1,16 @@
 import { z } from 'zod';
 import type { IdentityProvider } from '../identity-providers/identity-provider.ts';
 import { readQuery } from '../input/query.ts';
+import { maxReturnToLength, returnToPattern } from '../rules/return-to.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { StartCookies } from './start-cookies.ts';
-
-const noControl = String.raw`\\\u0000-\u001f\u007f-\u009f`;
-const segment = `[^/?${noControl}]+`;
-/**
- * One slash, no two in a row before the query, no backslash or control character: browsers read those as another
- * origin's URL, and drop some control characters, which can join two slashes.
- */
-const path = new RegExp(`^/(${segment}(/${segment})*/?)?(\\?[^${noControl}]*)?$`);
-const maxReturnToLength = 2048;
 
 /** The query of a start. */
 export const startQuery = z.object({
   return_to: z
     .string()
     .max(maxReturnToLength)
-    .regex(path)
+    .regex(returnToPattern)
     .optional()
     .describe('A path of the front end, returned by the exchange.'),
 });

@@ -41,8 +41,7 @@ export function createRedeemInvitation(options: RedeemInvitationOptions): Endpoi
     method: 'POST',
     path: '/api/login/invitation',
     guard: 'open',
-    async handle({ exchange, body }) {
-      const { contentType } = exchange.head;
+    async handle({ exchange, body, contentType }) {
       const token = readTokenAlone(body, contentType);
       const invited = token === undefined ? undefined : await redemption.requireInvited(exchange, token);
       // What the rules refuse does not consume the invitation.

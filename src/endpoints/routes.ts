@@ -25,12 +25,16 @@ export interface OwnRoutes {
   find(path: string): OwnMatch | undefined;
 }
 
-/** Builds the table. Areas are reserved as a whole: an undefined path in one is 404 and never forwarded. */
+/**
+ * Builds the table; `webPath` is where the pages for people are. Areas are reserved as a whole: an undefined path in one is
+ * 404 and never forwarded.
+ */
 export function createOwnRoutes(
   endpoints: readonly AnyEndpoint[],
   servedBy: Readonly<Record<OptionalEndpoint, ServedBy>>,
+  webPath: string | undefined,
 ): OwnRoutes {
-  const areas = ownAreas((name) => servedBy[name] === 'upstream');
+  const areas = ownAreas((name) => servedBy[name] === 'upstream', webPath);
   const resources = new Map<string, Resource>();
   for (const path of new Set(endpoints.map((endpoint) => endpoint.path)))
     resources.set(path, createResource(path, endpoints));

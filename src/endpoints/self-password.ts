@@ -52,7 +52,7 @@ export function createSelfPassword(options: SelfPasswordOptions): Endpoint<'sess
     guard: 'session',
     async handle(call) {
       const { exchange, principal } = call;
-      const form = await readJudgedJson(call.body, exchange.head.contentType, schema, {
+      const form = await readJudgedJson(call.body, call.contentType, schema, {
         secret,
         judge: (fields) => passwordProblems(fields.new_password, principal.username, 'new_password'),
       });

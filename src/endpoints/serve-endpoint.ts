@@ -110,14 +110,16 @@ class OwnCall {
     if (exchange.head.hasBody && exchange.isGone) throw new Refusal('bad_request');
     const reading = new WholeBody(exchange, this.#options.body);
     const whole = reading.read();
-    if (!(whole instanceof Promise)) return { exchange, principal: admitted, id: this.#id, body: whole };
+    const { contentType } = exchange.head;
+    if (!(whole instanceof Promise))
+      return { exchange, principal: admitted, id: this.#id, body: whole, contentType };
     const body =
       admitted === null || neededScopes === undefined
         ? await whole
         : await whole.finally(this.#register(admitted, neededScopes, reading, judge));
     const principal = await judge();
     exchange.caller = principal;
-    return { exchange, principal, id: this.#id, body };
+    return { exchange, principal, id: this.#id, body, contentType };
   }
 
   /**

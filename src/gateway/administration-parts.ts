@@ -2,7 +2,6 @@ import type { Holdings } from '../credentials/holdings.ts';
 import type { PasswordHasher } from '../credentials/passwords.ts';
 import type { Audit } from '../endpoints/audit.ts';
 import type { ChangeAudit } from '../endpoints/change-audit.ts';
-import type { CookieAttributes } from '../http/cookies.ts';
 import type { Stores } from './stores.ts';
 
 /** What the endpoints of administration are built from. */
@@ -11,7 +10,8 @@ export interface AdministrationParts {
   readonly catalogue: ReadonlySet<string>;
   readonly holdings: Holdings;
   readonly passwords: PasswordHasher;
-  readonly cookie: CookieAttributes;
+  /** Headers by which a browser forgets its session, names and values in turn. */
+  readonly forgetting: readonly string[];
   readonly audit: Audit;
   readonly changeAudit: ChangeAudit;
   readonly now: () => number;

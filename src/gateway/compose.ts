@@ -10,7 +10,6 @@ import type { HeldNow, Principal } from '../credentials/principal.ts';
 import type { RecentUse } from '../credentials/recent-use.ts';
 import { loadSigningKeys } from '../credentials/signing-keys.ts';
 import { createVerifiedTokens } from '../credentials/verified-tokens.ts';
-import { isProviderPath } from '../endpoints/provider-paths.ts';
 import { createServeEndpoint } from '../endpoints/serve-endpoint.ts';
 import { startCookiePrefix } from '../endpoints/start-cookies.ts';
 import type { CookieAttributes } from '../http/cookies.ts';
@@ -24,6 +23,7 @@ import { createForward, type Forward } from '../proxy/forward.ts';
 import type { OpenStreams } from '../proxy/open-streams.ts';
 import type { Tracing } from '../tracing/tracing.ts';
 import type { AuditTrail } from './audit-trail.ts';
+import { composeBrowser } from './browser.ts';
 import { composeEndpoints } from './endpoints.ts';
 import type { Engine } from './engine.ts';
 import { Gateway } from './gateway.ts';
@@ -38,7 +38,7 @@ export interface LastingParts {
   readonly engine: Engine;
   readonly stores: Stores;
   readonly recentUse: RecentUse;
-  /** Every name that the refresh cookie has had since the start: browsers still send the earlier ones. */
+  /** Every name that a cookie of ours has had since the start: browsers still send the earlier ones. */
   readonly cookieNames: Set<string>;
   readonly streams: OpenStreams;
   readonly log: Log;
@@ -64,10 +64,19 @@ export async function composeGateway(config: Config, lasting: LastingParts): Pro
   const isKnownOrigin = createKnownOrigins(config.base_url, cors);
   const callers = await composeCallers(config, lasting, holdings, isKnownOrigin);
   const { authenticate, heldNow } = callers;
+  const browser = await composeBrowser(config, {
+    ...lasting,
+    authenticate,
+    holdings,
+    isKnownOrigin,
+    cors,
+  });
+  if (browser.web !== null) lasting.cookieNames.add(browser.web.area.cookie.name);
   const replies = createReplies({
     realm: config.tenant,
     cors,
-    hidesReferrer: isProviderPath,
+    fieldsOn: browser.fieldsOn,
+    insteadOf: browser.insteadOf,
     onInternalError: (error, exchange) =>
       log.error('internal error', { err: error, request_id: exchange.id }),
   });
@@ -78,6 +87,7 @@ export async function composeGateway(config: Config, lasting: LastingParts): Pro
     holdings,
     cookie,
     isKnownOrigin,
+    web: browser.web,
     onCredentialEnded: (credentialId) => streams.endOf(credentialId),
   });
   const routes = await composeRoutes(config, lasting.engine.openConnection);
@@ -95,6 +105,8 @@ export async function composeGateway(config: Config, lasting: LastingParts): Pro
     serveEndpoint,
     routes,
     authenticate,
+    authenticateBrowser: browser.authenticateBrowser,
+    assertNoServiceWorker: browser.assertNoServiceWorker,
     forward: composeForward(config, lasting, cors, replies),
     replies,
     heldNow,
@@ -117,6 +129,7 @@ function composeForward(
     passedMeaning: createPassedMeaning(headerRules(config)),
     ownCookies: { names, prefixes: names.map(startCookiePrefix) },
     ownsCors: cors.enabled,
+    dropsServiceWorkerScope: config.web?.service_workers === 'refuse',
     corsHeaders: (exchange) => cors.responseHeaders(exchange.head),
     refuse: (exchange, error) => replies.refuse(exchange, error),
   });

@@ -1,4 +1,5 @@
 import type { Authenticate } from '../authenticate/authenticate.ts';
+import type { AuthenticateBrowser } from '../authenticate/authenticate-browser.ts';
 import type { Config } from '../config/schema.ts';
 import type { HeldNow, Principal } from '../credentials/principal.ts';
 import type { WorkLoad } from '../credentials/work-queue.ts';
@@ -26,6 +27,10 @@ export interface GatewayParts {
   readonly serveEndpoint: ServeEndpoint;
   readonly routes: ComposedRoutes;
   readonly authenticate: Authenticate;
+  /** As `authenticate`, on routes for browsers. */
+  readonly authenticateBrowser: AuthenticateBrowser;
+  /** Refuses a service worker that could read what is typed on Postern's own pages; null: there are none. */
+  readonly assertNoServiceWorker: ((exchange: Exchange) => void) | null;
   readonly forward: Forward;
   readonly replies: Replies;
   readonly heldNow: HeldNow;
@@ -97,14 +102,18 @@ export class Gateway implements WatchedGateway {
   }
 
   #passOn(exchange: Exchange, preflight: boolean): void {
-    const { routes, authenticate, forward, replies } = this.#parts;
+    const { routes, authenticate, authenticateBrowser, forward, replies } = this.#parts;
     const route = routes.table.find(exchange.path);
     exchange.route = route.label;
+    exchange.isOnBrowserRoute = route.isForBrowsers;
+    this.#parts.assertNoServiceWorker?.(exchange);
     if (preflight && route.passesPreflights) {
       forward(exchange, route, null, true);
       return;
     }
-    const principal = authenticate(exchange.head, route.isPublic);
+    const principal = route.isForBrowsers
+      ? authenticateBrowser(exchange, route.isPublic)
+      : authenticate(exchange.head, route.isPublic);
     if (principal instanceof Promise)
       principal
         .then((found) => this.#admit(exchange, route, found))

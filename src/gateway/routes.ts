@@ -49,6 +49,7 @@ export async function composeRoutes(
       upstreamAddress: addressTextOf(settings.url),
       identityHeadersOf: identity.get(route.upstream)!,
       isPublic: route.public,
+      isForBrowsers: route.browser,
       passesPreflights: route.preflight === 'upstream',
       acceptsSession: route.accept.includes('session'),
       acceptsApiKey: route.accept.includes('api_key'),

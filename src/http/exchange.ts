@@ -59,6 +59,12 @@ export class Exchange implements ServerExchange {
   /** What the upstream did wrong, for the log. */
   upstreamFailure: UpstreamFailureDetail | null = null;
   caller: Caller | null = null;
+  /** It is on a route whose browsers may be signed in by the web cookie. */
+  isOnBrowserRoute = false;
+  /** The web cookie admitted it, so that no cache may keep the response for another browser. */
+  isByWebCookie = false;
+  /** Headers of the response, whoever makes it: names and values in turn. */
+  responseFields: readonly string[] = [];
   /** Its spans; null if no traces are exported. */
   trace: RequestTrace | null = null;
   bytesIn = 0;

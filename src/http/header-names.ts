@@ -37,12 +37,16 @@ export const meaning = {
   userAgent: 20,
   webSocketProtocol: 21,
   tracestate: 22,
+  secFetchMode: 23,
+  secFetchDest: 24,
+  accept: 25,
+  serviceWorker: 26,
   /** Asks the application to treat the request as if it had another method. */
-  methodOverride: 23,
+  methodOverride: 27,
   /** Has a character other than letters, digits and `-`, but isn't a spelling of any name listed here. */
-  odd: 24,
+  odd: 28,
   /** Never forwarded: hop-by-hop, an identity header, or an odd spelling of a header that Postern sets or checks. */
-  dropped: 25,
+  dropped: 29,
 } as const;
 
 export type Meaning = (typeof meaning)[keyof typeof meaning];
@@ -67,7 +71,11 @@ const meaningByName: Readonly<Record<JudgedName, Meaning>> = {
   origin: meaning.origin,
   'content-type': meaning.contentType,
   'sec-fetch-site': meaning.secFetchSite,
+  'sec-fetch-mode': meaning.secFetchMode,
+  'sec-fetch-dest': meaning.secFetchDest,
   'sec-purpose': meaning.secPurpose,
+  accept: meaning.accept,
+  'service-worker': meaning.serviceWorker,
   'access-control-request-method': meaning.requestMethod,
   'user-agent': meaning.userAgent,
   'sec-websocket-protocol': meaning.webSocketProtocol,

@@ -8,12 +8,21 @@ import { refusalReason } from './refusal-reason.ts';
 /** The response of a built-in endpoint. */
 export interface Reply {
   readonly status: number;
-  /** Sent as JSON; if absent, the body is empty. */
+  /** Sent as JSON; if it and `content` are absent, the body is empty. */
   readonly body?: unknown;
+  /** Sent in place of JSON. */
+  readonly content?: Content;
   /** Names and values in turn, added to the common ones. */
   readonly headers?: readonly string[];
   /** Default `no-store`. */
   readonly cacheControl?: string;
+}
+
+/** A body of a media type of its own. */
+export interface Content {
+  /** Of `Content-Type`. */
+  readonly type: string;
+  readonly bytes: Buffer;
 }
 
 /** Writes all of Postern's own responses on the public listener. */
@@ -30,6 +39,13 @@ export interface RefusalParts {
   readonly headers: string[];
   readonly body: object;
 }
+
+/** What a refused browser gets in place of JSON; null: JSON. */
+export type InsteadOf = (
+  exchange: Exchange,
+  refusal: Refusal | ValidationError,
+  parts: RefusalParts,
+) => Reply | null;
 
 /** `realm` is the tenant; `oauth` adds RFC 6749 §5.2 fields. */
 export function refusalParts(
@@ -76,22 +92,29 @@ function challengeOf(error: Refusal, realm: string, neededScopes?: readonly stri
 export function createReplies(options: {
   readonly realm: string;
   readonly cors: Cors;
-  /** Whether a URL with that path may hold secrets, which must not become a referrer (Referrer Policy §3.1). */
-  readonly hidesReferrer: (path: string) => boolean;
+  /** Further headers of every response on a path, names and values in turn. */
+  readonly fieldsOn: (path: string) => readonly string[];
+  /** For browsers: a page or a redirection. */
+  readonly insteadOf: InsteadOf;
   readonly onInternalError: (error: unknown, exchange: Exchange) => void;
 }): Replies {
-  const { realm, cors, hidesReferrer, onInternalError } = options;
+  const { realm, cors, fieldsOn, insteadOf, onInternalError } = options;
 
-  function write(exchange: Exchange, status: number, headers: readonly string[], text: string | null): void {
+  function write(exchange: Exchange, reply: Reply): void {
+    const { status, headers = [], cacheControl = 'no-store' } = reply;
+    const content = contentOf(reply);
     const all = [
       'X-Request-Id',
       exchange.id,
+      'Cache-Control',
+      cacheControl,
       ...headers,
-      ...(hidesReferrer(exchange.path) ? ['Referrer-Policy', 'no-referrer'] : []),
+      ...fieldsOn(exchange.path),
+      ...exchange.responseFields,
       ...(cors.enabled ? cors.responseHeaders(exchange.head) : []),
-      ...(text === null ? [] : ['Content-Type', 'application/json']),
+      ...(content === null ? [] : ['Content-Type', content.type]),
     ];
-    const bytes = text === null ? undefined : Buffer.from(text);
+    const bytes = content?.bytes;
     // The unread rest of a request body must not be taken for the next request.
     if (!exchange.bodyDone) exchange.closeAfterResponse();
     exchange.begin(status, all, bytes === undefined ? 0 : bytes.length);
@@ -110,9 +133,8 @@ export function createReplies(options: {
       return;
     }
     if (refusal instanceof Refusal && refusal.options.close) exchange.closeAfterResponse();
-    const headers = ['Cache-Control', 'no-store', ...parts.headers];
     try {
-      write(exchange, parts.status, headers, JSON.stringify(parts.body));
+      write(exchange, insteadOf(exchange, refusal, parts) ?? parts);
     } catch (failure) {
       if (known) refuse(exchange, failure, oauth);
       else {
@@ -124,12 +146,14 @@ export function createReplies(options: {
   }
 
   return {
-    send(exchange, { status, body, headers, cacheControl }) {
-      const own = ['Cache-Control', cacheControl ?? 'no-store', ...(headers ?? [])];
-      write(exchange, status, own, body === undefined ? null : JSON.stringify(body));
-    },
+    send: write,
     refuse: (exchange, error, { oauth = false } = {}) => refuse(exchange, error, oauth),
   };
+}
+
+function contentOf({ body, content }: Reply): Content | null {
+  if (content !== undefined) return content;
+  return body === undefined ? null : { type: 'application/json', bytes: Buffer.from(JSON.stringify(body)) };
 }
 
 /** The complete response, as latin1 text, to bytes that aren't a request; the connection ends with it. */

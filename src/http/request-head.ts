@@ -55,7 +55,11 @@ class HeadReading {
   webSocketProtocols = '';
   /** Repeated fields make a list, which vouches for nothing. */
   secFetchSite = '';
+  secFetchMode = '';
+  secFetchDest = '';
   secPurpose = '';
+  accept = '';
+  serviceWorker = '';
   /** Fields are joined with `; `: HTTP/1.1 has only one (RFC 6265 §5.4), but HTTP/2 front ends split it. */
   cookie = '';
   /** Normalised names that `Connection` lists besides `close` and `keep-alive`; null if there are none. */
@@ -150,8 +154,20 @@ class HeadReading {
       case meaning.secFetchSite:
         this.secFetchSite = joined(this.secFetchSite, ', ', value);
         break;
+      case meaning.secFetchMode:
+        this.secFetchMode = joined(this.secFetchMode, ', ', value);
+        break;
+      case meaning.secFetchDest:
+        this.secFetchDest = joined(this.secFetchDest, ', ', value);
+        break;
       case meaning.secPurpose:
         this.secPurpose = joined(this.secPurpose, ', ', value);
+        break;
+      case meaning.accept:
+        this.accept = joined(this.accept, ', ', value);
+        break;
+      case meaning.serviceWorker:
+        this.serviceWorker = joined(this.serviceWorker, ', ', value);
         break;
     }
   }

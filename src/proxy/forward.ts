@@ -10,6 +10,7 @@ import type { ForwardOptions } from './forward-options.ts';
 import { type BodyOwner, ForwardedBody } from './forwarded-body.ts';
 import { HeldBodies } from './held-bodies.ts';
 import type { OpenStream } from './open-streams.ts';
+import { keptPrivate } from './private-responses.ts';
 import { forwardedHeaders } from './request-headers.ts';
 import { responseFields, trailerFields } from './response-headers.ts';
 import type { Route } from './route-table.ts';
@@ -156,8 +157,10 @@ class ForwardedRequest implements UpstreamRequest, BodyOwner, OpenStream {
     this.#remaining = length;
     const all = responseFields(fields, exchange.id, this.#principal !== null, this.#options);
     for (const text of this.#options.corsHeaders(exchange)) all.push(text);
+    for (const text of exchange.responseFields) all.push(text);
+    const own = exchange.isByWebCookie ? keptPrivate(all) : all;
     try {
-      exchange.begin(status, all, length);
+      exchange.begin(status, own, length);
     } catch (error) {
       this.#giveUp(error);
       return;

@@ -113,7 +113,11 @@ function passedValue(
     case meaning.userAgent:
     case meaning.origin:
     case meaning.secFetchSite:
+    case meaning.secFetchMode:
+    case meaning.secFetchDest:
     case meaning.secPurpose:
+    case meaning.accept:
+    case meaning.serviceWorker:
     case meaning.requestMethod:
       return value;
     case meaning.cookie:

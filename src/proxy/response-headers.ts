@@ -9,6 +9,8 @@ export interface ResponseRules {
   readonly ownCookies: OwnCookies;
   /** Whether Postern sets `Access-Control-*`, in place of the upstream. */
   readonly ownsCors: boolean;
+  /** Whether an upstream's service worker is kept to its own folder. */
+  readonly dropsServiceWorkerScope: boolean;
 }
 
 const kind = {
@@ -18,6 +20,7 @@ const kind = {
   cacheControl: 3,
   cors: 4,
   connection: 5,
+  serviceWorkerScope: 6,
 } as const;
 type Kind = (typeof kind)[keyof typeof kind];
 
@@ -27,6 +30,7 @@ const kindOf = cachedByName((name): Kind => {
   if (hopByHopOfResponses.has(lower) || lower === 'x-request-id' || lower === 'content-length')
     return kind.dropped;
   if (lower === 'set-cookie') return kind.setCookie;
+  if (lower === 'service-worker-allowed') return kind.serviceWorkerScope;
   if (lower === 'cache-control') return kind.cacheControl;
   return lower.startsWith('access-control-') ? kind.cors : kind.plain;
 });
@@ -59,6 +63,9 @@ export function responseFields(
         break;
       case kind.cors:
         if (rules.ownsCors) continue;
+        break;
+      case kind.serviceWorkerScope:
+        if (rules.dropsServiceWorkerScope) continue;
         break;
       case kind.cacheControl:
         hasCacheControl = true;

@@ -22,6 +22,8 @@ export interface RouteOptions {
   /** The headers by which the upstream learns who the caller is. */
   readonly identityHeadersOf: IdentityHeadersOf;
   readonly isPublic: boolean;
+  /** Whether browsers may be signed in by the web cookie. */
+  readonly isForBrowsers: boolean;
   /** Whether preflights are forwarded, unauthenticated, for the upstream to respond to. */
   readonly passesPreflights: boolean;
   readonly acceptsSession: boolean;

@@ -26,7 +26,7 @@ export function switchFields(
   rules: ResponseRules,
 ): string[] {
   const all = responseFields(fields, exchange.id, false, rules);
-  all.push('Connection', 'Upgrade', 'Upgrade', upgrade);
+  all.push('Connection', 'Upgrade', 'Upgrade', upgrade, ...exchange.responseFields);
   if (!namesProtocol(all) && offersOwnProtocol(exchange.head.webSocketProtocols))
     all.push('Sec-WebSocket-Protocol', ownProtocol);
   return all;

@@ -23,11 +23,17 @@ export type OptionalEndpoint = keyof typeof optionalAreas;
 /** Who serves an area; `off`: no one does, but the area stays reserved. */
 export type ServedBy = 'own' | 'upstream' | 'off';
 
-/** The areas that Postern never forwards; `isUpstreams` says which endpoints are left to an upstream. */
-export function ownAreas(isUpstreams: (name: OptionalEndpoint) => boolean): readonly string[] {
+/**
+ * The areas that Postern never forwards; `isUpstreams` says which endpoints are left to an upstream, `webPath` where the
+ * pages for people are.
+ */
+export function ownAreas(
+  isUpstreams: (name: OptionalEndpoint) => boolean,
+  webPath: string | undefined,
+): readonly string[] {
   const names = Object.keys(optionalAreas) as OptionalEndpoint[];
   const optional = names.filter((name) => !isUpstreams(name)).map((name) => optionalAreas[name]);
-  return [...alwaysReserved, ...optional];
+  return [...alwaysReserved, ...optional, ...(webPath === undefined ? [] : [webPath])];
 }
 
 /** The area that contains the path, by whole segments; undefined if none does. */

@@ -51,7 +51,8 @@ for (const [name, lines, deletions] of [
       replies: createReplies({
         realm: 'acme',
         cors: createCors([]),
-        hidesReferrer: () => false,
+        fieldsOn: () => [],
+        insteadOf: () => null,
         onInternalError: (error) => t.fail('an internal error', { error }),
       }),
       body: { maxBytes: 1_000, timeoutMs: hour },

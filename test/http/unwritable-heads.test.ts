@@ -22,7 +22,8 @@ async function listen(t: TestScope, handle: (exchange: Exchange, replies: Replie
   const replies = createReplies({
     realm,
     cors: createCors([]),
-    hidesReferrer: () => false,
+    fieldsOn: () => [],
+    insteadOf: () => null,
     onInternalError: (error) => void logged.push(error),
   });
   const { port } = await startPublicListener(t, (exchange) => {
@@ -102,6 +103,7 @@ async function forwardTo(
       passedMeaning: createPassedMeaning({ passOddNames: false, passMethodOverride: false, dropped: [] }),
       ownCookies: { names: [], prefixes: [] },
       ownsCors: false,
+      dropsServiceWorkerScope: false,
       corsHeaders: ({ path }) => (path === '/bad' && more.cors !== undefined ? ['X-A', more.cors] : []),
       refuse: (exchange, error) => replies.refuse(exchange, error),
     });
@@ -115,6 +117,7 @@ const routeOptions = {
   exact: false,
   identityHeadersOf: () => [],
   isPublic: true,
+  isForBrowsers: false,
   passesPreflights: false,
   acceptsSession: true,
   acceptsApiKey: true,

@@ -47,6 +47,9 @@ export interface ApiClient {
 /** An audit event names a key by its id, a UUID, which is no secret. */
 const secretFields = /"(?:access_token|key|token|password)":"((?![0-9a-f]{8}-[0-9a-f]{4}-7)[^"]+)"/g;
 
+/** A page gives back the token that was sent to it, so that people need not open their link again for a better password. */
+const sentToken = /<input[^>]* name="token"[^>]*>/;
+
 /** Creates the client of the gateway on that port. */
 export function createApiClient(port: number, secrets: SecretWatch, host = '127.0.0.1'): ApiClient {
   function send(sent: ApiRequest): Promise<ApiResponse> {
@@ -132,7 +135,7 @@ function watchRequest(sent: ApiRequest, secrets: SecretWatch): void {
 }
 
 function watchResponse(response: ApiResponse, secrets: SecretWatch): void {
-  if (response.status >= 400) secrets.addPublicText(response.text);
+  if (response.status >= 400) secrets.addPublicText(response.text.replace(sentToken, ''));
   else for (const [, secret] of response.text.matchAll(secretFields)) secrets.add(secret!);
   for (const cookie of response.setCookies) {
     const value = cookie.split(';', 1)[0]!;

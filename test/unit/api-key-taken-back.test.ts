@@ -60,6 +60,7 @@ async function mintAndLose(recheck: Call['recheck']) {
     exchange: { query: '', head: { contentType: 'application/json', userAgent: '' } } as unknown as Exchange,
     principal: callerWith([...catalogue]),
     id: '',
+    contentType: 'application/json',
     body: Buffer.from(JSON.stringify({ label: 'late', scopes: ['store:read'] })),
     recheck,
   };

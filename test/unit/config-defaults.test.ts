@@ -77,6 +77,7 @@ t.test('defaults are those of the contract, durations in milliseconds and sizes 
         scopes: [],
         accept: ['session', 'api_key'],
         public: false,
+        browser: false,
         upgrades: [],
       },
     ],
@@ -119,6 +120,7 @@ identity_providers: { idp: { issuer: https://i.example, client_id: a, redirect_u
       scopes: [],
       accept: ['session', 'api_key'],
       public: false,
+      browser: false,
       upgrades: [],
     },
   ]);

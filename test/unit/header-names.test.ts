@@ -11,7 +11,7 @@ t.test('names are compared in lower case with every other byte read as a hyphen'
 t.test('a name in any case is itself', (t) => {
   for (const name of ['Host', 'HOST', 'host', 'hOsT']) t.equal(meaningOf(name), meaning.host, name);
   for (const name of ['X-API-Key', 'x-api-key', 'X-Api-Key']) t.equal(meaningOf(name), meaning.apiKey, name);
-  t.equal(meaningOf('Accept'), meaning.plain);
+  t.equal(meaningOf('Accept-Language'), meaning.plain);
   t.equal(meaningOf('X-Authority'), meaning.plain, 'only the whole prefix counts');
   t.equal(meaningOf('X-Author-Name'), meaning.plain);
   t.end();
@@ -137,7 +137,7 @@ t.test('a name stands for the same at any number of spellings by a configuration
   for (let i = 0; i < 10_000; i++) passedMeaning(`X-Flood-${i}`);
   t.equal(passedMeaning('x_mine'), meaning.dropped);
   t.equal(passedMeaning('x-MINE'), meaning.dropped);
-  t.equal(passedMeaning('Accept'), meaning.plain);
+  t.equal(passedMeaning('Accept-Language'), meaning.plain);
   t.equal(passedMeaning('Cookie'), meaning.cookie);
   t.end();
 });

@@ -1,7 +1,11 @@
 import t from 'tap';
 import { responseFields, trailerFields } from '../../src/proxy/response-headers.ts';
 
-const rules = { ownCookies: { names: ['refresh'], prefixes: ['refresh_login_'] }, ownsCors: false };
+const rules = {
+  ownCookies: { names: ['refresh'], prefixes: ['refresh_login_'] },
+  ownsCors: false,
+  dropsServiceWorkerScope: false,
+};
 const cleaned = (raw: string[], more: Partial<typeof rules> = {}, authenticated = false) =>
   responseFields(raw, 'id-1', authenticated, { ...rules, ...more });
 

@@ -9,6 +9,7 @@ const options: RouteOptions = {
   upstream: null as never,
   identityHeadersOf: (principal) => principal.identityHeaders,
   isPublic: false,
+  isForBrowsers: false,
   passesPreflights: false,
   acceptsSession: true,
   acceptsApiKey: true,

@@ -1,6 +1,5 @@
 import type { Holdings } from '../../credentials/holdings.ts';
 import type { Principal } from '../../credentials/principal.ts';
-import { type CookieAttributes, setCookie } from '../../http/cookies.ts';
 import type { Exchange } from '../../http/exchange.ts';
 import type { Reply } from '../../http/reply.ts';
 import type { Records } from '../../stores/records.ts';
@@ -13,7 +12,8 @@ export interface SessionEndpointOptions {
   readonly sessions: Sessions;
   readonly records: Records;
   readonly holdings: Holdings;
-  readonly cookie: CookieAttributes;
+  /** Headers by which a browser forgets its session, names and values in turn. */
+  readonly forgetting: readonly string[];
   readonly audit: Audit;
   readonly changeAudit: ChangeAudit;
   /** Epoch ms. */
@@ -42,7 +42,7 @@ export function noteEnded(
   }
 }
 
-/** 204; clears the cookie if the session that makes the call is among those ended. */
-export function endedReply({ cookie }: SessionEndpointOptions, isOwn: boolean): Reply {
-  return isOwn ? { status: 204, headers: ['Set-Cookie', setCookie(cookie, '', 0)] } : { status: 204 };
+/** 204; clears the cookies if the session that makes the call is among those ended. */
+export function endedReply({ forgetting }: SessionEndpointOptions, isOwn: boolean): Reply {
+  return isOwn ? { status: 204, headers: forgetting } : { status: 204 };
 }

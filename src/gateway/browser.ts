@@ -1,0 +1,88 @@
+import type { Authenticate } from '../authenticate/authenticate.ts';
+import { type AuthenticateBrowser, createAuthenticateBrowser } from '../authenticate/authenticate-browser.ts';
+import { createWebCookieAuthenticator, type WebCookieAuthenticator } from '../authenticate/web-cookie.ts';
+import type { Config } from '../config/schema.ts';
+import type { Holdings } from '../credentials/holdings.ts';
+import type { RecentUse } from '../credentials/recent-use.ts';
+import { isProviderPath } from '../endpoints/provider-paths.ts';
+import { setCookie } from '../http/cookies.ts';
+import type { Cors } from '../http/cors.ts';
+import type { Exchange } from '../http/exchange.ts';
+import type { IsKnownOrigin } from '../http/foreign-page.ts';
+import type { InsteadOf } from '../http/reply.ts';
+import { areaOf } from '../rules/own-areas.ts';
+import type { WebArea } from '../web/area.ts';
+import type { Stores } from './stores.ts';
+
+/** What the request path does for browsers. */
+export interface BrowserParts {
+  /** The pages for people, and who is signed in to them; null without `web`. */
+  readonly web: { readonly area: WebArea; readonly webCookie: WebCookieAuthenticator } | null;
+  readonly authenticateBrowser: AuthenticateBrowser;
+  readonly assertNoServiceWorker: ((exchange: Exchange) => void) | null;
+  /** Further headers of Postern's own responses on a path. */
+  readonly fieldsOn: (path: string) => readonly string[];
+  readonly insteadOf: InsteadOf;
+}
+
+/** What it is built from, besides the configuration. */
+interface BrowserOptions {
+  readonly stores: Pick<Stores, 'records' | 'sessions'>;
+  readonly recentUse: Pick<RecentUse, 'noteSession'>;
+  readonly now: () => number;
+  readonly authenticate: Authenticate;
+  readonly holdings: Holdings;
+  readonly isKnownOrigin: IsKnownOrigin;
+  readonly cors: Pick<Cors, 'isAllowed'>;
+}
+
+const none: readonly string[] = [];
+const noReferrer: readonly string[] = ['Referrer-Policy', 'no-referrer'];
+
+/** Such URLs contain assertions and codes: no response may let a browser pass one on (Referrer Policy §3.1). */
+const fieldsOnProviderPaths = (path: string) => (isProviderPath(path) ? noReferrer : none);
+
+/** Builds it; what only `web` needs is loaded only with it. */
+export async function composeBrowser(config: Config, options: BrowserOptions): Promise<BrowserParts> {
+  const { authenticate } = options;
+  if (config.web === undefined)
+    return {
+      web: null,
+      authenticateBrowser: (exchange, otherSchemesPass) => authenticate(exchange.head, otherSchemesPass),
+      assertNoServiceWorker: null,
+      fieldsOn: fieldsOnProviderPaths,
+      insteadOf: () => null,
+    };
+  const { composeWebArea } = await import('./web-area.ts');
+  const { areaFields } = await import('../web/area.ts');
+  const { createRefusedNavigation } = await import('../web/refused-navigation.ts');
+  const { createServiceWorkerGuard } = await import('../web/service-workers.ts');
+  const { path, service_workers: serviceWorkers } = config.web;
+  const area = await composeWebArea(config, config.web, options.stores.records);
+  const webCookie = composeWebCookie(config, options, area);
+  const clearing = ['Set-Cookie', setCookie(area.cookie, '', 0)];
+  return {
+    web: { area, webCookie },
+    authenticateBrowser: createAuthenticateBrowser({ authenticate, webCookie, clearing }),
+    assertNoServiceWorker: serviceWorkers === 'allow' ? null : createServiceWorkerGuard(path),
+    fieldsOn: (target) => (areaOf(target, [path]) === undefined ? fieldsOnProviderPaths(target) : areaFields),
+    insteadOf: createRefusedNavigation(area.site),
+  };
+}
+
+function composeWebCookie(
+  { tenant }: Config,
+  { stores: { sessions, records }, recentUse, now, holdings, isKnownOrigin, cors }: BrowserOptions,
+  { cookie, cookies }: WebArea,
+): WebCookieAuthenticator {
+  return createWebCookieAuthenticator({
+    name: cookie.name,
+    cookies,
+    origins: { isKnown: isKnownOrigin, isCors: cors.isAllowed },
+    sessions,
+    records,
+    holdings,
+    tenant,
+    onUse: (id) => recentUse.noteSession(id, now()),
+  });
+}

@@ -1,0 +1,30 @@
+import type { AccessTokens } from '../credentials/access-token.ts';
+import type { Holdings } from '../credentials/holdings.ts';
+import type { RecentUse } from '../credentials/recent-use.ts';
+import type { CookieAttributes } from '../http/cookies.ts';
+import type { IsKnownOrigin } from '../http/foreign-page.ts';
+import type { Log } from '../log/log.ts';
+import type { Tracing } from '../tracing/tracing.ts';
+import type { AuditTrail } from './audit-trail.ts';
+import type { BrowserParts } from './browser.ts';
+import type { GatewayMetrics } from './metrics.ts';
+import type { Stores } from './stores.ts';
+
+/** What the endpoints share with the request path. */
+export interface EndpointParts {
+  readonly stores: Stores;
+  readonly tokens: AccessTokens;
+  readonly recentUse: RecentUse;
+  readonly catalogue: ReadonlySet<string>;
+  readonly holdings: Holdings;
+  readonly cookie: CookieAttributes;
+  readonly isKnownOrigin: IsKnownOrigin;
+  readonly web: BrowserParts['web'];
+  readonly log: Log;
+  readonly auditTrail: AuditTrail;
+  readonly metrics: Pick<GatewayMetrics, 'refreshes' | 'loginsBy'>;
+  readonly tracing: Tracing | null;
+  readonly now: () => number;
+  /** Ends everything that a session or key has in flight. */
+  readonly onCredentialEnded: (credentialId: string) => void;
+}

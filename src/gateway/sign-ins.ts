@@ -1,0 +1,73 @@
+import { randomBytes } from 'node:crypto';
+import type { Config } from '../config/schema.ts';
+import { createPasswordHasher, type PasswordHasher } from '../credentials/passwords.ts';
+import { createRefreshCookies, type RefreshCookies } from '../credentials/refresh-cookie.ts';
+import { createLoginThrottle, type LoginThrottle } from '../credentials/throttle.ts';
+import { type Audit, createAudit, reportingLogins } from '../endpoints/audit.ts';
+import { type ChangeAudit, createChangeAudit } from '../endpoints/change-audit.ts';
+import { createEndSession, type EndSession } from '../endpoints/end-session.ts';
+import { PasswordSignIn } from '../endpoints/login.ts';
+import { createSignIn, type SignIn } from '../endpoints/sign-in.ts';
+import { setCookie } from '../http/cookies.ts';
+import type { SessionTimes } from '../stores/sessions.ts';
+import type { EndpointParts } from './endpoint-parts.ts';
+import { loginLimits } from './login-limits.ts';
+import { sessionTimesOf } from './session-times.ts';
+
+/** How people sign in and out, however they do it. */
+export interface ComposedSignIns {
+  readonly audit: Audit;
+  readonly changeAudit: ChangeAudit;
+  readonly cookies: RefreshCookies;
+  readonly passwords: PasswordHasher;
+  readonly throttle: LoginThrottle;
+  readonly times: SessionTimes;
+  readonly signIn: SignIn;
+  readonly login: PasswordSignIn;
+  readonly endSession: EndSession;
+  /** Headers by which a browser forgets its session, names and values in turn. */
+  readonly forgetting: readonly string[];
+}
+
+const secretBytes = 32;
+
+/** Builds what all ways to sign in share. */
+export async function composeSignIns(config: Config, parts: EndpointParts): Promise<ComposedSignIns> {
+  const { stores, cookie, web, metrics, now, onCredentialEnded } = parts;
+  const { records, sessions, attempts } = stores;
+  const auditLog = reportingLogins(parts.log, (method, outcome) => {
+    metrics.loginsBy(method)[outcome]++;
+  });
+  const audit = createAudit(auditLog, parts.auditTrail.queue, now);
+  const changeAudit = createChangeAudit(auditLog);
+  const cookies = createRefreshCookies({
+    secret: await records.secret('cookie', randomBytes(secretBytes)),
+    tenant: config.tenant,
+    name: cookie.name,
+  });
+  const passwords = createPasswordHasher({
+    ...config.passwords,
+    memoryBytes: config.passwords.memory,
+    storedHashes: () => records.passwordHashKinds(),
+  });
+  const times = sessionTimesOf(config);
+  const ends = { sessions, records, audit, onSessionEnded: onCredentialEnded };
+  const maxPerUser = config.sessions.max_per_user;
+  const signIn = createSignIn({ ...parts, ...ends, times, cookies, maxPerUser });
+  const throttle = createLoginThrottle(attempts, loginLimits(config));
+  return {
+    audit,
+    changeAudit,
+    cookies,
+    passwords,
+    throttle,
+    times,
+    signIn,
+    login: new PasswordSignIn({ ...parts, records, passwords, throttle, signIn, audit, changeAudit }),
+    endSession: createEndSession(ends),
+    forgetting: [cookie, ...(web === null ? [] : [web.area.cookie])].flatMap((each) => [
+      'Set-Cookie',
+      setCookie(each, '', 0),
+    ]),
+  };
+}

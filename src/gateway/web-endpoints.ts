@@ -1,0 +1,47 @@
+import type { Config } from '../config/schema.ts';
+import type { AnyEndpoint, Endpoint } from '../endpoints/endpoint.ts';
+import type { PasswordSignIn } from '../endpoints/login.ts';
+import type { Records } from '../stores/records.ts';
+import type { WebArea } from '../web/area.ts';
+import { BrowserSessions, type BrowserSessionsOptions } from '../web/browser-sessions.ts';
+import { createActivationPage } from '../web/endpoints/activation.ts';
+import { createAssetFiles, createDocumentFile } from '../web/endpoints/files.ts';
+import { createHome } from '../web/endpoints/home.ts';
+import { createInvitationPage } from '../web/endpoints/invitation.ts';
+import { createPasswordPage } from '../web/endpoints/own-password.ts';
+import { createSignInPage } from '../web/endpoints/sign-in.ts';
+import { createSignOut } from '../web/endpoints/sign-out.ts';
+
+/** What the pages for people share with the API. */
+export interface WebEndpointParts extends BrowserSessionsOptions {
+  readonly area: WebArea;
+  readonly records: Pick<Records, 'bootstrap' | 'findUser'>;
+  readonly login: PasswordSignIn;
+  /** The endpoints of the API, which the forms call. */
+  readonly api: readonly AnyEndpoint[];
+  readonly document: () => object;
+}
+
+/** The endpoints of `web`, as far as what they call is Postern's. */
+export function webEndpoints(config: Config, parts: WebEndpointParts): readonly Endpoint<'open'>[] {
+  const { area, records, api, document } = parts;
+  const sessions = new BrowserSessions(parts);
+  const login = config.web?.password === false ? null : parts.login;
+  const minPasswordLength = config.passwords.min_length;
+  const common = { ...parts, sessions, login, minPasswordLength };
+  const called = <E extends AnyEndpoint>(method: E['method'], path: string) =>
+    api.find((endpoint) => endpoint.method === method && endpoint.path === path) as E | undefined;
+  const activate = called<Endpoint<'open'>>('POST', '/api/bootstrap/activate');
+  const redeem = called<Endpoint<'open'>>('POST', '/api/login/invitation');
+  const change = called<Endpoint<'session'>>('PUT', '/api/self/password');
+  return [
+    createHome({ area, sessions, records, hasPasswordPage: change !== undefined }),
+    ...createSignInPage({ ...common, providers: [] }),
+    ...createSignOut(area, sessions),
+    ...(activate === undefined ? [] : createActivationPage({ ...common, activate })),
+    ...(redeem === undefined ? [] : createInvitationPage({ ...common, redeem })),
+    ...(change === undefined ? [] : createPasswordPage({ ...common, change })),
+    createAssetFiles(area),
+    createDocumentFile(area.path, document),
+  ];
+}

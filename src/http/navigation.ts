@@ -1,0 +1,34 @@
+import type { RequestHead } from './request-head.ts';
+
+/**
+ * Whether a browser asks for a page to show in a tab of its own, so that an answer is read by a person: by Fetch metadata
+ * (Fetch Metadata §2), and without it by an `Accept` that likes nothing better than HTML.
+ */
+export function isNavigation(head: RequestHead): boolean {
+  const { secFetchMode, secFetchDest, accept } = head;
+  if (secFetchMode !== '' || secFetchDest !== '')
+    return secFetchMode === 'navigate' && secFetchDest === 'document';
+  return accept.length > 0 && prefersHtml(accept);
+}
+
+/** Whether the list (RFC 9110 §12.5.1) names `text/html`, and nothing with a higher weight. */
+function prefersHtml(accept: string): boolean {
+  if (!/text\/html/i.test(accept)) return false;
+  let html = 0;
+  let highest = 0;
+  for (const part of accept.split(',')) {
+    const [name = '', ...parameters] = part.split(';').map((text) => text.trim());
+    const weight = weightOf(parameters);
+    highest = Math.max(highest, weight);
+    if (name.toLowerCase() === 'text/html') html = Math.max(html, weight);
+  }
+  return html > 0 && html >= highest;
+}
+
+/** `q` (RFC 9110 §12.4.2), by default 1; a malformed one counts as 0. */
+function weightOf(parameters: readonly string[]): number {
+  const given = parameters.find((text) => /^q\s*=/i.test(text));
+  if (given === undefined) return 1;
+  const weight = /^q\s*=\s*(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/i.exec(given)?.[1];
+  return weight === undefined ? 0 : Number(weight);
+}

@@ -1,0 +1,52 @@
+import type { WebCookies } from '../credentials/web-cookie.ts';
+import type { CookieAttributes } from '../http/cookies.ts';
+import type { IsKnownOrigin } from '../http/foreign-page.ts';
+import type { Content } from '../http/reply.ts';
+import type { Assets } from './assets.ts';
+import type { Site } from './site.ts';
+
+/** The pages for people, and what they have in common. */
+export interface WebArea {
+  /** `web.path`. */
+  readonly path: string;
+  /** Where a sign-in leads that came from nowhere: `web.home`. */
+  readonly home: string;
+  readonly site: Site;
+  readonly assets: Assets;
+  readonly cookie: CookieAttributes;
+  readonly cookies: WebCookies;
+  /** Whether pages of that origin may send forms here: Postern's own alone. */
+  readonly isOwnOrigin: IsKnownOrigin;
+  /** Whether a path belongs to Postern, so that a sign-in leads there only if it is a page. */
+  readonly isOwnPath: (path: string) => boolean;
+}
+
+const policy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+  "base-uri 'none'",
+].join('; ');
+
+/** Headers of every response of the area, names and values in turn. */
+export const areaFields: readonly string[] = [
+  'Content-Security-Policy',
+  policy,
+  'Cross-Origin-Opener-Policy',
+  'noopener-allow-popups',
+  'Cross-Origin-Resource-Policy',
+  'same-origin',
+  'X-Content-Type-Options',
+  'nosniff',
+  'Referrer-Policy',
+  'same-origin',
+];
+
+/** A page as the content of a reply. */
+export function htmlContent(document: string): Content {
+  return { type: 'text/html; charset=utf-8', bytes: Buffer.from(document) };
+}

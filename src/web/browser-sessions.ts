@@ -1,0 +1,62 @@
+import type { WebCookieAuthenticator } from '../authenticate/web-cookie.ts';
+import type { Principal } from '../credentials/principal.ts';
+import type { RefreshCookies } from '../credentials/refresh-cookie.ts';
+import type { EndSession } from '../endpoints/end-session.ts';
+import { cookieValues, setCookie } from '../http/cookies.ts';
+import type { Exchange } from '../http/exchange.ts';
+import type { Reply } from '../http/reply.ts';
+import type { Session } from '../stores/sessions.ts';
+import type { WebArea } from './area.ts';
+
+/** What browsers' sessions are built from. */
+export interface BrowserSessionsOptions {
+  readonly area: Pick<WebArea, 'cookie' | 'cookies'>;
+  readonly webCookie: WebCookieAuthenticator;
+  readonly endSession: EndSession;
+  /** Of the refresh cookie. */
+  readonly refresh: { readonly name: string; readonly cookies: RefreshCookies };
+  /** Headers by which a browser forgets its session, names and values in turn. */
+  readonly forgetting: readonly string[];
+  readonly absoluteLifetimeMs: number;
+  readonly now: () => number;
+}
+
+/** The sessions of browsers that hold the web cookie. */
+export class BrowserSessions {
+  readonly #options: BrowserSessionsOptions;
+
+  constructor(options: BrowserSessionsOptions) {
+    this.#options = options;
+  }
+
+  /** Who is signed in with this browser. Rejects with `cross_site`, `store_unavailable`. */
+  async current({ head, method }: Exchange): Promise<Principal | null> {
+    const found = await this.#options.webCookie(head, method);
+    return typeof found === 'string' ? null : found;
+  }
+
+  /** Hands a new session to the browser, whose previous one ends, and leads it on. */
+  async begin(exchange: Exchange, session: Session, location: string): Promise<Reply> {
+    const { area, endSession, absoluteLifetimeMs, now } = this.#options;
+    for (const id of this.#sessionsOf(exchange)) if (id !== session.id) await endSession(exchange, id, null);
+    const maxAgeSeconds = Math.ceil((session.created + absoluteLifetimeMs - now()) / 1000);
+    const cookie = setCookie(area.cookie, area.cookies.write(session.id), maxAgeSeconds);
+    return { status: 303, headers: ['Location', location, 'Set-Cookie', cookie] };
+  }
+
+  /** Ends every session that this browser has a cookie of; gives the headers by which it forgets them. */
+  async end(exchange: Exchange): Promise<readonly string[]> {
+    const { refresh, endSession, forgetting } = this.#options;
+    const presented = refresh.cookies.validOf(cookieValues(exchange.head.cookie, refresh.name));
+    const ids = new Set([...this.#sessionsOf(exchange), ...presented.map(({ sessionId }) => sessionId)]);
+    for (const id of ids) await endSession(exchange, id, null);
+    return forgetting;
+  }
+
+  #sessionsOf({ head }: Exchange): readonly string[] {
+    const { cookie, cookies } = this.#options.area;
+    return cookieValues(head.cookie, cookie.name)
+      .map((value) => cookies.read(value))
+      .filter((id) => id !== undefined);
+  }
+}

@@ -1,0 +1,59 @@
+import { z } from 'zod';
+import type { Endpoint } from '../../endpoints/endpoint.ts';
+import type { PasswordSignIn } from '../../endpoints/login.ts';
+import { Refusal } from '../../errors.ts';
+import { readForm } from '../../input/form-body.ts';
+import type { Records } from '../../stores/records.ts';
+import type { WebArea } from '../area.ts';
+import type { BrowserSessions } from '../browser-sessions.ts';
+import { activatedPage, activatePage } from '../pages/activate.ts';
+import type { Problem } from '../pages/problem.ts';
+import { callApi } from './api-call.ts';
+import { formAction, pageReply, refusedForm, shownPage } from './page.ts';
+
+const typed = z.object({
+  token: z.string().optional().catch(undefined),
+  username: z.string().optional().catch(undefined),
+});
+const credentials = z.object({ username: z.string(), password: z.string() });
+const nobody = { principal: null, recheck: async () => null };
+
+/** What the page of the first administrator needs. */
+export interface ActivationPageOptions {
+  readonly area: WebArea;
+  readonly sessions: BrowserSessions;
+  readonly records: Pick<Records, 'bootstrap'>;
+  /** `POST /api/bootstrap/activate`. */
+  readonly activate: Endpoint<'open'>;
+  /** Null: nobody signs in by password here. */
+  readonly login: PasswordSignIn | null;
+  readonly minPasswordLength: number;
+}
+
+/** `<path>/activate`: makes the first administrator, who is signed in at once. */
+export function createActivationPage(options: ActivationPageOptions): readonly Endpoint<'open'>[] {
+  const { area, sessions, records, activate, login, minPasswordLength } = options;
+  const path = `${area.path}/activate`;
+  return [
+    shownPage(path, async (call) => {
+      const render = (problem: Problem | null) => activatePage(area.site, { minPasswordLength, problem });
+      if ((await records.bootstrap()).open) return pageReply(render(null));
+      return refusedForm(area, call, new Refusal('already_activated'), render);
+    }),
+    formAction(area, path, async (call) => {
+      const { exchange, body, contentType } = call;
+      try {
+        await callApi(activate, call, ['token', 'username', 'password'], nobody);
+        const { username, password } = readForm(body, contentType, credentials);
+        if (login === null) return pageReply(activatedPage(area.site, { username }));
+        const { session } = await login.signIn(exchange, { username, password, scope: '' });
+        return await sessions.begin(exchange, session, area.home);
+      } catch (error) {
+        const { token = '', username = '' } = readForm(body, contentType, typed);
+        return refusedForm(area, call, error, (problem) =>
+          activatePage(area.site, { token, username, minPasswordLength, problem }),
+        );
+      }
+    }),
+  ];
+}

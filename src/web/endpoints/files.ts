@@ -1,0 +1,22 @@
+import type { Endpoint } from '../../endpoints/endpoint.ts';
+import { Refusal } from '../../errors.ts';
+import type { WebArea } from '../area.ts';
+import { shownPage } from './page.ts';
+
+/** Addresses contain a hash of what is there, so that it never changes (RFC 8246). */
+const forGood = 'public, max-age=31536000, immutable';
+
+/** `<path>/assets/…`: what pages load. */
+export function createAssetFiles({ path, assets }: Pick<WebArea, 'path' | 'assets'>): Endpoint<'open'> {
+  return shownPage(`${path}/assets/{id}`, async ({ exchange }) => {
+    const asset = assets.find(exchange.path);
+    if (asset === undefined) throw new Refusal('not_found');
+    const { contentType: type, bytes } = asset;
+    return { status: 200, content: { type, bytes: Buffer.from(bytes) }, cacheControl: forGood };
+  });
+}
+
+/** `<path>/openapi.json`: the document of the API. */
+export function createDocumentFile(path: string, document: () => object): Endpoint<'open'> {
+  return shownPage(`${path}/openapi.json`, async () => ({ status: 200, body: document() }));
+}

@@ -1,0 +1,26 @@
+import type { Endpoint } from '../../endpoints/endpoint.ts';
+import type { Records } from '../../stores/records.ts';
+import type { WebArea } from '../area.ts';
+import type { BrowserSessions } from '../browser-sessions.ts';
+import { homePage } from '../pages/home.ts';
+import { pageReply, shownPage } from './page.ts';
+
+/** `<path>/`: who is signed in; others are led to the sign-in page. */
+export function createHome(options: {
+  readonly area: WebArea;
+  readonly sessions: BrowserSessions;
+  readonly records: Pick<Records, 'findUser'>;
+  /** Whether people may change their password here. */
+  readonly hasPasswordPage: boolean;
+}): Endpoint<'open'> {
+  const { area, sessions, records, hasPasswordPage } = options;
+  const { path, site } = area;
+  return shownPage(path, async ({ exchange }) => {
+    if (exchange.path === path) return { status: 308, headers: ['Location', `${path}/`] };
+    const principal = await sessions.current(exchange);
+    if (principal === null) return { status: 302, headers: ['Location', `${path}/sign-in`] };
+    const { userId, username, displayName } = principal;
+    const hasPassword = hasPasswordPage && (await records.findUser(userId))?.user.passwordHash !== null;
+    return pageReply(homePage(site, { username: username!, displayName, hasPassword, console: null }));
+  });
+}

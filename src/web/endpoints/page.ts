@@ -1,0 +1,51 @@
+import type { Call, Endpoint } from '../../endpoints/endpoint.ts';
+import { Refusal, ValidationError } from '../../errors.ts';
+import { assertNotForeignPage } from '../../http/foreign-page.ts';
+import { assertNoPrefetch } from '../../http/prefetch.ts';
+import { type Reply, refusalParts } from '../../http/reply.ts';
+import { htmlContent, type WebArea } from '../area.ts';
+import type { Problem } from '../pages/problem.ts';
+
+type Handle = Endpoint<'open'>['handle'];
+
+/** A page that is shown. */
+export function shownPage(path: string, handle: Handle): Endpoint<'open'> {
+  return { method: 'GET', path, guard: 'open', handle };
+}
+
+/** What a form of ours does: other sites' pages can't send it, and no browser does before its user has decided to. */
+export function formAction(area: WebArea, path: string, handle: Handle): Endpoint<'open'> {
+  return {
+    method: 'POST',
+    path,
+    guard: 'open',
+    async handle(call) {
+      assertNotForeignPage(call.exchange.head, area.isOwnOrigin);
+      assertNoPrefetch(call.exchange.head);
+      return handle(call);
+    },
+  };
+}
+
+/** The page of a form whose contents were refused, with the status and headers of the refusal; rethrows other errors. */
+export function refusedForm(
+  { site }: WebArea,
+  { exchange }: Call<'open'>,
+  error: unknown,
+  render: (problem: Problem) => string,
+): Reply {
+  if (!(error instanceof Refusal || error instanceof ValidationError)) throw error;
+  const { status, code, headers } = refusalParts(error, site.tenant, exchange.id, false);
+  exchange.outcome = code;
+  return { status, headers, content: htmlContent(render(problemOf(error))) };
+}
+
+function problemOf(error: Refusal | ValidationError): Problem {
+  if (error instanceof ValidationError) return error;
+  return { code: error.code, retryAfterSeconds: error.options.retryAfterSeconds };
+}
+
+/** A page as a reply. */
+export function pageReply(document: string, headers: readonly string[] = []): Reply {
+  return { status: 200, headers, content: htmlContent(document) };
+}

@@ -1,0 +1,64 @@
+import { Refusal, type ValidationError } from '../errors.ts';
+import type { Exchange } from '../http/exchange.ts';
+import { isNavigation } from '../http/navigation.ts';
+import type { InsteadOf, RefusalParts, Reply } from '../http/reply.ts';
+import { areaOf } from '../rules/own-areas.ts';
+import { areaFields, htmlContent } from './area.ts';
+import { errorPage } from './pages/error.ts';
+import { isReturnTo, signInPath } from './return-to.ts';
+import type { Site } from './site.ts';
+
+const readMethods: ReadonlySet<string> = new Set(['GET', 'HEAD']);
+
+/**
+ * What a browser gets in place of a refusal in JSON: where people look at the response a page or, if nobody is signed in, a
+ * redirection to the sign-in page. A 401 that stays JSON says where that page is.
+ */
+export function createRefusedNavigation(site: Site): InsteadOf {
+  const { path } = site;
+  const areas = [path];
+
+  return (exchange, refusal, parts) => {
+    const isForPeople = isNavigation(exchange.head);
+    const reads = readMethods.has(exchange.method);
+    if (parts.code === 'not_found' && exchange.path === '/' && exchange.route === '')
+      return isForPeople && reads ? redirection(`${path}/`) : null;
+    const isInArea = areaOf(exchange.path, areas) !== undefined;
+    if (!exchange.isOnBrowserRoute && !isInArea) return null;
+    if (!isForPeople) return parts.status === 401 ? withSignIn(parts, path) : null;
+    if (parts.code === 'not_authenticated' && exchange.isOnBrowserRoute && reads)
+      return redirection(signInPath(path, exchange.target, exchange.path));
+    const headers = isInArea ? parts.headers : [...parts.headers, ...areaFields];
+    return { status: parts.status, headers, content: htmlContent(pageOf(site, exchange, refusal, parts)) };
+  };
+}
+
+function pageOf(
+  site: Site,
+  exchange: Exchange,
+  refusal: Refusal | ValidationError,
+  parts: RefusalParts,
+): string {
+  const { status, code } = parts;
+  const { target, id: requestId } = exchange;
+  const isRepeatable = readMethods.has(exchange.method);
+  const about = refusal instanceof Refusal ? refusal.options : {};
+  return errorPage(site, {
+    status,
+    code,
+    requestId,
+    missingScopes: about.missingScopes,
+    retryAfterSeconds: about.retryAfterSeconds,
+    returnTo: isRepeatable && isReturnTo(target) ? target : null,
+    isRepeatable,
+    detail: 'detail' in parts.body && typeof parts.body.detail === 'string' ? parts.body.detail : '',
+  });
+}
+
+function redirection(location: string): Reply {
+  return { status: 302, headers: ['Location', location] };
+}
+
+function withSignIn(parts: RefusalParts, path: string): Reply {
+  return { ...parts, body: { ...parts.body, sign_in: `${path}/sign-in` } };
+}

@@ -1,0 +1,15 @@
+import { Refusal } from '../errors.ts';
+import type { Exchange } from '../http/exchange.ts';
+
+/**
+ * Refuses the script of a service worker (Service Workers §4.5) whose folder contains the pages at `path`: it could read what
+ * is typed there. Throws {@link Refusal} `cross_site`.
+ */
+export function createServiceWorkerGuard(path: string): (exchange: Exchange) => void {
+  const area = `${path}/`;
+  return ({ head, path: script }) => {
+    if (head.serviceWorker === '') return;
+    const folder = script.slice(0, script.lastIndexOf('/') + 1);
+    if (area.startsWith(folder)) throw new Refusal('cross_site');
+  };
+}

@@ -1,0 +1,57 @@
+import t from 'tap';
+import { loadGood, type Row, testRows } from './config-rows.ts';
+
+const rule = 'must be one to four segments of A-Z, a-z, 0-9, . _ ~ - such as /postern';
+const routes = (more: string) =>
+  `upstreams: { app: { url: builtin:echo } }\nroutes: [{ prefix: /app, upstream: app, ${more} }]\n`;
+
+const rows: Row[] = [
+  ['a path that is no path', 'web: { path: »postern }', `web.path: ${rule} (postern)`],
+  ['the whole host', 'web: { path: »/ }', `web.path: ${rule} (/)`],
+  ['a path of five segments', 'web: { path: »/a/b/c/d/e }', `web.path: ${rule} (/a/b/c/d/e)`],
+  ['a path with a slash at its end', 'web: { path: »/a/ }', `web.path: ${rule} (/a/)`],
+  ['a path with a dot segment', 'web: { path: »/a/.. }', `web.path: ${rule} (/a/..)`],
+  ['a path of the API', 'web: { path: »/api/x }', "web.path: can't be in /api or /.well-known (/api/x)"],
+  [
+    'a path that servers read as the API',
+    'web: { path: »/API }',
+    "web.path: can't be in /api or /.well-known (/API)",
+  ],
+  [
+    'a well-known path',
+    'web: { path: »/.well-known }',
+    "web.path: can't be in /api or /.well-known (/.well-known)",
+  ],
+  [
+    'a start page elsewhere',
+    'web: { home: »//evil.example }',
+    'web.home: must be a path of base_url, such as /app/ (//evil.example)',
+  ],
+  ['an unknown key', 'web: { »pasword: false }', 'web.pasword: unknown key: did you mean "password"?'],
+  [
+    'a route in the area',
+    'web: { path: /pages }\nupstreams: { app: { url: builtin:echo } }\nroutes: [{ prefix: »/pages/x, upstream: app }]',
+    'routes[0].prefix: is in /pages, which Postern serves itself (/pages/x)',
+  ],
+  ['a browser route without pages', routes('»browser: true'), 'routes[0].browser: requires web'],
+  [
+    'a browser route for keys alone',
+    `web: {}\n${routes('»browser: true, accept: api_key')}`,
+    'routes[0].browser: requires session in accept',
+  ],
+];
+
+testRows(rows);
+
+t.test('the defaults', async (t) => {
+  const { config } = loadGood(t, 'web: {}');
+  t.same(config.web, { path: '/postern', password: true, service_workers: 'refuse' });
+  t.equal(loadGood(t, '').config.web, undefined);
+});
+
+t.test('a logo is found beside the file', async (t) => {
+  const { config, folder } = loadGood(t, 'web: { logo: logo.svg }', {
+    'logo.svg': '<svg xmlns="http://www.w3.org/2000/svg"/>',
+  });
+  t.equal(config.web?.logo, `${folder}/logo.svg`);
+});

@@ -1,0 +1,36 @@
+import t from 'tap';
+import { createRefreshCookies } from '../../src/credentials/refresh-cookie.ts';
+import { createWebCookies } from '../../src/credentials/web-cookie.ts';
+
+const secret = Buffer.alloc(32, 7);
+const id = '01a20537-5a66-7275-9ef7-c2c0ca546a43';
+const codec = createWebCookies({ secret, tenant: 'acme', name: 'c_web' });
+
+t.test('a value is read back, again and again', (t) => {
+  const value = codec.write(id);
+  for (let count = 0; count < 3; count++) t.equal(codec.read(value), id);
+  t.end();
+});
+
+t.test('no other text is a value', (t) => {
+  const value = codec.write(id);
+  const [, mac = ''] = value.split('.');
+  const flipped = mac.startsWith('A') ? `B${mac.slice(1)}` : `A${mac.slice(1)}`;
+  const others = [
+    '',
+    id,
+    `${id}.`,
+    `${id}.${flipped}`,
+    `${id.toUpperCase()}.${mac}`,
+    `"${value}"`,
+    ` ${value}`,
+    `${value}=`,
+    `${id.slice(0, -1)}4.${mac}`,
+    createWebCookies({ secret, tenant: 'other', name: 'c_web' }).write(id),
+    createWebCookies({ secret, tenant: 'acme', name: 'd_web' }).write(id),
+    createWebCookies({ secret: Buffer.alloc(32, 8), tenant: 'acme', name: 'c_web' }).write(id),
+    createRefreshCookies({ secret, tenant: 'acme', name: 'c_web' }).write(id, 1),
+  ];
+  for (const other of others) t.equal(codec.read(other), undefined, other);
+  t.end();
+});
