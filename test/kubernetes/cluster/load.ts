@@ -17,13 +17,14 @@ export interface Load {
   stop(): Promise<void>;
 }
 
-export type LoadKind = 'GET kept' | 'POST kept' | 'GET new' | 'POST new';
+/** `slow`: as `kept`, with responses that come after a pod that was told to end has let no one in any more. */
+export type LoadKind = 'GET kept' | 'POST kept' | 'GET new' | 'POST new' | 'GET slow';
 
 /** How they ask. */
 export interface LoadOptions {
   readonly address: string;
   readonly apiKey: string;
-  /** Clients of each kind. */
+  /** Clients of each kind; of the slow ones there are more. */
   readonly clients: number;
   /** Between a response and the next request of a client. */
   readonly pauseMs: number;
@@ -31,28 +32,39 @@ export interface LoadOptions {
 
 const body = JSON.stringify({ item: 'x'.repeat(200) });
 const timeoutMs = 30_000;
+/** More than half of `config.shutdown.delay`, and up to more than it. */
+const slowMs = 4000;
+const slowClients = 12;
 
-/** Starts them: by GET and by POST, on connections that are kept and on new ones. */
+/** Starts them: by GET and by POST, on connections that are kept and on new ones, and for slow responses. */
 export function startLoad({ address, apiKey, clients, pauseMs }: LoadOptions): Load {
   const count = (): LoadCount => ({ sent: 0, lost: {} });
-  const kinds = { 'GET kept': count(), 'POST kept': count(), 'GET new': count(), 'POST new': count() };
+  const kinds: Record<LoadKind, LoadCount> = {
+    'GET kept': count(),
+    'POST kept': count(),
+    'GET new': count(),
+    'POST new': count(),
+    'GET slow': count(),
+  };
   let isStopped = false;
 
   async function ask(kind: LoadKind): Promise<void> {
     const [method = '', connections] = kind.split(' ');
-    const agent = connections === 'kept' && new Agent({ keepAlive: true, maxSockets: 1 });
+    const agent = connections !== 'new' && new Agent({ keepAlive: true, maxSockets: 1 });
     const counted = kinds[kind];
     while (!isStopped) {
-      const result = await send({ address, apiKey, method, agent });
+      const slow = connections === 'slow' ? `?slow=${slowMs + Math.floor(Math.random() * slowMs)}` : '';
+      const result = await send({ address, apiKey, method, agent, path: `/api/orders${slow}` });
       counted.sent++;
       if (result !== '200') counted.lost[result] = (counted.lost[result] ?? 0) + 1;
-      await sleep(pauseMs);
+      // At once after a slow response: its connection may just be being closed.
+      if (connections !== 'slow') await sleep(pauseMs);
     }
     if (agent) agent.destroy();
   }
 
   const running = (Object.keys(kinds) as LoadKind[]).flatMap((kind) =>
-    Array.from({ length: clients }, () => ask(kind)),
+    Array.from({ length: kind === 'GET slow' ? slowClients : clients }, () => ask(kind)),
   );
   return {
     kinds,
@@ -70,17 +82,18 @@ interface Sending {
   readonly address: string;
   readonly apiKey: string;
   readonly method: string;
+  readonly path: string;
   readonly agent: Agent | false;
 }
 
 /** The status of a response that was read whole, or how it failed. */
-function send({ address, apiKey, method, agent }: Sending): Promise<string> {
+function send({ address, apiKey, method, path, agent }: Sending): Promise<string> {
   return new Promise((resolve) => {
     const headers = { 'x-api-key': apiKey, 'content-type': 'application/json' };
     const sent = request({
       host: address,
       port: 80,
-      path: '/api/orders',
+      path,
       method,
       agent,
       headers,

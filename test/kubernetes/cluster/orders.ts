@@ -1,12 +1,27 @@
 import { registry } from '../node/folders.ts';
 
-/** The Service `orders` on port 9000 with its pods, as any that a gateway protects. */
-export function ordersService(replicas = 1): object[] {
+/** How it differs from one that speaks HTTP on port 9000. */
+export interface OrdersOptions {
+  readonly port?: number;
+  /** A Secret with a certificate, for HTTPS. */
+  readonly tlsSecret?: string;
+}
+
+const tlsFolder = '/run/tls';
+
+/** The Service `orders` with its pod, as any that a gateway protects. */
+export function ordersService({ port = 9000, tlsSecret }: OrdersOptions = {}): object[] {
   const labels = { app: 'orders' };
+  const volumes = tlsSecret === undefined ? [] : [{ name: 'tls', secret: { secretName: tlsSecret } }];
   const container = {
     name: 'orders',
     image: `${registry}/orders:1`,
-    readinessProbe: { tcpSocket: { port: 9000 }, periodSeconds: 2 },
+    env: [
+      { name: 'BIND', value: `0.0.0.0:${port}` },
+      ...(tlsSecret === undefined ? [] : [{ name: 'TLS', value: tlsFolder }]),
+    ],
+    volumeMounts: volumes.map(({ name }) => ({ name, mountPath: tlsFolder })),
+    readinessProbe: { tcpSocket: { port }, periodSeconds: 2 },
     lifecycle: { preStop: { sleep: { seconds: 5 } } },
     securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } },
     resources: { requests: { cpu: '20m', memory: '32Mi' } },
@@ -15,19 +30,20 @@ export function ordersService(replicas = 1): object[] {
     automountServiceAccountToken: false,
     securityContext: { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } },
     containers: [container],
+    volumes,
   };
   return [
     {
       apiVersion: 'apps/v1',
       kind: 'Deployment',
       metadata: { name: 'orders' },
-      spec: { replicas, selector: { matchLabels: labels }, template: { metadata: { labels }, spec: pod } },
+      spec: { replicas: 1, selector: { matchLabels: labels }, template: { metadata: { labels }, spec: pod } },
     },
     {
       apiVersion: 'v1',
       kind: 'Service',
       metadata: { name: 'orders' },
-      spec: { selector: labels, ports: [{ port: 9000 }] },
+      spec: { selector: labels, ports: [{ port }] },
     },
   ];
 }

@@ -61,14 +61,19 @@ async function change(namespace: string, values: object): Promise<void> {
 }
 
 /** Activates the administrator; gives an access token of theirs, a refresh cookie, and a key for `orders:read`. */
-export async function openUp({ namespace, workload, api }: Release) {
-  const inPostern = ['exec', '--namespace', namespace, workload, '--container=postern', '--'];
-  const token = (await kubectl(...inPostern, 'postern', 'bootstrap-token')).trim();
-  const activated = await api.activate('admin', password, token);
+export async function openUp(release: Release) {
+  const { api } = release;
+  const activated = await api.activate('admin', password, await bootstrapTokenOf(release));
   if (activated.status !== 201) throw new Error(activated.text);
   const { accessToken, cookie } = await api.signIn('admin', password);
   const { id, key } = await api.mintKey(accessToken, { label: 'load', scopes: ['orders:read'] });
   return { accessToken, cookie, id: id as string, key: key as string };
+}
+
+/** The token that activates the administrator. */
+export async function bootstrapTokenOf({ namespace, workload }: Release): Promise<string> {
+  const inPostern = ['exec', '--namespace', namespace, workload, '--container=postern', '--'];
+  return (await kubectl(...inPostern, 'postern', 'bootstrap-token')).trim();
 }
 
 /** Replicas on those stores, in front of `orders`; `config` are further keys of the configuration. */

@@ -1,13 +1,23 @@
 // The service that Postern protects: it says what it got, after `?slow=<ms>`, and finishes what it has begun at SIGTERM.
-import { unlinkSync } from 'node:fs';
-import { createServer } from 'node:http';
+// BIND is an address with its port, or a path; TLS the folder of a certificate.
+import { readFileSync, unlinkSync } from 'node:fs';
+import http from 'node:http';
+import https from 'node:https';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-const server = createServer(async (request, response) => {
+const { TLS } = process.env;
+const read = (name) => readFileSync(`${TLS}/${name}`);
+const tls = TLS && { cert: read('tls.crt'), key: read('tls.key') };
+
+let isEnding = false;
+
+async function respond(request, response) {
   let bytes = 0;
   for await (const piece of request) bytes += piece.length;
   const slow = /[?&]slow=(\d+)/.exec(request.url);
   if (slow) await sleep(Number(slow[1]));
+  // Or the connection would keep it from ending.
+  if (isEnding) response.setHeader('connection', 'close');
   const { 'x-auth-username': username, 'x-auth-tenant': tenant } = request.headers;
   const seen = {
     method: request.method,
@@ -18,7 +28,9 @@ const server = createServer(async (request, response) => {
     pod: process.env.HOSTNAME,
   };
   response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(seen));
-});
+}
+
+const server = tls ? https.createServer(tls, respond) : http.createServer(respond);
 // Longer than Postern keeps a connection without a request.
 server.keepAliveTimeout = 75_000;
 
@@ -33,6 +45,7 @@ if (bind.startsWith('/')) {
   server.listen(Number(port), host);
 }
 process.on('SIGTERM', () => {
+  isEnding = true;
   server.close(() => process.exit(0));
   server.closeIdleConnections();
 });
