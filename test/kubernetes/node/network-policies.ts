@@ -1,29 +1,58 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import type { Api } from './api.ts';
 import { isSelected, rulesOf } from './policy-rules.ts';
 
-/** Enforces NetworkPolicies by iptables. What the node itself sends to a pod is let through, as everywhere. */
+const run = promisify(execFile);
+const entrance = ['FORWARD', '-j', 'POLICIES'];
+
+/**
+ * Enforces NetworkPolicies by iptables. What the node itself sends to a pod is let through, as everywhere. It never blocks
+ * this process, which answers for names, too.
+ */
 export function enforceNetworkPolicies(api: Api): void {
   let last = '';
-  let isPlanned = false;
-  const soon = () => {
-    if (isPlanned) return;
-    isPlanned = true;
-    setTimeout(() => {
-      isPlanned = false;
+  let isBusy = false;
+  let isStale = false;
+  async function enforce(): Promise<void> {
+    isBusy = true;
+    while (isStale) {
+      isStale = false;
+      // Changes come together.
+      await sleep(50);
       const table = tableOf(policies.items(), pods.items(), namespaces.items());
-      if (table === last) return;
-      execFileSync('iptables-restore', ['--noflush'], { input: table });
-      const isHooked =
-        spawnSync('iptables', ['-C', 'FORWARD', '-j', 'POLICIES'], { stdio: 'ignore' }).status === 0;
-      if (!isHooked) execFileSync('iptables', ['-I', 'FORWARD', '1', '-j', 'POLICIES']);
-      last = table;
-    }, 50);
+      if (table === last) continue;
+      try {
+        await load(table);
+        last = table;
+      } catch (error) {
+        process.stderr.write(`NetworkPolicies: ${error}\n`);
+        isStale = true;
+      }
+    }
+    isBusy = false;
+  }
+  const soon = () => {
+    isStale = true;
+    if (!isBusy) void enforce();
   };
   const policies = api.watch('/apis/networking.k8s.io/v1/networkpolicies', soon);
   const pods = api.watch('/api/v1/pods', soon);
   const namespaces = api.watch('/api/v1/namespaces', soon);
+}
+
+/** Waits for the lock on the table, which the proxy takes, too. */
+async function load(table: string): Promise<void> {
+  const restoring = run('iptables-restore', ['--wait', '--noflush']);
+  restoring.child.stdin!.end(table);
+  await restoring;
+  const isHooked = await run('iptables', ['--wait', '-C', ...entrance]).then(
+    () => true,
+    () => false,
+  );
+  if (!isHooked) await run('iptables', ['--wait', '-I', ...entrance]);
 }
 
 /** A chain for each pod and direction that a policy is about, from which only what is admitted returns. */
