@@ -17,10 +17,14 @@ export function returnToOf(query: string): string | null {
 /** Where a sign-in leads: to `returnTo`, unless it is none of ours to lead to or another own path than a page. */
 export function destination({ path, home, isOwnPath }: WebArea, returnTo: string | null): string {
   if (returnTo === null || !isReturnTo(returnTo)) return home;
-  const [target = ''] = returnTo.split('?', 1);
-  const isPage = areaOf(target, [path]) !== undefined;
-  return isPage || !laxReadings(target).some(isOwnPath) ? returnTo : home;
+  // As a browser will read it: without dot segments, and in ASCII.
+  const { pathname, search, hash } = new URL(returnTo, anyOrigin);
+  if (pathname.startsWith('//')) return home;
+  const isPage = areaOf(pathname, [path]) !== undefined;
+  return isPage || !laxReadings(pathname).some(isOwnPath) ? pathname + search + hash : home;
 }
+
+const anyOrigin = 'https://a.example';
 
 /** The address of the sign-in page, which leads back to `target`, or if that can't be led back to, to its path alone. */
 export function signInPath(webPath: string, target: string, targetPath: string): string {

@@ -39,6 +39,11 @@ t.test('where a sign-in leads', async (t) => {
     ['/api/logout', '/app/start'],
     ['/api/login/idp/start', '/app/start'],
     ['/API/Admin/users', '/app/start'],
+    ['/app/../api/logout', '/app/start'],
+    ['/app/%2e%2e/api/logout', '/app/start'],
+    ['/app/./x/../y', '/app/y'],
+    ['/app/caf\u00e9 \u2603#top', '/app/caf%C3%A9%20%E2%98%83#top'],
+    ['/.//evil.example', '/app/start'],
     ['/api/store', '/api/store'],
     [`/${'x'.repeat(3_000)}`, '/app/start'],
   ];
