@@ -13,7 +13,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { homedir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join, relative, resolve } from 'node:path';
 import { makeBaseFolder } from '../../image/base-image.ts';
 import { cacheFolder, imagesFolder, registry } from './folders.ts';
 import { pauseImage } from './worker.ts';
@@ -151,6 +151,6 @@ function emptyFolder(name: string): string {
 function hashOf(files: readonly string[], more = ''): string {
   const hash = createHash('sha256').update(more);
   for (const file of [...files].sort())
-    if (statSync(file).isFile()) hash.update(`\0${file}\0`).update(readFileSync(file));
+    if (statSync(file).isFile()) hash.update(`\0${relative('.', file)}\0`).update(readFileSync(file));
   return hash.digest('hex').slice(0, 16);
 }
