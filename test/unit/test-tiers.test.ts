@@ -64,3 +64,10 @@ t.test('only tests in test/stores and the tiers around it start Redis or Postgre
     .filter((file) => servers.some((server) => reachableFrom(file).has(`test/support/${server}`)));
   t.strictSame(misplaced, []);
 });
+
+t.test('only tests in test/clients start a browser', async (t) => {
+  const misplaced = tests.filter(
+    (file) => folderOf(file) !== 'clients' && reachableFrom(file).has('test/support/browser.ts'),
+  );
+  t.strictSame(misplaced, []);
+});
