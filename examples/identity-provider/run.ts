@@ -12,7 +12,7 @@ const file = process.argv[2] ?? join(import.meta.dirname, 'postern.yaml');
 const { config, problems = [] } = loadConfig(file, process.env);
 if (config === undefined) throw new Error(problems.map((problem) => formatProblem(file, problem)).join('\n'));
 
-const { issuer, redirect_uri: redirectUri } = config.identity_providers.idp!;
+const { issuer, redirect_uri: redirectUri = '' } = config.identity_providers.idp!;
 const gatewayAddress = `http://${config.listen.host}:${config.listen.port}`;
 const invitation = `
 The provider is ${issuer}, the gateway ${gatewayAddress}.

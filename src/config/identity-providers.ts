@@ -67,9 +67,11 @@ const provider = z.strictObject({
     .enum(['id_token', 'code'])
     .prefault('id_token')
     .describe('What the provider returns to the front end: the assertion itself or a code for it.'),
-  redirect_uri: text(webUrlRule({ query: true })).describe(
-    'Page of the front end that the provider returns to.',
-  ),
+  redirect_uri: text(webUrlRule({ query: true }))
+    .optional()
+    .describe(
+      'Page of the front end that the provider returns to; if omitted, which needs web, only Postern’s own pages lead to the provider.',
+    ),
   scopes: z
     .array(text((value) => (/\s/.test(value) ? 'must be one scope' : undefined)))
     .refine((list) => list.includes('openid'), { error: 'must include openid' })
@@ -94,6 +96,10 @@ const provider = z.strictObject({
     .min(1, 'must not be empty')
     .prefault(['RS256', 'PS256', 'ES256', 'EdDSA'])
     .describe('Signature algorithms of assertions; asymmetric ones only.'),
+  end_session: z
+    .boolean()
+    .default(false)
+    .describe('Signing out on Postern’s own pages goes on at the provider; needs web.'),
   start_lifetime: timeout({ min: '1s' }).prefault('10m').describe('Maximum time from start to exchange.'),
   parameters: mapByName(anyName, 'must be a parameter’s name', z.string(), { reserved: reservedParameters })
     .prefault({})

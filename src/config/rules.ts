@@ -2,6 +2,7 @@ import { cookieRules } from './cookie-rules.ts';
 import { identityHeaderRules } from './identity-header-rules.ts';
 import { managedRules } from './managed-rules.ts';
 import type { Finding } from './problems.ts';
+import { providerRules } from './provider-rules.ts';
 import { routeRules } from './route-rules.ts';
 import { applyRules, type JudgedConfig, type Rule } from './rule.ts';
 import { scopeRules } from './scope-rules.ts';
@@ -39,6 +40,7 @@ const rules: readonly Rule[] = [
   ...scopeRules,
   ...managedRules,
   ...routeRules,
+  ...providerRules,
   ...identityHeaderRules,
 ];
 

@@ -39,7 +39,7 @@ export function createLogout(options: {
       if (ids.size === 0) throw new Refusal('not_authenticated');
       assertNoPrefetch(exchange.head);
       let any = principal !== null;
-      for (const id of ids) any = (await endSession(exchange, id, principal)) || any;
+      for (const id of ids) any = (await endSession(exchange, id, principal)) !== undefined || any;
       if (!any) throw new Refusal('not_authenticated');
       return { status: 200, headers: forgetting };
     },

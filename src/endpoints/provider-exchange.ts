@@ -48,6 +48,10 @@ export function createProviderExchange(options: ProviderExchangeOptions): readon
   const signIn = new ProviderSignIn(options);
   const { provider } = options;
   const secret = secretFields;
+  const respond = async (exchange: Exchange, read: ReadFields) => {
+    const { reply, start } = await signIn.signIn(exchange, await readPresented(provider, read));
+    return completed(options, exchange, reply, start);
+  };
   return [
     {
       method: 'GET',
@@ -55,8 +59,7 @@ export function createProviderExchange(options: ProviderExchangeOptions): readon
       guard: 'open',
       oauth: true,
       noHead: true,
-      handle: ({ exchange }) =>
-        signIn.respond(exchange, (schema) => readQuery(exchange.query, schema, { secret })),
+      handle: ({ exchange }) => respond(exchange, (schema) => readQuery(exchange.query, schema, { secret })),
     },
     {
       method: 'POST',
@@ -67,28 +70,54 @@ export function createProviderExchange(options: ProviderExchangeOptions): readon
         const { head } = exchange;
         // Login CSRF: a foreign page must not sign a browser in to another account, or use up its start.
         assertNotForeignPage(head, options.isKnownOrigin);
-        return signIn.respond(exchange, (schema) => readForm(body, head.contentType, schema, { secret }));
+        return respond(exchange, (schema) => readForm(body, head.contentType, schema, { secret }));
       },
     },
   ];
 }
 
-/** Sign-in through one provider, once the front end has what the provider returned. */
-class ProviderSignIn {
+/** Adds `return_to` of the start, and clears the start's cookie. */
+function completed(
+  { cookies }: Pick<ProviderExchangeOptions, 'cookies'>,
+  { head }: Exchange,
+  reply: LoginReply,
+  start: SignInStart | null,
+): Reply {
+  if (start === null) return reply;
+  const { returnTo } = start;
+  return {
+    ...reply,
+    headers: [...(reply.headers ?? []), ...cookies.clear(head.cookie, start)],
+    body: returnTo === null ? reply.body : { ...reply.body, return_to: returnTo },
+  };
+}
+
+/** A new session by a provider. */
+export interface SignedInByProvider extends SignedIn {
+  /** Null: the provider sent the browser here by itself. */
+  readonly start: SignInStart | null;
+}
+
+/** Sign-in through one provider, once a page has what the provider returned. */
+export class ProviderSignIn {
   readonly #options: ProviderExchangeOptions;
 
   constructor(options: ProviderExchangeOptions) {
     this.#options = options;
   }
 
-  async respond(exchange: Exchange, read: ReadFields): Promise<Reply> {
+  /**
+   * A new session for whom the provider says it is. Rejects as `IdentityProvider.redeem` does, and with
+   * `user_not_provisioned`.
+   */
+  async signIn(exchange: Exchange, presented: Presented): Promise<SignedInByProvider> {
     const { provider, recentUse, now } = this.#options;
-    const identity = await this.#redeem(exchange, await readPresented(provider, read));
+    const identity = await this.#redeem(exchange, presented);
     const found = await this.#requireAccount(exchange, identity);
-    const { session, reply } = await this.#startSession(exchange, found, identity);
-    await keepSignInLine(this.#options, exchange, session, provider.name);
-    recentUse.noteLogin(session.userId, now());
-    return this.#completed(exchange, reply, identity.start);
+    const signedIn = await this.#startSession(exchange, found, identity);
+    await keepSignInLine(this.#options, exchange, signedIn.session, provider.name);
+    recentUse.noteLogin(signedIn.session.userId, now());
+    return { ...signedIn, start: identity.start };
   }
 
   async #redeem(exchange: Exchange, presented: Presented): Promise<VerifiedIdentity> {
@@ -152,17 +181,6 @@ class ProviderSignIn {
     return {
       provider: { issuer, subject, sid },
       sealIdToken: sealIdToken && ((sessionId) => sealIdToken(sessionId, idToken)),
-    };
-  }
-
-  /** Adds `return_to` of the start, and clears the start's cookie. */
-  #completed({ head }: Exchange, reply: LoginReply, start: SignInStart | null): Reply {
-    if (start === null) return reply;
-    const { returnTo } = start;
-    return {
-      ...reply,
-      headers: [...(reply.headers ?? []), ...this.#options.cookies.clear(head.cookie, start)],
-      body: returnTo === null ? reply.body : { ...reply.body, return_to: returnTo },
     };
   }
 

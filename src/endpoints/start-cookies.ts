@@ -23,11 +23,14 @@ export interface StartCookies {
 const maxStarts = 8;
 const label = /_[\w-]{6}$/;
 
-/** Creates them with the attributes of the refresh cookie; they are never sent to another host. */
-export function createStartCookies({ name, secure, sameSite }: CookieAttributes): StartCookies {
+/** Creates them with the attributes of the refresh cookie but its path; they are never sent to another host. */
+export function createStartCookies(
+  { name, secure, sameSite }: Pick<CookieAttributes, 'name' | 'secure' | 'sameSite'>,
+  wantedPath = '/api/login',
+): StartCookies {
   const prefix = startCookiePrefix(name);
   // Browsers drop a __Host- cookie with another path (draft-ietf-httpbis-rfc6265bis §4.1.3.2).
-  const path = /^__host-/i.test(name) ? '/' : '/api/login';
+  const path = /^__host-/i.test(name) ? '/' : wantedPath;
 
   function header(of: string, value: string, maxAgeSeconds: number): string[] {
     return [

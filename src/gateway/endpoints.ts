@@ -13,6 +13,7 @@ import type { ProviderEndpoints, SignInParts } from './identity-providers.ts';
 import { type ComposedSignIns, composeSignIns } from './sign-ins.ts';
 import type { Stores } from './stores.ts';
 import { tokenEndpoints } from './token-endpoints.ts';
+import type { WebEndpointParts } from './web-endpoints.ts';
 
 /** Everything that Postern serves itself. */
 export interface OwnEndpoints {
@@ -41,7 +42,7 @@ export async function composeEndpoints(config: Config, parts: EndpointParts): Pr
     ...selfEndpoints(config, signIns),
     createJwks(parts.tokens),
   ];
-  const pages = await composePages(config, signIns, api);
+  const pages = await composePages(config, { ...signIns, providers: providers.onPages }, api);
   return {
     routes: createOwnRoutes([...api, ...pages], config.endpoints, config.web?.path),
     passwordHashes: passwords.load,
@@ -61,7 +62,7 @@ function selfEndpoints(config: Config, parts: Composed): AnyEndpoint[] {
 /** The pages for people are loaded only where they are configured. */
 async function composePages(
   config: Config,
-  parts: Composed,
+  parts: Composed & Pick<WebEndpointParts, 'providers'>,
   api: readonly AnyEndpoint[],
 ): Promise<readonly AnyEndpoint[]> {
   const { web, cookie, cookies, times } = parts;
@@ -80,7 +81,8 @@ async function composePages(
 
 /** Sign-in through providers is loaded only where some are configured. */
 async function composeProviders(config: Config, parts: SignInParts): Promise<ProviderEndpoints> {
-  if (Object.keys(config.identity_providers).length === 0) return { endpoints: [], async close() {} };
+  if (Object.keys(config.identity_providers).length === 0)
+    return { endpoints: [], onPages: [], async close() {} };
   const { composeIdentityProviders } = await import('./identity-providers.ts');
   return composeIdentityProviders(config, parts);
 }

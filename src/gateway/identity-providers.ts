@@ -1,22 +1,29 @@
 import { randomBytes } from 'node:crypto';
-import type { Config } from '../config/schema.ts';
+import type { Config, IdentityProviderConfig } from '../config/schema.ts';
 import type { RecentUse } from '../credentials/recent-use.ts';
+import { createIdTokenSeals, type IdTokenSeals } from '../credentials/sealed-id-token.ts';
 import type { Audit } from '../endpoints/audit.ts';
 import { createBackChannelLogout } from '../endpoints/back-channel-logout.ts';
 import type { ChangeAudit } from '../endpoints/change-audit.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
 import { createProviderAccounts } from '../endpoints/provider-accounts.ts';
-import { createProviderExchange } from '../endpoints/provider-exchange.ts';
+import {
+  createProviderExchange,
+  type ProviderExchangeOptions,
+  ProviderSignIn,
+} from '../endpoints/provider-exchange.ts';
 import { createProviderStart } from '../endpoints/provider-start.ts';
 import type { SignIn } from '../endpoints/sign-in.ts';
-import { createStartCookies } from '../endpoints/start-cookies.ts';
+import { createStartCookies, type StartCookies } from '../endpoints/start-cookies.ts';
 import type { CookieAttributes } from '../http/cookies.ts';
 import type { IsKnownOrigin } from '../http/foreign-page.ts';
-import { createIdentityProvider } from '../identity-providers/identity-provider.ts';
-import { createProviderNetwork } from '../identity-providers/provider-network.ts';
-import { createSignInStarts } from '../identity-providers/sign-in-start.ts';
+import type { ProviderSettings } from '../identity-providers/authorization-url.ts';
+import { createIdentityProvider, type IdentityProvider } from '../identity-providers/identity-provider.ts';
+import { createProviderNetwork, type ProviderNetwork } from '../identity-providers/provider-network.ts';
+import { createSignInStarts, type SignInStarts } from '../identity-providers/sign-in-start.ts';
 import type { Log } from '../log/log.ts';
 import type { Tracing } from '../tracing/tracing.ts';
+import type { PageProvider } from '../web/page-provider.ts';
 import { traceNetwork } from './spans.ts';
 import type { Stores } from './stores.ts';
 
@@ -40,6 +47,8 @@ export interface SignInParts {
 /** The endpoints of every identity provider. */
 export interface ProviderEndpoints {
   readonly endpoints: readonly Endpoint<'open'>[];
+  /** Those that Postern's own pages lead to; none without `web`. */
+  readonly onPages: readonly PageProvider[];
   /** Ends every call to a provider. */
   close(): Promise<void>;
 }
@@ -51,49 +60,112 @@ export async function composeIdentityProviders(
   config: Config,
   parts: SignInParts,
 ): Promise<ProviderEndpoints> {
-  const { stores, signIn, isKnownOrigin, recentUse, audit, changeAudit, log, tracing, now } = parts;
-  const { records, sessions, singleUse } = stores;
-  const starts = createSignInStarts({
-    secret: await records.secret('sign_in', randomBytes(secretBytes)),
-  });
-  const cookies = createStartCookies(parts.cookie);
-  const providers = Object.entries(config.identity_providers).map(([name, settings]) => {
-    const network = traceNetwork(createProviderNetwork(), tracing);
-    const provider = createIdentityProvider({ name, settings, network, starts, singleUse, now, log });
-    return { name, settings, network, provider };
-  });
+  const secret = await parts.stores.records.secret('sign_in', randomBytes(secretBytes));
+  const starts = createSignInStarts({ secret });
+  const seals = createIdTokenSeals({ secret, tenant: config.tenant });
+  const providers = Object.entries(config.identity_providers).map(
+    ([name, settings]) => new ComposedProvider({ name, settings, config, starts, seals, parts }),
+  );
   return {
-    endpoints: providers.flatMap(({ name, settings, provider }) => [
-      createProviderStart({ provider, cookies, now }),
-      createBackChannelLogout({
-        provider,
-        sessions,
-        records,
-        audit,
-        onSessionEnded: parts.onCredentialEnded,
-      }),
-      ...createProviderExchange({
-        provider,
-        accounts: createProviderAccounts({
-          provider: name,
-          accounts: settings.accounts,
-          records,
-          now,
-          log,
-        }),
-        cookies,
-        isKnownOrigin,
-        isHttps: config.base_url.startsWith('https:'),
-        signIn,
-        recentUse,
-        records,
-        audit,
-        changeAudit,
-        now,
-      }),
-    ]),
+    endpoints: providers.flatMap((provider) => provider.endpoints()),
+    onPages: config.web === undefined ? [] : providers.map((provider) => provider.onPages(config.web!.path)),
     async close() {
       await Promise.all(providers.map(({ network }) => network.close()));
     },
   };
+}
+
+/** What one provider is built from. */
+interface ProviderParts {
+  readonly name: string;
+  readonly settings: IdentityProviderConfig;
+  readonly config: Config;
+  readonly starts: SignInStarts;
+  readonly seals: IdTokenSeals;
+  readonly parts: SignInParts;
+}
+
+/** One provider, for the front end's sign-ins and for those of Postern's own pages. */
+class ComposedProvider {
+  readonly network: ProviderNetwork;
+  readonly #options: ProviderParts;
+  readonly #provider: IdentityProvider;
+
+  constructor(options: ProviderParts) {
+    this.#options = options;
+    this.network = traceNetwork(createProviderNetwork(), options.parts.tracing);
+    // Where it has no page of its own, it is only told of sign-outs.
+    this.#provider = this.#create({ redirect_uri: '', ...options.settings });
+  }
+
+  endpoints(): readonly Endpoint<'open'>[] {
+    const { settings, parts } = this.#options;
+    const { sessions, records } = parts.stores;
+    const provider = this.#provider;
+    const onSessionEnded = parts.onCredentialEnded;
+    const logout = createBackChannelLogout({ ...parts, provider, sessions, records, onSessionEnded });
+    if (settings.redirect_uri === undefined) return [logout];
+    const cookies = createStartCookies(parts.cookie);
+    return [
+      createProviderStart({ provider, cookies, now: parts.now }),
+      ...createProviderExchange(this.#signInOptions(provider, cookies)),
+      logout,
+    ];
+  }
+
+  /** Sign-in on Postern's own pages, below `path`: always by code (RFC 9700 §2.1.2). */
+  onPages(path: string): PageProvider {
+    const { name, settings, config, seals, parts } = this.#options;
+    const provider = this.#create(
+      {
+        ...settings,
+        response: 'code',
+        redirect_uri: `${config.base_url}${path}/callback/${name}`,
+        parameters: { ...settings.parameters, response_mode: 'query' },
+      },
+      `pages ${name}`,
+    );
+    const secure = config.base_url.startsWith('https:');
+    const cookies = createStartCookies({ ...parts.cookie, secure, sameSite: 'lax' }, `${path}/callback`);
+    const sealIdToken = settings.end_session ? seals.seal : undefined;
+    return {
+      name,
+      label: name,
+      provider,
+      signIn: new ProviderSignIn({ ...this.#signInOptions(provider, cookies), sealIdToken }),
+      cookies,
+      endSession: settings.end_session
+        ? { open: seals.open, url: (asked) => provider.endSessionUrl(asked) }
+        : null,
+      offersCode: () => this.#provider.offersCode(),
+    };
+  }
+
+  #create(settings: ProviderSettings, startsAs?: string): IdentityProvider {
+    const { name, starts, parts } = this.#options;
+    const { singleUse } = parts.stores;
+    const { network } = this;
+    return createIdentityProvider({
+      ...parts,
+      name,
+      settings,
+      network,
+      starts,
+      singleUse,
+      ...(startsAs && { startsAs }),
+    });
+  }
+
+  #signInOptions(provider: IdentityProvider, cookies: StartCookies): ProviderExchangeOptions {
+    const { name, settings, config, parts } = this.#options;
+    const { records } = parts.stores;
+    const accounts = createProviderAccounts({
+      ...parts,
+      provider: name,
+      accounts: settings.accounts,
+      records,
+    });
+    const isHttps = config.base_url.startsWith('https:');
+    return { ...parts, provider, accounts, cookies, isHttps, records };
+  }
 }

@@ -1,6 +1,8 @@
+import { randomBytes } from 'node:crypto';
 import type { Config } from '../config/schema.ts';
 import type { AnyEndpoint, Endpoint } from '../endpoints/endpoint.ts';
 import type { PasswordSignIn } from '../endpoints/login.ts';
+import type { Log } from '../log/log.ts';
 import type { Records } from '../stores/records.ts';
 import type { WebArea } from '../web/area.ts';
 import { BrowserSessions, type BrowserSessionsOptions } from '../web/browser-sessions.ts';
@@ -9,8 +11,12 @@ import { createAssetFiles, createDocumentFile } from '../web/endpoints/files.ts'
 import { createHome } from '../web/endpoints/home.ts';
 import { createInvitationPage } from '../web/endpoints/invitation.ts';
 import { createPasswordPage } from '../web/endpoints/own-password.ts';
+import { createProviderPages } from '../web/endpoints/provider.ts';
 import { createSignInPage } from '../web/endpoints/sign-in.ts';
+import { createRenderSignIn } from '../web/endpoints/sign-in-form.ts';
 import { createSignOut } from '../web/endpoints/sign-out.ts';
+import { createOfferedProviders } from '../web/offered-providers.ts';
+import type { PageProvider } from '../web/page-provider.ts';
 
 /** What the pages for people share with the API. */
 export interface WebEndpointParts extends BrowserSessionsOptions {
@@ -20,15 +26,20 @@ export interface WebEndpointParts extends BrowserSessionsOptions {
   /** The endpoints of the API, which the forms call. */
   readonly api: readonly AnyEndpoint[];
   readonly document: () => object;
+  readonly providers: readonly PageProvider[];
+  readonly log: Pick<Log, 'warn'>;
 }
 
 /** The endpoints of `web`, as far as what they call is Postern's. */
 export function webEndpoints(config: Config, parts: WebEndpointParts): readonly Endpoint<'open'>[] {
-  const { area, records, api, document } = parts;
+  const { area, records, api, document, providers } = parts;
   const sessions = new BrowserSessions(parts);
   const login = config.web?.password === false ? null : parts.login;
   const minPasswordLength = config.passwords.min_length;
-  const common = { ...parts, sessions, login, minPasswordLength };
+  const offered = createOfferedProviders(providers, parts.log);
+  const renderSignIn = createRenderSignIn(area, login !== null, offered);
+  const common = { ...parts, sessions, login, minPasswordLength, offered, renderSignIn };
+  const newState = () => randomBytes(16).toString('base64url');
   const called = <E extends AnyEndpoint>(method: E['method'], path: string) =>
     api.find((endpoint) => endpoint.method === method && endpoint.path === path) as E | undefined;
   const activate = called<Endpoint<'open'>>('POST', '/api/bootstrap/activate');
@@ -36,8 +47,9 @@ export function webEndpoints(config: Config, parts: WebEndpointParts): readonly 
   const change = called<Endpoint<'session'>>('PUT', '/api/self/password');
   return [
     createHome({ area, sessions, records, hasPasswordPage: change !== undefined }),
-    ...createSignInPage({ ...common, providers: [] }),
-    ...createSignOut(area, sessions),
+    ...createSignInPage(common),
+    ...providers.flatMap((provider) => createProviderPages(provider, common)),
+    ...createSignOut({ ...common, baseUrl: config.base_url, newState }),
     ...(activate === undefined ? [] : createActivationPage({ ...common, activate })),
     ...(redeem === undefined ? [] : createInvitationPage({ ...common, redeem })),
     ...(change === undefined ? [] : createPasswordPage({ ...common, change })),

@@ -2,12 +2,15 @@ import { createHash } from 'node:crypto';
 import type { IdentityProviderConfig } from '../config/schema.ts';
 import type { SignInStart } from './sign-in-start.ts';
 
+/** A provider's configuration, with the page that this use of it returns to. */
+export type ProviderSettings = IdentityProviderConfig & { readonly redirect_uri: string };
+
 /** What the URL is built from. */
 export interface AuthorizationRequest {
   /** `authorization_endpoint` of discovery; it may have a query. */
   readonly endpoint: string;
   readonly settings: Pick<
-    IdentityProviderConfig,
+    ProviderSettings,
     'client_id' | 'redirect_uri' | 'response' | 'scopes' | 'parameters'
   >;
   readonly start: Pick<SignInStart, 'ticket' | 'companion' | 'codeVerifier'>;

@@ -1,6 +1,6 @@
 import * as oauth from 'oauth4webapi';
-import type { IdentityProviderConfig } from '../config/schema.ts';
 import { Refusal } from '../errors.ts';
+import type { ProviderSettings } from './authorization-url.ts';
 import type { CachedDocument } from './cached-document.ts';
 import type { ProviderMetadata } from './discovery.ts';
 import { parseJsonObject } from './json-object.ts';
@@ -18,7 +18,7 @@ export type CodeExchange = (code: string, start: SignInStart) => Promise<string>
 
 /** What the exchange is created from. */
 export interface CodeExchangeOptions {
-  readonly settings: Pick<IdentityProviderConfig, 'issuer' | 'client_id' | 'client_secret' | 'redirect_uri'>;
+  readonly settings: Pick<ProviderSettings, 'issuer' | 'client_id' | 'client_secret' | 'redirect_uri'>;
   readonly discovery: Pick<CachedDocument<ProviderMetadata>, 'get'>;
   readonly network: Pick<ProviderNetwork, 'fetch'>;
 }

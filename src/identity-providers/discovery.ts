@@ -49,6 +49,14 @@ export function createDiscovery(options: DiscoveryOptions): CachedDocument<Provi
   return createCachedDocument({ load, now, onFailure });
 }
 
+/** Whether the provider can return codes, as far as it says so (Discovery §3). */
+export function canReturnCodes({
+  token_endpoint,
+  response_types_supported = ['code'],
+}: ProviderMetadata): boolean {
+  return token_endpoint !== undefined && response_types_supported.includes('code');
+}
+
 /** https, unless issuer and endpoint are on loopback, as in development. */
 function isEndpoint(value: unknown, issuer: string): boolean {
   const url = typeof value === 'string' ? URL.parse(value) : null;
@@ -58,16 +66,21 @@ function isEndpoint(value: unknown, issuer: string): boolean {
 }
 
 function asMetadata(document: JsonObject): ProviderMetadata {
-  const methods = document.token_endpoint_auth_methods_supported;
+  const { end_session_endpoint: end } = document;
   return {
     issuer: document.issuer as string,
     authorization_endpoint: document.authorization_endpoint as string,
     jwks_uri: document.jwks_uri as string,
     token_endpoint: document.token_endpoint as string | undefined,
-    token_endpoint_auth_methods_supported: Array.isArray(methods)
-      ? methods.filter((method) => typeof method === 'string')
-      : undefined,
+    token_endpoint_auth_methods_supported: textsIn(document.token_endpoint_auth_methods_supported),
+    response_types_supported: textsIn(document.response_types_supported),
+    // Nobody has to go there.
+    end_session_endpoint: isEndpoint(end, String(document.issuer)) ? (end as string) : undefined,
     authorization_response_iss_parameter_supported:
       document.authorization_response_iss_parameter_supported === true,
   };
+}
+
+function textsIn(list: unknown): string[] | undefined {
+  return Array.isArray(list) ? list.filter((item) => typeof item === 'string') : undefined;
 }

@@ -1,15 +1,15 @@
-import type { IdentityProviderConfig } from '../config/schema.ts';
 import { Refusal } from '../errors.ts';
 import type { Log } from '../log/log.ts';
 import type { SessionsOfProvider } from '../stores/sessions.ts';
 import type { SingleUse } from '../stores/single-use.ts';
 import { within } from '../stores/timeout.ts';
 import { type VerifiedAssertion, verifyAssertion } from './assertion.ts';
-import { authorizationUrl } from './authorization-url.ts';
+import { authorizationUrl, type ProviderSettings } from './authorization-url.ts';
 import type { CachedDocument } from './cached-document.ts';
 import { type Granted, grantsOf, type Profile, profileOf } from './claims.ts';
 import { type CodeExchange, createCodeExchange } from './code-exchange.ts';
-import { createDiscovery, type ProviderMetadata } from './discovery.ts';
+import { canReturnCodes, createDiscovery, type ProviderMetadata } from './discovery.ts';
+import { type EndSessionParameters, endSessionUrl } from './end-session-url.ts';
 import { refusedLogout, verifyLogoutToken } from './logout-token.ts';
 import { createProviderKeys, type ProviderKeys } from './provider-keys.ts';
 import { type ProviderNetwork, ProviderUnavailable } from './provider-network.ts';
@@ -63,6 +63,12 @@ export interface IdentityProvider {
    * missing), `provider_unavailable`, `store_unavailable`, `overloaded`.
    */
   redeem(presented: Presented, sender: Sender): Promise<VerifiedIdentity>;
+  /** Whether it can return codes, as far as it says so; true while it can't be asked. */
+  offersCode(): Promise<boolean>;
+  /**
+   * Where a browser signs out at the provider (RP-Initiated Logout §2); null if it can't, or the provider can't be asked.
+   */
+  endSessionUrl(parameters: EndSessionParameters): Promise<string | null>;
   /**
    * Has `end` end the sessions that a logout token of the provider means, once. If `end` rejects, so does this, and the
    * token can be sent again.
@@ -75,7 +81,9 @@ export interface IdentityProvider {
 /** What a provider is created from. */
 export interface IdentityProviderOptions {
   readonly name: string;
-  readonly settings: IdentityProviderConfig;
+  /** Whose sign-ins its starts begin: the start of another can't be redeemed here. Default: `name`. */
+  readonly startsAs?: string;
+  readonly settings: ProviderSettings;
   /** The provider's own; closed by its creator. */
   readonly network: ProviderNetwork;
   readonly starts: SignInStarts;
@@ -103,6 +111,7 @@ class OpenIdProvider implements IdentityProvider {
   readonly name: string;
   readonly response: 'id_token' | 'code';
   readonly #options: IdentityProviderOptions;
+  readonly #startsAs: string;
   readonly #discovery: CachedDocument<ProviderMetadata>;
   readonly #keys: ProviderKeys;
   readonly #exchangeCode: CodeExchange;
@@ -111,6 +120,7 @@ class OpenIdProvider implements IdentityProvider {
     const { name, settings, network, now } = options;
     const { issuer, response } = settings;
     this.name = name;
+    this.#startsAs = options.startsAs ?? name;
     this.response = response;
     this.#options = options;
     const onFailure = (error: unknown) => this.#logFailure(error);
@@ -123,7 +133,7 @@ class OpenIdProvider implements IdentityProvider {
     const { settings, starts, now } = this.#options;
     const { authorization_endpoint: endpoint } = await this.#discovery.get();
     const expires = now() + settings.start_lifetime;
-    const start = starts.begin({ provider: this.name, returnTo, expires });
+    const start = starts.begin({ provider: this.#startsAs, returnTo, expires });
     return { url: authorizationUrl({ endpoint, settings, start }), start };
   }
 
@@ -132,6 +142,19 @@ class OpenIdProvider implements IdentityProvider {
     if (this.response === 'id_token') return false;
     const metadata = await this.#discovery.get();
     return metadata.authorization_response_iss_parameter_supported === true;
+  }
+
+  async offersCode(): Promise<boolean> {
+    const metadata = await this.#discovery.get().catch(() => undefined);
+    return metadata === undefined || canReturnCodes(metadata);
+  }
+
+  async endSessionUrl(parameters: EndSessionParameters): Promise<string | null> {
+    const metadata = await this.#discovery.get().catch(() => undefined);
+    const endpoint = metadata?.end_session_endpoint;
+    return endpoint === undefined
+      ? null
+      : endSessionUrl(endpoint, this.#options.settings.client_id, parameters);
   }
 
   redeem(presented: Presented, sender: Sender): Promise<VerifiedIdentity> {
@@ -220,7 +243,7 @@ class OpenIdProvider implements IdentityProvider {
   }
 
   #requireOpen(start: SignInStart): void {
-    if (start.provider !== this.name || this.#options.now() >= start.expires)
+    if (start.provider !== this.#startsAs || this.#options.now() >= start.expires)
       throw refusal('start expired or of another provider');
   }
 

@@ -44,13 +44,22 @@ export class BrowserSessions {
     return { status: 303, headers: ['Location', location, 'Set-Cookie', cookie] };
   }
 
-  /** Ends every session that this browser has a cookie of; gives the headers by which it forgets them. */
-  async end(exchange: Exchange): Promise<readonly string[]> {
-    const { refresh, endSession, forgetting } = this.#options;
+  /** Headers by which this browser forgets its sessions, names and values in turn. */
+  get forgetting(): readonly string[] {
+    return this.#options.forgetting;
+  }
+
+  /** Ends every session that this browser has a cookie of; gives those that were alive. */
+  async end(exchange: Exchange): Promise<readonly Session[]> {
+    const { refresh, endSession } = this.#options;
     const presented = refresh.cookies.validOf(cookieValues(exchange.head.cookie, refresh.name));
     const ids = new Set([...this.#sessionsOf(exchange), ...presented.map(({ sessionId }) => sessionId)]);
-    for (const id of ids) await endSession(exchange, id, null);
-    return forgetting;
+    const ended: Session[] = [];
+    for (const id of ids) {
+      const session = await endSession(exchange, id, null);
+      if (session !== undefined) ended.push(session);
+    }
+    return ended;
   }
 
   #sessionsOf({ head }: Exchange): readonly string[] {

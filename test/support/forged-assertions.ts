@@ -1,6 +1,6 @@
 import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import { identityProviders } from '../../src/config/identity-providers.ts';
-import type { IdentityProviderConfig } from '../../src/config/schema.ts';
+import type { ProviderSettings } from '../../src/identity-providers/authorization-url.ts';
 
 /** The issuer of the assertions below. */
 export const issuer = 'https://login.example.com';
@@ -47,14 +47,14 @@ export const claims = {
 };
 
 /** A provider as configured, with the defaults of the schema. */
-export function settingsOf(changes: object = {}): IdentityProviderConfig {
+export function settingsOf(changes: object = {}): ProviderSettings {
   const written = {
     issuer,
     client_id: 'postern',
     redirect_uri: 'https://acme.example.com/signed-in',
     ...changes,
   };
-  return identityProviders.parse({ idp: written }).idp!;
+  return { ...identityProviders.parse({ idp: written }).idp!, redirect_uri: written.redirect_uri };
 }
 
 /** A public key as its JWKS lists it. */

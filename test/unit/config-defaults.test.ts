@@ -136,6 +136,7 @@ identity_providers: { idp: { issuer: https://i.example, client_id: a, redirect_u
       unsolicited: false,
       leeway: 60_000,
       algorithms: ['RS256', 'PS256', 'ES256', 'EdDSA'],
+      end_session: false,
       start_lifetime: 600_000,
       parameters: {},
       require: {},

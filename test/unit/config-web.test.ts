@@ -39,6 +39,16 @@ const rows: Row[] = [
     `web: {}\n${routes('»browser: true, accept: api_key')}`,
     'routes[0].browser: requires session in accept',
   ],
+  [
+    'a provider that nothing leads back from',
+    'identity_providers: { staff: »{ issuer: "https://login.example.com", client_id: postern } }',
+    'identity_providers.staff.redirect_uri: is required without web',
+  ],
+  [
+    'a sign-out at the provider without pages',
+    'identity_providers: { staff: { issuer: "https://login.example.com", client_id: postern, redirect_uri: "https://a.example/in", »end_session: true } }',
+    'identity_providers.staff.end_session: requires web',
+  ],
 ];
 
 testRows(rows);

@@ -23,13 +23,20 @@ async function setUp(t: Test, response: 'id_token' | 'code' = 'code') {
 
 t.test('the document of the issuer is read', async (t) => {
   const { provider, discovery } = await setUp(t);
-  publish(provider, [], { token_endpoint_auth_methods_supported: ['client_secret_post', 1], unknown: 1 });
+  publish(provider, [], {
+    token_endpoint_auth_methods_supported: ['client_secret_post', 1],
+    response_types_supported: ['code'],
+    end_session_endpoint: `${provider.origin}/end`,
+    unknown: 1,
+  });
   t.strictSame(await discovery.get(), {
     issuer: provider.origin,
     authorization_endpoint: `${provider.origin}/auth`,
     jwks_uri: `${provider.origin}/jwks`,
     token_endpoint: `${provider.origin}/token`,
     token_endpoint_auth_methods_supported: ['client_secret_post'],
+    response_types_supported: ['code'],
+    end_session_endpoint: `${provider.origin}/end`,
     authorization_response_iss_parameter_supported: false,
   });
 });
@@ -119,4 +126,10 @@ t.test('a document with another issuer does not replace the valid one', async (t
   clock.now += 3_600_000;
   t.equal((await discovery.get()).issuer, provider.origin);
   t.match(failures, [{ options: { cause: 'discovery: another issuer' } }]);
+});
+
+t.test('an end of sessions elsewhere than https is left out: nobody has to go there', async (t) => {
+  const { provider, discovery } = await setUp(t);
+  publish(provider, [], { end_session_endpoint: 'http://elsewhere.example/end' });
+  t.equal((await discovery.get()).end_session_endpoint, undefined);
 });

@@ -28,16 +28,16 @@ export function formAction(area: WebArea, path: string, handle: Handle): Endpoin
 }
 
 /** The page of a form whose contents were refused, with the status and headers of the refusal; rethrows other errors. */
-export function refusedForm(
+export async function refusedForm(
   { site }: WebArea,
   { exchange }: Call<'open'>,
   error: unknown,
-  render: (problem: Problem) => string,
-): Reply {
+  render: (problem: Problem) => string | Promise<string>,
+): Promise<Reply> {
   if (!(error instanceof Refusal || error instanceof ValidationError)) throw error;
   const { status, code, headers } = refusalParts(error, site.tenant, exchange.id, false);
   exchange.outcome = code;
-  return { status, headers, content: htmlContent(render(problemOf(error))) };
+  return { status, headers, content: htmlContent(await render(problemOf(error))) };
 }
 
 function problemOf(error: Refusal | ValidationError): Problem {

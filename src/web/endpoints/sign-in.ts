@@ -5,9 +5,9 @@ import { readForm } from '../../input/form-body.ts';
 import type { WebArea } from '../area.ts';
 import type { BrowserSessions } from '../browser-sessions.ts';
 import type { Provider } from '../components/provider-link.ts';
-import { signInPage } from '../pages/sign-in.ts';
 import { destination, returnToOf } from '../return-to.ts';
 import { formAction, pageReply, refusedForm, shownPage } from './page.ts';
+import type { RenderSignIn } from './sign-in-form.ts';
 
 const form = z.object({
   username: z.string().meta({ minLength: 1 }),
@@ -27,24 +27,24 @@ export interface SignInPageOptions {
   readonly sessions: BrowserSessions;
   /** Null: `web.password` is false. */
   readonly login: PasswordSignIn | null;
-  /** Those that can be led to from here. */
-  readonly providers: readonly Provider[];
+  readonly renderSignIn: RenderSignIn;
+  /** The providers that can be led to. */
+  readonly offered: () => Promise<readonly Provider[]>;
 }
 
 /** `<path>/sign-in`: the page, and sign-in by password. */
 export function createSignInPage(options: SignInPageOptions): readonly Endpoint<'open'>[] {
-  const { area, sessions, login, providers } = options;
+  const { area, sessions, login, renderSignIn, offered } = options;
   const path = `${area.path}/sign-in`;
-  const common = { password: login !== null, providers };
 
   const page = shownPage(path, async ({ exchange }) => {
     const returnTo = returnToOf(exchange.query);
     const isSignedIn = (await sessions.current(exchange)) !== null;
-    const [only] = providers;
     if (isSignedIn) return { status: 303, headers: ['Location', destination(area, returnTo)] };
-    if (login === null && only !== undefined && providers.length === 1)
+    const [only, ...others] = login === null ? await offered() : [];
+    if (only !== undefined && others.length === 0)
       return { status: 303, headers: ['Location', providerPath(path, only, returnTo)] };
-    return pageReply(signInPage(area.site, { ...common, returnTo, problem: null }));
+    return pageReply(await renderSignIn({ returnTo, problem: null }));
   });
   if (login === null) return [page];
 
@@ -62,9 +62,7 @@ export function createSignInPage(options: SignInPageOptions): readonly Endpoint<
       return await sessions.begin(exchange, session, destination(area, returnTo ?? null));
     } catch (error) {
       const { username, return_to: returnTo = null } = readForm(body, contentType, shownAgain);
-      return refusedForm(area, call, error, (problem) =>
-        signInPage(area.site, { ...common, returnTo, problem, ...(username !== undefined && { username }) }),
-      );
+      return refusedForm(area, call, error, (problem) => renderSignIn({ returnTo, username, problem }));
     }
   });
   return [page, post];

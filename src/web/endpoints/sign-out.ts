@@ -1,17 +1,53 @@
 import type { Endpoint } from '../../endpoints/endpoint.ts';
-import type { WebArea } from '../area.ts';
+import type { Session } from '../../stores/sessions.ts';
+import { htmlContent, type WebArea } from '../area.ts';
 import type { BrowserSessions } from '../browser-sessions.ts';
-import { signedOutPage } from '../pages/signed-out.ts';
+import { endSessionUrlOf, type PageProvider } from '../page-provider.ts';
+import { endSessionPage, signedOutPage } from '../pages/signed-out.ts';
 import { formAction, pageReply, shownPage } from './page.ts';
 
-/** `<path>/sign-out` and `<path>/signed-out`: ends what this browser is signed in to. */
-export function createSignOut(area: WebArea, sessions: BrowserSessions): readonly Endpoint<'open'>[] {
+/** What signing out needs. */
+export interface SignOutOptions {
+  readonly area: WebArea;
+  readonly sessions: BrowserSessions;
+  readonly providers: readonly PageProvider[];
+  readonly baseUrl: string;
+  /** A new text that nobody can guess. */
+  readonly newState: () => string;
+}
+
+/** `<path>/sign-out` and `<path>/signed-out`: ends what this browser is signed in to, here first and then at the provider. */
+export function createSignOut(options: SignOutOptions): readonly Endpoint<'open'>[] {
+  const { area, sessions, providers } = options;
   const signedOut = `${area.path}/signed-out`;
+  const providerOf = ({ method }: Session) => providers.find(({ name }) => name === method);
+
   return [
     formAction(area, `${area.path}/sign-out`, async ({ exchange }) => {
-      const forgetting = await sessions.end(exchange);
-      return { status: 303, headers: ['Location', signedOut, ...forgetting] };
+      const ended = await sessions.end(exchange);
+      const { forgetting } = sessions;
+      const [first] = ended.flatMap((session) => {
+        const provider = providerOf(session);
+        return provider === undefined ? [] : [{ session, provider }];
+      });
+      if (first === undefined) return { status: 303, headers: ['Location', signedOut, ...forgetting] };
+      const { session, provider } = first;
+      const back = `${options.baseUrl}${signedOut}`;
+      const url = await endSessionUrlOf(provider, session, back, options.newState());
+      if (url === null)
+        return {
+          status: 303,
+          headers: ['Location', `${signedOut}?provider=${provider.name}`, ...forgetting],
+        };
+      // A form's redirection to another origin is forbidden by the policy of our pages.
+      const headers = ['Refresh', `0; url=${url}`, ...forgetting];
+      const content = htmlContent(endSessionPage(area.site, { provider: provider.label, url }));
+      return { status: 200, headers, content };
     }),
-    shownPage(signedOut, async () => pageReply(signedOutPage(area.site, { stillSignedInAt: null }))),
+    shownPage(signedOut, async ({ exchange }) => {
+      const name = new URLSearchParams(exchange.query).get('provider');
+      const stillSignedInAt = providers.find((provider) => provider.name === name)?.label ?? null;
+      return pageReply(signedOutPage(area.site, { stillSignedInAt }));
+    }),
   ];
 }

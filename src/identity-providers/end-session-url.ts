@@ -1,0 +1,24 @@
+/** What is sent along to where a browser signs out at the provider. */
+export interface EndSessionParameters {
+  readonly idToken: string;
+  /** Where the provider leads the browser back to. */
+  readonly redirectUri: string;
+  readonly state: string;
+}
+
+/** The URL at which a browser signs out at the provider (RP-Initiated Logout §2); `endpoint` may have a query. */
+export function endSessionUrl(
+  endpoint: string,
+  clientId: string,
+  { idToken, redirectUri, state }: EndSessionParameters,
+): string {
+  const url = new URL(endpoint);
+  const query = {
+    id_token_hint: idToken,
+    client_id: clientId,
+    post_logout_redirect_uri: redirectUri,
+    state,
+  };
+  for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
+  return url.href;
+}

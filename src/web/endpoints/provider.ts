@@ -1,0 +1,74 @@
+import { z } from 'zod';
+import type { Endpoint } from '../../endpoints/endpoint.ts';
+import { readPresented } from '../../endpoints/provider-exchange-fields.ts';
+import { Refusal, ValidationError } from '../../errors.ts';
+import { assertNoPrefetch } from '../../http/prefetch.ts';
+import { readQuery } from '../../input/query.ts';
+import type { WebArea } from '../area.ts';
+import type { BrowserSessions } from '../browser-sessions.ts';
+import type { PageProvider } from '../page-provider.ts';
+import { destination, returnToOf } from '../return-to.ts';
+import { refusedForm, shownPage } from './page.ts';
+import type { RenderSignIn } from './sign-in-form.ts';
+
+/** What leading to providers and back needs. */
+export interface ProviderPagesOptions {
+  readonly area: WebArea;
+  readonly sessions: BrowserSessions;
+  readonly renderSignIn: RenderSignIn;
+  readonly now: () => number;
+}
+
+const failure = z.object({ error: z.string().optional() });
+
+/** `<path>/sign-in/{provider}` and `<path>/callback/{provider}`: to the provider, and back with a code. */
+export function createProviderPages(
+  { name, provider, signIn, cookies }: PageProvider,
+  { area, sessions, renderSignIn, now }: ProviderPagesOptions,
+): readonly Endpoint<'open'>[] {
+  const start = shownPage(`${area.path}/sign-in/${name}`, async (call) => {
+    const { head, query } = call.exchange;
+    assertNoPrefetch(head);
+    const returnTo = returnToOf(query);
+    try {
+      const { url, start } = await provider.start({ returnTo });
+      return { status: 302, headers: ['Location', url, ...cookies.set(head.cookie, start, now())] };
+    } catch (error) {
+      return refusedForm(area, call, error, (problem) => renderSignIn({ returnTo, problem }));
+    }
+  });
+
+  const callback = shownPage(`${area.path}/callback/${name}`, async (call) => {
+    const { exchange } = call;
+    assertNoPrefetch(exchange.head);
+    try {
+      const presented = await presentedIn(provider, exchange.query);
+      const { session, start } = await signIn.signIn(exchange, presented);
+      const reply = await sessions.begin(exchange, session, destination(area, start?.returnTo ?? null));
+      const clearing = start === null ? [] : cookies.clear(exchange.head.cookie, start);
+      return { ...reply, headers: [...(reply.headers ?? []), ...clearing] };
+    } catch (error) {
+      // Whoever goes back to here, or reloads it, has a state that is used.
+      if (isUnknown(error) && (await sessions.current(exchange)) !== null)
+        return { status: 303, headers: ['Location', area.home] };
+      return refusedForm(area, call, error, (problem) => renderSignIn({ returnTo: null, problem }));
+    }
+  });
+  return [start, callback];
+}
+
+/** What the provider returned; refuses `invalid_assertion` for an error of its own, and for what isn't a response. */
+async function presentedIn(provider: PageProvider['provider'], query: string) {
+  try {
+    if (readQuery(query, failure).error !== undefined)
+      throw new Refusal('invalid_assertion', { cause: 'an error of the provider' });
+    return await readPresented(provider, (schema) => readQuery(query, schema));
+  } catch (error) {
+    if (error instanceof ValidationError) throw new Refusal('invalid_assertion', { cause: 'no response' });
+    throw error;
+  }
+}
+
+function isUnknown(error: unknown): boolean {
+  return error instanceof Refusal && error.code === 'invalid_assertion';
+}

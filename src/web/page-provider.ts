@@ -1,0 +1,35 @@
+import type { IdTokenSeals } from '../credentials/sealed-id-token.ts';
+import type { ProviderSignIn } from '../endpoints/provider-exchange.ts';
+import type { StartCookies } from '../endpoints/start-cookies.ts';
+import type { EndSessionParameters } from '../identity-providers/end-session-url.ts';
+import type { IdentityProvider } from '../identity-providers/identity-provider.ts';
+import type { Session } from '../stores/sessions.ts';
+
+/** An identity provider that the sign-in page leads to. */
+export interface PageProvider {
+  /** Its name in the configuration. */
+  readonly name: string;
+  /** What people call it. */
+  readonly label: string;
+  readonly provider: Pick<IdentityProvider, 'start' | 'response' | 'requiresIssuer'>;
+  readonly signIn: ProviderSignIn;
+  readonly cookies: StartCookies;
+  /** As {@link IdentityProvider.offersCode}. */
+  readonly offersCode: () => Promise<boolean>;
+  /** How signing out goes on at the provider; null: it doesn't. */
+  readonly endSession: {
+    readonly open: IdTokenSeals['open'];
+    readonly url: (parameters: EndSessionParameters) => Promise<string | null>;
+  } | null;
+}
+
+/** Where the browser signs out at the provider that a session began at; null: nowhere. */
+export async function endSessionUrlOf(
+  { endSession }: PageProvider,
+  { id, sealedIdToken }: Session,
+  redirectUri: string,
+  state: string,
+): Promise<string | null> {
+  const idToken = sealedIdToken === null ? undefined : endSession?.open(id, sealedIdToken);
+  return idToken === undefined ? null : endSession!.url({ idToken, redirectUri, state });
+}

@@ -1,0 +1,187 @@
+import t, { type Test } from 'tap';
+import { es256, claims as exampleClaims, forge, header, jwkOf } from '../support/forged-assertions.ts';
+import { json, publish, type StubProvider, startStubProvider } from '../support/stub-provider.ts';
+import { cookieNamed, forgets, navigation, startWebGateway, webCookieName } from '../support/web.ts';
+
+/** Headers of a browser that comes back from a provider. */
+const fromProvider = { ...navigation, 'sec-fetch-site': 'cross-site' };
+
+async function start(
+  t: Test,
+  more: { readonly provider?: object; readonly web?: object; readonly discovery?: object } = {},
+) {
+  const stub = await startStubProvider(t);
+  publish(stub, [jwkOf(es256)], { end_session_endpoint: `${stub.origin}/end?theme=dark`, ...more.discovery });
+  const gateway = await startWebGateway(t, {
+    web: more.web ?? {},
+    identity_providers: { staff: { issuer: stub.origin, client_id: 'postern', ...more.provider } },
+  });
+  const { api, open } = gateway;
+
+  /** Leads to the provider; the callback to which it would lead back, and the cookie of this start. */
+  const leave = async (returnTo?: string) => {
+    const query = returnTo === undefined ? '' : `?return_to=${encodeURIComponent(returnTo)}`;
+    const left = await open(`/postern/sign-in/staff${query}`);
+    const url = new URL(left.headers.location ?? '');
+    const { state = '', nonce = '' } = Object.fromEntries(url.searchParams);
+    giveTokens(stub, nonce);
+    const cookie = left.setCookies[0]?.split(';', 1)[0] ?? '';
+    return { left, url, cookie, path: `/postern/callback/staff?code=c1&state=${state}` };
+  };
+  const comeBack = (path: string, cookie?: string) =>
+    api.send({ path, headers: fromProvider, ...(cookie !== undefined && { cookie }) });
+  return { ...gateway, stub, leave, comeBack };
+}
+
+/** What the provider's token endpoint answers from now on. */
+function giveTokens(stub: StubProvider, nonce: string): void {
+  const iat = Math.floor(Date.now() / 1000);
+  const claims = { ...exampleClaims, iss: stub.origin, aud: 'postern', iat, exp: iat + 300, nonce };
+  stub.responses.set(
+    '/token',
+    json({ access_token: 'a', token_type: 'Bearer', id_token: forge(header, claims) }),
+  );
+}
+
+t.test('people sign in at a provider, and are led to where they wanted to be', async (t) => {
+  const { open, leave, comeBack, stub } = await start(t);
+  t.match(
+    (await open('/postern/sign-in?return_to=%2Fapp%2Fx')).text,
+    'href="/postern/sign-in/staff?return_to=%2Fapp%2Fx"',
+  );
+  const { left, url, cookie, path } = await leave('/app/x');
+  t.equal(left.status, 302);
+  t.equal(`${url.origin}${url.pathname}`, `${stub.origin}/auth`);
+  t.match(Object.fromEntries(url.searchParams), {
+    response_type: 'code',
+    response_mode: 'query',
+    redirect_uri: 'https://acme.example.com/postern/callback/staff',
+    code_challenge_method: 'S256',
+  });
+  t.match(
+    left.setCookies[0],
+    /^service_refresh_cookie_login_\w+=[^;]+; Max-Age=600; Path=\/postern\/callback; HttpOnly; Secure; SameSite=Lax$/,
+  );
+  const back = await comeBack(path, cookie);
+  t.match(back, { status: 303, headers: { location: '/app/x' } });
+  t.ok(forgets(back, cookie.split('=', 1)[0]!), 'the start is over');
+  const session = cookieNamed(back, webCookieName)!;
+  t.equal((await open('/app/x', session)).status, 200);
+  const again = await comeBack(path, `${cookie}; ${session}`);
+  t.match(again, { status: 303, headers: { location: '/postern/' } }, 'back again, signed in');
+  t.match(await comeBack(path, cookie), { status: 401, text: /did not work or took too long/ }, 'and not');
+});
+
+t.test('whatever comes back wrong is one text', async (t) => {
+  const { comeBack, leave, signIn } = await start(t);
+  const { path, cookie } = await leave();
+  const rows: readonly [sentence: string, path: string, cookie?: string][] = [
+    ['another browser', path],
+    ['an error of the provider', '/postern/callback/staff?error=access_denied&state=x', cookie],
+    ['a state that is none', '/postern/callback/staff?code=c&state=nonsense', cookie],
+    ['nothing', '/postern/callback/staff', cookie],
+    ['two codes', `${path}&code=c2`, cookie],
+  ];
+  const texts = new Set<string>();
+  for (const [sentence, target, held] of rows) {
+    const response = await comeBack(target, held);
+    t.match(response, { status: 401, setCookies: [] }, sentence);
+    texts.add(response.text);
+  }
+  t.equal(texts.size, 1);
+  const session = await signIn();
+  t.match(await comeBack('/postern/callback/staff?error=x', session), {
+    status: 303,
+    headers: { location: '/postern/' },
+  });
+});
+
+t.test('a start of the pages is none of the API, and the reverse', async (t) => {
+  const { api, leave, comeBack, stub } = await start(t, {
+    provider: { response: 'code', redirect_uri: 'https://acme.example.com/in' },
+  });
+  const { path, cookie } = await leave();
+  const exchanged = await api.send({
+    path: path.replace('/postern/callback/staff', '/api/login/staff/exchange'),
+    cookie,
+  });
+  t.match(exchanged, { status: 401, json: { code: 'invalid_assertion' } });
+  const begun = await api.send({ path: '/api/login/staff/start' });
+  const { state, nonce } = Object.fromEntries(new URL(begun.json.url).searchParams);
+  giveTokens(stub, nonce!);
+  const held = begun.setCookies[0]!.split(';', 1)[0]!;
+  t.equal((await comeBack(`/postern/callback/staff?code=c&state=${state}`, held)).status, 401);
+});
+
+t.test('without a page of the front end the API has no sign-in there', async (t) => {
+  const { api } = await start(t);
+  t.equal((await api.send({ path: '/api/login/staff/start' })).status, 404);
+  const form = { logout_token: 'nonsense' };
+  const path = '/api/login/staff/back-channel-logout';
+  t.equal((await api.send({ method: 'POST', path, form })).status, 400, 'but sign-outs are told');
+});
+
+t.test('with one provider and no passwords the page leads there at once', async (t) => {
+  const { open, signIn } = await start(t, { web: { password: false } });
+  t.match(await open('/postern/sign-in?return_to=%2Fapp'), {
+    status: 303,
+    headers: { location: '/postern/sign-in/staff?return_to=%2Fapp' },
+  });
+  t.equal((await open('/postern/signed-out')).status, 200, 'but not after a sign-out');
+  await t.rejects(signIn());
+});
+
+t.test('a provider without codes has no link', async (t) => {
+  const { open, logLines } = await start(t, { discovery: { response_types_supported: ['id_token'] } });
+  for (let count = 0; count < 2; count++) t.notMatch((await open('/postern/sign-in')).text, 'sign-in/staff');
+  t.equal(logLines().filter(({ msg }) => /no link to a provider/.test(String(msg))).length, 1);
+});
+
+t.test('a provider that is away', async (t) => {
+  const { open, stub } = await start(t);
+  stub.responses.set('/.well-known/openid-configuration', (_request, response) => response.destroy());
+  const left = await open('/postern/sign-in/staff');
+  t.match(left, { status: 503, text: /can(?:'|&#39;)t be reached/, headers: { 'retry-after': /\d/ } });
+  t.equal((await open('/postern/sign-in')).status, 200);
+});
+
+t.test('no browser goes there before its user decided to', async (t) => {
+  const { api } = await start(t);
+  for (const path of ['/postern/sign-in/staff', '/postern/callback/staff?code=c&state=s'])
+    t.equal((await api.send({ path, headers: { ...navigation, 'sec-purpose': 'prefetch' } })).status, 403);
+});
+
+t.test('signing out goes on at the provider', async (t) => {
+  const { submit, leave, comeBack, open, stub, baseUrl } = {
+    ...(await start(t, { provider: { end_session: true } })),
+    baseUrl: 'https://acme.example.com',
+  };
+  const { path, cookie } = await leave();
+  const session = cookieNamed(await comeBack(path, cookie), webCookieName)!;
+  const signedOut = await submit('/postern/sign-out', {}, session);
+  t.equal(signedOut.status, 200);
+  t.ok(forgets(signedOut, webCookieName));
+  const [, address = ''] = /^0; url=(.*)$/.exec(signedOut.headers.refresh ?? '') ?? [];
+  const url = new URL(address);
+  t.equal(`${url.origin}${url.pathname}`, `${stub.origin}/end`);
+  const { id_token_hint: hint, state, ...others } = Object.fromEntries(url.searchParams);
+  t.same(others, {
+    theme: 'dark',
+    client_id: 'postern',
+    post_logout_redirect_uri: `${baseUrl}/postern/signed-out`,
+  });
+  t.match(hint, /^[\w-]+\.[\w-]+\.[\w-]+$/);
+  t.match(state, /^[\w-]{22}$/);
+  t.match(signedOut.text, /Sign out at staff/);
+  t.equal((await open('/app', session)).status, 302, 'here it has ended');
+});
+
+t.test('without end_session people are told where they may still be signed in', async (t) => {
+  const { submit, leave, comeBack, open } = await start(t);
+  const { path, cookie } = await leave();
+  const session = cookieNamed(await comeBack(path, cookie), webCookieName)!;
+  const signedOut = await submit('/postern/sign-out', {}, session);
+  t.match(signedOut, { status: 303, headers: { location: '/postern/signed-out?provider=staff' } });
+  t.match((await open('/postern/signed-out?provider=staff')).text, /still be signed in at staff/);
+  t.notMatch((await open('/postern/signed-out?provider=evil')).text, 'evil');
+});
