@@ -8,7 +8,7 @@ const someoneTakesTheResponse: Rule = (
   if (web !== undefined || isWritten(['web'])) return;
   for (const [name, provider] of Object.entries(providers)) {
     if (!isWritten(['identity_providers', name, 'redirect_uri']))
-      report(['identity_providers', name, 'redirect_uri'], 'is required without web');
+      report(['identity_providers', name, 'redirect_uri'], 'is required', 'key');
     if (provider?.end_session === true)
       report(['identity_providers', name, 'end_session'], 'requires web', 'key');
   }

@@ -118,8 +118,8 @@ const providersAndUpstreams: Row[] = [
   [
     'a provider in capitals, and what is wrong below it',
     `identity_providers: { »»IdP: { issuer: »i.example, client_id: a } }`,
-    'identity_providers.IdP.redirect_uri: is required',
     'identity_providers.IdP: must be a name of 1 to 32 of a-z, 0-9 and -',
+    'identity_providers.IdP.redirect_uri: is required',
     'identity_providers.IdP.issuer: must be an http:// or https:// URL without user, query and fragment (i.example)',
   ],
   [

@@ -41,8 +41,8 @@ const rows: Row[] = [
   ],
   [
     'a provider that nothing leads back from',
-    'identity_providers: { staff: »{ issuer: "https://login.example.com", client_id: postern } }',
-    'identity_providers.staff.redirect_uri: is required without web',
+    'identity_providers: { »staff: { issuer: "https://login.example.com", client_id: postern } }',
+    'identity_providers.staff.redirect_uri: is required',
   ],
   [
     'a sign-out at the provider without pages',
