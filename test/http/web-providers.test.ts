@@ -60,7 +60,7 @@ t.test('people sign in at a provider, and are led to where they wanted to be', a
   });
   t.match(
     left.setCookies[0],
-    /^service_refresh_cookie_login_\w+=[^;]+; Max-Age=600; Path=\/postern\/callback; HttpOnly; Secure; SameSite=Lax$/,
+    /^service_refresh_cookie_login_[\w-]+=[^;]+; Max-Age=600; Path=\/postern\/callback; HttpOnly; Secure; SameSite=Lax$/,
   );
   const back = await comeBack(path, cookie);
   t.match(back, { status: 303, headers: { location: '/app/x' } });
