@@ -2,6 +2,7 @@ import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { createSecureContext } from 'node:tls';
+import { logoFormat, logoRules } from '../rules/logo-image.ts';
 import { reasonOf, type Surroundings } from './outside-values.ts';
 import type { Finding, Path } from './problems.ts';
 import type { JudgedConfig } from './rule.ts';
@@ -10,8 +11,8 @@ type TlsFiles = { readonly ca?: string; readonly cert?: string; readonly key?: s
 type Report = (path: Path, rule: string) => void;
 
 /**
- * Checks the PEM files that a configuration names by valid paths: that they can be read, contain what their keys say,
- * and match each other. An unusable file is added to the sources, because it may be repaired.
+ * Checks the files that a configuration names by valid paths: that PEM files can be read, contain what their keys say, and
+ * match each other, and that the logo is an image. An unusable file is added to the sources, because it may be repaired.
  */
 export function findingsOfFiles(
   config: JudgedConfig,
@@ -28,7 +29,22 @@ export function findingsOfFiles(
     judgeTlsFiles(files, (key, rule) => findings.push({ path: [...path, ...key], rule }));
     if (findings.length > before) for (const file of Object.values(files)) sources.add(file);
   }
+  const logo = config.web?.logo;
+  const rule = logo === undefined ? undefined : brokenByLogo(resolve(folder, logo));
+  if (logo !== undefined && rule !== undefined) {
+    findings.push({ path: ['web', 'logo'], rule });
+    sources.add(resolve(folder, logo));
+  }
   return findings;
+}
+
+function brokenByLogo(file: string): string | undefined {
+  try {
+    const format = logoFormat(readFileSync(file));
+    return 'problem' in format ? logoRules[format.problem] : undefined;
+  } catch (error) {
+    return `can't be read: ${reasonOf(error)}`;
+  }
 }
 
 /** Every TLS section that is present, with its path. */

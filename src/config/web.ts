@@ -24,7 +24,7 @@ export const web = z
     path: text(pathRule).prefault('/postern').describe('Path of Postern’s own pages; no route can be in it.'),
     home: text(homeRule)
       .optional()
-      .describe('Where a sign-in leads that came from nowhere; if omitted, Postern’s own start page.'),
+      .describe('Where a sign-in without return_to leads; if omitted, Postern’s own start page.'),
     logo: filePath()
       .optional()
       .describe('PNG, SVG or WebP image of at most 64 KiB that the pages show; if omitted, none.'),

@@ -4,17 +4,14 @@ import type { Exchange } from '../http/exchange.ts';
 import type { IdentityProvider } from '../identity-providers/identity-provider.ts';
 import { readForm } from '../input/form-body.ts';
 import type { Sessions, SessionsOfProvider } from '../stores/sessions.ts';
-import type { Audit } from './audit.ts';
-import { type EndedSessionOptions, wasAlive } from './ended-session.ts';
+import type { EndSession } from './end-session.ts';
 import type { Endpoint } from './endpoint.ts';
 
 /** What the back-channel logout of one provider needs. */
-export interface BackChannelLogoutOptions extends EndedSessionOptions {
+export interface BackChannelLogoutOptions {
   readonly provider: Pick<IdentityProvider, 'name' | 'logOut'>;
-  readonly sessions: Pick<Sessions, 'idsOfProvider' | 'revoke'>;
-  readonly audit: Audit;
-  /** Ends everything that a session has in flight. */
-  readonly onSessionEnded: (sessionId: string) => void;
+  readonly sessions: Pick<Sessions, 'idsOfProvider'>;
+  readonly endSession: EndSession;
 }
 
 /** The form that a provider sends. */
@@ -32,27 +29,14 @@ const batchSize = 20;
  * Back-Channel Logout 1.0). The provider itself calls it: there is no cookie, and no page that could be foreign.
  */
 export function createBackChannelLogout(options: BackChannelLogoutOptions): Endpoint<'open'> {
-  const { provider, sessions, records, audit, onSessionEnded } = options;
-
-  async function end(exchange: Exchange, id: string): Promise<void> {
-    const ended = await sessions.revoke(id);
-    onSessionEnded(id);
-    if (ended === undefined || !(await wasAlive(records, ended))) return;
-    audit(exchange, {
-      event: 'session_revoked',
-      outcome: 'success',
-      actor: { user: null, kind: 'provider' },
-      subject: ended.userId,
-      session: id,
-      provider: provider.name,
-    });
-  }
+  const { provider, sessions, endSession } = options;
+  const byProvider = () => ({ actor: { user: null, kind: 'provider' as const }, provider: provider.name });
 
   async function endAll(exchange: Exchange, which: SessionsOfProvider): Promise<void> {
     const ids = await sessions.idsOfProvider(which);
     for (let start = 0; start < ids.length; start += batchSize) {
       const batch = ids.slice(start, start + batchSize);
-      const results = await Promise.allSettled(batch.map((id) => end(exchange, id)));
+      const results = await Promise.allSettled(batch.map((id) => endSession(exchange, id, byProvider)));
       for (const result of results) if (result.status === 'rejected') throw result.reason;
     }
   }
@@ -62,8 +46,8 @@ export function createBackChannelLogout(options: BackChannelLogoutOptions): Endp
     path: `/api/login/${provider.name}/back-channel-logout`,
     guard: 'open',
     oauth: true,
-    async handle({ exchange, body }) {
-      const token = readToken(body, exchange.head.contentType);
+    async handle({ exchange, body, contentType }) {
+      const token = readToken(body, contentType);
       await provider.logOut(token, (which) => endAll(exchange, which));
       return { status: 200 };
     },

@@ -1,40 +1,62 @@
 import type { Principal } from '../credentials/principal.ts';
 import type { Exchange } from '../http/exchange.ts';
-import { actorOfSession } from '../log/log.ts';
+import { type AuditEntry, actorOfSession } from '../log/log.ts';
+import { isUnavailable } from '../stores/breaker.ts';
+import type { Records } from '../stores/records.ts';
+import { admitsSession } from '../stores/session-epoch.ts';
 import type { Session, Sessions } from '../stores/sessions.ts';
 import { type Audit, actorOf } from './audit.ts';
-import { type EndedSessionOptions, wasAlive } from './ended-session.ts';
+
+/** Who ends a session, as its audit event says. */
+export type EndedBy = Pick<AuditEntry, 'actor' | 'provider'>;
 
 /**
- * Ends a session whose token or cookie was presented; gives it if it was alive. `principal`: the caller by a token, or null for a
- * cookie alone. Rejects with `store_unavailable`.
+ * Ends a session, with all that it has open; gives it if it was alive. `by` says who ended it, from the session that it was.
+ * Rejects with `store_unavailable`.
  */
 export type EndSession = (
   exchange: Exchange,
   id: string,
-  principal: Principal | null,
+  by: (ended: Session) => EndedBy,
 ) => Promise<Session | undefined>;
 
-/** Creates what ends one's own session at a sign-out. */
+/** Creates what ends single sessions for their own users, and for providers. */
 export function createEndSession(options: {
   readonly sessions: Pick<Sessions, 'revoke'>;
-  readonly records: EndedSessionOptions['records'];
+  readonly records: Pick<Records, 'findUser'>;
   readonly audit: Audit;
   readonly onSessionEnded: (sessionId: string) => void;
 }): EndSession {
   const { sessions, records, audit, onSessionEnded } = options;
 
-  return async (exchange, id, principal) => {
+  /** By the records as well; true while they are unavailable: the end of a session is never held up by them. */
+  async function wasAlive(ended: Session): Promise<boolean> {
+    try {
+      return admitsSession((await records.findUser(ended.userId))?.user, ended);
+    } catch (error) {
+      if (isUnavailable(error)) return true;
+      throw error;
+    }
+  }
+
+  return async (exchange, id, by) => {
     const ended = await sessions.revoke(id);
     onSessionEnded(id);
-    if (ended === undefined || !(await wasAlive(records, ended))) return undefined;
+    if (ended === undefined || !(await wasAlive(ended))) return undefined;
     audit(exchange, {
       event: 'session_revoked',
       outcome: 'success',
-      actor: principal === null ? actorOfSession(ended.userId, id) : actorOf(principal),
       subject: ended.userId,
       session: id,
+      ...by(ended),
     });
     return ended;
   };
+}
+
+/** A sign-out: by the caller of a token, or by the cookie of the session itself. */
+export function byItsUser(principal: Principal | null): (ended: Session) => EndedBy {
+  return ({ userId, id }) => ({
+    actor: principal === null ? actorOfSession(userId, id) : actorOf(principal),
+  });
 }

@@ -2,7 +2,7 @@ import type { RefreshCookies } from '../credentials/refresh-cookie.ts';
 import { Refusal } from '../errors.ts';
 import { cookieValues } from '../http/cookies.ts';
 import { assertNoPrefetch } from '../http/prefetch.ts';
-import type { EndSession } from './end-session.ts';
+import { byItsUser, type EndSession } from './end-session.ts';
 import type { Call, Endpoint } from './endpoint.ts';
 
 /** `Sec-Fetch-Site` of a sign-out by the cookie alone: another site's link or image must not end a session. */
@@ -39,7 +39,7 @@ export function createLogout(options: {
       if (ids.size === 0) throw new Refusal('not_authenticated');
       assertNoPrefetch(exchange.head);
       let any = principal !== null;
-      for (const id of ids) any = (await endSession(exchange, id, principal)) !== undefined || any;
+      for (const id of ids) any = (await endSession(exchange, id, byItsUser(principal))) !== undefined || any;
       if (!any) throw new Refusal('not_authenticated');
       return { status: 200, headers: forgetting };
     },

@@ -66,11 +66,10 @@ export function createProviderExchange(options: ProviderExchangeOptions): readon
       path: `/api/login/${provider.name}/exchange`,
       guard: 'open',
       oauth: true,
-      async handle({ exchange, body }) {
-        const { head } = exchange;
+      async handle({ exchange, body, contentType }) {
         // Login CSRF: a foreign page must not sign a browser in to another account, or use up its start.
-        assertNotForeignPage(head, options.isKnownOrigin);
-        return respond(exchange, (schema) => readForm(body, head.contentType, schema, { secret }));
+        assertNotForeignPage(exchange.head, options.isKnownOrigin);
+        return respond(exchange, (schema) => readForm(body, contentType, schema, { secret }));
       },
     },
   ];

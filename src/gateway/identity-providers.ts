@@ -5,6 +5,7 @@ import { createIdTokenSeals, type IdTokenSeals } from '../credentials/sealed-id-
 import type { Audit } from '../endpoints/audit.ts';
 import { createBackChannelLogout } from '../endpoints/back-channel-logout.ts';
 import type { ChangeAudit } from '../endpoints/change-audit.ts';
+import type { EndSession } from '../endpoints/end-session.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
 import { createProviderAccounts } from '../endpoints/provider-accounts.ts';
 import {
@@ -40,8 +41,7 @@ export interface SignInParts {
   readonly log: Log;
   readonly tracing: Tracing | null;
   readonly now: () => number;
-  /** Ends everything that a session has in flight. */
-  readonly onCredentialEnded: (credentialId: string) => void;
+  readonly endSession: EndSession;
 }
 
 /** The endpoints of every identity provider. */
@@ -94,16 +94,14 @@ class ComposedProvider {
   constructor(options: ProviderParts) {
     this.#options = options;
     this.network = traceNetwork(createProviderNetwork(), options.parts.tracing);
-    // Where it has no page of its own, it is only told of sign-outs.
+    // Without a page of the front end it only receives the provider's sign-outs.
     this.#provider = this.#create({ redirect_uri: '', ...options.settings });
   }
 
   endpoints(): readonly Endpoint<'open'>[] {
     const { settings, parts } = this.#options;
-    const { sessions, records } = parts.stores;
     const provider = this.#provider;
-    const onSessionEnded = parts.onCredentialEnded;
-    const logout = createBackChannelLogout({ ...parts, provider, sessions, records, onSessionEnded });
+    const logout = createBackChannelLogout({ ...parts, provider, sessions: parts.stores.sessions });
     if (settings.redirect_uri === undefined) return [logout];
     const cookies = createStartCookies(parts.cookie);
     return [

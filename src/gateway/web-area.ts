@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import type { Config } from '../config/schema.ts';
 import { createWebCookies } from '../credentials/web-cookie.ts';
 import type { CookieAttributes } from '../http/cookies.ts';
-import { logoFormat } from '../rules/logo-image.ts';
+import { logoFormat, logoRules } from '../rules/logo-image.ts';
 import { areaOf, ownAreas } from '../rules/own-areas.ts';
 import type { Records } from '../stores/records.ts';
 import type { WebArea } from '../web/area.ts';
@@ -41,7 +41,7 @@ export async function composeWebArea(
 function loadLogo(file: string): Logo {
   const bytes = readFileSync(file);
   const format = logoFormat(bytes);
-  if ('problem' in format) throw new Error(`${file} can't be used as logo: ${format.problem}`);
+  if ('problem' in format) throw new Error(`web.logo: ${file} ${logoRules[format.problem]}`);
   return { bytes, format };
 }
 

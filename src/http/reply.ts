@@ -37,7 +37,8 @@ export interface RefusalParts {
   readonly status: number;
   readonly code: string;
   readonly headers: string[];
-  readonly body: object;
+  /** `detail` is a text, or the list of problems of a 422. */
+  readonly body: { readonly detail: unknown };
 }
 
 /** What a refused browser gets in place of JSON; null: JSON. */

@@ -31,7 +31,8 @@ export function webCookieCounts(head: RequestHead, method: string, origins: WebC
     if (isForeign) throw new Refusal('cross_site');
     return true;
   }
-  if (isNavigation(head)) return true;
+  // Without Fetch metadata a script may ask for HTML as well, but says from where; who follows a link doesn't.
+  if (isNavigation(head) && (head.secFetchMode !== '' || head.originCount === 0)) return true;
   const isOther = /\b(?:same|cross)-site\b/i.test(head.secFetchSite) || isForeign;
   return !isOther || (head.originCount === 1 && origins.isCors(head.origin));
 }

@@ -12,7 +12,7 @@ export interface VerifiedAssertion {
   readonly claims: JsonObject;
   readonly subject: string;
   readonly nonce: string | undefined;
-  /** The session at the provider; undefined for one that is no text of a usable length. */
+  /** The session at the provider; undefined unless it is a text of 1 to 255 characters. */
   readonly sid: string | undefined;
   /** Identifies the assertion, whatever the encoding of its signature. */
   readonly replayId: string;

@@ -74,7 +74,7 @@ function asMetadata(document: JsonObject): ProviderMetadata {
     token_endpoint: document.token_endpoint as string | undefined,
     token_endpoint_auth_methods_supported: textsIn(document.token_endpoint_auth_methods_supported),
     response_types_supported: textsIn(document.response_types_supported),
-    // Nobody has to go there.
+    // Optional: one that can't be used is ignored.
     end_session_endpoint: isEndpoint(end, String(document.issuer)) ? (end as string) : undefined,
     authorization_response_iss_parameter_supported:
       document.authorization_response_iss_parameter_supported === true,

@@ -1,7 +1,7 @@
 import type { WebCookies } from '../credentials/web-cookie.ts';
 import type { CookieAttributes } from '../http/cookies.ts';
 import type { IsKnownOrigin } from '../http/foreign-page.ts';
-import type { Content } from '../http/reply.ts';
+import type { Content, Reply } from '../http/reply.ts';
 import type { Assets } from './assets.ts';
 import type { Site } from './site.ts';
 
@@ -9,7 +9,7 @@ import type { Site } from './site.ts';
 export interface WebArea {
   /** `web.path`. */
   readonly path: string;
-  /** Where a sign-in leads that came from nowhere: `web.home`. */
+  /** Where a sign-in without `return_to` leads: `web.home`. */
   readonly home: string;
   readonly site: Site;
   readonly assets: Assets;
@@ -45,6 +45,15 @@ export const areaFields: readonly string[] = [
   'Referrer-Policy',
   'same-origin',
 ];
+
+/** Leads the browser on. `headers`: further ones, names and values in turn. */
+export function redirection(
+  status: 302 | 303 | 308,
+  location: string,
+  headers: readonly string[] = [],
+): Reply {
+  return { status, headers: ['Location', location, ...headers] };
+}
 
 /** A page as the content of a reply. */
 export function htmlContent(document: string): Content {

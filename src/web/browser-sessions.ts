@@ -1,12 +1,12 @@
 import type { WebCookieAuthenticator } from '../authenticate/web-cookie.ts';
 import type { Principal } from '../credentials/principal.ts';
 import type { RefreshCookies } from '../credentials/refresh-cookie.ts';
-import type { EndSession } from '../endpoints/end-session.ts';
+import { byItsUser, type EndSession } from '../endpoints/end-session.ts';
 import { cookieValues, setCookie } from '../http/cookies.ts';
 import type { Exchange } from '../http/exchange.ts';
 import type { Reply } from '../http/reply.ts';
 import type { Session } from '../stores/sessions.ts';
-import type { WebArea } from './area.ts';
+import { redirection, type WebArea } from './area.ts';
 
 /** What browsers' sessions are built from. */
 export interface BrowserSessionsOptions {
@@ -38,10 +38,11 @@ export class BrowserSessions {
   /** Hands a new session to the browser, whose previous one ends, and leads it on. */
   async begin(exchange: Exchange, session: Session, location: string): Promise<Reply> {
     const { area, endSession, absoluteLifetimeMs, now } = this.#options;
-    for (const id of this.#sessionsOf(exchange)) if (id !== session.id) await endSession(exchange, id, null);
+    for (const id of this.#sessionsOf(exchange))
+      if (id !== session.id) await endSession(exchange, id, byItsUser(null));
     const maxAgeSeconds = Math.ceil((session.created + absoluteLifetimeMs - now()) / 1000);
     const cookie = setCookie(area.cookie, area.cookies.write(session.id), maxAgeSeconds);
-    return { status: 303, headers: ['Location', location, 'Set-Cookie', cookie] };
+    return redirection(303, location, ['Set-Cookie', cookie]);
   }
 
   /** Headers by which this browser forgets its sessions, names and values in turn. */
@@ -56,7 +57,7 @@ export class BrowserSessions {
     const ids = new Set([...this.#sessionsOf(exchange), ...presented.map(({ sessionId }) => sessionId)]);
     const ended: Session[] = [];
     for (const id of ids) {
-      const session = await endSession(exchange, id, null);
+      const session = await endSession(exchange, id, byItsUser(null));
       if (session !== undefined) ended.push(session);
     }
     return ended;

@@ -5,7 +5,7 @@ import { renderToString } from 'preact-render-to-string';
 /** A piece of a page: an element, text, which is escaped, or several of them; null and false are nothing. */
 export type Content = VNode | string | null | false | readonly Content[];
 
-/** What may stand in a template: content, or the value of an attribute (null, undefined and false leave it out). */
+/** What a template may contain: content, or the value of an attribute (null, undefined and false leave it out). */
 type Value = Content | number | boolean | undefined;
 
 /**

@@ -3,7 +3,7 @@ import type { Exchange } from '../http/exchange.ts';
 import { isNavigation } from '../http/navigation.ts';
 import type { InsteadOf, RefusalParts, Reply } from '../http/reply.ts';
 import { areaOf } from '../rules/own-areas.ts';
-import { areaFields, htmlContent } from './area.ts';
+import { areaFields, htmlContent, redirection } from './area.ts';
 import { errorPage } from './pages/error.ts';
 import { isReturnTo, signInPath } from './return-to.ts';
 import type { Site } from './site.ts';
@@ -22,12 +22,12 @@ export function createRefusedNavigation(site: Site): InsteadOf {
     const isForPeople = isNavigation(exchange.head);
     const reads = readMethods.has(exchange.method);
     if (parts.code === 'not_found' && exchange.path === '/' && exchange.route === '')
-      return isForPeople && reads ? redirection(`${path}/`) : null;
+      return isForPeople && reads ? redirection(302, `${path}/`) : null;
     const isInArea = areaOf(exchange.path, areas) !== undefined;
     if (!exchange.isOnBrowserRoute && !isInArea) return null;
     if (!isForPeople) return parts.status === 401 ? withSignIn(parts, path) : null;
     if (parts.code === 'not_authenticated' && exchange.isOnBrowserRoute && reads)
-      return redirection(signInPath(path, exchange.target, exchange.path));
+      return redirection(302, signInPath(path, exchange.target, exchange.path));
     const headers = isInArea ? parts.headers : [...parts.headers, ...areaFields];
     return { status: parts.status, headers, content: htmlContent(pageOf(site, exchange, refusal, parts)) };
   };
@@ -51,12 +51,8 @@ function pageOf(
     retryAfterSeconds: about.retryAfterSeconds,
     returnTo: isRepeatable && isReturnTo(target) ? target : null,
     isRepeatable,
-    detail: 'detail' in parts.body && typeof parts.body.detail === 'string' ? parts.body.detail : '',
+    detail: typeof parts.body.detail === 'string' ? parts.body.detail : '',
   });
-}
-
-function redirection(location: string): Reply {
-  return { status: 302, headers: ['Location', location] };
 }
 
 function withSignIn(parts: RefusalParts, path: string): Reply {

@@ -118,6 +118,8 @@ t.test('what the pages of other sites may do with it', async (t) => {
         401,
       ],
       ['an old browser reads for another origin', 'GET', { origin: 'https://evil.example' }, 401],
+      ['and asks for HTML', 'GET', { origin: 'https://evil.example', accept: 'text/html' }, 302],
+      ['an old browser follows a link', 'GET', { accept: 'text/html' }, 200],
       [
         'a partner reads',
         'GET',

@@ -80,7 +80,8 @@ t.test('the reference configuration', async (t) => {
   const text = readFileSync(reference, 'utf8');
 
   t.test('loads without problem', async (t) => {
-    const folder = t.testdir({ config: { 'reference.yaml': text, tls: {} } });
+    const logo = '<svg xmlns="http://www.w3.org/2000/svg"/>';
+    const folder = t.testdir({ config: { 'reference.yaml': text, 'logo.svg': logo, tls: {} } });
     const tls = join(folder, 'config/tls');
     for (const name of ['public', 'records', 'sessions', 'app', 'records-ca', 'sessions-ca', 'app-ca'])
       makeCertificate(tls, name, ['DNS:localhost']);

@@ -1,5 +1,7 @@
+import { join } from 'node:path';
 import t from 'tap';
-import { loadGood, type Row, testRows } from './config-rows.ts';
+import { loadConfig } from '../../src/config/load.ts';
+import { env, loadGood, type Row, requiredAndRoute, testRows } from './config-rows.ts';
 
 const rule = 'must be one to four segments of A-Z, a-z, 0-9, . _ ~ - such as /postern';
 const routes = (more: string) =>
@@ -57,6 +59,18 @@ t.test('the defaults', async (t) => {
   const { config } = loadGood(t, 'web: {}');
   t.same(config.web, { path: '/postern', password: true, service_workers: 'refuse' });
   t.equal(loadGood(t, '').config.web, undefined);
+});
+
+t.test('a logo that can’t be shown is a problem', async (t) => {
+  const folder = t.testdir({
+    'note.txt': 'no image',
+    'postern.yaml': `${requiredAndRoute}web: { logo: note.txt }\n`,
+    'absent.yaml': `${requiredAndRoute}web: { logo: absent.png }\n`,
+  });
+  const problemsIn = (file: string) =>
+    loadConfig(join(folder, file), env).problems?.map(({ key, rule }) => `${key}: ${rule}`);
+  t.strictSame(problemsIn('postern.yaml'), ['web.logo: must be a PNG, SVG or WebP image']);
+  t.match(problemsIn('absent.yaml')?.[0], /^web\.logo: can't be read: /);
 });
 
 t.test('a logo is found beside the file', async (t) => {

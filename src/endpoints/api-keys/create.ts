@@ -74,11 +74,11 @@ function createResponse(options: ApiKeyCreateOptions): (call: Call, owner: KeyOw
   const { records, catalogue, maxLifetimeMs, audit, now } = options;
   const schema = apiKeyWriteCreate({ catalogue: [...catalogue].sort(), maxLifetimeMs, now });
   return async (call, owner) => {
-    const { exchange, principal, body } = call;
+    const { exchange, principal, body, contentType } = call;
     const [{ hydrate }, form] = await everyProblem(
       () => readQuery(exchange.query, hydrateQuery),
       () =>
-        readJudgedJson(body, exchange.head.contentType, schema, {
+        readJudgedJson(body, contentType, schema, {
           judge: ({ scope_sets }) => scopeSetProblems(records, scope_sets),
         }),
     );

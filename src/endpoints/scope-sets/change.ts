@@ -36,8 +36,8 @@ export function createScopeSetCreate(options: ScopeSetChangeOptions): Endpoint {
     method: 'POST',
     path: '/api/admin/scope-sets',
     guard: { scopes: needed },
-    async handle({ exchange, principal, body }) {
-      const form = readJson(body, exchange.head.contentType, schema);
+    async handle({ exchange, principal, body, contentType }) {
+      const form = readJson(body, contentType, schema);
       const scopes = form.scopes.toSorted();
       const created = await records.createScopeSet({
         caller: callerRefOf(principal),
@@ -64,8 +64,8 @@ export function createScopeSetPatch(options: ScopeSetChangeOptions): Endpoint {
     method: 'PATCH',
     path: '/api/admin/scope-sets/{id}',
     guard: { scopes: needed },
-    async handle({ exchange, principal, id, body }) {
-      const { name, description, scopes } = readJson(body, exchange.head.contentType, schema);
+    async handle({ exchange, principal, id, body, contentType }) {
+      const { name, description, scopes } = readJson(body, contentType, schema);
       const changes = {
         ...(name !== undefined && { name }),
         ...(description !== undefined && { description: description ?? '' }),

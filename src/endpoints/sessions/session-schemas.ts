@@ -21,7 +21,7 @@ export const sessionRead = z
       .union([z.string(), z.object({ id: z.string(), username: z.string().nullable() })])
       .describe('An object with `hydrate=true`, the bare id otherwise.'),
     created: timestamp,
-    last_used: timestamp.describe('Sign-in or refresh.'),
+    last_used: timestamp.describe('Sign-in, refresh, or a request by the web cookie (to about a minute).'),
     expires: timestamp.describe('The nearer of idle and absolute end.'),
     method: z.string().describe("`password` or the provider's name."),
     scopes: z.array(z.string()).describe('What its next access token would hold.'),

@@ -28,8 +28,8 @@ export function createUserCreate(options: UserChangeOptions): Endpoint {
     method: 'POST',
     path: '/api/admin/users',
     guard: { scopes: needed },
-    async handle({ exchange, principal, body }) {
-      const form = await readJudgedJson(body, exchange.head.contentType, schema, {
+    async handle({ exchange, principal, body, contentType }) {
+      const form = await readJudgedJson(body, contentType, schema, {
         secret: secretFields,
         judge: async ({ kind, username, password, scope_sets }) => [
           ...(kind === 'service' && typeof password === 'string' ? [passwordOfService] : []),

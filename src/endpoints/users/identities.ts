@@ -56,8 +56,8 @@ export function createUserIdentityLink(options: UserIdentityOptions): Endpoint {
     method: 'POST',
     path: '/api/admin/users/{id}/identities',
     guard: { scopes: needed },
-    async handle({ exchange, principal, id, body }) {
-      const { provider, subject } = await readJudgedJson(body, exchange.head.contentType, schema, {
+    async handle({ exchange, principal, id, body, contentType }) {
+      const { provider, subject } = await readJudgedJson(body, contentType, schema, {
         judge: async (fields) => (fields.provider === undefined ? [] : judgeProvider(id, fields.provider)),
       });
       const issuer = issuers.get(provider)!;

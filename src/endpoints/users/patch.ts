@@ -36,8 +36,8 @@ export function createUserPatch(options: UserChangeOptions): Endpoint {
     method: 'PATCH',
     path: '/api/admin/users/{id}',
     guard: { scopes: needed },
-    async handle({ exchange, principal, id, body }) {
-      const patch = await readJudgedJson(body, exchange.head.contentType, schema, {
+    async handle({ exchange, principal, id, body, contentType }) {
+      const patch = await readJudgedJson(body, contentType, schema, {
         secret: secretFields,
         judge: async (fields) => {
           const found = isAboutFound(fields) ? await records.findUserRecord(id) : undefined;

@@ -8,15 +8,10 @@ import type { WebArea } from '../area.ts';
 import type { BrowserSessions } from '../browser-sessions.ts';
 import { activatedPage, activatePage } from '../pages/activate.ts';
 import type { Problem } from '../pages/problem.ts';
-import { callApi } from './api-call.ts';
-import { formAction, pageReply, refusedForm, shownPage } from './page.ts';
+import { anyone, callApi } from './api-call.ts';
+import { formAction, pageReply, refusedForm, sentField, shownPage } from './page.ts';
 
-const typed = z.object({
-  token: z.string().optional().catch(undefined),
-  username: z.string().optional().catch(undefined),
-});
 const credentials = z.object({ username: z.string(), password: z.string() });
-const nobody = { principal: null, recheck: async () => null };
 
 /** What the page of the first administrator needs. */
 export interface ActivationPageOptions {
@@ -25,7 +20,7 @@ export interface ActivationPageOptions {
   readonly records: Pick<Records, 'bootstrap'>;
   /** `POST /api/bootstrap/activate`. */
   readonly activate: Endpoint<'open'>;
-  /** Null: nobody signs in by password here. */
+  /** Null: `web.password` is false. */
   readonly login: PasswordSignIn | null;
   readonly minPasswordLength: number;
 }
@@ -43,13 +38,13 @@ export function createActivationPage(options: ActivationPageOptions): readonly E
     formAction(area, path, async (call) => {
       const { exchange, body, contentType } = call;
       try {
-        await callApi(activate, call, ['token', 'username', 'password'], nobody);
+        await callApi(activate, call, ['token', 'username', 'password'], anyone);
         const { username, password } = readForm(body, contentType, credentials);
         if (login === null) return pageReply(activatedPage(area.site, { username }));
         const { session } = await login.signIn(exchange, { username, password, scope: '' });
         return await sessions.begin(exchange, session, area.home);
       } catch (error) {
-        const { token = '', username = '' } = readForm(body, contentType, typed);
+        const [token = '', username = ''] = [sentField(call, 'token'), sentField(call, 'username')];
         return refusedForm(area, call, error, (problem) =>
           activatePage(area.site, { token, username, minPasswordLength, problem }),
         );

@@ -1,6 +1,6 @@
 import type { Endpoint } from '../../endpoints/endpoint.ts';
 import type { Records } from '../../stores/records.ts';
-import type { WebArea } from '../area.ts';
+import { redirection, type WebArea } from '../area.ts';
 import type { BrowserSessions } from '../browser-sessions.ts';
 import { homePage } from '../pages/home.ts';
 import { pageReply, shownPage } from './page.ts';
@@ -16,11 +16,12 @@ export function createHome(options: {
   const { area, sessions, records, hasPasswordPage } = options;
   const { path, site } = area;
   return shownPage(path, async ({ exchange }) => {
-    if (exchange.path === path) return { status: 308, headers: ['Location', `${path}/`] };
+    if (exchange.path === path) return redirection(308, `${path}/`);
     const principal = await sessions.current(exchange);
-    if (principal === null) return { status: 302, headers: ['Location', `${path}/sign-in`] };
+    if (principal === null) return redirection(302, `${path}/sign-in`);
     const { userId, username, displayName } = principal;
-    const hasPassword = hasPasswordPage && (await records.findUser(userId))?.user.passwordHash !== null;
+    const hasPassword =
+      hasPasswordPage && typeof (await records.findUser(userId))?.user.passwordHash === 'string';
     return pageReply(homePage(site, { username: username!, displayName, hasPassword, console: null }));
   });
 }

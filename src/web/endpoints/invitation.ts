@@ -1,13 +1,8 @@
-import { z } from 'zod';
 import type { Endpoint } from '../../endpoints/endpoint.ts';
-import { readForm } from '../../input/form-body.ts';
 import type { WebArea } from '../area.ts';
 import { invitationPage, invitationRedeemedPage } from '../pages/invitation.ts';
-import { callApi } from './api-call.ts';
-import { formAction, pageReply, refusedForm, shownPage } from './page.ts';
-
-const typed = z.object({ token: z.string().optional().catch(undefined) });
-const nobody = { principal: null, recheck: async () => null };
+import { anyone, callApi } from './api-call.ts';
+import { formAction, pageReply, refusedForm, sentField, shownPage } from './page.ts';
 
 /** `<path>/invitation`: sets the password of the person who is invited. `redeem` is `POST /api/login/invitation`. */
 export function createInvitationPage(options: {
@@ -21,10 +16,10 @@ export function createInvitationPage(options: {
     shownPage(path, async () => pageReply(invitationPage(area.site, { minPasswordLength, problem: null }))),
     formAction(area, path, async (call) => {
       try {
-        await callApi(redeem, call, ['token', 'password'], nobody);
+        await callApi(redeem, call, ['token', 'password'], anyone);
         return pageReply(invitationRedeemedPage(area.site));
       } catch (error) {
-        const { token = '' } = readForm(call.body, call.contentType, typed);
+        const token = sentField(call, 'token') ?? '';
         return refusedForm(area, call, error, (problem) =>
           invitationPage(area.site, { token, minPasswordLength, problem }),
         );

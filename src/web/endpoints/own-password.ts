@@ -2,7 +2,7 @@ import type { Principal } from '../../credentials/principal.ts';
 import type { Endpoint } from '../../endpoints/endpoint.ts';
 import { Refusal } from '../../errors.ts';
 import type { Exchange } from '../../http/exchange.ts';
-import type { WebArea } from '../area.ts';
+import { redirection, type WebArea } from '../area.ts';
 import type { BrowserSessions } from '../browser-sessions.ts';
 import { passwordChangedPage, passwordPage } from '../pages/password.ts';
 import { signInPath } from '../return-to.ts';
@@ -28,8 +28,7 @@ export function createPasswordPage(options: {
   return [
     shownPage(path, async ({ exchange }) => {
       const principal = await sessions.current(exchange);
-      if (principal === null)
-        return { status: 302, headers: ['Location', signInPath(area.path, path, path)] };
+      if (principal === null) return redirection(302, signInPath(area.path, path, path));
       const username = principal.username!;
       return pageReply(passwordPage(area.site, { username, minPasswordLength, problem: null }));
     }),

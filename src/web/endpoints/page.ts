@@ -46,6 +46,11 @@ function problemOf(error: Refusal | ValidationError): Problem {
 }
 
 /** A page as a reply. */
-export function pageReply(document: string, headers: readonly string[] = []): Reply {
-  return { status: 200, headers, content: htmlContent(document) };
+export function pageReply(document: string): Reply {
+  return { status: 200, content: htmlContent(document) };
+}
+
+/** What a form sent in a field, to be shown again; undefined for none. Never throws: the form may have been refused for it. */
+export function sentField({ body }: Pick<Call<'open'>, 'body'>, name: string): string | undefined {
+  return new URLSearchParams(body.toString()).get(name) ?? undefined;
 }

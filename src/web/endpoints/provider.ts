@@ -4,12 +4,12 @@ import { readPresented } from '../../endpoints/provider-exchange-fields.ts';
 import { Refusal, ValidationError } from '../../errors.ts';
 import { assertNoPrefetch } from '../../http/prefetch.ts';
 import { readQuery } from '../../input/query.ts';
-import type { WebArea } from '../area.ts';
+import { redirection, type WebArea } from '../area.ts';
 import type { BrowserSessions } from '../browser-sessions.ts';
 import type { PageProvider } from '../page-provider.ts';
 import { destination, returnToOf } from '../return-to.ts';
 import { refusedForm, shownPage } from './page.ts';
-import type { RenderSignIn } from './sign-in-form.ts';
+import type { RenderSignIn } from './render-sign-in.ts';
 
 /** What leading to providers and back needs. */
 export interface ProviderPagesOptions {
@@ -32,7 +32,7 @@ export function createProviderPages(
     const returnTo = returnToOf(query);
     try {
       const { url, start } = await provider.start({ returnTo });
-      return { status: 302, headers: ['Location', url, ...cookies.set(head.cookie, start, now())] };
+      return redirection(302, url, cookies.set(head.cookie, start, now()));
     } catch (error) {
       return refusedForm(area, call, error, (problem) => renderSignIn({ returnTo, problem }));
     }
@@ -48,9 +48,8 @@ export function createProviderPages(
       const clearing = start === null ? [] : cookies.clear(exchange.head.cookie, start);
       return { ...reply, headers: [...(reply.headers ?? []), ...clearing] };
     } catch (error) {
-      // Whoever goes back to here, or reloads it, has a state that is used.
-      if (isUnknown(error) && (await sessions.current(exchange)) !== null)
-        return { status: 303, headers: ['Location', area.home] };
+      // Going back to this address, or loading it again, presents a state that is used.
+      if (isUnknown(error) && (await sessions.current(exchange)) !== null) return redirection(303, area.home);
       return refusedForm(area, call, error, (problem) => renderSignIn({ returnTo: null, problem }));
     }
   });

@@ -2,23 +2,17 @@ import { z } from 'zod';
 import type { Endpoint } from '../../endpoints/endpoint.ts';
 import type { PasswordSignIn } from '../../endpoints/login.ts';
 import { readForm } from '../../input/form-body.ts';
-import type { WebArea } from '../area.ts';
+import { redirection, type WebArea } from '../area.ts';
 import type { BrowserSessions } from '../browser-sessions.ts';
 import type { Provider } from '../components/provider-link.ts';
 import { destination, returnToOf } from '../return-to.ts';
-import { formAction, pageReply, refusedForm, shownPage } from './page.ts';
-import type { RenderSignIn } from './sign-in-form.ts';
+import { formAction, pageReply, refusedForm, sentField, shownPage } from './page.ts';
+import type { RenderSignIn } from './render-sign-in.ts';
 
 const form = z.object({
   username: z.string().meta({ minLength: 1 }),
   password: z.string().meta({ minLength: 1 }),
   return_to: z.string().optional(),
-});
-
-/** What is read of a refused form, to be shown again. */
-const shownAgain = z.object({
-  username: z.string().optional().catch(undefined),
-  return_to: z.string().optional().catch(undefined),
 });
 
 /** What the sign-in page needs. */
@@ -40,10 +34,10 @@ export function createSignInPage(options: SignInPageOptions): readonly Endpoint<
   const page = shownPage(path, async ({ exchange }) => {
     const returnTo = returnToOf(exchange.query);
     const isSignedIn = (await sessions.current(exchange)) !== null;
-    if (isSignedIn) return { status: 303, headers: ['Location', destination(area, returnTo)] };
+    if (isSignedIn) return redirection(303, destination(area, returnTo));
     const [only, ...others] = login === null ? await offered() : [];
     if (only !== undefined && others.length === 0)
-      return { status: 303, headers: ['Location', providerPath(path, only, returnTo)] };
+      return redirection(303, providerPath(path, only, returnTo));
     return pageReply(await renderSignIn({ returnTo, problem: null }));
   });
   if (login === null) return [page];
@@ -51,17 +45,11 @@ export function createSignInPage(options: SignInPageOptions): readonly Endpoint<
   const post = formAction(area, path, async (call) => {
     const { exchange, body, contentType } = call;
     try {
-      const {
-        username,
-        password,
-        return_to: returnTo,
-      } = readForm(body, contentType, form, {
-        secret: ['password'],
-      });
-      const { session } = await login.signIn(exchange, { username, password, scope: '' });
-      return await sessions.begin(exchange, session, destination(area, returnTo ?? null));
+      const sent = readForm(body, contentType, form, { secret: ['password'] });
+      const { session } = await login.signIn(exchange, { ...sent, scope: '' });
+      return await sessions.begin(exchange, session, destination(area, sent.return_to ?? null));
     } catch (error) {
-      const { username, return_to: returnTo = null } = readForm(body, contentType, shownAgain);
+      const [username, returnTo = null] = [sentField(call, 'username'), sentField(call, 'return_to')];
       return refusedForm(area, call, error, (problem) => renderSignIn({ returnTo, username, problem }));
     }
   });

@@ -1,6 +1,6 @@
 import type { Endpoint } from '../../endpoints/endpoint.ts';
 import type { Session } from '../../stores/sessions.ts';
-import { htmlContent, type WebArea } from '../area.ts';
+import { htmlContent, redirection, type WebArea } from '../area.ts';
 import type { BrowserSessions } from '../browser-sessions.ts';
 import { endSessionUrlOf, type PageProvider } from '../page-provider.ts';
 import { endSessionPage, signedOutPage } from '../pages/signed-out.ts';
@@ -12,7 +12,7 @@ export interface SignOutOptions {
   readonly sessions: BrowserSessions;
   readonly providers: readonly PageProvider[];
   readonly baseUrl: string;
-  /** A new text that nobody can guess. */
+  /** A new text that can't be guessed. */
   readonly newState: () => string;
 }
 
@@ -30,15 +30,11 @@ export function createSignOut(options: SignOutOptions): readonly Endpoint<'open'
         const provider = providerOf(session);
         return provider === undefined ? [] : [{ session, provider }];
       });
-      if (first === undefined) return { status: 303, headers: ['Location', signedOut, ...forgetting] };
+      if (first === undefined) return redirection(303, signedOut, forgetting);
       const { session, provider } = first;
       const back = `${options.baseUrl}${signedOut}`;
       const url = await endSessionUrlOf(provider, session, back, options.newState());
-      if (url === null)
-        return {
-          status: 303,
-          headers: ['Location', `${signedOut}?provider=${provider.name}`, ...forgetting],
-        };
+      if (url === null) return redirection(303, `${signedOut}?provider=${provider.name}`, forgetting);
       // A form's redirection to another origin is forbidden by the policy of our pages.
       const headers = ['Refresh', `0; url=${url}`, ...forgetting];
       const content = htmlContent(endSessionPage(area.site, { provider: provider.label, url }));

@@ -13,7 +13,7 @@ export interface Home {
   readonly console: string | null;
 }
 
-/** `<path>/`, signed in. Whoever isn't gets the sign-in page. */
+/** `<path>/`, signed in. Without a session, the sign-in page is shown instead. */
 export function homePage(site: Site, { username, displayName, hasPassword, console }: Home): string {
   return renderPage(site, {
     heading: 'You are signed in',

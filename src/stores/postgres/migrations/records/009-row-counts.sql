@@ -19,7 +19,7 @@ BEGIN
   RETURN NULL;
 END $$;
 
--- Whoever writes locks this row first. Without it, a write that is under way could wait for a table that is locked here,
+-- Every writer locks this row first. Without it, a write that is under way could wait for a table that is locked here,
 -- and hold one that is locked here next.
 SELECT FROM store_state WHERE id = 1 FOR UPDATE;
 
