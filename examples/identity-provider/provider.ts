@@ -9,6 +9,8 @@ export interface LocalProviderOptions {
   readonly issuer: string;
   /** The front end's page that it returns to. */
   readonly redirectUri: string;
+  /** Where it leads a person who has signed out; default: its own page says so. */
+  readonly postLogoutRedirectUri?: string;
   /** Where it says that a person has signed out; default: nowhere. */
   readonly backChannelLogoutUri?: string;
   /** Private keys as JWK; default: a new one, so that a restart is a rotation. */
@@ -74,9 +76,14 @@ export async function generateKey(): Promise<JWK> {
   return { ...(await exportJWK(privateKey)), kid: crypto.randomUUID(), use: 'sig', alg: 'RS256' };
 }
 
-function clientsOf({ redirectUri, backChannelLogoutUri }: LocalProviderOptions): readonly object[] {
+function clientsOf(options: LocalProviderOptions): readonly object[] {
+  const { redirectUri, postLogoutRedirectUri, backChannelLogoutUri } = options;
   const logout = { backchannel_logout_uri: backChannelLogoutUri, backchannel_logout_session_required: true };
-  const common = { redirect_uris: [redirectUri], ...(backChannelLogoutUri !== undefined && logout) };
+  const common = {
+    redirect_uris: [redirectUri],
+    ...(postLogoutRedirectUri !== undefined && { post_logout_redirect_uris: [postLogoutRedirectUri] }),
+    ...(backChannelLogoutUri !== undefined && logout),
+  };
   const code = { ...common, response_types: ['code'], grant_types: ['authorization_code'] };
   return [
     {

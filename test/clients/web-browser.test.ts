@@ -1,35 +1,9 @@
-import type { Page } from 'playwright-core';
-import t, { type Test } from 'tap';
+import t from 'tap';
 import { openBrowser } from '../support/browser.ts';
-import { onFreePort } from '../support/free-port.ts';
-import { administrator, bootstrapToken, startTestGateway, type TestGateway } from '../support/gateway.ts';
+import { heading, signIn, startBrowserSite } from '../support/browser-site.ts';
+import { bootstrapToken } from '../support/gateway.ts';
 
 t.setTimeout(120_000);
-
-async function start(t: Test): Promise<{ readonly gateway: TestGateway; readonly origin: string }> {
-  let gateway: TestGateway | undefined;
-  const port = await onFreePort(async (port) => {
-    gateway = await startTestGateway(t, {
-      config: {
-        base_url: `http://127.0.0.1:${port}`,
-        listen: { port },
-        web: { title: 'Orders' },
-        routes: [{ prefix: '/', upstream: 'app', browser: true }],
-      },
-    });
-  });
-  gateway!.upstream.response = (request, response) =>
-    response
-      .writeHead(200, { 'content-type': 'text/html' })
-      .end(`<!doctype html><title>Orders</title><h1>${request.url}</h1>`);
-  return { gateway: gateway!, origin: `http://127.0.0.1:${port}` };
-}
-
-async function signIn(page: Page): Promise<void> {
-  await page.fill('[name=username]', administrator.username);
-  await page.fill('[name=password]', administrator.password);
-  await page.click('main button[type=submit]');
-}
 
 for (const javaScriptEnabled of [true, false])
   t.test(
@@ -37,9 +11,9 @@ for (const javaScriptEnabled of [true, false])
     async (t) => {
       const context = await openBrowser(t, { javaScriptEnabled });
       if (context === null) return;
-      const { gateway, origin } = await start(t);
+      const { upstream, origin } = await startBrowserSite(t, { activated: false });
       const page = await context.newPage();
-      const shown = () => page.textContent('h1');
+      const shown = () => heading(page);
 
       await page.goto(`${origin}/postern/activate#token=${bootstrapToken}`);
       if (!javaScriptEnabled) await page.fill('[name=token]', bootstrapToken);
@@ -47,13 +21,13 @@ for (const javaScriptEnabled of [true, false])
       t.equal(await shown(), 'You are signed in');
       t.equal(page.url(), `${origin}/postern/`);
       await page.goto(`${origin}/orders?page=2`);
-      t.equal(await shown(), '/orders?page=2');
-      t.same(gateway.upstream.seen.at(-1)?.values('x-auth-username'), ['ada']);
+      t.equal(await shown(), 'GET /orders?page=2');
+      t.same(upstream.seen.at(-1)?.values('x-auth-username'), ['ada']);
 
       const other = await context.newPage();
       await other.goto(`${origin}/postern/`);
       await other.click('text=Sign out');
-      t.equal(await other.textContent('h1'), 'You are signed out');
+      t.equal(await heading(other), 'You are signed out');
       t.same(await context.cookies(), [], 'nothing of the session is left');
       await page.reload();
       t.equal(await shown(), 'Sign in', 'the other tab is led to the sign-in page');

@@ -11,7 +11,7 @@ import { spawnNode } from './node-process.ts';
 /** A real OpenID provider (oidc-provider) that is a process of its own; its clients are those of the example. */
 export interface OidcProvider {
   readonly issuer: string;
-  /** Where it sends browsers back to; nobody listens there. */
+  /** Where it sends browsers back to; by default nobody listens there. */
   readonly redirectUri: string;
   /** Ends it, by SIGTERM or as a crash would; its port refuses connections. */
   stop(signal?: 'SIGTERM' | 'SIGKILL'): Promise<void>;
@@ -23,17 +23,24 @@ export interface OidcProvider {
 
 const program = join(import.meta.dirname, 'programs/oidc-provider.ts');
 
+/** What differs from the default: where it is, and its client's addresses. */
+export type OidcProviderOptions = Partial<Omit<LocalProviderOptions, 'issuer' | 'keys'>> & {
+  /** An address of this machine; another one than the client's makes it another site to browsers. */
+  readonly host?: string;
+};
+
 /** Starts one on a free port; it ends with the test. */
 export async function startOidcProvider(
   t: TestScope,
-  options: Pick<LocalProviderOptions, 'backChannelLogoutUri'> = {},
+  { host = '127.0.0.1', ...options }: OidcProviderOptions = {},
 ): Promise<OidcProvider> {
+  const { redirectUri = 'http://127.0.0.1:9/signed-in' } = options;
+  const issuerOn = (port: number) => `http://${host}:${port}`;
   let keys: readonly JWK[] = [await generateKey()];
   let child: ChildProcess | null = null;
   const run = async (at: number) => {
     child = await startProgram({ ...options, issuer: issuerOn(at), redirectUri, keys });
   };
-  const redirectUri = 'http://127.0.0.1:9/signed-in';
   const port = await onFreePort(run);
   const start = () => run(port);
 
@@ -57,10 +64,6 @@ export async function startOidcProvider(
       await start();
     },
   };
-}
-
-function issuerOn(port: number): string {
-  return `http://127.0.0.1:${port}`;
 }
 
 /** Resolves once it listens; rejects with what it said when it can't. */
