@@ -16,8 +16,9 @@ export const commands: readonly Command[] = [
     operands: [],
     synopsis: '[--quickstart | --upstream URL]',
     summary: 'Run the gateway',
-    details: `--quickstart prints commands to try it with. --upstream URL needs no configuration: it protects /api of that service on
-127.0.0.1:8080, keeps its data in ./data, and prints commands too. It runs until SIGTERM or SIGINT`,
+    details: `--quickstart prints where to begin, in a browser and in a terminal. --upstream URL needs no configuration: it puts a
+sign-in page in front of that service on 127.0.0.1:8080, keeps its data in ./data, and prints the same. It runs until SIGTERM
+or SIGINT`,
     options: { quickstart: switched, upstream: text },
     configuration: 'optional',
     run: async (call) => {

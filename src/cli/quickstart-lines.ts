@@ -12,11 +12,11 @@ function heading(text: string): string {
 }
 
 /**
- * Shell lines that try every part of the gateway at `url` once, in order; they can be pasted as a whole into sh, bash and
- * zsh. `bootstrapToken` null: there is a user already, and the lines begin with signing in.
+ * Where to begin in a browser, and shell lines that try every part of the gateway at `url` once, in order; they can be pasted
+ * as a whole into sh, bash and zsh. `bootstrapToken` null: there is a user already, and both begin with signing in.
  */
 export function quickstartLines(url: string, bootstrapToken: string | null): string[] {
-  return printedLines(url, [
+  return printedLines(url, bootstrapToken, [
     ...signingIn(bootstrapToken),
     '',
     heading('Mint an API key, which is shown only this time'),
@@ -42,7 +42,7 @@ export function quickstartLines(url: string, bootstrapToken: string | null): str
 
 /** Shell lines for a service that is behind the gateway at `url`; otherwise as {@link quickstartLines}. */
 export function tryOutLines(url: string, bootstrapToken: string | null): string[] {
-  return printedLines(url, [
+  return printedLines(url, bootstrapToken, [
     ...signingIn(bootstrapToken),
     '',
     heading('Call the service, without a credential (401) and with one'),
@@ -51,9 +51,11 @@ export function tryOutLines(url: string, bootstrapToken: string | null): string[
   ]);
 }
 
-function printedLines(url: string, lines: readonly string[]): string[] {
+function printedLines(url: string, bootstrapToken: string | null, lines: readonly string[]): string[] {
+  // What follows the # is never sent to a server. Both configurations leave web.path as it is.
+  const page = bootstrapToken === null ? `${url}/` : `${url}/postern/activate#token=${bootstrapToken}`;
   const indented = [`URL=${url} JAR=$(mktemp)`, ...lines].map((line) => (line === '' ? '' : `  ${line}`));
-  return ['', 'Try it in another terminal:', '', ...indented, ''];
+  return ['', `Open it in a browser: ${page}`, '', 'Or try it in another terminal:', '', ...indented, ''];
 }
 
 function signingIn(bootstrapToken: string | null): string[] {

@@ -19,7 +19,7 @@ export async function serve(call: Call, stopRequested: Promise<void>): Promise<v
   exitOnUncaught(call, log);
   logWarnings(read, log);
   const watch = new ConfigurationWatch(call, read, log);
-  const gateway = await Promise.race([start(read, config, log), stopRequested]);
+  const gateway = await Promise.race([start(call, read, config, log), stopRequested]);
   if (gateway === undefined) return;
   watch.applyTo(gateway);
   collectGarbageOnceIdle();
@@ -44,9 +44,9 @@ function exitOnUncaught({ terminal }: Call, log: Log): void {
   });
 }
 
-async function start(read: ReadConfig, config: Config, log: Log): Promise<RunningGateway> {
+async function start(call: Call, read: ReadConfig, config: Config, log: Log): Promise<RunningGateway> {
   try {
-    return await startGateway(config, log);
+    return await startGateway(config, log, { showsEchoPage: call.isSet('quickstart') });
   } catch (error) {
     if (error instanceof ManagedProblems) throw findingsFailure(read, error.findings);
     throw listenFailureOf(error, config) ?? asFileFailure(error) ?? error;
@@ -78,9 +78,11 @@ function listenFailureOf(error: unknown, { listen, management }: Config): Failur
 
 function announcement(call: Call, config: Config, gateway: RunningGateway): string[] {
   const { address, managementAddress, bootstrapToken } = gateway;
+  const { web, base_url: baseUrl } = config;
   const url = `${config.listen.tls === undefined ? 'http' : 'https'}://${textOf(address)}`;
   return [
     `postern: listening on ${url}, management on http://${textOf(managementAddress)}`,
+    ...(web === undefined ? [] : [`postern: sign-in page: ${baseUrl}${web.path}/`]),
     ...(bootstrapToken === null ? [] : [`postern: bootstrap token: ${bootstrapToken}`]),
     ...(call.isSet('quickstart') ? quickstartLines(url, bootstrapToken) : []),
     ...(call.text('upstream') === undefined ? [] : tryOutLines(url, bootstrapToken)),

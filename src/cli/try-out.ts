@@ -3,8 +3,8 @@ import { parseUpstreamAddress } from '../config/upstream-address.ts';
 import { Failure } from './command.ts';
 
 /**
- * The configuration of a first try in front of a service: everything on loopback, `/api` leads to the service, and the data
- * is under `./data`. Throws Failure `usage` if the URL isn't one of an upstream.
+ * The configuration of a first try in front of a service: everything on loopback, all that isn't Postern's
+ * own leads to the service, for browsers too, and the data is under `./data`. Throws Failure `usage` if the URL isn't one of an upstream.
  */
 export function tryOutConfiguration(upstreamUrl: string): string {
   try {
@@ -19,7 +19,8 @@ export function tryOutConfiguration(upstreamUrl: string): string {
     management: { host: '127.0.0.1', port: 9090 },
     stores: { records: 'sqlite:data/postern.db', sessions: 'sqlite:data/sessions.db' },
     upstreams: { app: { url: upstreamUrl } },
-    routes: [{ prefix: '/api', upstream: 'app' }],
+    routes: [{ prefix: '/', upstream: 'app', browser: true }],
+    web: { title: 'Quick start', home: '/' },
     endpoints: { users: 'own' },
   });
 }

@@ -10,6 +10,7 @@ import type { Cors } from '../http/cors.ts';
 import type { Exchange } from '../http/exchange.ts';
 import type { IsKnownOrigin } from '../http/foreign-page.ts';
 import type { InsteadOf } from '../http/reply.ts';
+import type { EchoPage } from '../proxy/echo.ts';
 import { areaOf } from '../rules/own-areas.ts';
 import type { WebArea } from '../web/area.ts';
 import type { Stores } from './stores.ts';
@@ -17,7 +18,11 @@ import type { Stores } from './stores.ts';
 /** What the request path does for browsers. */
 export interface BrowserParts {
   /** The pages for people, and who is signed in to them; null without `web`. */
-  readonly web: { readonly area: WebArea; readonly webCookie: WebCookieAuthenticator } | null;
+  readonly web: {
+    readonly area: WebArea;
+    readonly webCookie: WebCookieAuthenticator;
+    readonly echoPage: EchoPage;
+  } | null;
   readonly authenticateBrowser: AuthenticateBrowser;
   readonly assertNoServiceWorker: ((exchange: Exchange) => void) | null;
   /** Further headers of Postern's own responses on a path. */
@@ -56,13 +61,14 @@ export async function composeBrowser(config: Config, options: BrowserOptions): P
   const { composeWebArea } = await import('./web-area.ts');
   const { areaFields } = await import('../web/area.ts');
   const { createRefusedNavigation } = await import('../web/refused-navigation.ts');
+  const { createEchoPage } = await import('../web/echo-page.ts');
   const { createServiceWorkerGuard } = await import('../web/service-workers.ts');
   const { path, service_workers: serviceWorkers } = config.web;
   const area = await composeWebArea(config, config.web, options.stores.records);
   const webCookie = composeWebCookie(config, options, area);
   const clearing = ['Set-Cookie', setCookie(area.cookie, '', 0)];
   return {
-    web: { area, webCookie },
+    web: { area, webCookie, echoPage: createEchoPage(area.site) },
     authenticateBrowser: createAuthenticateBrowser({ authenticate, webCookie, clearing }),
     assertNoServiceWorker: serviceWorkers === 'allow' ? null : createServiceWorkerGuard(path),
     fieldsOn: (target) => (areaOf(target, [path]) === undefined ? fieldsOnProviderPaths(target) : areaFields),

@@ -46,6 +46,8 @@ export interface LastingParts {
   readonly metrics: GatewayMetrics;
   /** Null: nothing is traced. */
   readonly tracing: Tracing | null;
+  /** Whether people see a page of `builtin:echo`, as the quick start shows it; programs always get JSON. */
+  readonly showsEchoPage: boolean;
   /** The clock, epoch ms. */
   readonly now: () => number;
 }
@@ -90,7 +92,8 @@ export async function composeGateway(config: Config, lasting: LastingParts): Pro
     web: browser.web,
     onCredentialEnded: (credentialId) => streams.endOf(credentialId),
   });
-  const routes = await composeRoutes(config, lasting.engine.openConnection);
+  const echoPage = lasting.showsEchoPage ? browser.web?.echoPage : undefined;
+  const routes = await composeRoutes(config, lasting.engine.openConnection, echoPage);
   const serveEndpoint = createServeEndpoint({
     authenticate,
     heldNow,

@@ -7,7 +7,7 @@ import {
   type Upstream,
   type UpstreamOptions,
 } from '../http1/client-pool.ts';
-import { type Echo, startEcho } from '../proxy/echo.ts';
+import { type Echo, type EchoPage, startEcho } from '../proxy/echo.ts';
 import { createIdentityHeaders, type IdentityHeadersOf } from '../proxy/identity-headers.ts';
 import { createRoute, createRouteTable, type RouteTable } from '../proxy/route-table.ts';
 import { hostAndPort } from '../proxy/upstream-failure.ts';
@@ -20,13 +20,14 @@ export interface ComposedRoutes {
   close(): Promise<void>;
 }
 
-/** Builds upstreams and routes from the configuration; starts the echo where one is named. */
+/** Builds upstreams and routes from the configuration; starts the echo where one is named, with `echoPage` for people. */
 export async function composeRoutes(
   config: Config,
   openConnection: OpenConnection | undefined,
+  echoPage?: EchoPage,
 ): Promise<ComposedRoutes> {
   const usesEcho = Object.values(config.upstreams).some(({ url }) => url.kind === 'echo');
-  const echo = usesEcho ? await startEcho() : null;
+  const echo = usesEcho ? await startEcho(echoPage) : null;
   const upstreams = new Map<string, Upstream>();
   for (const [name, settings] of Object.entries(config.upstreams))
     upstreams.set(

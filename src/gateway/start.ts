@@ -25,11 +25,19 @@ import { openStores, type Stores } from './stores.ts';
 /** How long a start waits for the records store, ms. */
 const recordsTimeoutMs = 30_000;
 
+/** How a gateway runs, apart from its configuration. */
+export interface StartOptions {
+  /** The clock, epoch ms. */
+  readonly now?: () => number;
+  /** Whether people see a page of `builtin:echo`; by default, everyone gets JSON. */
+  readonly showsEchoPage?: boolean;
+}
+
 /** Opens stores and listeners and starts serving. Throws when a store can't be opened or an address is taken. */
 export async function startGateway(
   config: Config,
   log: Log,
-  now: () => number = Date.now,
+  { now = Date.now, showsEchoPage = false }: StartOptions = {},
 ): Promise<RunningGateway> {
   const current = new CurrentGateway();
   const streams = createOpenStreams(current.heldNow);
@@ -44,7 +52,14 @@ export async function startGateway(
     throw error;
   });
   const restartOnly = rememberStart(config);
-  const lasting = await startLasting(config, opened, current, { streams, log, metrics, tracing, now });
+  const lasting = await startLasting(config, opened, current, {
+    streams,
+    log,
+    metrics,
+    tracing,
+    showsEchoPage,
+    now,
+  });
   const { stores } = lasting;
 
   await applyManaged(config, { stores, log }).catch(async (error) => {
@@ -73,7 +88,7 @@ async function startLasting(
   config: Config,
   opened: Stores,
   current: CurrentGateway,
-  parts: Pick<LastingParts, 'streams' | 'log' | 'metrics' | 'tracing' | 'now'>,
+  parts: Pick<LastingParts, 'streams' | 'log' | 'metrics' | 'tracing' | 'showsEchoPage' | 'now'>,
 ): Promise<LastingParts> {
   const { log, now, tracing } = parts;
   const { registry } = parts.metrics;

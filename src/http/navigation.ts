@@ -4,7 +4,7 @@ import type { RequestHead } from './request-head.ts';
  * Whether a browser asks for a page to show in a tab of its own, so that an answer is read by a person: by Fetch metadata
  * (Fetch Metadata §2), and without it by an `Accept` that likes nothing better than HTML.
  */
-export function isNavigation(head: RequestHead): boolean {
+export function isNavigation(head: Pick<RequestHead, 'secFetchMode' | 'secFetchDest' | 'accept'>): boolean {
   const { secFetchMode, secFetchDest, accept } = head;
   if (secFetchMode !== '' || secFetchDest !== '')
     return secFetchMode === 'navigate' && secFetchDest === 'document';

@@ -1,5 +1,6 @@
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { isNavigation } from '../http/navigation.ts';
 
 /** The `builtin:echo` upstream, running. */
 export interface Echo {
@@ -14,8 +15,28 @@ const maxEchoedBytes = 1024 * 1024;
 /** Larger than any limit on what clients may send. */
 const maxHeadBytes = 1024 * 1024;
 
-/** Starts the upstream of the quick start on a free loopback port: it returns the request it received, as JSON. */
-export function startEcho(): Promise<Echo> {
+/** What the echo received, as it returns it. */
+export interface EchoedRequest {
+  readonly method: string;
+  readonly target: string;
+  /** Names and values, in the order they came in. */
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  /** Base64. */
+  readonly body: string;
+  readonly body_length: number;
+}
+
+/** A page that shows people what the echo received, with the headers of its response. */
+export interface EchoPage {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly render: (request: EchoedRequest) => string;
+}
+
+/**
+ * Starts the upstream of the quick start on a free loopback port: it returns the request it received, as JSON. With a
+ * `page`, whoever opens it in a browser sees that instead.
+ */
+export function startEcho(page?: EchoPage): Promise<Echo> {
   const server = createServer({ maxHeaderSize: maxHeadBytes }, (request, response) => {
     const chunks: Buffer[] = [];
     let length = 0;
@@ -24,22 +45,17 @@ export function startEcho(): Promise<Echo> {
       length += chunk.length;
     });
     request.on('end', () => {
-      const { rawHeaders } = request;
-      const headers: [string, string][] = [];
-      for (let i = 0; i < rawHeaders.length; i += 2) headers.push([rawHeaders[i]!, rawHeaders[i + 1]!]);
       const body = Buffer.concat(chunks).subarray(0, maxEchoedBytes).toString('base64');
-      const text = JSON.stringify({
-        method: request.method,
-        target: request.url,
-        headers,
+      const echoed: EchoedRequest = {
+        method: request.method!,
+        target: request.url!,
+        headers: pairsOf(request.rawHeaders),
         body,
         body_length: length,
-      });
-      response.writeHead(200, {
-        'Content-Type': 'application/json',
-        'Content-Length': Buffer.byteLength(text),
-      });
-      response.end(text);
+      };
+      if (page !== undefined && isNavigation(fetchMetadataOf(request)))
+        send(response, page.render(echoed), { ...page.headers, 'Content-Type': 'text/html; charset=utf-8' });
+      else send(response, JSON.stringify(echoed), { 'Content-Type': 'application/json' });
     });
   });
   server.keepAliveTimeout = 60_000;
@@ -57,4 +73,24 @@ export function startEcho(): Promise<Echo> {
       });
     });
   });
+}
+
+function pairsOf(raw: readonly string[]): [string, string][] {
+  const pairs: [string, string][] = [];
+  for (let i = 0; i < raw.length; i += 2) pairs.push([raw[i]!, raw[i + 1]!]);
+  return pairs;
+}
+
+function fetchMetadataOf({ headers }: IncomingMessage): Parameters<typeof isNavigation>[0] {
+  const text = (name: string) => String(headers[name] ?? '');
+  return {
+    secFetchMode: text('sec-fetch-mode'),
+    secFetchDest: text('sec-fetch-dest'),
+    accept: text('accept'),
+  };
+}
+
+function send(response: ServerResponse, text: string, headers: Readonly<Record<string, string>>): void {
+  response.writeHead(200, { ...headers, 'Content-Length': Buffer.byteLength(text) });
+  response.end(text);
 }

@@ -8,6 +8,7 @@ import { tryOutLines } from '../../src/cli/quickstart-lines.ts';
 import { tryOutConfiguration } from '../../src/cli/try-out.ts';
 import { createCommandFolder, type ServeProcess } from '../support/command.ts';
 import { startRecordingUpstream } from '../support/recording-upstream.ts';
+import { navigation } from '../support/web.ts';
 
 const onFreePort = { host: '127.0.0.1', port: 0 };
 const quickstart = parse(readFileSync(join(import.meta.dirname, '../../config/quickstart.yaml'), 'utf8'));
@@ -36,6 +37,11 @@ t.test('the lines of --quickstart can be pasted and do what they say', async (t)
   const folder = createCommandFolder(t, config);
   const serving = await folder.serve(['--quickstart']);
   t.match(serving.printed().stderr, /\npostern: bootstrap token: \S+\n/);
+  const { port } = serving;
+  const page = `http://127.0.0.1:${port}/`;
+  t.match(serving.printed().stderr, `\nOpen it in a browser: ${page}postern/activate#token=`);
+  const opened = await serving.api.send({ path: '/', headers: navigation });
+  t.match(opened, { status: 302, headers: { location: '/postern/sign-in?return_to=%2F' } });
   const walk = [
     /^\{"method":"GET","target":"\/api\/store\/asset\/1".*\["X-Auth-Username","admin"\]/,
     /^\{"items":\[\{"id":"[^"]*","label":"first key".*"total":1,/,
@@ -48,6 +54,7 @@ t.test('the lines of --quickstart can be pasted and do what they say', async (t)
   serving.child.kill('SIGTERM');
   await serving.ended;
   const again = await folder.serve(['--quickstart']);
+  t.match(again.printed().stderr, `\nOpen it in a browser: http://127.0.0.1:${again.port}/\n`);
   t.notMatch(again.printed().stderr, /bootstrap/, 'somebody is activated already');
   t.match(await runPrinted(again), walk);
 });

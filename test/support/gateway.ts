@@ -74,7 +74,7 @@ export function testConfig(upstreamUrl: string, overrides: object = {}): object 
 /** Starts a gateway in this process. `folder`: that of another test gateway, to share its stores. */
 export async function startTestGateway(
   t: TestScope,
-  options: { readonly config?: object; readonly folder?: string } = {},
+  options: { readonly config?: object; readonly folder?: string; readonly showsEchoPage?: boolean } = {},
 ): Promise<TestGateway> {
   const folder = options.folder ?? makeTemporaryFolder('postern-test-');
   const upstream = await startRecordingUpstream();
@@ -99,7 +99,10 @@ export async function startTestGateway(
   // writing would be missing from what a test reads.
   const log = createLogOn({ write: (line) => writeSync(logDescriptor, line) }, { level: config.log.level });
   let ahead = 0;
-  const gateway: RunningGateway = await startGateway(config, log, () => Date.now() + ahead);
+  const gateway: RunningGateway = await startGateway(config, log, {
+    now: () => Date.now() + ahead,
+    showsEchoPage: options.showsEchoPage ?? false,
+  });
   const secrets = createSecretWatch();
   secrets.add(bootstrapToken);
   let stopped: Promise<void> | null = null;

@@ -1,5 +1,6 @@
 import { type RefusalCode, refusals } from '../../src/errors.ts';
 import { activatedPage, activatePage } from '../../src/web/pages/activate.ts';
+import { echoPage } from '../../src/web/pages/echo.ts';
 import { errorPage } from '../../src/web/pages/error.ts';
 import { homePage } from '../../src/web/pages/home.ts';
 import { invitationPage, invitationRedeemedPage } from '../../src/web/pages/invitation.ts';
@@ -133,6 +134,19 @@ export const pageStates: Readonly<Record<string, (site: Site) => string>> = {
       problem: { code: 'too_many_attempts', retryAfterSeconds: 60 },
     }),
   'password-done': (site) => passwordChangedPage(site),
+  echo: (site) =>
+    echoPage(site, {
+      method: 'GET',
+      target: '/orders?year=2026',
+      headers: [
+        ['Host', 'acme.example.com'],
+        ['X-Auth-Username', 'alice'],
+        ['X-Auth-Scopes', Array.from({ length: 20 }, (_, index) => `area-${index}:read`).join(' ')],
+        ['Accept', 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'],
+      ],
+      body: '',
+      body_length: 0,
+    }),
   home: (site) =>
     homePage(site, {
       username: 'alice',

@@ -29,9 +29,14 @@ export const webRoutes = [
   { prefix: '/api', upstream: 'app' },
 ];
 
-/** Starts it; `config` replaces whole sections. */
-export async function startWebGateway(t: Test, config: object = {}): Promise<WebGateway> {
+/** Starts it; `config` replaces whole sections. `showsEchoPage`: as in the quick start. */
+export async function startWebGateway(
+  t: Test,
+  config: object = {},
+  { showsEchoPage = false }: { readonly showsEchoPage?: boolean } = {},
+): Promise<WebGateway> {
   const gateway = await startTestGateway(t, {
+    showsEchoPage,
     config: { web: {}, routes: webRoutes, endpoints: { users: 'own' }, ...config },
   });
   const { api } = gateway;

@@ -9,12 +9,15 @@ export interface Page {
   readonly heading: string;
   /** Something went wrong: the title says so first, because it is read out first. */
   readonly wrong?: boolean;
+  /** For more than a form: wider, where the window allows it. */
+  readonly wide?: boolean;
   readonly scripts?: readonly (keyof ScriptAddresses)[];
   readonly content: Content;
 }
 
 /** A whole document: what all pages have around what is their own. */
-export function renderPage(site: Site, { heading, wrong = false, scripts = [], content }: Page): string {
+export function renderPage(site: Site, page: Page): string {
+  const { heading, wrong = false, wide = false, scripts = [], content } = page;
   return renderDocument(html`
     <html lang="en">
       <head>
@@ -27,7 +30,7 @@ export function renderPage(site: Site, { heading, wrong = false, scripts = [], c
         <link rel="stylesheet" href=${site.style} />
         ${scripts.map((name) => html`<script type="module" src=${site.scripts[name]}></script>`)}
       </head>
-      <body>
+      <body class=${wide && 'wide'}>
         <header>${brand(site)}</header>
         <main>
           <h1>${heading}</h1>

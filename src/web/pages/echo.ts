@@ -1,0 +1,56 @@
+import type { VNode } from 'preact';
+import type { EchoedRequest } from '../../proxy/echo.ts';
+import { linkButton, submitButton } from '../components/button.ts';
+import { renderPage } from '../components/layout.ts';
+import { html } from '../html.ts';
+import type { Site } from '../site.ts';
+
+type Header = EchoedRequest['headers'][number];
+
+/** What people see of the quick start's upstream: who they are to it, and the request it received. */
+export function echoPage(site: Site, { method, target, headers }: EchoedRequest): string {
+  const identity = headers.filter(([name]) => isIdentity(name));
+  const others = headers.filter(([name]) => !isIdentity(name));
+  const username = identity.find(([name]) => name.toLowerCase() === 'x-auth-username')?.[1];
+  const request = html`<code>${`${method} ${target}`}</code>`;
+  return renderPage(site, {
+    heading: username === undefined ? 'Hello' : `Hello, ${username}`,
+    wide: true,
+    content: [
+      username === undefined
+        ? html`<p>This page stands in for your service. Postern sent it ${request}, and nobody is signed in.</p>`
+        : html`
+            <p>
+              This page stands in for your service. Postern sent it ${request} with these headers, which no client can
+              forge:
+            </p>
+          `,
+      identity.length > 0 && headerList(identity),
+      html`<details><summary>Other headers</summary>${headerList(others)}</details>`,
+      html`<div class="actions actions-row">${username === undefined ? signIn(site) : account(site)}</div>`,
+    ],
+  });
+}
+
+function signIn({ path }: Site): VNode {
+  return linkButton(`${path}/sign-in`, 'Sign in');
+}
+
+function account({ path }: Site): readonly VNode[] {
+  return [
+    linkButton(`${path}/`, 'Your account', 'secondary'),
+    html`<form method="post" action=${`${path}/sign-out`}>${submitButton('Sign out', 'secondary')}</form>`,
+  ];
+}
+
+function isIdentity(name: string): boolean {
+  return name.toLowerCase().startsWith('x-auth-');
+}
+
+function headerList(headers: readonly Header[]): VNode {
+  return html`
+    <dl class="headers">
+      ${headers.map(([name, value]) => html`<div><dt>${name}</dt><dd><code>${value}</code></dd></div>`)}
+    </dl>
+  `;
+}
