@@ -20,7 +20,9 @@ const folder = join(import.meta.dirname, '../corpora');
 
 /** Every member that README.md there describes: a misspelt one would expect nothing. */
 const members: ReadonlySet<string> = new Set(
-  'name send expect code responses open seen body has as host lenient header claims sign wrap'.split(' '),
+  'name send expect code responses open seen body has as host lenient header claims sign wrap leads values'.split(
+    ' ',
+  ),
 );
 
 /** The rows of `test/corpora/<name>.jsonl`, without empty lines and titles. Throws on a row with an unknown member. */
