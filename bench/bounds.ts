@@ -16,14 +16,16 @@ export interface Bound {
 
 /**
  * Authentication, scopes, identity and an access line must cost well under what bare forwarding costs elsewhere, and
- * under what looking a key up in a `Set` does; passing on the bytes of bodies must cost no more. A store in another
- * process must cost next to nothing, because its results are cached.
+ * under what looking a key up in a `Set` does; passing on the bytes of bodies must cost no more. What a
+ * browser's cookie needs beyond a token must cost next to nothing, and so must a store in another process, because its
+ * results are cached.
  */
 export const bounds: readonly Bound[] = [
   { peer: 'postern-key', of: 'requests', against: reference, cpuRatioAtMost: 0.5 },
   { peer: 'postern-bearer', of: 'requests', against: reference, cpuRatioAtMost: 0.5 },
   { peer: 'postern-key', of: 'requests', against: fastifyHttpProxy.name, cpuRatioAtMost: 0.65 },
   { peer: 'postern-bearer', of: 'requests', against: fastifyHttpProxy.name, cpuRatioAtMost: 0.65 },
+  { peer: 'postern-browser', of: 'requests', against: 'postern-bearer', cpuRatioAtMost: 1.05 },
   { peer: 'postern-bearer-redis', of: 'requests', against: 'postern-bearer', cpuRatioAtMost: 1.1 },
   { peer: 'postern-key-postgres', of: 'requests', against: 'postern-key', cpuRatioAtMost: 1.1 },
   { peer: 'postern-key', of: 'download', against: reference, cpuRatioAtMost: 1 },

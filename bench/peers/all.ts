@@ -7,6 +7,7 @@ import type { Peer } from './peer.ts';
 import {
   posternBearer,
   posternBearerRedis,
+  posternBrowser,
   posternKey,
   posternKeyNodeEngine,
   posternKeyPostgres,
@@ -19,6 +20,7 @@ export const reference = httpProxy3.name;
 export const peers: readonly Peer[] = [
   posternKey,
   posternBearer,
+  posternBrowser,
   posternBearerRedis,
   posternKeyPostgres,
   posternKeyNodeEngine,

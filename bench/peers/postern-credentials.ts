@@ -29,6 +29,12 @@ export async function createBearerTokens(baseUrl: string): Promise<Credentials> 
   return { header: 'Authorization', values };
 }
 
+/** Activates a fresh Postern and signs in repeatedly by its page: each web cookie is a browser's own session. */
+export async function createWebCookies(baseUrl: string): Promise<Credentials> {
+  await activate(baseUrl);
+  return { header: 'Cookie', values: await repeat(() => signInByPage(baseUrl)) };
+}
+
 async function activate(baseUrl: string): Promise<void> {
   await post(`${baseUrl}/api/bootstrap/activate`, {
     headers: { 'content-type': 'application/json' },
@@ -42,6 +48,20 @@ async function signIn(baseUrl: string): Promise<string> {
     body: new URLSearchParams({ grant_type: 'password', ...administrator }).toString(),
   });
   return stringField(response, 'access_token');
+}
+
+/** The web cookie, as `name=value`. */
+async function signInByPage(baseUrl: string): Promise<string> {
+  const response = await fetch(`${baseUrl}/postern/sign-in`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    body: new URLSearchParams(administrator).toString(),
+    redirect: 'manual',
+  });
+  await response.arrayBuffer();
+  const [cookie] = response.headers.getSetCookie();
+  if (response.status !== 303 || cookie === undefined) throw new Error(`sign-in page: ${response.status}`);
+  return cookie.slice(0, cookie.indexOf(';'));
 }
 
 async function post(url: string, init: { headers: Record<string, string>; body: string }): Promise<unknown> {

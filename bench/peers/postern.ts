@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { freePort } from '../machine.ts';
 import { asPeer, startListening } from './launch.ts';
 import type { Credentials, Peer } from './peer.ts';
-import { bootstrapToken, createBearerTokens, createKeys } from './postern-credentials.ts';
+import { bootstrapToken, createBearerTokens, createKeys, createWebCookies } from './postern-credentials.ts';
 import { postgres } from './postgres.ts';
 import { redis } from './redis.ts';
 import type { StoreServer } from './store-server.ts';
@@ -26,7 +26,15 @@ export const posternBearer = createPosternPeer({
   createCredentials: createBearerTokens,
 });
 
-/** The same with sessions in a Redis, whose CPU time counts too. */
+/** A route for browsers, with the web cookies of 1,000 sessions. */
+export const posternBrowser = createPosternPeer({
+  name: 'postern-browser',
+  description: 'Postern with web cookies on a route for browsers',
+  createCredentials: createWebCookies,
+  isForBrowsers: true,
+});
+
+/** With bearer tokens and sessions in a Redis, whose CPU time counts too. */
 export const posternBearerRedis = createPosternPeer({
   name: 'postern-bearer-redis',
   description: 'Postern with bearer tokens, sessions in Redis (its CPU time included)',
@@ -59,6 +67,8 @@ interface PosternPeer {
   readonly storeServer?: StoreServer;
   /** Default: the built-in one. */
   readonly engine?: 'built_in' | 'node';
+  /** Whether there are pages for people, and the route takes the web cookie. Default: false. */
+  readonly isForBrowsers?: boolean;
 }
 
 function createPosternPeer({
@@ -67,6 +77,7 @@ function createPosternPeer({
   createCredentials,
   storeServer,
   engine = 'built_in',
+  isForBrowsers = false,
 }: PosternPeer): Peer {
   return {
     name,
@@ -84,7 +95,7 @@ function createPosternPeer({
       const file = join(surroundings.directory, `${name}.yaml`);
       const server = await storeServer?.start(surroundings);
       const files = { records: `sqlite:${name}-records.db`, sessions: `sqlite:${name}-sessions.db` };
-      const places = { port, managementPort, upstreamPort: surroundings.upstreamPort, engine };
+      const places = { port, managementPort, upstreamPort: surroundings.upstreamPort, engine, isForBrowsers };
       writeFileSync(file, configuration({ ...places, ...files, ...server?.stores }));
       const args = [...surroundings.nodeArguments, mainFile, 'serve', '--config', file];
       const postern = await startListening(surroundings, { name, command: process.execPath, args }, port);
@@ -117,10 +128,11 @@ function configuration(at: {
   readonly managementPort: number;
   readonly upstreamPort: number;
   readonly engine: string;
+  readonly isForBrowsers: boolean;
   readonly records: string;
   readonly sessions: string;
 }): string {
-  const { port, managementPort, upstreamPort, engine, records, sessions } = at;
+  const { port, managementPort, upstreamPort, engine, isForBrowsers, records, sessions } = at;
   return `
 tenant: bench
 base_url: http://127.0.0.1:${port}
@@ -137,7 +149,8 @@ scopes: { 'store:read': Read assets }
 upstreams:
   app: { url: 'http://127.0.0.1:${upstreamPort}' }
 routes:
-  - { prefix: /api, upstream: app, scopes: { read: ['store:read'], write: ['store:read'] } }
+  - { prefix: /api, upstream: app, browser: ${isForBrowsers}, scopes: { read: ['store:read'], write: ['store:read'] } }
+${isForBrowsers ? 'web: {}' : ''}
 log: { level: info }
 `;
 }
