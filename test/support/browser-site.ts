@@ -74,7 +74,7 @@ export function respondWithPage({ method, url, headers }: IncomingMessage, respo
   const who = headers['x-auth-username'];
   response.writeHead(200, { 'Content-Type': 'text/html' }).end(
     `<!doctype html><title>Orders</title><h1>${method} ${url}</h1><p id="who">${who}</p>
-     <form method="post" action="/orders"><input name="item"><button>Order</button></form>`,
+     <form method="post" action="/orders"><input name="item"><button id="order">Order</button></form>`,
   );
 }
 
@@ -91,24 +91,32 @@ export async function signIn(
 /** Text of the heading of the page that is shown. */
 export const heading = (page: Page): Promise<string | null> => page.textContent('h1');
 
-/**
- * Opens a WebSocket to `/live` and an event stream of `/events` from a page of the site. The result's `ended` resolves when
- * both have ended, with the close code of the first and how long it took since `mark` was called, in ms.
- */
-export async function openStreams(page: Page): Promise<{
+/** A WebSocket to `/live` and an event stream of `/events` that a page has open. */
+export interface OpenStreams {
+  areOpen(): Promise<boolean>;
+  /** Notes the time. */
   mark(): Promise<void>;
+  /** Resolves when both have ended: the close code of the WebSocket, and the ms since `mark` was called. */
   ended(): Promise<{ readonly code: number; readonly tookMs: number }>;
-}> {
+}
+
+/** Opens them from a page of the site; they end with the page at the latest. */
+export async function openStreams(page: Page): Promise<OpenStreams> {
   await page.evaluate(`(async () => {
     const socket = new WebSocket(location.origin.replace('http', 'ws') + '/live');
     const events = new EventSource('/events');
     const first = (target, name) => new Promise((resolve) => target.addEventListener(name, resolve, { once: true }));
-    window.ended = Promise.all([first(socket, 'close'), first(events, 'error')])
-      .then(([{ code }]) => ({ code, at: performance.now() }));
+    const ended = Promise.all([first(socket, 'close'), first(events, 'error')])
+      .then(([{ code }]) => ({ code, tookMs: performance.now() - streams.since }));
+    window.streams = { socket, events, ended, since: NaN };
     await Promise.all([first(socket, 'open'), first(events, 'message')]);
   })()`);
   return {
-    mark: () => page.evaluate('void (window.since = performance.now())'),
-    ended: () => page.evaluate('window.ended.then(({ code, at }) => ({ code, tookMs: at - window.since }))'),
+    areOpen: () =>
+      page.evaluate(
+        'streams.socket.readyState === WebSocket.OPEN && streams.events.readyState === EventSource.OPEN',
+      ),
+    mark: () => page.evaluate('void (streams.since = performance.now())'),
+    ended: () => page.evaluate('streams.ended'),
   };
 }
