@@ -72,7 +72,7 @@ export async function composeBrowser(config: Config, options: BrowserOptions): P
     authenticateBrowser: createAuthenticateBrowser({ authenticate, webCookie, clearing }),
     assertNoServiceWorker: serviceWorkers === 'allow' ? null : createServiceWorkerGuard(path),
     fieldsOn: (target) => (areaOf(target, [path]) === undefined ? fieldsOnProviderPaths(target) : areaFields),
-    insteadOf: createRefusedNavigation(area.site),
+    insteadOf: createRefusedNavigation(area),
   };
 }
 

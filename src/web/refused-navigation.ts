@@ -3,10 +3,10 @@ import type { Exchange } from '../http/exchange.ts';
 import { isNavigation } from '../http/navigation.ts';
 import type { InsteadOf, RefusalParts, Reply } from '../http/reply.ts';
 import { areaOf } from '../rules/own-areas.ts';
-import { areaFields, htmlContent, redirection } from './area.ts';
+import { areaFields, htmlContent, redirection, type WebArea } from './area.ts';
+import { formPageOf } from './form-page.ts';
 import { errorPage } from './pages/error.ts';
 import { isReturnTo, signInPath } from './return-to.ts';
-import type { Site } from './site.ts';
 
 const readMethods: ReadonlySet<string> = new Set(['GET', 'HEAD']);
 
@@ -14,8 +14,8 @@ const readMethods: ReadonlySet<string> = new Set(['GET', 'HEAD']);
  * What a browser gets in place of a refusal in JSON: where people look at the response a page or, if nobody is signed in, a
  * redirection to the sign-in page. A 401 that stays JSON says where that page is.
  */
-export function createRefusedNavigation(site: Site): InsteadOf {
-  const { path } = site;
+export function createRefusedNavigation(area: Pick<WebArea, 'site' | 'isOwnOrigin'>): InsteadOf {
+  const { path } = area.site;
   const areas = [path];
 
   return (exchange, refusal, parts) => {
@@ -29,27 +29,28 @@ export function createRefusedNavigation(site: Site): InsteadOf {
     if (parts.code === 'not_authenticated' && exchange.isOnBrowserRoute && reads)
       return redirection(302, signInPath(path, exchange.target, exchange.path));
     const headers = isInArea ? parts.headers : [...parts.headers, ...areaFields];
-    return { status: parts.status, headers, content: htmlContent(pageOf(site, exchange, refusal, parts)) };
+    return { status: parts.status, headers, content: htmlContent(pageOf(area, exchange, refusal, parts)) };
   };
 }
 
 function pageOf(
-  site: Site,
+  area: Pick<WebArea, 'site' | 'isOwnOrigin'>,
   exchange: Exchange,
   refusal: Refusal | ValidationError,
   parts: RefusalParts,
 ): string {
   const { status, code } = parts;
-  const { target, id: requestId } = exchange;
+  const { target, id: requestId, head } = exchange;
   const isRepeatable = readMethods.has(exchange.method);
   const about = refusal instanceof Refusal ? refusal.options : {};
-  return errorPage(site, {
+  const returnTo = isReturnTo(target) ? target : null;
+  return errorPage(area.site, {
     status,
     code,
     requestId,
     missingScopes: about.missingScopes,
     retryAfterSeconds: about.retryAfterSeconds,
-    returnTo: isRepeatable && isReturnTo(target) ? target : null,
+    returnTo: isRepeatable ? returnTo : formPageOf(head, area),
     isRepeatable,
     detail: typeof parts.body.detail === 'string' ? parts.body.detail : '',
   });

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { connectRaw } from '../support/raw-client.ts';
-import { forgets, navigation, startWebGateway, webCookieName } from '../support/web.ts';
+import { forgets, navigation, ownForm, startWebGateway, webCookieName } from '../support/web.ts';
 
 const script = { 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'cors', 'sec-fetch-dest': 'empty' };
 
@@ -26,6 +26,29 @@ t.test(
     t.equal(upstream.seen.length, 0);
   },
 );
+
+t.test('who sent a form without a session is led back to its page', async (t) => {
+  const { api } = await startWebGateway(t);
+  const origin = 'https://acme.example.com';
+  const rows: readonly [sentence: string, referer: string | string[] | undefined, address: string][] = [
+    ['by the address of the page', `${origin}/app/new?kind=a&b`, '?return_to=%2Fapp%2Fnew%3Fkind%3Da%26b'],
+    ['by the host alone', `${origin}/`, '?return_to=%2F'],
+    ['not without one', undefined, ''],
+    ['not to another site', 'https://evil.example/app/new', ''],
+    ['nor to one that looks like this', `${origin}.evil.example/app/new`, ''],
+    ['nor over another scheme', 'http://acme.example.com/app/new', ''],
+    ['nor to what can’t be led to', `${origin}//evil.example`, ''],
+    ['nor to nonsense', 'nonsense', ''],
+    ['nor by two', [`${origin}/app`, `${origin}/app`], ''],
+  ];
+  for (const [sentence, referer, address] of rows) {
+    const headers = { ...ownForm, origin, ...(referer !== undefined && { referer }) };
+    const { status, text } = await api.send({ method: 'POST', path: '/app', form: {}, headers });
+    t.equal(status, 401);
+    t.match(text, /nothing was done with what you sent/);
+    t.ok(text.includes(`href="/postern/sign-in${address}"`), sentence);
+  }
+});
 
 t.test('the web cookie is a session, with all that its user holds', async (t) => {
   const { api, open, signIn, upstream } = await startWebGateway(t);

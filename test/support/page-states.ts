@@ -161,6 +161,7 @@ export const pageStates: Readonly<Record<string, (site: Site) => string>> = {
   'end-session': (site) =>
     endSessionPage(site, { provider: 'Acme Login', url: 'https://login.example.com/end?state=1' }),
   'error-sign-in': (site) => errorOf(site, 'not_authenticated'),
+  'error-sign-in-form': (site) => errorOf(site, 'not_authenticated', { isRepeatable: false }),
   'error-scope': (site) =>
     errorOf(site, 'insufficient_scope', {
       detail: 'Missing scope: store:read store:write',

@@ -5,6 +5,8 @@ export type NextStep = 'sign_in' | 'retry' | 'home';
 export interface ErrorWords {
   readonly heading: string;
   readonly text: string;
+  /** The same for a form that was sent; default: `text`. */
+  readonly textOfForm?: string;
   /** The first is the one that helps most; empty: only the administrator can help. */
   readonly steps: readonly NextStep[];
 }
@@ -12,6 +14,8 @@ export interface ErrorWords {
 const signInAgain: ErrorWords = {
   heading: 'Please sign in',
   text: 'You are signed out, or your session has ended. Sign in to go on where you were.',
+  textOfForm:
+    'You are signed out, or your session has ended: nothing was done with what you sent. Sign in, then send it again.',
   steps: ['sign_in'],
 };
 const tooLarge: ErrorWords = {

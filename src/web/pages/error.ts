@@ -18,7 +18,7 @@ export interface ErrorPage {
   /** For `insufficient_scope`. */
   readonly missingScopes?: readonly string[] | undefined;
   readonly retryAfterSeconds?: number | undefined;
-  /** Path and query to come back to after signing in; null: none. */
+  /** Path and query to come back to after signing in, such as those of the form; null: none. */
   readonly returnTo: string | null;
   /** Whether the page's own address may be asked for again: false where its method allows no GET. */
   readonly isRepeatable: boolean;
@@ -26,8 +26,9 @@ export interface ErrorPage {
 
 /** Any refusal: what happened, what to do, and what the administrator needs. */
 export function errorPage(site: Site, error: ErrorPage): string {
-  const { code, status, missingScopes = [], retryAfterSeconds } = error;
-  const { heading, text, steps } = errorWords(code, status);
+  const { code, status, missingScopes = [], retryAfterSeconds, isRepeatable } = error;
+  const { heading, textOfForm, steps, ...words } = errorWords(code, status);
+  const text = (!isRepeatable && textOfForm) || words.text;
   return renderPage(site, {
     heading,
     wrong: true,
