@@ -19,7 +19,7 @@ const scripts: Readonly<Record<string, string | null>> = {
 };
 /** Whatever imports these starts a Redis or a PostgreSQL. */
 const servers = ['postgres-programs.ts', 'postgres-server.ts', 'redis-server.ts'];
-const mayStartServers = ['helm', 'kubernetes', 'long', 'stores'];
+const mayStartServers = ['clients', 'helm', 'kubernetes', 'long', 'stores'];
 
 const root = join(import.meta.dirname, '../..');
 const tests = globSync('test/**/*.test.ts', { cwd: root });
@@ -58,7 +58,7 @@ t.test('every test is in a folder that a script of package.json runs', async (t)
   );
 });
 
-t.test('only tests in test/stores and the tiers around it start Redis or PostgreSQL', async (t) => {
+t.test('only tests in test/stores and tiers of their own start Redis or PostgreSQL', async (t) => {
   const misplaced = tests
     .filter((file) => !mayStartServers.includes(folderOf(file)))
     .filter((file) => servers.some((server) => reachableFrom(file).has(`test/support/${server}`)));
