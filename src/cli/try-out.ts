@@ -19,7 +19,7 @@ export function tryOutConfiguration(upstreamUrl: string): string {
     management: { host: '127.0.0.1', port: 9090 },
     stores: { records: 'sqlite:data/postern.db', sessions: 'sqlite:data/sessions.db' },
     upstreams: { app: { url: upstreamUrl } },
-    routes: [{ prefix: '/', upstream: 'app', browser: true }],
+    routes: [{ prefix: '/', upstream: 'app', browser: true, upgrades: ['websocket'] }],
     web: { title: 'Quick start', home: '/' },
     endpoints: { users: 'own' },
   });
