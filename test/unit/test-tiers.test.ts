@@ -65,9 +65,10 @@ t.test('only tests in test/stores and tiers of their own start Redis or PostgreS
   t.strictSame(misplaced, []);
 });
 
-t.test('only tests in test/clients start a browser', async (t) => {
+t.test('only tests in test/clients and test/upstreams start a browser', async (t) => {
+  const mayStartBrowser = ['clients', 'upstreams'];
   const misplaced = tests.filter(
-    (file) => folderOf(file) !== 'clients' && reachableFrom(file).has('test/support/browser.ts'),
+    (file) => !mayStartBrowser.includes(folderOf(file)) && reachableFrom(file).has('test/support/browser.ts'),
   );
   t.strictSame(misplaced, []);
 });
