@@ -1,6 +1,12 @@
 import type { Socket } from 'node:net';
 import t from 'tap';
-import { type Expected, type FaultRow, judgeFaults, shortTimeouts } from '../support/fault-table.ts';
+import {
+  type Expected,
+  type FaultRow,
+  judgeFaults,
+  shortIdle,
+  shortResponse,
+} from '../support/fault-table.ts';
 import { startFaultyUpstream } from '../support/faulty-upstream.ts';
 import { startForwarding } from '../support/forwarding.ts';
 import { poolBecomes } from '../support/pool-gauges.ts';
@@ -27,7 +33,7 @@ function drip(text: string) {
   };
 }
 
-t.test('the upstream is too slow', (t) =>
+t.test('the upstream is too slow with its head', (t) =>
   judgeFaults(t, {
     'it accepts and sends nothing': { fault: () => {}, expected: 504 },
     'its head arrives byte by byte and never ends': {
@@ -36,25 +42,34 @@ t.test('the upstream is too slow', (t) =>
     },
     'it sends only interim responses': saying('HTTP/1.1 102 Processing\r\n\r\n'.repeat(8), 504),
     'it stops within its head': saying('HTTP/1.1 200 OK\r\nContent-Le', 504),
-    'it stops after its head': saying('HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n', 'reset'),
-    'it stops within a body with a length': saying(
-      'HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhel',
-      'reset',
-    ),
-    'it stops between chunks': saying(
-      'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n',
-      'reset',
-    ),
-    'it stops within a body that would end with the connection': saying(
-      'HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nhel',
-      'reset',
-    ),
   }),
+);
+
+t.test('the upstream is too slow with its body', (t) =>
+  judgeFaults(
+    t,
+    {
+      'it stops after its head': saying('HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n', 'reset'),
+      'it stops within a body with a length': saying(
+        'HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhel',
+        'reset',
+      ),
+      'it stops between chunks': saying(
+        'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n',
+        'reset',
+      ),
+      'it stops within a body that would end with the connection': saying(
+        'HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nhel',
+        'reset',
+      ),
+    },
+    shortIdle,
+  ),
 );
 
 /** A gateway with a single connection to that upstream. */
 const inFrontOf = (t: Parameters<typeof startForwarding>[0], url: string) =>
-  startForwarding(t, { upstreams: { app: { url, max_connections: 1, max_waiting: 1, ...shortTimeouts } } });
+  startForwarding(t, { upstreams: { app: { url, max_connections: 1, max_waiting: 1, ...shortResponse } } });
 
 t.test('502 while nothing listens, and service resumes once something does', async (t) => {
   const upstream = await startFaultyUpstream(t);

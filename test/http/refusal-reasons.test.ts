@@ -142,8 +142,10 @@ t.test('an upstream that fails is named, with address, error and phase', async (
     stalling: (socket) => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf'),
     cutting: (socket) => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf'),
   };
-  const isLate = new Set(['silent', 'stalling']);
-  const shortTimeouts = { response_timeout: '300ms', idle_timeout: '300ms' };
+  const timeouts: Readonly<Record<string, object>> = {
+    silent: { response_timeout: '300ms' },
+    stalling: { idle_timeout: '300ms' },
+  };
   const started = await Promise.all(
     Object.entries(behaviours).map(
       async ([name, behave]) => [name, await startRawUpstream(t, ({ socket }) => behave(socket))] as const,
@@ -154,9 +156,7 @@ t.test('an upstream that fails is named, with address, error and phase', async (
     nameless: { url: 'http://nowhere.invalid:9000' },
     socketless: { url: 'unix:/nowhere/at-all.sock' },
     untrusted: { url: `https://127.0.0.1:${(tls.address() as AddressInfo).port}` },
-    ...Object.fromEntries(
-      started.map(([name, { url }]) => [name, { url, ...(isLate.has(name) && shortTimeouts) }]),
-    ),
+    ...Object.fromEntries(started.map(([name, { url }]) => [name, { url, ...timeouts[name] }])),
   };
   const routes = Object.keys(upstreams).map((name) => ({
     prefix: `/api/${name}`,
