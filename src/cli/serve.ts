@@ -82,11 +82,18 @@ function announcement(call: Call, config: Config, gateway: RunningGateway): stri
   const url = `${config.listen.tls === undefined ? 'http' : 'https'}://${textOf(address)}`;
   return [
     `postern: listening on ${url}, management on http://${textOf(managementAddress)}`,
-    ...(web === undefined ? [] : [`postern: sign-in page: ${baseUrl}${web.path}/`]),
+    ...(web === undefined ? [] : pageLines(web, baseUrl)),
     ...(bootstrapToken === null ? [] : [`postern: bootstrap token: ${bootstrapToken}`]),
     ...(call.isSet('quickstart') ? quickstartLines(url, bootstrapToken) : []),
     ...(call.text('upstream') === undefined ? [] : tryOutLines(url, bootstrapToken)),
   ];
+}
+
+/** Where people begin, as they reach it from outside. */
+function pageLines({ path, console }: NonNullable<Config['web']>, baseUrl: string): string[] {
+  const lines = [`postern: sign-in page: ${baseUrl}${path}/`];
+  if (console !== undefined) lines.push(`postern: console: ${console.base_url ?? baseUrl}${path}/console/`);
+  return lines;
 }
 
 function textOf({ address, port }: AddressInfo): string {

@@ -8,6 +8,7 @@ import { applyRules, type JudgedConfig, type Rule } from './rule.ts';
 import { scopeRules } from './scope-rules.ts';
 import { storeRules } from './store-rules.ts';
 import { tlsRules } from './tls-rules.ts';
+import { webRules } from './web-rules.ts';
 
 const anyAddress = ['0.0.0.0', '::'];
 
@@ -42,6 +43,7 @@ const rules: readonly Rule[] = [
   ...routeRules,
   ...providerRules,
   ...identityHeaderRules,
+  ...webRules,
 ];
 
 /** Applies every rule that spans keys to the valid parts of a configuration; `written` is its source. */

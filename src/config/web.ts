@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { laxReadings } from '../rules/lax-path.ts';
 import { areaOf } from '../rules/own-areas.ts';
 import { maxReturnToLength, returnToPattern } from '../rules/return-to.ts';
+import { originRule } from './addresses.ts';
 import { filePath, type TextRule, text } from './scalars.ts';
 
 const pathPattern = /^(?:\/(?!\.{1,2}(?:\/|$))[A-Za-z0-9._~-]+){1,4}$/;
@@ -18,6 +19,23 @@ const homeRule: TextRule = (path) =>
     ? undefined
     : 'must be a path of base_url, such as /app/';
 
+const console = z
+  .strictObject({
+    base_url: text(originRule)
+      .transform((value) => value.replace(/\/$/, ''))
+      .optional()
+      .describe(
+        'Origin of the console alone, which no upstream shares; if omitted, the console is on base_url, where upstreams’ pages can do what its user can.',
+      ),
+    require: text()
+      .optional()
+      .describe(
+        'Identity provider whose sign-ins alone lead to the console; if omitted, every sign-in does.',
+      ),
+  })
+  .optional()
+  .describe('The console, below path; if omitted, there is none.');
+
 /** `web`: the pages for people; left out, there are none. */
 export const web = z
   .strictObject({
@@ -33,6 +51,7 @@ export const web = z
       .boolean()
       .default(true)
       .describe('Offer sign-in with a password; false leaves only the identity providers.'),
+    console,
     service_workers: z
       .enum(['refuse', 'allow'])
       .prefault('refuse')

@@ -42,7 +42,15 @@ export async function composeEndpoints(config: Config, parts: EndpointParts): Pr
     ...selfEndpoints(config, signIns),
     createJwks(parts.tokens),
   ];
-  const pages = await composePages(config, { ...signIns, providers: providers.onPages }, api);
+  const pages = await composePages(
+    config,
+    {
+      ...signIns,
+      providers: providers.onPages,
+      consoleProviders: providers.onConsole,
+    },
+    api,
+  );
   return {
     routes: createOwnRoutes([...api, ...pages], config.endpoints, config.web?.path),
     passwordHashes: passwords.load,
@@ -62,7 +70,7 @@ function selfEndpoints(config: Config, parts: Composed): AnyEndpoint[] {
 /** The pages for people are loaded only where they are configured. */
 async function composePages(
   config: Config,
-  parts: Composed & Pick<WebEndpointParts, 'providers'>,
+  parts: Composed & Pick<WebEndpointParts, 'providers' | 'consoleProviders'>,
   api: readonly AnyEndpoint[],
 ): Promise<readonly AnyEndpoint[]> {
   const { web, cookie, cookies, times } = parts;
@@ -73,6 +81,7 @@ async function composePages(
     ...parts,
     ...web,
     api,
+    sessionStore: parts.sessions,
     document: openApiDocument,
     refresh: { name: cookie.name, cookies },
     absoluteLifetimeMs: times.absoluteLifetimeMs,
@@ -82,7 +91,7 @@ async function composePages(
 /** Sign-in through providers is loaded only where some are configured. */
 async function composeProviders(config: Config, parts: SignInParts): Promise<ProviderEndpoints> {
   if (Object.keys(config.identity_providers).length === 0)
-    return { endpoints: [], onPages: [], async close() {} };
+    return { endpoints: [], onPages: [], onConsole: [], async close() {} };
   const { composeIdentityProviders } = await import('./identity-providers.ts');
   return composeIdentityProviders(config, parts);
 }

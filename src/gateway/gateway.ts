@@ -4,6 +4,7 @@ import type { Config } from '../config/schema.ts';
 import type { HeldNow, Principal } from '../credentials/principal.ts';
 import type { WorkLoad } from '../credentials/work-queue.ts';
 import type { ServeEndpoint } from '../endpoints/serve-endpoint.ts';
+import { Refusal } from '../errors.ts';
 import { type Cors, isPreflight } from '../http/cors.ts';
 import type { Exchange } from '../http/exchange.ts';
 import type { Replies } from '../http/reply.ts';
@@ -31,6 +32,8 @@ export interface GatewayParts {
   readonly authenticateBrowser: AuthenticateBrowser;
   /** Refuses a service worker that could read what is typed on Postern's own pages; null: there are none. */
   readonly assertNoServiceWorker: ((exchange: Exchange) => void) | null;
+  /** Recognises the host that only the console has, where nothing is forwarded; null: there is none. */
+  readonly isConsoleHost: ((host: string) => boolean) | null;
   readonly forward: Forward;
   readonly replies: Replies;
   readonly heldNow: HeldNow;
@@ -72,7 +75,7 @@ export class Gateway implements WatchedGateway {
    * throws.
    */
   handle(exchange: Exchange): void {
-    const { targetRules, cors, own, serveEndpoint, replies } = this.#parts;
+    const { targetRules, cors, own, serveEndpoint, isConsoleHost, replies } = this.#parts;
     this.#open += 1;
     exchange.onOver = this.#onOver;
     try {
@@ -83,6 +86,7 @@ export class Gateway implements WatchedGateway {
       exchange.targetIsGood = true;
       const preflight = isPreflight(exchange.method, exchange.head);
       const match = own.routes.find(exchange.path);
+      if (match === undefined && isConsoleHost?.(exchange.head.host)) throw new Refusal('not_found');
       if (preflight && (cors.enabled || match !== undefined)) this.#respondToPreflight(exchange);
       else if (match !== undefined) void serveEndpoint(exchange, match);
       else this.#passOn(exchange, preflight);

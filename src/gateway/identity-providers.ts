@@ -49,6 +49,8 @@ export interface ProviderEndpoints {
   readonly endpoints: readonly Endpoint<'open'>[];
   /** Those that Postern's own pages lead to; none without `web`. */
   readonly onPages: readonly PageProvider[];
+  /** The same, on the console's own host; none without one. */
+  readonly onConsole: readonly PageProvider[];
   /** Ends every call to a provider. */
   close(): Promise<void>;
 }
@@ -68,7 +70,16 @@ export async function composeIdentityProviders(
   );
   return {
     endpoints: providers.flatMap((provider) => provider.endpoints()),
-    onPages: config.web === undefined ? [] : providers.map((provider) => provider.onPages(config.web!.path)),
+    onPages:
+      config.web === undefined
+        ? []
+        : providers.map((provider) => provider.onPages(config.web!.path, config.base_url, 'pages')),
+    onConsole:
+      config.web?.console?.base_url === undefined
+        ? []
+        : providers.map((provider) =>
+            provider.onPages(config.web!.path, config.web!.console!.base_url!, 'console'),
+          ),
     async close() {
       await Promise.all(providers.map(({ network }) => network.close()));
     },
@@ -111,19 +122,22 @@ class ComposedProvider {
     ];
   }
 
-  /** Sign-in on Postern's own pages, below `path`: always by code (RFC 9700 §2.1.2). */
-  onPages(path: string): PageProvider {
-    const { name, settings, config, seals, parts } = this.#options;
+  /**
+   * Sign-in on Postern's own pages of that origin, below `path`: always by code (RFC 9700 §2.1.2). What is started on pages of
+   * one `kind` can't be completed on others.
+   */
+  onPages(path: string, origin: string, kind: 'pages' | 'console'): PageProvider {
+    const { name, settings, seals, parts } = this.#options;
     const provider = this.#create(
       {
         ...settings,
         response: 'code',
-        redirect_uri: `${config.base_url}${path}/callback/${name}`,
+        redirect_uri: `${origin}${path}/callback/${name}`,
         parameters: { ...settings.parameters, response_mode: 'query' },
       },
-      `pages ${name}`,
+      `${kind} ${name}`,
     );
-    const secure = config.base_url.startsWith('https:');
+    const secure = origin.startsWith('https:');
     const cookies = createStartCookies({ ...parts.cookie, secure, sameSite: 'lax' }, `${path}/callback`);
     const sealIdToken = settings.end_session ? seals.seal : undefined;
     return {

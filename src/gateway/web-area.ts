@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import type { Config } from '../config/schema.ts';
 import { createWebCookies } from '../credentials/web-cookie.ts';
 import type { CookieAttributes } from '../http/cookies.ts';
+import { createIsHostOf } from '../http/host.ts';
 import { logoFormat, logoRules } from '../rules/logo-image.ts';
 import { areaOf, ownAreas } from '../rules/own-areas.ts';
 import type { Records } from '../stores/records.ts';
@@ -17,14 +18,13 @@ export async function composeWebArea(
   web: NonNullable<Config['web']>,
   records: Pick<Records, 'secret'>,
 ): Promise<WebArea> {
-  const { tenant, base_url: baseUrl, endpoints } = config;
+  const { tenant, endpoints } = config;
   const { path, home = `${path}/`, title = tenant } = web;
   const assets = loadAssets({ path, logo: web.logo === undefined ? null : loadLogo(web.logo) });
   const cookie = webCookie(config);
   const areas = ownAreas((name) => endpoints[name] === 'upstream', path);
   return {
     path,
-    home,
     site: { path, home, title, tenant, ...assets.addresses },
     assets,
     cookie,
@@ -33,8 +33,33 @@ export async function composeWebArea(
       tenant,
       name: cookie.name,
     }),
-    isOwnOrigin: (origin) => origin === baseUrl,
+    ...placesOf(config, path, home),
     isOwnPath: (target) => areaOf(target, areas) !== undefined,
+  };
+}
+
+/** The origins of the pages: `base_url`, and that of the console if it has one of its own. */
+function placesOf(
+  { base_url: baseUrl, web }: Config,
+  path: string,
+  home: string,
+): Pick<WebArea, 'console' | 'homeAt' | 'isOwnOrigin' | 'originAt'> {
+  const isOwnOrigin = (origin: string) => origin === baseUrl || origin === web?.console?.base_url;
+  if (web?.console === undefined)
+    return { console: null, homeAt: () => home, isOwnOrigin, originAt: () => baseUrl };
+  const { base_url: ownOrigin, require: requiredProvider = null } = web.console;
+  const isOwnHost = ownOrigin === undefined ? null : createIsHostOf(ownOrigin);
+  return {
+    console: {
+      path: `${path}/console`,
+      url: `${ownOrigin ?? ''}${path}/console/`,
+      isServedAt: isOwnHost ?? (() => true),
+      requiredProvider,
+    },
+    // The console's host has no page of a service.
+    homeAt: (host) => (isOwnHost?.(host) === true ? `${path}/` : home),
+    isOwnOrigin,
+    originAt: (host) => (isOwnHost?.(host) === true ? ownOrigin! : baseUrl),
   };
 }
 

@@ -4,15 +4,17 @@ import type { AnyEndpoint, Endpoint } from '../endpoints/endpoint.ts';
 import type { PasswordSignIn } from '../endpoints/login.ts';
 import type { Log } from '../log/log.ts';
 import type { Records } from '../stores/records.ts';
+import type { Sessions } from '../stores/sessions.ts';
 import type { WebArea } from '../web/area.ts';
 import { BrowserSessions, type BrowserSessionsOptions } from '../web/browser-sessions.ts';
 import { createActivationPage } from '../web/endpoints/activation.ts';
+import { createConsole } from '../web/endpoints/console.ts';
 import { createAssetFiles, createDocumentFile } from '../web/endpoints/files.ts';
 import { createHome } from '../web/endpoints/home.ts';
 import { createInvitationPage } from '../web/endpoints/invitation.ts';
 import { createPasswordPage } from '../web/endpoints/own-password.ts';
 import { createProviderPages } from '../web/endpoints/provider.ts';
-import { createRenderSignIn } from '../web/endpoints/render-sign-in.ts';
+import { createRenderSignIn, createWaysToSignIn } from '../web/endpoints/render-sign-in.ts';
 import { createSignInPage } from '../web/endpoints/sign-in.ts';
 import { createSignOut } from '../web/endpoints/sign-out.ts';
 import { createOfferedProviders } from '../web/offered-providers.ts';
@@ -27,18 +29,27 @@ export interface WebEndpointParts extends BrowserSessionsOptions {
   readonly api: readonly AnyEndpoint[];
   readonly document: () => object;
   readonly providers: readonly PageProvider[];
+  /** The same, as the console's own host leads to them; empty: it has none. */
+  readonly consoleProviders: readonly PageProvider[];
+  readonly sessionStore: Pick<Sessions, 'find'>;
   readonly log: Pick<Log, 'warn'>;
+}
+
+/** The optional endpoints that Postern serves itself. */
+function servedBy({ endpoints }: Config): readonly string[] {
+  return Object.entries(endpoints).flatMap(([name, by]) => (by === 'own' ? [name] : []));
 }
 
 /** The endpoints of `web`, as far as what they call is Postern's. */
 export function webEndpoints(config: Config, parts: WebEndpointParts): readonly Endpoint<'open'>[] {
-  const { area, records, api, document, providers } = parts;
+  const { area, records, api, document, providers, consoleProviders } = parts;
   const sessions = new BrowserSessions(parts);
   const login = config.web?.password === false ? null : parts.login;
   const minPasswordLength = config.passwords.min_length;
   const offered = createOfferedProviders(providers, parts.log);
-  const renderSignIn = createRenderSignIn(area, login !== null, offered);
-  const common = { ...parts, sessions, login, minPasswordLength, offered, renderSignIn };
+  const waysOf = createWaysToSignIn(area, login !== null, offered);
+  const renderSignIn = createRenderSignIn(area, waysOf);
+  const common = { ...parts, sessions, login, minPasswordLength, waysOf, renderSignIn };
   const newState = () => randomBytes(16).toString('base64url');
   const called = <E extends AnyEndpoint>(method: E['method'], path: string) =>
     api.find((endpoint) => endpoint.method === method && endpoint.path === path) as E | undefined;
@@ -48,8 +59,13 @@ export function webEndpoints(config: Config, parts: WebEndpointParts): readonly 
   return [
     createHome({ area, sessions, records, hasPasswordPage: change !== undefined }),
     ...createSignInPage(common),
-    ...providers.flatMap((provider) => createProviderPages(provider, common)),
-    ...createSignOut({ ...common, baseUrl: config.base_url, newState }),
+    ...providers.flatMap((provider, index) => {
+      const onConsole = consoleProviders[index] ?? provider;
+      const providerAt = (host: string) => (area.originAt(host) === config.base_url ? provider : onConsole);
+      return createProviderPages(provider.name, providerAt, common);
+    }),
+    ...createSignOut({ ...common, newState }),
+    ...createConsole({ ...common, baseUrl: config.base_url, served: servedBy(config) }),
     ...(activate === undefined ? [] : createActivationPage({ ...common, activate })),
     ...(redeem === undefined ? [] : createInvitationPage({ ...common, redeem })),
     ...(change === undefined ? [] : createPasswordPage({ ...common, change })),

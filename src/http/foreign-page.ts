@@ -5,9 +5,9 @@ import type { RequestHead } from './request-head.ts';
 /** Whether an origin is the gateway's own or a configured one. */
 export type IsKnownOrigin = (origin: string) => boolean;
 
-/** Recognises `baseUrl` (an origin, without trailing slash) and the origins in `cors.origins`. */
-export function createKnownOrigins(baseUrl: string, cors: Pick<Cors, 'isAllowed'>): IsKnownOrigin {
-  return (origin) => origin === baseUrl || cors.isAllowed(origin);
+/** Recognises Postern's own origins (without trailing slash) and those in `cors.origins`. */
+export function createKnownOrigins(own: readonly string[], cors: Pick<Cors, 'isAllowed'>): IsKnownOrigin {
+  return (origin) => own.includes(origin) || cors.isAllowed(origin);
 }
 
 /** Fetch metadata of a request from our own page, or from no page at all (Fetch Metadata §2.4). */

@@ -3,18 +3,23 @@ import type { CookieAttributes } from '../http/cookies.ts';
 import type { IsKnownOrigin } from '../http/foreign-page.ts';
 import type { Content, Reply } from '../http/reply.ts';
 import type { Assets } from './assets.ts';
+import type { ConsolePlace } from './console.ts';
 import type { Site } from './site.ts';
 
 /** The pages for people, and what they have in common. */
 export interface WebArea {
   /** `web.path`. */
   readonly path: string;
-  /** Where a sign-in without `return_to` leads: `web.home`. */
-  readonly home: string;
+  /** Where a sign-in at that host leads without `return_to`: `web.home`, or on the console's own the first page of the area. */
+  readonly homeAt: (host: string) => string;
   readonly site: Site;
   readonly assets: Assets;
   readonly cookie: CookieAttributes;
   readonly cookies: WebCookies;
+  /** Null: there is none. */
+  readonly console: ConsolePlace | null;
+  /** The origin by which a host is reached: `base_url`, or the console's own. */
+  readonly originAt: (host: string) => string;
   /** Whether pages of that origin may send forms here: Postern's own alone. */
   readonly isOwnOrigin: IsKnownOrigin;
   /** Whether a path belongs to Postern, so that a sign-in leads there only if it is a page. */

@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { extname } from 'node:path';
 import type { LogoFormat } from '../rules/logo-image.ts';
-import type { ScriptAddresses, Site } from './site.ts';
+import { loadModules } from './modules.ts';
+import type { ConsoleAddresses, ScriptAddresses, Site } from './site.ts';
 
 /** A file for browsers. Its address contains a hash of its content: it may be cached for good. */
 export interface Asset {
@@ -17,7 +18,7 @@ export interface Logo {
 }
 
 /** Where pages find what they load. */
-export type AssetAddresses = Pick<Site, 'logo' | 'icon' | 'style' | 'scripts'>;
+export type AssetAddresses = Pick<Site, 'logo' | 'icon' | 'style' | 'scripts' | 'console'>;
 
 /** Every file that pages load. */
 export interface Assets {
@@ -49,6 +50,8 @@ export function loadAssets({ path, logo }: { readonly path: string; readonly log
     const bytes = readFileSync(new URL(`./assets/${file}`, import.meta.url));
     return add(file.slice(0, -extension.length), extension, { contentType: contentTypes[extension]!, bytes });
   };
+  const addModule = (name: string, text: string): string =>
+    add(name, '.js', { contentType: contentTypes['.js']!, bytes: Buffer.from(text) });
   const scripts: ScriptAddresses = {
     password: addFile('password.js'),
     token: addFile('token.js'),
@@ -56,6 +59,10 @@ export function loadAssets({ path, logo }: { readonly path: string; readonly log
   };
   const icon = addFile('icon.svg');
   const style = addFile('style.css');
+  const console: ConsoleAddresses = {
+    script: loadModules(new URL('./assets/console/main.js', import.meta.url), addModule),
+    style: addFile('console.css'),
+  };
   const logoAddress =
     logo === null
       ? null
@@ -64,7 +71,7 @@ export function loadAssets({ path, logo }: { readonly path: string; readonly log
           bytes: logo.bytes,
         });
   return {
-    addresses: { scripts, icon, style, logo: logoAddress },
+    addresses: { scripts, icon, style, console, logo: logoAddress },
     find: (requested) => assets.get(requested),
   };
 }

@@ -2,15 +2,17 @@ import type { WebCookieAuthenticator } from '../authenticate/web-cookie.ts';
 import type { Principal } from '../credentials/principal.ts';
 import type { RefreshCookies } from '../credentials/refresh-cookie.ts';
 import { byItsUser, type EndSession } from '../endpoints/end-session.ts';
+import type { SignedIn } from '../endpoints/sign-in.ts';
 import { cookieValues, setCookie } from '../http/cookies.ts';
 import type { Exchange } from '../http/exchange.ts';
 import type { Reply } from '../http/reply.ts';
 import type { Session } from '../stores/sessions.ts';
 import { redirection, type WebArea } from './area.ts';
+import { consoleAt } from './console.ts';
 
 /** What browsers' sessions are built from. */
 export interface BrowserSessionsOptions {
-  readonly area: Pick<WebArea, 'cookie' | 'cookies'>;
+  readonly area: Pick<WebArea, 'console' | 'cookie' | 'cookies'>;
   readonly webCookie: WebCookieAuthenticator;
   readonly endSession: EndSession;
   /** Of the refresh cookie. */
@@ -35,14 +37,18 @@ export class BrowserSessions {
     return typeof found === 'string' ? null : found;
   }
 
-  /** Hands a new session to the browser, whose previous one ends, and leads it on. */
-  async begin(exchange: Exchange, session: Session, location: string): Promise<Reply> {
+  /**
+   * Hands a new session to the browser, whose previous one ends, and leads it on. Only towards the console it gets the
+   * refresh cookie as well: what a service serves on this origin could use it, too.
+   */
+  async begin(exchange: Exchange, { session, reply }: SignedIn, location: string): Promise<Reply> {
     const { area, endSession, absoluteLifetimeMs, now } = this.#options;
     for (const id of this.#sessionsOf(exchange))
       if (id !== session.id) await endSession(exchange, id, byItsUser(null));
     const maxAgeSeconds = Math.ceil((session.created + absoluteLifetimeMs - now()) / 1000);
     const cookie = setCookie(area.cookie, area.cookies.write(session.id), maxAgeSeconds);
-    return redirection(303, location, ['Set-Cookie', cookie]);
+    const isForConsole = consoleAt(area.console, exchange, location) !== null;
+    return redirection(303, location, ['Set-Cookie', cookie, ...(isForConsole ? (reply.headers ?? []) : [])]);
   }
 
   /** Headers by which this browser forgets its sessions, names and values in turn. */

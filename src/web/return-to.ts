@@ -1,7 +1,9 @@
+import type { Exchange } from '../http/exchange.ts';
 import { laxReadings } from '../rules/lax-path.ts';
 import { areaOf } from '../rules/own-areas.ts';
 import { maxReturnToLength, returnToPattern } from '../rules/return-to.ts';
 import type { WebArea } from './area.ts';
+import { admits, consoleAt } from './console.ts';
 
 /** Whether a browser may be led there: see {@link returnToPattern}. */
 export function isReturnTo(text: string): boolean {
@@ -15,7 +17,12 @@ export function returnToOf(query: string): string | null {
 }
 
 /** Where a sign-in leads: to `returnTo`, unless it is none of ours to lead to or another own path than a page. */
-export function destination({ path, home, isOwnPath }: WebArea, returnTo: string | null): string {
+export function destination(
+  { path, homeAt, isOwnPath }: Pick<WebArea, 'path' | 'homeAt' | 'isOwnPath'>,
+  host: string,
+  returnTo: string | null,
+): string {
+  const home = homeAt(host);
   if (returnTo === null || !isReturnTo(returnTo)) return home;
   // As a browser will read it: without dot segments, and in ASCII.
   const { pathname, search, hash } = new URL(returnTo, anyOrigin);
@@ -25,6 +32,18 @@ export function destination({ path, home, isOwnPath }: WebArea, returnTo: string
 }
 
 const anyOrigin = 'https://a.example';
+
+/** As {@link destination}, of a sign-in by `method`: one that doesn't lead to the console leads home. */
+export function destinationOf(
+  area: WebArea,
+  exchange: Exchange,
+  returnTo: string | null,
+  method: string,
+): string {
+  const location = destination(area, exchange.head.host, returnTo);
+  const console = consoleAt(area.console, exchange, location);
+  return console === null || admits(console, method) ? location : area.homeAt(exchange.head.host);
+}
 
 /** The address of the sign-in page, which leads back to `target`, or if that can't be led back to, to its path alone. */
 export function signInPath(webPath: string, target: string, targetPath: string): string {

@@ -8,6 +8,12 @@ export interface ScriptAddresses {
   readonly copy: string;
 }
 
+/** Addresses of what the console loads. */
+export interface ConsoleAddresses {
+  readonly script: string;
+  readonly style: string;
+}
+
 /** What all pages of one Postern have in common. */
 export interface Site {
   /** Path of the area, such as `/postern`: no slash at its end. */
@@ -24,4 +30,5 @@ export interface Site {
   /** Address of the style sheet. */
   readonly style: string;
   readonly scripts: ScriptAddresses;
+  readonly console: ConsoleAddresses;
 }

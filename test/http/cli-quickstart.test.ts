@@ -40,6 +40,7 @@ t.test('the lines of --quickstart can be pasted and do what they say', async (t)
   const { port } = serving;
   const page = `http://127.0.0.1:${port}/`;
   t.match(serving.printed().stderr, `\nOpen it in a browser: ${page}postern/activate#token=`);
+  t.match(serving.printed().stderr, '\npostern: console: http://127.0.0.1:8080/postern/console/\n');
   const opened = await serving.api.send({ path: '/', headers: navigation });
   t.match(opened, { status: 302, headers: { location: '/postern/sign-in?return_to=%2F' } });
   const walk = [

@@ -51,9 +51,44 @@ const rows: Row[] = [
     'identity_providers: { staff: { issuer: "https://login.example.com", client_id: postern, redirect_uri: "https://a.example/in", »end_session: true } }',
     'identity_providers.staff.end_session: requires web',
   ],
+  [
+    'a console for the sign-ins of an unknown provider',
+    'web: { console: { require: »staff } }',
+    'web.console.require: must be one of identity_providers (staff)',
+  ],
+  [
+    'a console on another port of the same host',
+    'web: { console: { base_url: »"https://acme.example.com:8443" } }',
+    'web.console.base_url: must be another host than base_url (https://acme.example.com:8443)',
+  ],
+  [
+    'a console over http beside https',
+    'web: { console: { base_url: »"http://console.example.com" } }',
+    'web.console.base_url: must be https exactly if base_url is (http://console.example.com)',
+  ],
 ];
 
 testRows(rows);
+
+t.test('a console that shares its origin with an upstream is a warning', async (t) => {
+  const inFront = requiredAndRoute.replace('builtin:echo', 'http://127.0.0.1:9000');
+  const folder = t.testdir({
+    'echo.yaml': `${requiredAndRoute}web: { console: {} }\n`,
+    'shared.yaml': `${inFront}web: { console: {} }\n`,
+    'own.yaml': `${inFront}web: { console: { base_url: "https://console.example.com" } }\n`,
+  });
+  const warningsOf = (file: string) => {
+    const { warnings } = loadConfig(join(folder, file), env) as {
+      warnings?: readonly { key: string; rule: string }[];
+    };
+    return warnings?.map(({ key, rule }) => `${key}: ${rule}`);
+  };
+  t.strictSame(warningsOf('shared.yaml'), [
+    'web.console: shares its origin with upstreams: give it a base_url of its own',
+  ]);
+  t.strictSame(warningsOf('own.yaml'), []);
+  t.strictSame(warningsOf('echo.yaml'), [], 'the quick start');
+});
 
 t.test('the defaults', async (t) => {
   const { config } = loadGood(t, 'web: {}');

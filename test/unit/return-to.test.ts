@@ -9,7 +9,7 @@ const home = '/app/start';
 const areas = ownAreas(() => false, path);
 const isOwnPath = (target: string) => areaOf(target, areas) !== undefined;
 const leadsTo = (returnTo: string | null) =>
-  destination({ path, home, isOwnPath } as Parameters<typeof destination>[0], returnTo);
+  destination({ path, homeAt: () => home, isOwnPath }, 'acme.example.com', returnTo);
 /** Of the gateway, and one of each scheme: a browser reads addresses by its page's. */
 const origins = ['https://acme.example.com', 'http://acme.example.com', 'http://127.0.0.1:8080'];
 

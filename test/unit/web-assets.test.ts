@@ -13,14 +13,15 @@ const logo = {
 
 t.test('every file for browsers has an address with a hash of its content', async (t) => {
   const { addresses, find } = loadAssets({ path, logo: null });
-  const { scripts, style, icon } = addresses;
+  const { scripts, style, icon, console } = addresses;
   const byFile = Object.fromEntries(
-    [...Object.values(scripts), style, icon].map((address) => [
+    [...Object.values(scripts), style, icon, console.style].map((address) => [
       address.replace(/^\/postern\/assets\/(\w+)\.[0-9a-f]{16}(\.\w+)$/, '$1$2'),
       address,
     ]),
   );
-  const files = readdirSync(folder).filter((file) => file !== 'tsconfig.json');
+  const notFiles = ['tsconfig.json', 'console'];
+  const files = readdirSync(folder).filter((file) => !notFiles.includes(file));
   t.strictSame(Object.keys(byFile).sort(), files.sort(), 'none is left out');
   for (const file of files) {
     const bytes = readFileSync(join(folder, file));
@@ -34,11 +35,26 @@ t.test('every file for browsers has an address with a hash of its content', asyn
   t.equal(addresses.logo, null);
 });
 
+t.test('a module names what it imports by addresses, which change with what is there', async (t) => {
+  const { addresses, find } = loadAssets({ path, logo: null });
+  const main = Buffer.from(find(addresses.console.script)!.bytes).toString();
+  const names = [...main.matchAll(/^import .* from '([^']+)';$/gm)].map(([, name]) => name!);
+  t.ok(names.length > 10);
+  for (const name of names) t.ok(find(name), name);
+  const elsewhere = loadAssets({ path: '/pages', logo: null }).addresses;
+  t.match(elsewhere.console.script, /^\/pages\/assets\/main\./);
+  t.not(
+    elsewhere.console.script.slice(-19),
+    addresses.console.script.slice(-19),
+    'it imports other addresses',
+  );
+});
+
 t.test('the build copies every kind of them to dist', async (t) => {
   const script = readFileSync(join(folder, '../../../build/copy-data-files.ts'), 'utf8');
   const copied = /const data = \[(.*)\]/.exec(script)![1]!;
   const kinds = readdirSync(folder, { encoding: 'utf8' }).map((file) => extname(file));
-  for (const kind of new Set(kinds)) if (kind !== '.json') t.match(copied, `'${kind}'`);
+  for (const kind of new Set(kinds)) if (kind !== '.json' && kind !== '') t.match(copied, `'${kind}'`);
 });
 
 t.test('addresses change with the content alone', async (t) => {

@@ -41,8 +41,8 @@ export function createActivationPage(options: ActivationPageOptions): readonly E
         await callApi(activate, call, ['token', 'username', 'password'], anyone);
         const { username, password } = readForm(body, contentType, credentials);
         if (login === null) return pageReply(activatedPage(area.site, { username }));
-        const { session } = await login.signIn(exchange, { username, password, scope: '' });
-        return await sessions.begin(exchange, session, area.home);
+        const signedIn = await login.signIn(exchange, { username, password, scope: '' });
+        return await sessions.begin(exchange, signedIn, area.homeAt(exchange.head.host));
       } catch (error) {
         const [token = '', username = ''] = [sentField(call, 'token'), sentField(call, 'username')];
         return refusedForm(area, call, error, (problem) =>

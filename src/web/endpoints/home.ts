@@ -22,6 +22,7 @@ export function createHome(options: {
     const { userId, username, displayName } = principal;
     const hasPassword =
       hasPasswordPage && typeof (await records.findUser(userId))?.user.passwordHash === 'string';
-    return pageReply(homePage(site, { username: username!, displayName, hasPassword, console: null }));
+    const console = area.console?.url ?? null;
+    return pageReply(homePage(site, { username: username!, displayName, hasPassword, console }));
   });
 }

@@ -7,7 +7,7 @@ import { readQuery } from '../../input/query.ts';
 import { redirection, type WebArea } from '../area.ts';
 import type { BrowserSessions } from '../browser-sessions.ts';
 import type { PageProvider } from '../page-provider.ts';
-import { destination, returnToOf } from '../return-to.ts';
+import { destinationOf, returnToOf } from '../return-to.ts';
 import { refusedForm, shownPage } from './page.ts';
 import type { RenderSignIn } from './render-sign-in.ts';
 
@@ -23,34 +23,39 @@ const failure = z.object({ error: z.string().optional() });
 
 /** `<path>/sign-in/{provider}` and `<path>/callback/{provider}`: to the provider, and back with a code. */
 export function createProviderPages(
-  { name, provider, signIn, cookies }: PageProvider,
+  name: string,
+  providerAt: (host: string) => PageProvider,
   { area, sessions, renderSignIn, now }: ProviderPagesOptions,
 ): readonly Endpoint<'open'>[] {
   const start = shownPage(`${area.path}/sign-in/${name}`, async (call) => {
     const { head, query } = call.exchange;
+    const { provider, cookies } = providerAt(head.host);
     assertNoPrefetch(head);
     const returnTo = returnToOf(query);
     try {
       const { url, start } = await provider.start({ returnTo });
       return redirection(302, url, cookies.set(head.cookie, start, now()));
     } catch (error) {
-      return refusedForm(area, call, error, (problem) => renderSignIn({ returnTo, problem }));
+      return refusedForm(area, call, error, (problem) => renderSignIn(call.exchange, { returnTo, problem }));
     }
   });
 
   const callback = shownPage(`${area.path}/callback/${name}`, async (call) => {
     const { exchange } = call;
+    const { provider, signIn, cookies } = providerAt(exchange.head.host);
     assertNoPrefetch(exchange.head);
     try {
       const presented = await presentedIn(provider, exchange.query);
-      const { session, start } = await signIn.signIn(exchange, presented);
-      const reply = await sessions.begin(exchange, session, destination(area, start?.returnTo ?? null));
+      const { start, ...signedIn } = await signIn.signIn(exchange, presented);
+      const location = destinationOf(area, exchange, start?.returnTo ?? null, name);
+      const reply = await sessions.begin(exchange, signedIn, location);
       const clearing = start === null ? [] : cookies.clear(exchange.head.cookie, start);
       return { ...reply, headers: [...(reply.headers ?? []), ...clearing] };
     } catch (error) {
       // Going back to this address, or loading it again, presents a state that is used.
-      if (isUnknown(error) && (await sessions.current(exchange)) !== null) return redirection(303, area.home);
-      return refusedForm(area, call, error, (problem) => renderSignIn({ returnTo: null, problem }));
+      if (isUnknown(error) && (await sessions.current(exchange)) !== null)
+        return redirection(303, area.homeAt(exchange.head.host));
+      return refusedForm(area, call, error, (problem) => renderSignIn(exchange, { returnTo: null, problem }));
     }
   });
   return [start, callback];

@@ -1,21 +1,43 @@
+import type { Exchange } from '../../http/exchange.ts';
 import type { WebArea } from '../area.ts';
 import type { Provider } from '../components/provider-link.ts';
+import { admits, consoleAt } from '../console.ts';
 import type { Problem } from '../pages/problem.ts';
 import { signInPage } from '../pages/sign-in.ts';
+import { destination } from '../return-to.ts';
 
-/** The sign-in page in all its states. */
-export type RenderSignIn = (shown: {
-  readonly returnTo: string | null;
-  readonly username?: string | undefined;
-  readonly problem: Problem | null;
-}) => Promise<string>;
+/** The sign-in page in all its states, with the ways that lead to where it was asked for. */
+export type RenderSignIn = (
+  exchange: Exchange,
+  shown: {
+    readonly returnTo: string | null;
+    readonly username?: string | undefined;
+    readonly problem: Problem | null;
+  },
+) => Promise<string>;
+
+/** Creates it. */
+export function createRenderSignIn(area: WebArea, waysOf: WaysToSignIn): RenderSignIn {
+  return async (exchange, { returnTo, username = '', problem }) =>
+    signInPage(area.site, { ...(await waysOf(exchange, returnTo)), returnTo, username, problem });
+}
+
+/** The ways to sign in that lead to `returnTo`. */
+export type WaysToSignIn = (
+  exchange: Exchange,
+  returnTo: string | null,
+) => Promise<{ readonly password: boolean; readonly providers: readonly Provider[] }>;
 
 /** Creates it; `offered` are the providers that can be led to. */
-export function createRenderSignIn(
-  { site }: Pick<WebArea, 'site'>,
+export function createWaysToSignIn(
+  area: WebArea,
   password: boolean,
   offered: () => Promise<readonly Provider[]>,
-): RenderSignIn {
-  return async ({ returnTo, username = '', problem }) =>
-    signInPage(site, { password, providers: await offered(), returnTo, username, problem });
+): WaysToSignIn {
+  return async (exchange, returnTo) => {
+    const console = consoleAt(area.console, exchange, destination(area, exchange.head.host, returnTo));
+    const leads = (method: string) => console === null || admits(console, method);
+    const providers = (await offered()).filter(({ name }) => leads(name));
+    return { password: password && leads('password'), providers };
+  };
 }

@@ -5,9 +5,10 @@ import { readForm } from '../../input/form-body.ts';
 import { redirection, type WebArea } from '../area.ts';
 import type { BrowserSessions } from '../browser-sessions.ts';
 import type { Provider } from '../components/provider-link.ts';
-import { destination, returnToOf } from '../return-to.ts';
+import { consoleAt } from '../console.ts';
+import { destination, destinationOf, returnToOf } from '../return-to.ts';
 import { formAction, pageReply, refusedForm, sentField, shownPage } from './page.ts';
-import type { RenderSignIn } from './render-sign-in.ts';
+import type { RenderSignIn, WaysToSignIn } from './render-sign-in.ts';
 
 const form = z.object({
   username: z.string().meta({ minLength: 1 }),
@@ -22,23 +23,25 @@ export interface SignInPageOptions {
   /** Null: `web.password` is false. */
   readonly login: PasswordSignIn | null;
   readonly renderSignIn: RenderSignIn;
-  /** The providers that can be led to. */
-  readonly offered: () => Promise<readonly Provider[]>;
+  readonly waysOf: WaysToSignIn;
 }
 
 /** `<path>/sign-in`: the page, and sign-in by password. */
 export function createSignInPage(options: SignInPageOptions): readonly Endpoint<'open'>[] {
-  const { area, sessions, login, renderSignIn, offered } = options;
+  const { area, sessions, login, renderSignIn, waysOf } = options;
   const path = `${area.path}/sign-in`;
 
   const page = shownPage(path, async ({ exchange }) => {
     const returnTo = returnToOf(exchange.query);
-    const isSignedIn = (await sessions.current(exchange)) !== null;
-    if (isSignedIn) return redirection(303, destination(area, returnTo));
-    const [only, ...others] = login === null ? await offered() : [];
+    const location = destination(area, exchange.head.host, returnTo);
+    // Towards the console it is always asked for anew.
+    const isAsked = consoleAt(area.console, exchange, location) !== null;
+    if (!isAsked && (await sessions.current(exchange)) !== null) return redirection(303, location);
+    const { password, providers } = await waysOf(exchange, returnTo);
+    const [only, ...others] = password ? [] : providers;
     if (only !== undefined && others.length === 0)
       return redirection(303, providerPath(path, only, returnTo));
-    return pageReply(await renderSignIn({ returnTo, problem: null }));
+    return pageReply(await renderSignIn(exchange, { returnTo, problem: null }));
   });
   if (login === null) return [page];
 
@@ -46,11 +49,14 @@ export function createSignInPage(options: SignInPageOptions): readonly Endpoint<
     const { exchange, body, contentType } = call;
     try {
       const sent = readForm(body, contentType, form, { secret: ['password'] });
-      const { session } = await login.signIn(exchange, { ...sent, scope: '' });
-      return await sessions.begin(exchange, session, destination(area, sent.return_to ?? null));
+      const signedIn = await login.signIn(exchange, { ...sent, scope: '' });
+      const location = destinationOf(area, exchange, sent.return_to ?? null, 'password');
+      return await sessions.begin(exchange, signedIn, location);
     } catch (error) {
       const [username, returnTo = null] = [sentField(call, 'username'), sentField(call, 'return_to')];
-      return refusedForm(area, call, error, (problem) => renderSignIn({ returnTo, username, problem }));
+      return refusedForm(area, call, error, (problem) =>
+        renderSignIn(exchange, { returnTo, username, problem }),
+      );
     }
   });
   return [page, post];

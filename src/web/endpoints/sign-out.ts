@@ -11,7 +11,6 @@ export interface SignOutOptions {
   readonly area: WebArea;
   readonly sessions: BrowserSessions;
   readonly providers: readonly PageProvider[];
-  readonly baseUrl: string;
   /** A new text that can't be guessed. */
   readonly newState: () => string;
 }
@@ -32,7 +31,7 @@ export function createSignOut(options: SignOutOptions): readonly Endpoint<'open'
       });
       if (first === undefined) return redirection(303, signedOut, forgetting);
       const { session, provider } = first;
-      const back = `${options.baseUrl}${signedOut}`;
+      const back = `${area.originAt(exchange.head.host)}${signedOut}`;
       const url = await endSessionUrlOf(provider, session, back, options.newState());
       if (url === null) return redirection(303, `${signedOut}?provider=${provider.name}`, forgetting);
       // A form's redirection to another origin is forbidden by the policy of our pages.

@@ -1,0 +1,52 @@
+/** One's own account: what one may do, the password, the sessions. */
+
+import { useContext, useState } from 'preact/hooks';
+import { Console } from './context.js';
+import { Field, sent } from './form.js';
+import { useAction } from './loaded.js';
+import { OwnSessions } from './sessions.js';
+import { html, Names, Problem } from './show.js';
+
+export function Account() {
+  const { api, root, served, may } = useContext(Console);
+  return html`
+    <div class="heading">
+      <h1>Your account</h1>
+      ${served.has('users') && may('users:read') && html`<a href=${`${root}/users/${api.userId}`}>Your user, and how you sign in</a>`}
+    </div>
+    <section>
+      <h2>What you may do</h2>
+      <p><${Names} names=${[...api.scopes].sort()} none="Nothing that needs a scope." /></p>
+    </section>
+    ${served.has('self_password') && html`<${OwnPassword} />`}
+    ${served.has('self_sessions') && html`<section><${OwnSessions} /></section>`}
+  `;
+}
+
+function OwnPassword() {
+  const { api } = useContext(Console);
+  const [done, setDone] = useState(0);
+  const change = useAction(async (/** @type {object} */ body) => {
+    await api.put('/api/self/password', body);
+    setDone(done + 1);
+  });
+  /** @param {SubmitEvent} event */
+  const submit = (event) => {
+    const { text } = sent(event);
+    void change.run({ current_password: text('current_password'), new_password: text('new_password') });
+  };
+  return html`
+    <section>
+      <h2>Password</h2>
+      <form key=${done} class="edit" onSubmit=${submit}>
+        <${Field} name="current_password" label="Current password" type="password" autocomplete="current-password" required=${true} />
+        <${Field} name="new_password" label="New password" type="password" autocomplete="new-password" required=${true} />
+        ${change.error !== null && html`<${Problem} error=${change.error} />`}
+        <div class="choices">
+          <button type="submit" class="button button-primary" disabled=${change.isRunning}>Change password</button>
+          <span role="status">${done > 0 ? 'Changed. Your other sessions have ended.' : ''}</span>
+        </div>
+      </form>
+    </section>
+  `;
+}

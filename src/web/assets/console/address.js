@@ -1,0 +1,60 @@
+/** The address is the only state: which part is shown, of what, filtered and sorted how. */
+
+import { useEffect, useState } from 'preact/hooks';
+
+/** The address of this page has changed without a load. */
+const moved = 'postern:moved';
+
+/** @param {string} href @param {{ readonly replace?: boolean }} [options] */
+export function go(href, { replace = false } = {}) {
+  if (replace) history.replaceState(null, '', href);
+  else history.pushState(null, '', href);
+  dispatchEvent(new Event(moved));
+  if (!replace) scrollTo(0, 0);
+}
+
+/** The address now, and again whenever it changes. */
+export function useAddress() {
+  const [href, setHref] = useState(location.href);
+  useEffect(() => {
+    const update = () => setHref(location.href);
+    addEventListener(moved, update);
+    addEventListener('popstate', update);
+    return () => {
+      removeEventListener(moved, update);
+      removeEventListener('popstate', update);
+    };
+  }, []);
+  return new URL(href);
+}
+
+/**
+ * Lets links below `root` change the address without a load; with a modifier key, or elsewhere, they do what links do.
+ * @param {string} root
+ */
+export function followLinksBelow(root) {
+  document.addEventListener('click', (event) => {
+    if (event.defaultPrevented || event.button !== 0) return;
+    if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+    const link = event.target instanceof Element ? event.target.closest('a') : null;
+    if (link === null || link.target !== '' || link.hasAttribute('download')) return;
+    if (link.origin !== location.origin || !link.pathname.startsWith(`${root}/`)) return;
+    event.preventDefault();
+    go(link.href);
+  });
+}
+
+/**
+ * The address with other parameters; null, undefined and '' take one away.
+ * @param {URL} address
+ * @param {Readonly<Record<string, string | null | undefined>>} changes
+ */
+export function withParameters(address, changes) {
+  const next = new URLSearchParams(address.search);
+  for (const [name, value] of Object.entries(changes)) {
+    if (value === null || value === undefined || value === '') next.delete(name);
+    else next.set(name, value);
+  }
+  const query = next.toString();
+  return address.pathname + (query === '' ? '' : `?${query}`);
+}

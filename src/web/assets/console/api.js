@@ -1,0 +1,149 @@
+/**
+ * Calls of Postern's API, by an access token that is kept in memory alone: the refresh cookie, which no script can read,
+ * gets it when the page is opened.
+ */
+
+/** A response that is no success. */
+export class ApiError extends Error {
+  /**
+   * @param {number} status 0: there was none.
+   * @param {{ code?: string, detail?: unknown, request_id?: string }} body
+   * @param {Headers} headers
+   */
+  constructor(status, body, headers) {
+    super(typeof body.detail === 'string' ? body.detail : 'The request was not valid');
+    this.status = status;
+    this.code = body.code ?? (status === 422 ? 'validation_error' : 'unknown');
+    this.requestId = body.request_id ?? headers.get('x-request-id') ?? '';
+    /** What is wrong with which field, of a 422. @type {readonly Problem[]} */
+    this.problems = Array.isArray(body.detail) ? body.detail : [];
+    /** Of `insufficient_scope`. @type {readonly string[]} */
+    this.missingScopes = /scope="([^"]*)"/.exec(headers.get('www-authenticate') ?? '')?.[1]?.split(' ') ?? [];
+    this.retryAfterSeconds = Number(headers.get('retry-after') ?? 0);
+  }
+}
+
+/**
+ * @typedef {{ readonly msg: string, readonly loc: readonly (string | number)[] }} Problem
+ * @typedef {{ readonly body?: unknown, readonly ifMatch?: string | null }} CallOptions
+ * @typedef {{ readonly value: any, readonly etag: string | null }} ApiResult
+ */
+
+export class Api {
+  /** @type {string | null} */
+  #token = null;
+  #expiresMs = 0;
+  /** @type {Promise<void> | null} */
+  #refreshing = null;
+  #signIn;
+  /** What the signed-in user may do. @type {ReadonlySet<string>} */
+  scopes = new Set();
+  /** Who is signed in. */
+  userId = '';
+
+  /** @param {() => Promise<never>} signIn Leads to the sign-in page and back. */
+  constructor(signIn) {
+    this.#signIn = signIn;
+  }
+
+  /** @param {string} path @param {CallOptions} [options] @returns {Promise<ApiResult>} */
+  get(path, options) {
+    return this.#call('GET', path, options);
+  }
+
+  /** @param {string} path @param {unknown} [body] @returns {Promise<ApiResult>} */
+  post(path, body) {
+    return this.#call('POST', path, { body });
+  }
+
+  /** @param {string} path @param {unknown} body @param {string | null} [ifMatch] @returns {Promise<ApiResult>} */
+  patch(path, body, ifMatch = null) {
+    return this.#call('PATCH', path, { body, ifMatch });
+  }
+
+  /** @param {string} path @param {unknown} body @returns {Promise<ApiResult>} */
+  put(path, body) {
+    return this.#call('PUT', path, { body });
+  }
+
+  /** @param {string} path @param {string | null} [ifMatch] @returns {Promise<ApiResult>} */
+  delete(path, ifMatch = null) {
+    return this.#call('DELETE', path, { ifMatch });
+  }
+
+  /** Gets a token, or a new one; several at once wait for the same. */
+  refresh() {
+    this.#refreshing ??= this.#refresh().finally(() => {
+      this.#refreshing = null;
+    });
+    return this.#refreshing;
+  }
+
+  async #refresh() {
+    const response = await send('POST', '/api/login/refresh-token', {});
+    if (response.status === 401) await this.#signIn();
+    const { value } = await resultOf(response);
+    this.#token = value.access_token;
+    this.#expiresMs = performance.now() + value.expires_in * 1000;
+    this.userId = subjectOf(value.access_token);
+    this.scopes = new Set(value.scope === '' ? [] : value.scope.split(' '));
+  }
+
+  /**
+   * @param {string} method
+   * @param {string} path
+   * @param {CallOptions} [options]
+   * @returns {Promise<ApiResult>}
+   */
+  async #call(method, path, options = {}) {
+    if (this.#token === null || performance.now() > this.#expiresMs - 5_000) await this.refresh();
+    let response = await this.#sendWithToken(method, path, options);
+    if (response.status === 401) {
+      // Ended, or narrowed: the cookie knows.
+      await this.refresh();
+      response = await this.#sendWithToken(method, path, options);
+    }
+    return resultOf(response);
+  }
+
+  /** @param {string} method @param {string} path @param {CallOptions} options */
+  #sendWithToken(method, path, { body, ifMatch }) {
+    /** @type {Record<string, string>} */
+    const headers = { authorization: `Bearer ${this.#token}` };
+    if (body !== undefined) headers['content-type'] = 'application/json';
+    if (ifMatch) headers['if-match'] = ifMatch;
+    return send(method, path, { headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
+  }
+}
+
+/** The `sub` of a token (RFC 7519 §4.1.2). @param {string} token */
+function subjectOf(token) {
+  const payload = token.split('.')[1] ?? '';
+  return JSON.parse(atob(payload.replaceAll('-', '+').replaceAll('_', '/'))).sub;
+}
+
+/** @param {string} method @param {string} path @param {RequestInit} options */
+async function send(method, path, options) {
+  try {
+    return await fetch(path, { ...options, method, cache: 'no-store', redirect: 'error' });
+  } catch {
+    throw new ApiError(0, { code: 'no_response', detail: 'There was no response' }, new Headers());
+  }
+}
+
+/** @param {Response} response @returns {Promise<ApiResult>} */
+async function resultOf(response) {
+  const text = await response.text();
+  const value = text === '' ? null : parsed(text);
+  if (!response.ok) throw new ApiError(response.status, value ?? {}, response.headers);
+  return { value, etag: response.headers.get('etag') };
+}
+
+/** @param {string} text */
+function parsed(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}

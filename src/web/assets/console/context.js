@@ -1,0 +1,19 @@
+/** What every part of the console needs. */
+
+import { createContext } from 'preact';
+
+/**
+ * @typedef {{
+ *   readonly api: import('./api.js').Api,
+ *   readonly root: string,
+ *   readonly area: string,
+ *   readonly tenant: string,
+ *   readonly title: string,
+ *   readonly origin: string,
+ *   readonly served: ReadonlySet<string>,
+ *   may(...scopes: string[]): boolean,
+ * }} ConsoleContext
+ */
+
+/** Set before anything is shown. */
+export const Console = createContext(/** @type {ConsoleContext} */ (/** @type {unknown} */ (null)));

@@ -1,0 +1,123 @@
+/** A change of one record: only what differs is sent, and never over what somebody else has changed meanwhile. */
+
+import { useContext, useState } from 'preact/hooks';
+import { ApiError } from './api.js';
+import { Console } from './context.js';
+import { sent } from './form.js';
+import { useAction } from './loaded.js';
+import { html, Problem } from './show.js';
+
+/** @typedef {{ readonly field: string, readonly before: string, readonly now: string }} Difference */
+
+/**
+ * @param {{
+ *   readonly title: string,
+ *   readonly path: string,
+ *   readonly original: any,
+ *   readonly etag: string | null,
+ *   readonly names: Readonly<Record<string, string>>,
+ *   readonly read: (form: ReturnType<typeof sent>) => Record<string, unknown>,
+ *   readonly isSaved: boolean,
+ *   readonly onSaved: () => void,
+ *   readonly confirm?: (changes: Record<string, unknown>) => Promise<unknown>,
+ *   readonly children?: unknown,
+ * }} options
+ */
+export function Edited({ title, path, original, etag, names, read, isSaved, onSaved, confirm, children }) {
+  const { api } = useContext(Console);
+  const [others, setOthers] = useState(/** @type {readonly Difference[] | null} */ (null));
+  const [asked, setAsked] = useState(
+    /** @type {{ readonly changes: Record<string, unknown>, readonly words: unknown } | null} */ (null),
+  );
+  // What was saved is shown by another of these, for the version that it made.
+  const [said, setSaid] = useState(isSaved ? 'Saved.' : '');
+  const save = useAction(async (/** @type {Record<string, unknown>} */ changes) => {
+    try {
+      await api.patch(path, changes, etag);
+      setAsked(null);
+      onSaved();
+    } catch (error) {
+      setAsked(null);
+      if (error instanceof ApiError && error.code === 'precondition_failed')
+        setOthers(differences(original, (await api.get(path)).value, names));
+      throw error;
+    }
+  });
+  const ask = useAction(async (/** @type {Record<string, unknown>} */ changes) => {
+    const words = await confirm?.(changes);
+    if (words === undefined || words === null) await save.run(changes);
+    else setAsked({ changes, words });
+  });
+  /** @param {SubmitEvent} event */
+  const submit = (event) => {
+    const values = read(sent(event));
+    const changes = Object.fromEntries(
+      Object.entries(values).filter(([name, value]) => !isSame(value, original[name])),
+    );
+    setSaid(Object.keys(changes).length === 0 ? 'Nothing has changed.' : '');
+    if (Object.keys(changes).length > 0) void ask.run(changes);
+  };
+  const error = save.error ?? ask.error;
+  return html`
+    <section aria-labelledby="change">
+      <h2 id="change">${title}</h2>
+      <form class="edit" onSubmit=${submit}>
+        ${children}
+        ${error !== null && html`<${Problem} error=${error} />`}
+        ${others !== null && html`<${Differences} others=${others} onTaken=${onSaved} />`}
+        ${
+          asked !== null &&
+          html`
+            <div class="notice" role="alertdialog" aria-label="Please confirm">
+              <div>${asked.words}</div>
+              <button type="button" class="button button-danger" onClick=${() => save.run(asked.changes)}>Save anyway</button>
+            </div>
+          `
+        }
+        <div class="choices">
+          <button type="submit" class="button button-primary" disabled=${save.isRunning || ask.isRunning}>Save</button>
+          <span role="status">${said}</span>
+        </div>
+      </form>
+    </section>
+  `;
+}
+
+/** @param {{ readonly others: readonly Difference[], readonly onTaken: () => void }} options */
+function Differences({ others, onTaken }) {
+  return html`
+    <div class="notice" role="status">
+      <div>
+        <p>Changed by somebody else meanwhile:</p>
+        <ul>
+          ${others.map(({ field, before, now }) => html`<li><strong>${field}</strong>: ${before || 'nothing'} → ${now || 'nothing'}</li>`)}
+        </ul>
+      </div>
+      <button type="button" class="small" onClick=${onTaken}>Show what is there now</button>
+    </div>
+  `;
+}
+
+/**
+ * @param {any} before
+ * @param {any} now
+ * @param {Readonly<Record<string, string>>} names
+ * @returns {readonly Difference[]}
+ */
+function differences(before, now, names) {
+  return Object.entries(names)
+    .filter(([name]) => !isSame(before[name], now[name]))
+    .map(([name, field]) => ({ field, before: textOf(before[name]), now: textOf(now[name]) }));
+}
+
+/** @param {unknown} value */
+function textOf(value) {
+  if (Array.isArray(value)) return value.join(' ');
+  return value === null || value === undefined ? '' : String(value);
+}
+
+/** @param {unknown} one @param {unknown} other */
+function isSame(one, other) {
+  if (!Array.isArray(one) || !Array.isArray(other)) return one === other;
+  return one.length === other.length && one.every((each) => other.includes(each));
+}

@@ -1,0 +1,77 @@
+/** Fields of the console's forms. */
+
+import { html } from './show.js';
+
+/**
+ * @param {{
+ *   readonly name: string,
+ *   readonly label: string,
+ *   readonly value?: string,
+ *   readonly hint?: string,
+ *   readonly type?: string,
+ *   readonly required?: boolean,
+ *   readonly disabled?: boolean,
+ *   readonly autocomplete?: string,
+ *   readonly autofocus?: boolean,
+ * }} options
+ */
+export function Field({ name, label, value = '', hint, type = 'text', autocomplete = 'off', ...others }) {
+  return html`
+    <div class="field">
+      <label for=${name}>${label}</label>
+      ${hint && html`<p class="hint" id=${`${name}-hint`}>${hint}</p>`}
+      <input
+        id=${name}
+        name=${name}
+        type=${type}
+        value=${value}
+        autocomplete=${autocomplete}
+        spellcheck=${false}
+        aria-describedby=${hint ? `${name}-hint` : null}
+        ...${others}
+      />
+    </div>
+  `;
+}
+
+/**
+ * Choices of which any number can be made. What may not be given is not offered, but what is there stays.
+ * @param {{
+ *   readonly name: string,
+ *   readonly label: string,
+ *   readonly choices: readonly { readonly value: string, readonly label: string, readonly hint?: string }[],
+ *   readonly chosen: readonly string[],
+ *   readonly none: string,
+ *   readonly disabled?: boolean,
+ * }} options
+ */
+export function Choices({ name, label, choices, chosen, none, disabled = false }) {
+  return html`
+    <fieldset class="choices-field" disabled=${disabled}>
+      <legend>${label}</legend>
+      ${choices.length === 0 && html`<p class="hint">${none}</p>`}
+      ${choices.map(
+        (choice) => html`
+          <label class="choice" key=${choice.value}>
+            <input type="checkbox" name=${name} value=${choice.value} checked=${chosen.includes(choice.value)} />
+            <span>${choice.label}${choice.hint && html`<span class="hint"> ${choice.hint}</span>`}</span>
+          </label>
+        `,
+      )}
+    </fieldset>
+  `;
+}
+
+/** @typedef {ReturnType<typeof sent>} Sent */
+
+/** What a form holds. @param {SubmitEvent} event */
+export function sent(event) {
+  event.preventDefault();
+  const form = new FormData(/** @type {HTMLFormElement} */ (event.currentTarget));
+  return {
+    /** @param {string} name */
+    text: (name) => String(form.get(name) ?? ''),
+    /** @param {string} name */
+    all: (name) => form.getAll(name).map(String),
+  };
+}

@@ -1,0 +1,214 @@
+/** A list of the API as a table: filters, order and page are parameters of the address, named as the API names them. */
+
+import { useContext, useEffect, useState } from 'preact/hooks';
+import { go, useAddress, withParameters } from './address.js';
+import { Console } from './context.js';
+import { useLoaded } from './loaded.js';
+import { html, Problem } from './show.js';
+
+/**
+ * @typedef {{ readonly label: string, readonly sort?: string, readonly wide?: boolean, readonly cell: (item: any) => unknown }} Column
+ * @typedef {{ readonly name: string, readonly label: string, readonly choices?: readonly (readonly [value: string, label: string])[], readonly type?: 'text' | 'date' }} Filter
+ * @typedef {{
+ *   readonly path: string,
+ *   readonly what: readonly [one: string, many: string],
+ *   readonly columns: readonly Column[],
+ *   readonly filters: readonly Filter[],
+ *   readonly sort: { readonly by: string, readonly order: 'asc' | 'desc' },
+ *   readonly empty: unknown,
+ *   readonly extra?: Readonly<Record<string, string>>,
+ *   readonly version?: unknown,
+ *   readonly onLoaded?: (page: any) => void,
+ * }} ListOptions
+ */
+
+const ownParameters = ['cursor', 'sort_by', 'sort_order', 'size'];
+
+/** @param {ListOptions} options */
+export function List({ path, what, columns, filters, sort, empty, extra = {}, version, onLoaded }) {
+  const { api } = useContext(Console);
+  const address = useAddress();
+  const query = queryOf(address, filters);
+  for (const [name, value] of Object.entries(extra)) query.set(name, value);
+  const asked = query.toString();
+  const {
+    value: page,
+    error,
+    isLoading,
+    reload,
+  } = useLoaded(async () => (await api.get(`${path}?${asked}`)).value, [path, asked, version]);
+  useEffect(() => {
+    if (page !== null) onLoaded?.(page);
+  }, [page]);
+  const isFiltered = filters.some(({ name }) => address.searchParams.has(name));
+  const order = {
+    by: address.searchParams.get('sort_by') ?? sort.by,
+    order: address.searchParams.get('sort_order') ?? sort.order,
+  };
+
+  return html`
+    ${filters.length > 0 && html`<${Filters} key=${filterKey(address, filters)} filters=${filters} address=${address} />`}
+    ${
+      error !== null
+        ? html`<${Problem}
+            error=${error}
+            again=${error.code === 'invalid_cursor' ? () => go(withParameters(address, { cursor: null })) : reload}
+          />`
+        : html`
+            <div class="table-frame" aria-busy=${isLoading}>
+              <table>
+                <thead>
+                  <tr>
+                    ${columns.map((column) => html`<${Heading} column=${column} order=${order} address=${address} />`)}
+                  </tr>
+                </thead>
+                <tbody>
+                  ${page === null && html`<${Waiting} columns=${columns.length} />`}
+                  ${page?.items.map(
+                    (/** @type {any} */ item) => html`
+                      <tr key=${item.id}>
+                        ${columns.map(
+                          (column) => html`
+                            <td data-label=${column.label} class=${column.wide ? 'wide-cell' : ''}>${column.cell(item)}</td>
+                          `,
+                        )}
+                      </tr>
+                    `,
+                  )}
+                </tbody>
+              </table>
+            </div>
+            ${
+              page !== null &&
+              page.items.length === 0 &&
+              html`
+                <div class="empty">
+                  ${
+                    isFiltered || address.searchParams.has('cursor')
+                      ? html`<p>Nothing here matches.</p>
+                          <p><a href=${address.pathname}>Show all ${what[1]}</a></p>`
+                      : empty
+                  }
+                </div>
+              `
+            }
+            ${page !== null && html`<${Pages} page=${page} what=${what} address=${address} />`}
+          `
+    }
+  `;
+}
+
+/**
+ * What of the address is for the API; anything else in it is left out.
+ * @param {URL} address
+ * @param {readonly Filter[]} filters
+ */
+function queryOf(address, filters) {
+  const known = new Set([...filters.map(({ name }) => name), ...ownParameters]);
+  const query = new URLSearchParams();
+  for (const [name, value] of address.searchParams)
+    if (known.has(name) && value !== '') query.append(name, value);
+  return query;
+}
+
+/** @param {URL} address @param {readonly Filter[]} filters */
+function filterKey(address, filters) {
+  return filters.map(({ name }) => address.searchParams.get(name) ?? '').join('\n');
+}
+
+/** @param {{ readonly column: Column, readonly order: { by: string, order: string }, readonly address: URL }} options */
+function Heading({ column: { label, sort }, order, address }) {
+  if (sort === undefined) return html`<th scope="col">${label}</th>`;
+  const isSorted = order.by === sort;
+  const next = isSorted && order.order === 'desc' ? 'asc' : 'desc';
+  const href = withParameters(address, { sort_by: sort, sort_order: next, cursor: null });
+  const direction = order.order === 'asc' ? 'ascending' : 'descending';
+  return html`
+    <th scope="col" aria-sort=${isSorted ? direction : 'none'}>
+      <a href=${href}>${label}<span class="arrow" aria-hidden="true">${isSorted ? (order.order === 'asc' ? '↑' : '↓') : ''}</span></a>
+    </th>
+  `;
+}
+
+/** @param {{ readonly columns: number }} options */
+function Waiting({ columns }) {
+  return html`<tr><td colspan=${columns} class="quiet" role="status">Loading…</td></tr>`;
+}
+
+/** @param {{ readonly page: any, readonly what: ListOptions['what'], readonly address: URL }} options */
+function Pages({ page, what, address }) {
+  const link = (/** @type {string | null} */ cursor, /** @type {string} */ label) =>
+    cursor === null
+      ? html`<span class="button button-secondary" aria-disabled="true">${label}</span>`
+      : html`<a class="button button-secondary" href=${withParameters(address, { cursor })}>${label}</a>`;
+  return html`
+    <nav class="pages" aria-label="Pages">
+      <p class="hint" role="status">${page.total.toLocaleString()} ${what[page.total === 1 ? 0 : 1]}</p>
+      ${link(page.previous_page, 'Previous')} ${link(page.items.length === 0 ? null : page.next_page, 'Next')}
+    </nav>
+  `;
+}
+
+/** @param {{ readonly filters: readonly Filter[], readonly address: URL }} options */
+function Filters({ filters, address }) {
+  const [isWrong, setWrong] = useState(false);
+  /** @param {SubmitEvent} event */
+  const apply = (event) => {
+    event.preventDefault();
+    /** @type {Record<string, string | null>} */
+    const changes = { cursor: null };
+    const form = new FormData(/** @type {HTMLFormElement} */ (event.currentTarget));
+    for (const { name, type } of filters) {
+      const value = String(form.get(name) ?? '');
+      const date = type === 'date' && value !== '' ? new Date(value) : null;
+      if (date !== null && Number.isNaN(date.getTime())) return setWrong(true);
+      changes[name] = date === null ? value : date.toISOString();
+    }
+    setWrong(false);
+    go(withParameters(address, changes));
+  };
+  const isSet = filters.some(({ name }) => address.searchParams.has(name));
+  return html`
+    <form class="filters" onSubmit=${apply} role="search">
+      ${filters.map((filter) => html`<${FilterField} filter=${filter} value=${address.searchParams.get(filter.name) ?? ''} />`)}
+      <button type="submit" class="button button-secondary">Filter</button>
+      ${isSet && html`<a class="clear" href=${address.pathname}>Clear</a>`}
+      ${isWrong && html`<p class="problem" role="alert">This is no date.</p>`}
+    </form>
+  `;
+}
+
+/** @param {{ readonly filter: Filter, readonly value: string }} options */
+function FilterField({ filter: { name, label, choices, type = 'text' }, value }) {
+  const shown = type === 'date' && value !== '' ? localDate(value) : value;
+  return html`
+    <div class="field">
+      <label for=${`filter-${name}`}>${label}</label>
+      ${
+        choices === undefined
+          ? html`<input
+              id=${`filter-${name}`}
+              name=${name}
+              type=${type === 'date' ? 'datetime-local' : 'text'}
+              value=${shown}
+              autocomplete="off"
+              spellcheck=${false}
+            />`
+          : html`<select id=${`filter-${name}`} name=${name}>
+              <option value="">Any</option>
+              ${choices.map(
+                ([choice, words]) =>
+                  html`<option value=${choice} selected=${choice === value}>${words}</option>`,
+              )}
+            </select>`
+      }
+    </div>
+  `;
+}
+
+/** As a field for local dates and times has it. @param {string} instant */
+function localDate(instant) {
+  const date = new Date(instant);
+  if (Number.isNaN(date.getTime())) return '';
+  return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+}

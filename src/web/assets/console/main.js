@@ -1,0 +1,149 @@
+/** The console: reads where it is, gets a token, and shows the part that the address names. */
+
+import { h, render } from 'preact';
+import { useEffect } from 'preact/hooks';
+import { Account } from './account.js';
+import { followLinksBelow, useAddress } from './address.js';
+import { Api } from './api.js';
+import { ApiKeys } from './api-keys.js';
+import { Audit } from './audit.js';
+import { Console } from './context.js';
+import { useLoaded } from './loaded.js';
+import { ScopeSet, ScopeSets } from './scope-sets.js';
+import { Sessions } from './sessions.js';
+import { html, Problem } from './show.js';
+import { User } from './user.js';
+import { Users } from './users.js';
+
+const place = /** @type {HTMLElement} */ (document.getElementById('console'));
+const {
+  path: root = '',
+  area = '',
+  home = '/',
+  title = '',
+  tenant = '',
+  served = '',
+  origin = '',
+  logo = '',
+} = place.dataset;
+const endpoints = new Set(served.split(' '));
+
+const api = new Api(() => {
+  const back = location.pathname + location.search;
+  location.replace(`${area}/sign-in?return_to=${encodeURIComponent(back)}`);
+  // Nothing more happens on this page.
+  return new Promise(() => {});
+});
+
+/**
+ * @typedef {{
+ *   readonly name: string,
+ *   readonly label: string,
+ *   readonly scope: string | null,
+ *   readonly endpoint: string | null,
+ *   readonly all: () => any,
+ *   readonly one?: (options: { id: string }) => any,
+ * }} Part
+ * @type {readonly Part[]}
+ */
+const parts = [
+  { name: 'api-keys', label: 'API keys', scope: 'apikeys:read', endpoint: null, all: ApiKeys },
+  { name: 'sessions', label: 'Sessions', scope: 'sessions:read', endpoint: 'admin_sessions', all: Sessions },
+  { name: 'users', label: 'Users', scope: 'users:read', endpoint: 'users', all: Users, one: User },
+  {
+    name: 'scope-sets',
+    label: 'Scope sets',
+    scope: 'scopesets:read',
+    endpoint: 'scope_sets',
+    all: ScopeSets,
+    one: ScopeSet,
+  },
+  { name: 'audit', label: 'Audit', scope: 'audit:read', endpoint: 'audit', all: Audit },
+  { name: 'account', label: 'Your account', scope: null, endpoint: null, all: Account },
+];
+
+function App() {
+  const started = useLoaded(() => api.refresh(), []);
+  const { pathname } = useAddress();
+  const offered = parts.filter(
+    ({ scope, endpoint }) =>
+      (scope === null || api.scopes.has(scope)) && (endpoint === null || endpoints.has(endpoint)),
+  );
+  const [name = '', id = ''] = pathname.slice(root.length + 1).split('/');
+  const part = name === '' ? offered[0] : parts.find((each) => each.name === name);
+  useEffect(() => {
+    document.title = `${part?.label ?? 'Not found'} · ${title}`;
+  }, [part]);
+  return html`
+    <a class="skip" href="#content">Skip to content</a>
+    <header class="bar">
+      <p class="brand">
+        ${logo === '' ? html`<${Mark} />` : html`<img class="logo" src=${logo} alt="" />`}
+        <span>${title}</span>${tenant !== title && html`<span class="quiet">${tenant}</span>`}
+      </p>
+      <nav aria-label="Console">
+        <ul>
+          ${offered.map(
+            (each) => html`
+              <li><a class="bar-link" href=${`${root}/${each.name}`} aria-current=${each === part ? 'page' : null}>${each.label}</a></li>
+            `,
+          )}
+        </ul>
+      </nav>
+      <form method="post" action=${`${area}/sign-out`}><button type="submit" class="small">Sign out</button></form>
+    </header>
+    <main id="content" tabindex="-1">
+      ${started.error !== null && html`<${Problem} error=${started.error} again=${started.reload} />`}
+      ${started.isLoading && started.value === null && html`<p role="status" class="quiet">Loading…</p>`}
+      ${!started.isLoading && started.error === null && show(part, id, offered)}
+    </main>
+  `;
+}
+
+/** @param {Part | undefined} part @param {string} id @param {readonly Part[]} offered */
+function show(part, id, offered) {
+  const shown = id === '' ? part?.all : part?.one;
+  if (part === undefined || shown === undefined)
+    return html`<h1>Nothing is here</h1><p><a href=${`${root}/`}>Go to the start of the console</a></p>`;
+  if (!offered.includes(part)) return html`<${Refused} part=${part} />`;
+  return h(shown, { key: `${part.name}/${id}`, id });
+}
+
+/** Somebody has typed the address of what they may not see. @param {{ readonly part: Part }} options */
+function Refused({ part: { label, scope, endpoint } }) {
+  const isServed = endpoint === null || endpoints.has(endpoint);
+  return html`
+    <h1>${label}</h1>
+    ${
+      isServed
+        ? html`<p>You may not see this: it takes the scope <code>${scope}</code>. Ask your administrator for it.</p>`
+        : html`<p>Postern does not serve this here: <code>endpoints.${endpoint}</code> leaves it to another service, or turns it off.</p>`
+    }
+    <p><a href=${home}>Leave the console</a></p>
+  `;
+}
+
+/** As on the other pages: a gate in a wall. */
+function Mark() {
+  return html`
+    <svg class="mark" viewBox="0 0 32 32" width="32" height="32" aria-hidden="true" focusable="false">
+      <path
+        class="mark-wall"
+        d="M4 3h24a2 2 0 0 1 2 2v22a2 2 0 0 1-2 2h-5V17a7 7 0 0 0-14 0v12H4a2 2 0 0 1-2-2V5a2 2 0 0 1 2-2z"
+      />
+      <path class="mark-gate" d="M16 13a4 4 0 0 1 4 4v12h-8V17a4 4 0 0 1 4-4z" />
+    </svg>
+  `;
+}
+
+followLinksBelow(root);
+render(
+  html`
+    <${Console.Provider}
+      value=${{ api, root, area, tenant, title, origin, served: endpoints, may: (/** @type {string[]} */ ...scopes) => scopes.every((scope) => api.scopes.has(scope)) }}
+    >
+      <${App} />
+    <//>
+  `,
+  place,
+);

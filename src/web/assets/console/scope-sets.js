@@ -1,0 +1,190 @@
+/** Named sets of scopes: a change of one is a change for everyone who has it. */
+
+import { useContext, useState } from 'preact/hooks';
+import { go } from './address.js';
+import { Question, Window } from './ask.js';
+import { Console } from './context.js';
+import { Edited } from './edited.js';
+import { Choices, Field, sent } from './form.js';
+import { List } from './list.js';
+import { useAction, useLoaded } from './loaded.js';
+import { Copyable, html, Names, Problem, Time } from './show.js';
+
+const filters = [
+  { name: 'name__contains', label: 'Name contains' },
+  { name: 'scopes__contains', label: 'Has scope' },
+];
+
+export function ScopeSets() {
+  const { root, may } = useContext(Console);
+  const [isAdding, setAdding] = useState(false);
+  /** @type {readonly import('./list.js').Column[]} */
+  const columns = [
+    {
+      label: 'Name',
+      sort: 'name',
+      cell: (set) => html`<a href=${`${root}/scope-sets/${set.id}`}>${set.name}</a>`,
+    },
+    { label: 'Description', wide: true, cell: (set) => set.description },
+    { label: 'Scopes', wide: true, cell: (set) => html`<${Names} names=${set.scopes} most=${6} />` },
+    { label: 'Changed', sort: 'updated', cell: (set) => html`<${Time} at=${set.updated} />` },
+  ];
+  return html`
+    <div class="heading">
+      <h1>Scope sets</h1>
+      ${may('scopesets:write') && html`<button type="button" class="button button-primary" onClick=${() => setAdding(true)}>New set</button>`}
+    </div>
+    <${List}
+      path="/api/admin/scope-sets/"
+      what=${['set', 'sets']}
+      columns=${columns}
+      filters=${filters}
+      sort=${{ by: 'created', order: 'desc' }}
+      empty=${html`<p>There are no scope sets yet.</p>`}
+    />
+    ${isAdding && html`<${NewSet} onClose=${() => setAdding(false)} />`}
+  `;
+}
+
+/** @param {import('./api.js').Api} api */
+const offeredScopes = (api) => [...api.scopes].sort().map((scope) => ({ value: scope, label: scope }));
+
+/** @param {{ readonly onClose: () => void }} options */
+function NewSet({ onClose }) {
+  const { api, root } = useContext(Console);
+  const add = useAction(async (/** @type {object} */ body) => {
+    const { value } = await api.post('/api/admin/scope-sets/', body);
+    onClose();
+    go(`${root}/scope-sets/${value.id}`);
+  });
+  /** @param {SubmitEvent} event */
+  const submit = (event) => {
+    const { text, all } = sent(event);
+    void add.run({ name: text('name'), description: text('description'), scopes: all('scopes') });
+  };
+  return html`
+    <${Window} title="New scope set" onClose=${onClose}>
+      <form onSubmit=${submit}>
+        <${Field} name="name" label="Name" required=${true} autofocus=${true} />
+        <${Field} name="description" label="Description" />
+        <${Choices} name="scopes" label="Scopes" choices=${offeredScopes(api)} chosen=${[]} none="You hold no scope that you could give." />
+        ${add.error !== null && html`<${Problem} error=${add.error} />`}
+        <div class="choices">
+          <button type="submit" class="button button-primary" disabled=${add.isRunning}>Create set</button>
+          <button type="button" class="button button-secondary" onClick=${onClose}>Cancel</button>
+        </div>
+      </form>
+    <//>
+  `;
+}
+
+const fieldNames = { name: 'Name', description: 'Description', scopes: 'Scopes' };
+
+/** @param {{ readonly id: string }} options */
+export function ScopeSet({ id }) {
+  const { api, root, served, may } = useContext(Console);
+  const [isRemoving, setRemoving] = useState(false);
+  const [isSaved, setSaved] = useState(false);
+  const set = useLoaded(async () => api.get(`/api/admin/scope-sets/${id}`), [id]);
+  const maySeeUsers = served.has('users') && may('users:read');
+  const holders = useLoaded(
+    async () =>
+      maySeeUsers ? (await api.get(`/api/admin/users/?size=100&scope_sets__contains=${id}`)).value : null,
+    [id],
+  );
+  if (set.error !== null) return html`<${Problem} error=${set.error} again=${set.reload} />`;
+  if (set.value === null) return html`<p role="status" class="quiet">Loading…</p>`;
+  const { value, etag } = set.value;
+  const isBuiltIn = id === 'administrator';
+  const mayWrite = may('scopesets:write') && !value.managed && !isBuiltIn;
+  const offered = [...new Set([...value.scopes, ...api.scopes])].sort();
+
+  /** Who would lose what. @param {Record<string, unknown>} changes */
+  const confirm = async ({ scopes }) => {
+    const removed = value.scopes.filter(
+      (/** @type {string} */ scope) => Array.isArray(scopes) && !scopes.includes(scope),
+    );
+    if (scopes === undefined || removed.length === 0) return null;
+    const users = holders.value;
+    return html`
+      <p>
+        <${Names} names=${removed} /> will be taken from
+        ${users === null ? ' everyone who has this set' : ` ${users.total.toLocaleString()} ${users.total === 1 ? 'user' : 'users'}`}, and from
+        every key that has it, at once.
+      </p>
+      ${
+        users !== null &&
+        users.total > 0 &&
+        html`<p class="hint">${users.items
+          .slice(0, 10)
+          .map((/** @type {any} */ { username }) => username)
+          .join(', ')}${users.total > 10 ? ' and others' : ''}</p>`
+      }
+    `;
+  };
+
+  return html`
+    <div class="heading">
+      <h1>${value.name}</h1>
+      ${mayWrite && html`<button type="button" class="button button-danger" onClick=${() => setRemoving(true)}>Remove</button>`}
+    </div>
+    <dl class="facts">
+      <div><dt>Id</dt><dd><${Copyable} text=${value.id} what="id" /></dd></div>
+      <div><dt>Created</dt><dd><${Time} at=${value.created} /></dd></div>
+      <div><dt>Changed</dt><dd><${Time} at=${value.updated} /></dd></div>
+      ${
+        holders.value !== null &&
+        html`<div><dt>Users</dt><dd><a href=${`${root}/users?scope_sets__contains=${id}`}>${holders.value.total.toLocaleString()}</a></dd></div>`
+      }
+    </dl>
+    ${isBuiltIn && html`<p class="hint">Built in: it always contains every scope, and whoever has it is an administrator.</p>`}
+    ${value.managed && html`<p class="hint">This set is kept in step with the configuration file, and is changed there.</p>`}
+    ${
+      mayWrite
+        ? html`
+            <${Edited}
+              key=${etag}
+              title="Change"
+              path=${`/api/admin/scope-sets/${id}`}
+              original=${value}
+              etag=${etag}
+              names=${fieldNames}
+              isSaved=${isSaved}
+              onSaved=${() => {
+                setSaved(true);
+                set.reload();
+              }}
+              confirm=${confirm}
+              read=${(/** @type {import('./form.js').Sent} */ { text, all }) => ({ name: text('name'), description: text('description'), scopes: all('scopes') })}
+            >
+              <${Field} name="name" label="Name" value=${value.name} required=${true} />
+              <${Field} name="description" label="Description" value=${value.description} />
+              <${Choices}
+                name="scopes"
+                label="Scopes"
+                choices=${offered.map((scope) => ({ value: scope, label: scope }))}
+                chosen=${value.scopes}
+                none="You hold no scope that you could give."
+              />
+            <//>
+          `
+        : html`<section><h2>Scopes</h2><p><${Names} names=${value.scopes} /></p></section>`
+    }
+    ${
+      isRemoving &&
+      html`
+        <${Question}
+          title=${`Remove the set ${value.name}?`}
+          confirm="Remove for good"
+          onClose=${() => setRemoving(false)}
+          act=${async () => {
+            await api.delete(`/api/admin/scope-sets/${id}`, etag);
+            go(`${root}/scope-sets`);
+          }}
+        >
+          <p>A set that somebody or some key still has stays; ${holders.value === null ? 'take it away from them first' : `${holders.value.total.toLocaleString()} ${holders.value.total === 1 ? 'user has' : 'users have'} it now`}.</p>
+        <//>
+      `
+    }
+  `;
+}

@@ -1,0 +1,164 @@
+/** Who is signed in, and from where; what is ended here is over at the next request. */
+
+import { useContext, useState } from 'preact/hooks';
+import { Person } from './api-keys.js';
+import { Question } from './ask.js';
+import { Console } from './context.js';
+import { List } from './list.js';
+import { html, State, Time } from './show.js';
+
+/** @param {string} agent */
+function browserOf(agent) {
+  const browser =
+    /\b(Firefox|Edg|OPR|Chrome|Safari|curl|Go-http-client|python-requests)\b/.exec(agent)?.[1] ?? '';
+  const system = /\b(Windows|Android|iPhone|iPad|Mac OS X|Linux)\b/.exec(agent)?.[1] ?? '';
+  const words = [browser === 'Edg' ? 'Edge' : browser, system].filter((word) => word !== '').join(', ');
+  return words === '' ? agent.slice(0, 40) || 'unknown' : words;
+}
+
+/** @type {readonly import('./list.js').Column[]} */
+const shared = [
+  {
+    label: 'From',
+    wide: true,
+    cell: (session) =>
+      html`<span title=${session.user_agent}>${browserOf(session.user_agent)}</span> <code class="quiet">${session.address}</code>`,
+  },
+  { label: 'Signed in by', cell: (session) => session.method },
+  { label: 'Began', sort: 'created', cell: (session) => html`<${Time} at=${session.created} />` },
+  { label: 'Last used', sort: 'last_used', cell: (session) => html`<${Time} at=${session.last_used} />` },
+  { label: 'Ends', cell: (session) => html`<${Time} at=${session.expires} />` },
+];
+
+const filters = [
+  { name: 'user__eq', label: 'User id' },
+  { name: 'method__eq', label: 'Signed in by' },
+];
+
+/** Everyone's. */
+export function Sessions() {
+  const { api, may } = useContext(Console);
+  const [version, setVersion] = useState(0);
+  const [ended, setEnded] = useState(/** @type {any} */ (null));
+  const mayWrite = may('sessions:write');
+  const columns = [
+    {
+      label: 'User',
+      cell: (/** @type {any} */ session) =>
+        html`<${Person} user=${session.user} />${session.current && html` <${State} kind="good">this browser<//>`}`,
+    },
+    ...shared,
+    ...(mayWrite ? [endColumn(setEnded)] : []),
+  ];
+  return html`
+    <div class="heading"><h1>Sessions</h1></div>
+    <${List}
+      path="/api/admin/sessions/"
+      what=${['session', 'sessions']}
+      columns=${columns}
+      filters=${filters}
+      sort=${{ by: 'created', order: 'desc' }}
+      version=${version}
+      empty=${html`<p>Nobody is signed in.</p>`}
+    />
+    ${
+      ended !== null &&
+      html`
+        <${Question}
+          title="End this session?"
+          confirm="End 1 session"
+          onClose=${() => setEnded(null)}
+          act=${async () => {
+            await api.delete(`/api/admin/sessions/${ended.id}`);
+            setVersion(version + 1);
+          }}
+        >
+          <p>
+            ${ended.user.username ?? 'A removed user'}, ${browserOf(ended.user_agent)} at <code>${ended.address}</code>, is signed
+            out at once. ${ended.current && html`<strong>This is your own session.</strong>`}
+          </p>
+        <//>
+      `
+    }
+  `;
+}
+
+/** @param {(session: any) => void} end */
+function endColumn(end) {
+  return {
+    label: 'End',
+    cell: (/** @type {any} */ session) => html`
+      <button type="button" class="small" onClick=${() => end(session)}>
+        End<span class="unseen"> the session from ${browserOf(session.user_agent)}</span>
+      </button>
+    `,
+  };
+}
+
+/** One's own. */
+export function OwnSessions() {
+  const { api } = useContext(Console);
+  const [version, setVersion] = useState(0);
+  const [ended, setEnded] = useState(/** @type {any} */ (null));
+  const [isEndingOthers, setEndingOthers] = useState(false);
+  const [others, setOthers] = useState(0);
+  const columns = [
+    ...shared,
+    {
+      label: 'End',
+      cell: (/** @type {any} */ session) =>
+        session.current ? html`<${State} kind="good">this browser<//>` : endColumn(setEnded).cell(session),
+    },
+  ];
+  return html`
+    <div class="heading">
+      <h2>Your sessions</h2>
+      ${
+        others > 0 &&
+        html`<button type="button" class="button button-secondary" onClick=${() => setEndingOthers(true)}>End all but this one</button>`
+      }
+    </div>
+    <${List}
+      path="/api/self/sessions/"
+      what=${['session', 'sessions']}
+      columns=${columns}
+      filters=${[]}
+      sort=${{ by: 'created', order: 'desc' }}
+      version=${version}
+      empty=${html`<p>You have no other session.</p>`}
+      onLoaded=${(/** @type {any} */ page) => setOthers(page.total - 1)}
+    />
+    ${
+      isEndingOthers &&
+      html`
+        <${Question}
+          title="End all your other sessions?"
+          confirm=${`End ${others} ${others === 1 ? 'session' : 'sessions'}`}
+          onClose=${() => setEndingOthers(false)}
+          act=${async () => {
+            await api.delete('/api/self/sessions/?others=true');
+            setVersion(version + 1);
+          }}
+        >
+          <p>You stay signed in here; every other browser and program of yours has to sign in again.</p>
+        <//>
+      `
+    }
+    ${
+      ended !== null &&
+      html`
+        <${Question}
+          title="End this session?"
+          confirm="End 1 session"
+          onClose=${() => setEnded(null)}
+          act=${async () => {
+            await api.delete(`/api/self/sessions/${ended.id}`);
+            setVersion(version + 1);
+          }}
+        >
+          <p>${browserOf(ended.user_agent)} at <code>${ended.address}</code> is signed out at once.</p>
+        <//>
+      `
+    }
+  `;
+}

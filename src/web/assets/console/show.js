@@ -1,0 +1,109 @@
+/** Small pieces that every part of the console shows. */
+
+import htm from 'htm';
+import { h } from 'preact';
+import { useState } from 'preact/hooks';
+
+/** @type {(strings: TemplateStringsArray, ...values: any[]) => any} */
+export const html = /** @type {any} */ (htm).bind(h);
+
+const short = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+const exact = new Intl.DateTimeFormat(undefined, { dateStyle: 'full', timeStyle: 'long' });
+
+/**
+ * An instant in the reader's zone; the exact one on hover.
+ * @param {{ readonly at: string | null, readonly none?: string }} options
+ */
+export function Time({ at, none = 'never' }) {
+  if (at === null) return html`<span class="quiet">${none}</span>`;
+  const instant = new Date(at);
+  return html`<time datetime=${at} title=${`${exact.format(instant)} · ${at}`}>${short.format(instant)}</time>`;
+}
+
+/**
+ * Names, one beside the other.
+ * @param {{ readonly names: readonly string[], readonly none?: string, readonly most?: number }} options
+ */
+export function Names({ names, none = 'none', most = Number.POSITIVE_INFINITY }) {
+  if (names.length === 0) return html`<span class="quiet">${none}</span>`;
+  const more = names.slice(most);
+  return html`
+    <span class="names">
+      ${names.slice(0, most).map((name) => html`<code key=${name}>${name}</code>`)}
+      ${more.length > 0 && html`<span class="quiet" title=${more.join(' ')}>and ${more.length} more</span>`}
+    </span>
+  `;
+}
+
+/**
+ * A text that is needed elsewhere, with a button that copies it where pages may.
+ * @param {{ readonly text: string, readonly what: string, readonly long?: boolean }} options
+ */
+export function Copyable({ text, what, long = false }) {
+  const [word, setWord] = useState('Copy');
+  const copy = () =>
+    navigator.clipboard.writeText(text).then(
+      () => setWord('Copied'),
+      () => setWord('Not allowed'),
+    );
+  return html`
+    <span class=${long ? 'copyable copyable-long' : 'copyable'}>
+      ${long ? html`<pre tabindex="0">${text}</pre>` : html`<code>${text}</code>`}
+      ${
+        navigator.clipboard !== undefined &&
+        html`<button type="button" class="copy" onClick=${copy} aria-live="polite">
+          ${word}<span class="unseen"> ${what}</span>
+        </button>`
+      }
+    </span>
+  `;
+}
+
+/** @param {{ readonly kind: 'good' | 'off' | 'bad', readonly children?: unknown }} options */
+export function State({ kind, children }) {
+  return html`<span class=${`state state-${kind}`}>${children}</span>`;
+}
+
+/** @type {Readonly<Record<string, string>>} */
+const whatToDo = {
+  insufficient_scope: 'You are not allowed to do this. Ask an administrator for what is missing.',
+  not_found: 'It is not there: it was removed, or you may not see it.',
+  precondition_failed:
+    'Somebody has changed it since you opened it. Look at what is there now, and do it again.',
+  managed: 'It is kept in step with the configuration file: change it there.',
+  conflict: 'It can’t be changed to this: the name is taken, or it is built in.',
+  in_use: 'It is in use: take it away from everyone who has it first.',
+  last_administrator: 'This would leave nobody who can administer. Make another administrator first.',
+  store_unavailable: 'The records can’t be reached at the moment. Nothing has changed; try again.',
+  overloaded: 'There is too much to do at the moment. Nothing has changed; try again.',
+  too_many_attempts: 'There were too many attempts. Wait a while, then try again.',
+  wrong_password: 'This is not your current password.',
+  invalid_cursor: 'This page of the list is no longer there. Begin with the first one.',
+  expiry_exceeds_caller: 'It can’t live longer than what you use to make it.',
+  no_response: 'There was no response. Check your connection, and try again.',
+};
+
+/**
+ * What went wrong, what to do about it, and what an administrator needs to find out why.
+ * @param {{ readonly error: import('./api.js').ApiError, readonly again?: () => void }} options
+ */
+export function Problem({ error, again }) {
+  const { status, code, message, problems, missingScopes, requestId } = error;
+  return html`
+    <div class="notice notice-problem" role="alert">
+      <div>
+        <p>${whatToDo[code] ?? (status === 422 ? 'Check what you have entered.' : message)}</p>
+        ${problems.length > 0 && html`<ul>${problems.map((problem) => html`<li>${wordsOf(problem)}</li>`)}</ul>`}
+        ${missingScopes.length > 0 && html`<p>Missing: <${Names} names=${missingScopes} /></p>`}
+        <p class="hint">${`${status === 0 ? '' : `${status} `}${code}`}${requestId && ` · request ${requestId}`}</p>
+      </div>
+      ${again && html`<button type="button" class="small" onClick=${again}>Try again</button>`}
+    </div>
+  `;
+}
+
+/** @param {import('./api.js').Problem} problem */
+function wordsOf({ loc, msg }) {
+  const field = loc.slice(1).join('.');
+  return field === '' ? msg : `${field}: ${msg}`;
+}

@@ -1,0 +1,137 @@
+/** What else can be done about a user: invite, unlock, disable, sign out everywhere, remove. */
+
+import { useContext, useState } from 'preact/hooks';
+import { go } from './address.js';
+import { Question, Window } from './ask.js';
+import { Console } from './context.js';
+import { useAction, useLoaded } from './loaded.js';
+import { Copyable, html, Problem, Time } from './show.js';
+
+/** @param {{ readonly user: any, readonly etag: string | null, readonly onDone: () => void }} options */
+export function UserActions({ user, etag, onDone }) {
+  const { api, area, origin, root, served, may } = useContext(Console);
+  const [asked, setAsked] = useState(/** @type {'disable' | 'end' | 'remove' | null} */ (null));
+  const [invitation, setInvitation] = useState(/** @type {any} */ (null));
+  const path = `/api/admin/users/${user.id}`;
+  const counts = useLoaded(
+    async () => ({ keys: await keysOf(), sessions: await sessionsOf() }),
+    [user.id, asked],
+  );
+  const throttle = useLoaded(async () => (await api.get(`${path}/throttle`)).value, [user.id]);
+  const invite = useAction(async () => setInvitation((await api.post(`${path}/invitation`)).value));
+  const unlock = useAction(async () => {
+    await api.delete(`${path}/throttle`);
+    throttle.reload();
+  });
+  const enable = useAction(async () => {
+    await api.patch(path, { disabled: false }, etag);
+    onDone();
+  });
+
+  async function keysOf() {
+    return may('apikeys:read')
+      ? (await api.get(`/api/admin/api-keys/?size=1&created_by__eq=${user.id}`)).value.total
+      : null;
+  }
+  async function sessionsOf() {
+    const maySee = served.has('admin_sessions') && may('sessions:read');
+    return maySee ? (await api.get(`/api/admin/sessions/?size=1&user__eq=${user.id}`)).value.total : null;
+  }
+
+  const keys = counted(counts.value?.keys, 'key', 'keys');
+  const sessions = counted(counts.value?.sessions, 'session', 'sessions');
+  const problem = [invite, unlock, enable].find(({ error }) => error !== null)?.error;
+  const isLocked = throttle.value?.refusing === true;
+  return html`
+    <section aria-labelledby="actions">
+      <h2 id="actions">Do something else</h2>
+      ${problem && html`<${Problem} error=${problem} />`}
+      <div class="choices">
+        ${
+          user.kind === 'person' &&
+          !user.managed &&
+          !user.disabled &&
+          html`<button type="button" class="button button-secondary" onClick=${() => invite.run()}>Invite to set a password</button>`
+        }
+        ${throttle.value?.failures > 0 && html`<button type="button" class="button button-secondary" onClick=${() => unlock.run()}>${isLocked ? 'Unlock' : `Forget ${throttle.value.failures} failed attempts`}</button>`}
+        ${
+          !user.managed &&
+          (user.disabled
+            ? html`<button type="button" class="button button-secondary" onClick=${() => enable.run()}>Enable</button>`
+            : html`<button type="button" class="button button-secondary" onClick=${() => setAsked('disable')}>Disable</button>`)
+        }
+        ${
+          served.has('admin_sessions') &&
+          may('sessions:write') &&
+          html`<button type="button" class="button button-secondary" onClick=${() => setAsked('end')}>Sign out everywhere</button>`
+        }
+        ${!user.managed && html`<button type="button" class="button button-danger" onClick=${() => setAsked('remove')}>Remove</button>`}
+      </div>
+    </section>
+    ${
+      asked === 'disable' &&
+      html`
+        <${Question}
+          title=${`Disable ${user.username}?`}
+          confirm="Disable"
+          onClose=${() => setAsked(null)}
+          act=${async () => {
+            await api.patch(path, { disabled: true }, etag);
+            onDone();
+          }}
+        >
+          <p>${sessions} will end and ${keys} will be suspended, at once. Enabling the user again revives the keys.</p>
+        <//>
+      `
+    }
+    ${
+      asked === 'end' &&
+      html`
+        <${Question}
+          title=${`Sign ${user.username} out everywhere?`}
+          confirm="Sign out"
+          onClose=${() => setAsked(null)}
+          act=${async () => {
+            await api.delete(`/api/admin/sessions/?user=${user.id}`);
+          }}
+        >
+          <p>${sessions} will end at once. Keys go on.</p>
+        <//>
+      `
+    }
+    ${
+      asked === 'remove' &&
+      html`
+        <${Question}
+          title=${`Remove ${user.username}?`}
+          confirm="Remove for good"
+          onClose=${() => setAsked(null)}
+          act=${async () => {
+            await api.delete(path, etag);
+            go(`${root}/users`);
+          }}
+        >
+          <p>${sessions} will end and ${keys} will be deleted, at once. This can’t be undone.</p>
+        <//>
+      `
+    }
+    ${
+      invitation !== null &&
+      html`
+        <${Window} title="Invitation" onClose=${() => setInvitation(null)} isWide=${true}>
+          <p>Send ${user.username} this address. Whoever opens it first sets the password; it is good until <${Time} at=${invitation.expires} />, and is not shown again.</p>
+          <${Copyable} text=${`${origin}${area}/invitation#token=${invitation.token}`} what="address" long=${true} />
+          <div class="choices">
+            <button type="button" class="button button-primary" onClick=${() => setInvitation(null)}>Done</button>
+          </div>
+        <//>
+      `
+    }
+  `;
+}
+
+/** @param {number | null | undefined} count @param {string} one @param {string} many */
+function counted(count, one, many) {
+  if (count === null || count === undefined) return `All ${many}`;
+  return `${count.toLocaleString()} ${count === 1 ? one : many}`;
+}

@@ -1,0 +1,180 @@
+/** One user: who it is, what it may do and why, and what can be done about it. */
+
+import { useContext, useState } from 'preact/hooks';
+import { MintKey } from './api-keys.js';
+import { Console } from './context.js';
+import { Edited } from './edited.js';
+import { Choices, Field } from './form.js';
+import { useLoaded } from './loaded.js';
+import { Copyable, html, Problem, Time } from './show.js';
+import { UserActions } from './user-actions.js';
+import { UserState } from './users.js';
+
+/** @param {{ readonly id: string }} options */
+export function User({ id }) {
+  const { api, root, served, may } = useContext(Console);
+  const [isMinting, setMinting] = useState(false);
+  const [isSaved, setSaved] = useState(false);
+  const user = useLoaded(async () => api.get(`/api/admin/users/${id}`), [id]);
+  const sets = useLoaded(
+    async () => (served.has('scope_sets') && may('scopesets:read') ? everySet(api) : []),
+    [],
+  );
+  if (user.error !== null) return html`<${Problem} error=${user.error} again=${user.reload} />`;
+  if (user.value === null || sets.isLoading) return html`<p role="status" class="quiet">Loading…</p>`;
+  const { value, etag } = user.value;
+  const known = sets.value ?? [];
+  const mayWrite = may('users:write') && !value.managed;
+  const saved = () => {
+    setSaved(true);
+    user.reload();
+  };
+  return html`
+    <div class="heading">
+      <h1>${value.username} <${UserState} user=${value} /></h1>
+      ${
+        may('users:write', 'apikeys:write') &&
+        html`<button type="button" class="button button-secondary" onClick=${() => setMinting(true)}>New key for ${value.username}</button>`
+      }
+    </div>
+    <dl class="facts">
+      <div><dt>Id</dt><dd><${Copyable} text=${value.id} what="id" /></dd></div>
+      <div><dt>Kind</dt><dd>${value.kind}</dd></div>
+      <div><dt>Created</dt><dd><${Time} at=${value.created} /></dd></div>
+      <div><dt>Last sign-in</dt><dd><${Time} at=${value.last_login} /></dd></div>
+      <div><dt>Signs in with</dt><dd>${waysOf(value)}</dd></div>
+      <div>
+        <dt>More</dt>
+        <dd class="links">
+          <a href=${`${root}/api-keys?created_by__eq=${id}`}>Keys</a>
+          ${served.has('admin_sessions') && may('sessions:read') && html`<a href=${`${root}/sessions?user__eq=${id}`}>Sessions</a>`}
+          ${served.has('audit') && may('audit:read') && html`<a href=${`${root}/audit?target__eq=${id}`}>What was done to it</a> <a href=${`${root}/audit?actor__eq=${id}`}>What it did</a>`}
+        </dd>
+      </div>
+    </dl>
+    ${value.managed && html`<p class="hint">This user is kept in step with the configuration file, and is changed there.</p>`}
+    <${Effective} user=${value} sets=${known} />
+    ${mayWrite && html`<${EditUser} key=${etag} user=${value} etag=${etag} sets=${known} isSaved=${isSaved} onSaved=${saved} />`}
+    ${may('users:write') && html`<${UserActions} user=${value} etag=${etag} onDone=${user.reload} />`}
+    ${isMinting && html`<${MintKey} owner=${value} onClose=${() => setMinting(false)} onMinted=${() => {}} />`}
+  `;
+}
+
+/** Every scope set, page by page. @param {import('./api.js').Api} api */
+export async function everySet(api) {
+  const sets = [];
+  for (let cursor = ''; ; ) {
+    const { value } = await api.get(`/api/admin/scope-sets/?size=100&sort_by=name&sort_order=asc${cursor}`);
+    sets.push(...value.items);
+    if (value.next_page === null) return sets;
+    cursor = `&cursor=${value.next_page}`;
+  }
+}
+
+/** @param {any} user */
+function waysOf({ kind, has_password: hasPassword, identities }) {
+  if (kind === 'service') return 'keys alone';
+  const ways = [
+    ...(hasPassword ? ['a password'] : []),
+    ...identities.map((/** @type {any} */ { provider }) => provider),
+  ];
+  return ways.length === 0 ? 'nothing yet' : ways.join(', ');
+}
+
+/** What a user may do, and where each scope comes from. @param {{ readonly user: any, readonly sets: readonly any[] }} options */
+function Effective({ user, sets }) {
+  const nameOf = (/** @type {string} */ id) => sets.find((set) => set.id === id)?.name ?? id;
+  const holds = (/** @type {string} */ id, /** @type {string} */ scope) =>
+    id === 'administrator' || sets.find((set) => set.id === id)?.scopes.includes(scope);
+  const sourcesOf = (/** @type {string} */ scope) => [
+    ...(user.scopes.includes(scope) ? ['given directly'] : []),
+    ...user.scope_sets
+      .filter((/** @type {string} */ id) => holds(id, scope))
+      .map((/** @type {string} */ id) => `the set ${nameOf(id)}`),
+    ...(user.provider_scopes.includes(scope) ? ['granted by the identity provider'] : []),
+    ...user.provider_scope_sets
+      .filter((/** @type {string} */ id) => holds(id, scope))
+      .map((/** @type {string} */ id) => `the set ${nameOf(id)}, by the identity provider`),
+  ];
+  return html`
+    <section aria-labelledby="effective">
+      <h2 id="effective">What ${user.username} may do</h2>
+      ${
+        user.effective_scopes.length === 0
+          ? html`<p class="quiet">Nothing that needs a scope.</p>`
+          : html`
+              <div class="table-frame">
+                <table>
+                  <thead><tr><th scope="col">Scope</th><th scope="col">Comes from</th></tr></thead>
+                  <tbody>
+                    ${user.effective_scopes.map(
+                      (/** @type {string} */ scope) => html`
+                        <tr key=${scope}>
+                          <td data-label="Scope"><code>${scope}</code></td>
+                          <td data-label="Comes from">${sourcesOf(scope).join('; ') || 'a set that you may not see'}</td>
+                        </tr>
+                      `,
+                    )}
+                  </tbody>
+                </table>
+              </div>
+            `
+      }
+    </section>
+  `;
+}
+
+/** @type {Readonly<Record<string, string>>} */
+const fieldNames = {
+  display_name: 'Display name',
+  email: 'Email',
+  scopes: 'Scopes',
+  scope_sets: 'Scope sets',
+  disabled: 'Disabled',
+};
+
+/** @param {{ readonly user: any, readonly etag: string | null, readonly sets: readonly any[], readonly isSaved: boolean, readonly onSaved: () => void }} options */
+function EditUser({ user, etag, sets, isSaved, onSaved }) {
+  const { api } = useContext(Console);
+  // What the caller holds can be given; what the user has stays on the list, so that it can be taken away.
+  const scopes = [...new Set([...user.scopes, ...api.scopes])].sort();
+  const offered = sets.filter(
+    (set) =>
+      user.scope_sets.includes(set.id) ||
+      set.scopes.every((/** @type {string} */ scope) => api.scopes.has(scope)),
+  );
+  return html`
+    <${Edited}
+      title="Change"
+      path=${`/api/admin/users/${user.id}`}
+      original=${user}
+      etag=${etag}
+      names=${fieldNames}
+      isSaved=${isSaved}
+      onSaved=${onSaved}
+      read=${(/** @type {import('./form.js').Sent} */ { text, all }) => ({
+        display_name: text('display_name') || null,
+        email: text('email') || null,
+        scopes: all('scopes'),
+        scope_sets: all('scope_sets'),
+      })}
+    >
+      <${Field} name="display_name" label="Display name" value=${user.display_name ?? ''} />
+      <${Field} name="email" label="Email" type="email" value=${user.email ?? ''} />
+      <${Choices}
+        name="scope_sets"
+        label="Scope sets"
+        choices=${offered.map((set) => ({ value: set.id, label: set.name, hint: set.description }))}
+        chosen=${user.scope_sets}
+        none="There is no set that you could give."
+      />
+      <${Choices}
+        name="scopes"
+        label="Scopes given directly"
+        choices=${scopes.map((scope) => ({ value: scope, label: scope }))}
+        chosen=${user.scopes}
+        none="You hold no scope that you could give."
+      />
+    <//>
+  `;
+}

@@ -1,0 +1,115 @@
+/** People and services that have an account. */
+
+import { useContext, useState } from 'preact/hooks';
+import { go } from './address.js';
+import { Window } from './ask.js';
+import { Console } from './context.js';
+import { Field, sent } from './form.js';
+import { List } from './list.js';
+import { useAction } from './loaded.js';
+import { html, Problem, State, Time } from './show.js';
+
+const yesNo = (/** @type {string} */ yes, /** @type {string} */ no) =>
+  /** @type {[string, string][]} */ ([
+    ['true', yes],
+    ['false', no],
+  ]);
+
+const filters = [
+  { name: 'username__contains', label: 'Name contains' },
+  { name: 'email__contains', label: 'Email contains' },
+  {
+    name: 'kind__eq',
+    label: 'Kind',
+    choices: /** @type {[string, string][]} */ ([
+      ['person', 'Person'],
+      ['service', 'Service'],
+    ]),
+  },
+  { name: 'disabled__eq', label: 'State', choices: yesNo('Disabled', 'Enabled') },
+  { name: 'managed__eq', label: 'Kept in', choices: yesNo('Configuration', 'Here') },
+  { name: 'scope_sets__contains', label: 'Has set (id)' },
+];
+
+export function Users() {
+  const { root, may } = useContext(Console);
+  const [isAdding, setAdding] = useState(false);
+  /** @type {readonly import('./list.js').Column[]} */
+  const columns = [
+    {
+      label: 'Name',
+      sort: 'username',
+      wide: true,
+      cell: (user) =>
+        html`<a href=${`${root}/users/${user.id}`}>${user.username}</a>${user.display_name && html` <span class="quiet">${user.display_name}</span>`}`,
+    },
+    { label: 'Email', cell: (user) => user.email ?? '' },
+    { label: 'Kind', cell: (user) => user.kind },
+    { label: 'State', cell: (user) => html`<${UserState} user=${user} />` },
+    { label: 'Created', sort: 'created', cell: (user) => html`<${Time} at=${user.created} />` },
+    { label: 'Last sign-in', sort: 'last_login', cell: (user) => html`<${Time} at=${user.last_login} />` },
+  ];
+  return html`
+    <div class="heading">
+      <h1>Users</h1>
+      ${may('users:write') && html`<button type="button" class="button button-primary" onClick=${() => setAdding(true)}>New user</button>`}
+    </div>
+    <${List}
+      path="/api/admin/users/"
+      what=${['user', 'users']}
+      columns=${columns}
+      filters=${filters}
+      sort=${{ by: 'created', order: 'desc' }}
+      empty=${html`<p>There are no users.</p>`}
+    />
+    ${isAdding && html`<${NewUser} onClose=${() => setAdding(false)} />`}
+  `;
+}
+
+/** @param {{ readonly user: any }} options */
+export function UserState({ user }) {
+  if (user.disabled) return html`<${State} kind="off">disabled<//>`;
+  if (user.kind === 'person' && !user.has_password && user.identities.length === 0)
+    return html`<${State} kind="off">can’t sign in yet<//>`;
+  return html`<${State} kind="good">enabled<//>`;
+}
+
+/** @param {{ readonly onClose: () => void }} options */
+function NewUser({ onClose }) {
+  const { api, root } = useContext(Console);
+  const add = useAction(async (/** @type {object} */ body) => {
+    const { value } = await api.post('/api/admin/users/', body);
+    onClose();
+    go(`${root}/users/${value.id}`);
+  });
+  /** @param {SubmitEvent} event */
+  const submit = (event) => {
+    const { text } = sent(event);
+    void add.run({
+      username: text('username'),
+      kind: text('kind'),
+      display_name: text('display_name') || null,
+      email: text('email') || null,
+    });
+  };
+  return html`
+    <${Window} title="New user" onClose=${onClose}>
+      <form onSubmit=${submit}>
+        <${Field} name="username" label="User name" required=${true} autofocus=${true} />
+        <fieldset class="choices-field">
+          <legend>Kind</legend>
+          <label class="choice"><input type="radio" name="kind" value="person" checked=${true} /><span>Person <span class="hint">signs in</span></span></label>
+          <label class="choice"><input type="radio" name="kind" value="service" /><span>Service <span class="hint">has keys alone, which outlive whoever made them</span></span></label>
+        </fieldset>
+        <${Field} name="display_name" label="Display name" />
+        <${Field} name="email" label="Email" type="email" />
+        ${add.error !== null && html`<${Problem} error=${add.error} />`}
+        <p class="hint">You can invite them and give scopes next.</p>
+        <div class="choices">
+          <button type="submit" class="button button-primary" disabled=${add.isRunning}>Create user</button>
+          <button type="button" class="button button-secondary" onClick=${onClose}>Cancel</button>
+        </div>
+      </form>
+    <//>
+  `;
+}

@@ -1,0 +1,54 @@
+import type { Endpoint } from '../../endpoints/endpoint.ts';
+import { Refusal } from '../../errors.ts';
+import type { Exchange } from '../../http/exchange.ts';
+import type { Sessions } from '../../stores/sessions.ts';
+import { redirection, type WebArea } from '../area.ts';
+import type { BrowserSessions } from '../browser-sessions.ts';
+import { admits, type ConsolePlace } from '../console.ts';
+import { consolePage } from '../pages/console.ts';
+import { signInPath } from '../return-to.ts';
+import { pageReply, shownPage } from './page.ts';
+
+/** What the console's addresses need. */
+export interface ConsoleOptions {
+  readonly area: WebArea;
+  readonly sessions: BrowserSessions;
+  readonly sessionStore: Pick<Sessions, 'find'>;
+  /** `base_url`. */
+  readonly baseUrl: string;
+  /** The optional endpoints that Postern serves itself. */
+  readonly served: readonly string[];
+}
+
+/** Below `<path>/console/`: parts of the console, and what each of them shows one of. */
+const parts = ['api-keys', 'sessions', 'users', 'scope-sets', 'audit', 'account'];
+const places = ['', '/{id}', ...parts.map((part) => `/${part}/{id}`)];
+
+/**
+ * `<path>/console/…`: one page for all its addresses, which calls the API by scripts. Without a session that may use it
+ * people are led to the sign-in page.
+ */
+export function createConsole(options: ConsoleOptions): readonly Endpoint<'open'>[] {
+  const { area, sessions, sessionStore, baseUrl: origin, served } = options;
+  const { console, path } = area;
+  if (console === null) return [];
+
+  async function maySee(exchange: Exchange, place: ConsolePlace): Promise<boolean> {
+    const principal = await sessions.current(exchange);
+    if (principal === null) return false;
+    if (place.requiredProvider === null) return true;
+    const session = await sessionStore.find(principal.credentialId);
+    return session !== undefined && admits(place, session.method);
+  }
+
+  return places.map((place) =>
+    shownPage(console.path + place, async ({ exchange, id }) => {
+      const { head, target, path: asked } = exchange;
+      if (!console.isServedAt(head.host)) throw new Refusal('not_found');
+      if (asked === console.path) return redirection(308, `${console.path}/`);
+      if (place === '/{id}' && !parts.includes(id)) throw new Refusal('not_found');
+      if (!(await maySee(exchange, console))) return redirection(302, signInPath(path, target, asked));
+      return pageReply(consolePage(area.site, { path: console.path, origin, served }));
+    }),
+  );
+}

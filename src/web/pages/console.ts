@@ -1,0 +1,46 @@
+import { html, renderDocument } from '../html.ts';
+import type { Site } from '../site.ts';
+
+/** What the console's script is told. */
+export interface ConsoleFacts {
+  /** `<path>/console`. */
+  readonly path: string;
+  /** `base_url`: where the service is called. */
+  readonly origin: string;
+  /** The optional endpoints that Postern serves itself. */
+  readonly served: readonly string[];
+}
+
+/** The document of the console, which its script fills. */
+export function consolePage(site: Site, { path, origin, served }: ConsoleFacts): string {
+  return renderDocument(html`
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <title>${`Console · ${site.title}`}</title>
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <meta name="robots" content="noindex" />
+        <link rel="icon" href=${site.icon} />
+        <link rel="stylesheet" href=${site.style} />
+        <link rel="stylesheet" href=${site.console.style} />
+        <script type="module" src=${site.console.script}></script>
+      </head>
+      <body class="console">
+        <div
+          id="console"
+          data-path=${path}
+          data-area=${site.path}
+          data-home=${site.home}
+          data-title=${site.title}
+          data-tenant=${site.tenant}
+          data-origin=${origin}
+          data-logo=${site.logo ?? ''}
+          data-served=${served.join(' ')}
+        >
+          <noscript><p>The console needs scripts. Its data is also at hand in the API and on the command line.</p></noscript>
+        </div>
+      </body>
+    </html>
+  `);
+}
