@@ -1,0 +1,203 @@
+import type { BrowserContext, Page } from 'playwright-core';
+import t, { type Test } from 'tap';
+import { openBrowser } from '../support/browser.ts';
+import { type ConsoleGateway, type Role, roles, settled, startConsole } from '../support/console.ts';
+import { eventually } from '../support/eventually.ts';
+import { isLong } from '../support/gateway-under-load.ts';
+import { complaintsOf, everyRule, overflows, rulesOfLooks, violationsOf } from '../support/page-judge.ts';
+
+t.setTimeout(isLong ? 900_000 : 240_000);
+
+/** Each part, and the scope that it takes. */
+const parts = {
+  'api-keys': ['API keys', 'apikeys:read'],
+  sessions: ['Sessions', 'sessions:read'],
+  users: ['Users', 'users:read'],
+  'scope-sets': ['Scope sets', 'scopesets:read'],
+  audit: ['Audit', 'audit:read'],
+  account: ['Your account', null],
+} as const;
+
+const everyone: readonly Role[] = [...(Object.keys(roles) as Role[]), 'administrator'];
+const scopesOf = (role: Role): readonly string[] | null => (role === 'administrator' ? null : roles[role]);
+const mayUse = (role: Role, scope: string | null) =>
+  scope === null || (scopesOf(role)?.includes(scope) ?? true);
+
+/** Some of everything. */
+async function fill({ api }: ConsoleGateway): Promise<void> {
+  const { accessToken: bearer } = await api.signIn('ada', 'correct horse battery staple');
+  const set = await api.send({
+    method: 'POST',
+    path: '/api/admin/scope-sets/',
+    bearer,
+    json: { name: 'readers', description: 'Read everything', scopes: ['store:read'] },
+  });
+  await api.send({
+    method: 'POST',
+    path: '/api/admin/users/',
+    bearer,
+    json: {
+      username: 'grace',
+      display_name: 'Grace Hopper',
+      email: 'grace@example.com',
+      scope_sets: [set.json.id],
+    },
+  });
+  for (let index = 0; index < 60; index++)
+    await api.mintKey(bearer, { label: `export ${index}`, scopes: ['store:read'] });
+}
+
+async function judgeLooks(t: Test, page: Page, what: string): Promise<void> {
+  t.strictSame(await violationsOf(page, everyRule), [], what);
+  const looks = isLong
+    ? ([320, 640, 1280, 2560] as const).flatMap((width) =>
+        (['light', 'dark'] as const).map((scheme) => [width, scheme] as const),
+      )
+    : ([
+        [320, 'dark'],
+        [1280, 'light'],
+      ] as const);
+  for (const [width, colorScheme] of looks) {
+    await page.setViewportSize({ width, height: 800 });
+    await page.emulateMedia({ colorScheme });
+    t.notOk(await overflows(page), `${what}: nothing is cut off at ${width}`);
+    t.strictSame(await violationsOf(page, rulesOfLooks), [], `${what}: ${colorScheme} at ${width}`);
+  }
+}
+
+t.test('every part, for every role', async (t) => {
+  const context = await openBrowser(t, { reducedMotion: 'reduce' });
+  if (context === null) return;
+  const gateway = await startConsole(t);
+  for (const content of ['empty', 'some']) {
+    if (content === 'some') await fill(gateway);
+    for (const [index, role] of everyone.entries())
+      await t.test(`${role}, ${content}`, async (t) => {
+        const own = await newContext(context);
+        const page = await gateway.open(own, role);
+        const complaints = complaintsOf(page);
+        const offered = Object.values(parts).filter(([, scope]) => mayUse(role, scope));
+        t.strictSame(
+          await page.locator('nav[aria-label=Console] a').allTextContents(),
+          offered.map(([label]) => label),
+        );
+        for (const [at, [name, [label, scope]]] of Object.entries(parts).entries()) {
+          await page.goto(`${gateway.origin}/postern/console/${name}`);
+          await settled(page);
+          t.equal(await page.textContent('h1'), label);
+          t.equal(await page.title(), `${label} · Orders`);
+          if (!mayUse(role, scope)) t.match(await page.textContent('main'), `it takes the scope ${scope}`);
+          // Pairwise in the default size: each part with each role once, looked at in one of the two.
+          if (isLong || (at + index + (content === 'some' ? 1 : 0)) % 2 === 0)
+            await judgeLooks(t, page, `${name}, ${role}`);
+        }
+        t.strictSame(complaints, []);
+        await own.close();
+      });
+  }
+});
+
+/** Another person's browser. */
+async function newContext(context: BrowserContext): Promise<BrowserContext> {
+  return context.browser()!.newContext({ reducedMotion: 'reduce' });
+}
+
+t.test('at most three requests before the first row, and nothing in any storage', async (t) => {
+  const context = await openBrowser(t);
+  if (context === null) return;
+  const gateway = await startConsole(t);
+  await fill(gateway);
+  const page = await gateway.open(context, 'administrator');
+  const asked: string[] = [];
+  page.on('request', (request) => {
+    const { pathname } = new URL(request.url());
+    if (pathname.startsWith('/api/')) asked.push(pathname);
+  });
+  await page.goto(`${gateway.origin}/postern/console/api-keys`);
+  await page.waitForSelector('tbody tr td strong');
+  t.ok(asked.length <= 3, asked.join(' '));
+  const stored = await page.evaluate<string>(
+    `JSON.stringify([Object.keys(localStorage), Object.keys(sessionStorage), document.cookie])`,
+  );
+  t.equal(stored, '[[],[],""]');
+  t.strictSame(await page.evaluate('indexedDB.databases().then((all) => all.length)'), 0);
+});
+
+t.test('filters, order and page are in the address', async (t) => {
+  const context = await openBrowser(t);
+  if (context === null) return;
+  const gateway = await startConsole(t);
+  await fill(gateway);
+  const page = await gateway.open(context, 'administrator', 'api-keys');
+  const labels = () => page.locator('tbody td strong').allTextContents();
+  t.equal((await labels()).length, 50);
+  await page.click('text=Next');
+  await settled(page);
+  t.equal((await labels()).length, 10);
+  t.match(page.url(), 'cursor=');
+  await page.goBack();
+  await settled(page);
+  t.equal((await labels()).length, 50);
+  await page.click('thead >> text=Label');
+  await settled(page);
+  t.match(page.url(), 'sort_by=label&sort_order=desc');
+  t.equal((await labels())[0], 'export 9');
+  await page.fill('[name=label__contains]', 'export 4');
+  await page.click('text=Filter');
+  await settled(page);
+  t.equal((await labels()).length, 11);
+  const shared = page.url();
+  const other = await context.newPage();
+  await other.goto(shared);
+  await settled(other);
+  t.strictSame(
+    await other.locator('tbody td strong').allTextContents(),
+    await labels(),
+    'whoever opens it sees the same',
+  );
+  await page.fill('[name=label__contains]', 'nothing like that');
+  await page.click('text=Filter');
+  await settled(page);
+  t.match(await page.textContent('main'), /Nothing here matches.*Show all keys/s);
+});
+
+t.test('two administrators change the same record', async (t) => {
+  const context = await openBrowser(t);
+  if (context === null) return;
+  const gateway = await startConsole(t);
+  await fill(gateway);
+  const first = await gateway.open(context, 'administrator', 'users?username__eq=grace');
+  await first.click('td >> text=grace');
+  await first.waitForSelector('[name=email]');
+  const second = await context.newPage();
+  await second.goto(first.url());
+  await second.waitForSelector('[name=email]');
+  await first.fill('[name=email]', 'hopper@example.com');
+  await first.click('text=Save');
+  await first.waitForSelector('text=Saved.');
+  await second.fill('[name=display_name]', 'Rear Admiral Hopper');
+  await second.click('text=Save');
+  await second.waitForSelector('text=Changed by somebody else meanwhile');
+  t.match(await second.textContent('form.edit'), 'Email: grace@example.com → hopper@example.com');
+  t.equal(
+    await second.inputValue('[name=display_name]'),
+    'Rear Admiral Hopper',
+    'what was typed is still there',
+  );
+  await second.click('text=Show what is there now');
+  await eventually(
+    'the other’s change is shown',
+    async () => (await second.inputValue('[name=email]')) === 'hopper@example.com',
+  );
+});
+
+t.test('a session that ends elsewhere leads to the sign-in page and back', async (t) => {
+  const context = await openBrowser(t);
+  if (context === null) return;
+  const gateway = await startConsole(t);
+  const page = await gateway.open(context, 'administrator', 'audit?event__eq=login_succeeded');
+  const { accessToken: bearer } = await gateway.api.signIn('ada', 'correct horse battery staple');
+  await gateway.api.send({ method: 'DELETE', path: '/api/self/sessions/?others=true', bearer });
+  await page.click('nav >> text=API keys');
+  await page.waitForURL(/\/postern\/sign-in\?return_to=%2Fpostern%2Fconsole%2Fapi-keys/);
+});

@@ -1,0 +1,73 @@
+import type { Page } from 'playwright-core';
+import t from 'tap';
+import { openBrowser } from '../support/browser.ts';
+import { settled, startConsole } from '../support/console.ts';
+
+t.setTimeout(240_000);
+
+/** What has the focus: its text, or the name of its field. */
+const focused = (page: Page) =>
+  page.evaluate<string>(`(() => {
+    const { name, value, type, textContent } = document.activeElement;
+    return type === 'checkbox' ? value : name || textContent.trim().replace(/\\s+/g, ' ');
+  })()`);
+
+/** Presses the tab key until that has the focus; throws if it never has. */
+async function tabTo(page: Page, wanted: string): Promise<void> {
+  for (let presses = 0; presses < 60; presses++) {
+    await page.keyboard.press('Tab');
+    if ((await focused(page)) === wanted) return;
+  }
+  throw new Error(`the keyboard never reaches ${wanted}`);
+}
+
+t.test('a key is made and deleted by keyboard alone', async (t) => {
+  const context = await openBrowser(t);
+  if (context === null) return;
+  const { open } = await startConsole(t);
+  const page = await open(context, 'administrator', 'api-keys');
+  const press = (key: string) => page.keyboard.press(key);
+
+  await press('Tab');
+  t.equal(await focused(page), 'Skip to content');
+  await press('Enter');
+  await tabTo(page, 'New key');
+  await press('Enter');
+  await page.waitForSelector('dialog[open]');
+  t.equal(await focused(page), 'label', 'the window has the focus');
+  await press('Escape');
+  await page.waitForSelector('dialog', { state: 'detached' });
+  t.equal(await focused(page), 'New key', 'and gives it back');
+  await press('Enter');
+  await page.waitForSelector('dialog[open]');
+  await page.keyboard.type('by keyboard');
+  await page.waitForSelector('dialog input[value="store:read"]');
+  await tabTo(page, 'store:read');
+  await press('Space');
+  await tabTo(page, 'Create key');
+  await press('Enter');
+  await page.waitForSelector('text=Your new key');
+  await tabTo(page, 'I have copied it');
+  await press('Enter');
+  await page.waitForSelector('td >> text=by keyboard');
+  await tabTo(page, 'Delete by keyboard');
+  await press('Enter');
+  await page.waitForSelector('dialog[open]');
+  t.equal(await focused(page), 'Cancel', 'what ends something is not what Enter does first');
+  await tabTo(page, 'Delete 1 key');
+  await press('Enter');
+  await page.waitForSelector('text=There are no API keys yet.');
+});
+
+t.test('coming back to the console asks anew', async (t) => {
+  const context = await openBrowser(t);
+  if (context === null) return;
+  const gateway = await startConsole(t);
+  const page = await gateway.open(context, 'administrator', 'api-keys');
+  await page.goto(`${gateway.origin}/postern/`);
+  const { accessToken } = await gateway.api.signIn('ada', 'correct horse battery staple');
+  await gateway.api.mintKey(accessToken, { label: 'made meanwhile', scopes: ['store:read'] });
+  await page.goBack();
+  await settled(page);
+  t.match(await page.textContent('main'), 'made meanwhile');
+});
