@@ -75,6 +75,18 @@ default
 {{- include "postern.hostOf" .Values.config.base_url -}}
 {{- end -}}
 
+{{/* That of base_url, and that of the console if it has one of its own, as a JSON array. */}}
+{{- define "postern.publicHosts" -}}
+{{- $hosts := list (include "postern.publicHost" .) }}
+{{- $web := .Values.config.web | default dict }}
+{{- $console := get (ternary $web dict (kindIs "map" $web)) "console" | default dict }}
+{{- $origin := get (ternary $console dict (kindIs "map" $console)) "base_url" }}
+{{- if kindIs "string" $origin }}
+{{- with include "postern.hostOf" $origin }}{{ $hosts = append $hosts . }}{{ end }}
+{{- end }}
+{{- toJson $hosts }}
+{{- end -}}
+
 {{/* The host of an http or https address; nothing for anything else. */}}
 {{- define "postern.hostOf" -}}
 {{- toString . | lower | regexFind "^https?://([a-z0-9._-]+|\\[[0-9a-f:.]+\\])" | trimPrefix "http://" | trimPrefix "https://" -}}

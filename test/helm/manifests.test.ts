@@ -44,6 +44,22 @@ t.test('manifests of the chart', async (t) => {
     t.ok(kinds.has('PersistentVolumeClaim') && kinds.has('Secret'), 'there is something to share');
   });
 
+  t.test('the console’s own host is routed as well, unless hosts are listed', async (t) => {
+    const web = 'helm/ci/gateway-web-values.yaml';
+    const hosts = ['acme.example.com', 'console.acme.example.com'];
+    const manifests = render(web);
+    t.strictSame(
+      theOnly(manifests, 'Ingress').spec.rules.map(({ host }: any) => host),
+      hosts,
+    );
+    t.strictSame(theOnly(manifests, 'HTTPRoute').spec.hostnames, hosts);
+    const values = parse(readFileSync(web, 'utf8'));
+    for (const others of [{ title: 'Orders' }, { console: {} }]) {
+      const without = render({ ...values, config: { ...values.config, web: others } });
+      t.strictSame(theOnly(without, 'HTTPRoute').spec.hostnames, hosts.slice(0, 1));
+    }
+  });
+
   t.test('what is given arrives where it belongs', async (t) => {
     const manifests = render('helm/ci/gateway-metadata-values.yaml');
     const { metadata, spec } = theOnly(manifests, 'Deployment');
