@@ -21,12 +21,13 @@ export function setCookie(attributes: CookieAttributes, value: string, maxAgeSec
 
 /** The value of every cookie of that name, neither unquoted nor decoded. */
 export function cookieValues(cookieHeader: string, name: string): string[] {
-  if (!cookieHeader.includes(name)) return [];
   const values: string[] = [];
-  for (const pair of cookieHeader.split(';')) {
-    const text = pair.trim();
-    const equals = text.indexOf('=');
-    if (equals > 0 && text.slice(0, equals) === name) values.push(text.slice(equals + 1));
+  for (let at = cookieHeader.indexOf(name); at >= 0; at = cookieHeader.indexOf(name, at + 1)) {
+    const equals = at + name.length;
+    if (cookieHeader[equals] !== '=' || !beginsPair(cookieHeader, at)) continue;
+    const semicolon = cookieHeader.indexOf(';', equals);
+    const end = endOf(cookieHeader, equals + 1, semicolon < 0 ? cookieHeader.length : semicolon);
+    values.push(cookieHeader.slice(equals + 1, end));
   }
   return values;
 }
@@ -34,14 +35,36 @@ export function cookieValues(cookieHeader: string, name: string): string[] {
 /** Every cookie whose name has that prefix, with its first value, in order of appearance. */
 export function cookiesWithPrefix(cookieHeader: string, prefix: string): Map<string, string> {
   const found = new Map<string, string>();
-  if (!cookieHeader.includes(prefix)) return found;
-  for (const pair of cookieHeader.split(';')) {
-    const text = pair.trim();
-    const equals = text.indexOf('=');
-    const name = text.slice(0, Math.max(0, equals));
-    if (name.startsWith(prefix) && !found.has(name)) found.set(name, text.slice(equals + 1));
+  for (let at = cookieHeader.indexOf(prefix); at >= 0; at = cookieHeader.indexOf(prefix, at + 1)) {
+    if (!beginsPair(cookieHeader, at)) continue;
+    const semicolon = cookieHeader.indexOf(';', at);
+    const end = endOf(cookieHeader, at, semicolon < 0 ? cookieHeader.length : semicolon);
+    const pair = cookieHeader.slice(at, end);
+    const equals = pair.indexOf('=');
+    const name = pair.slice(0, Math.max(0, equals));
+    if (equals > 0 && !found.has(name)) found.set(name, pair.slice(equals + 1));
   }
   return found;
+}
+
+/*
+ * Between pairs only spaces and tabs are skipped (RFC 6265 §5.2). To a browser a no-break space belongs to the name: if it
+ * were skipped, a neighbouring host could plant a cookie of ours in spite of `__Host-`.
+ */
+const isBlank = (code: number) => code === 0x20 || code === 0x09;
+
+/** Whether a pair of a `Cookie` value begins there. */
+function beginsPair(cookieHeader: string, at: number): boolean {
+  let before = at - 1;
+  while (before >= 0 && isBlank(cookieHeader.charCodeAt(before))) before--;
+  return before < 0 || cookieHeader[before] === ';';
+}
+
+/** Where a text ends that begins at `start` and is followed by nothing but blanks until `end`. */
+function endOf(cookieHeader: string, start: number, end: number): number {
+  let last = end;
+  while (last > start && isBlank(cookieHeader.charCodeAt(last - 1))) last--;
+  return last;
 }
 
 /** Which cookies are Postern's own: upstreams neither see nor set them. */

@@ -45,6 +45,10 @@ t.test('own cookies go, the others stay byte for byte', (t) => {
 t.test('values are taken as they stand', (t) => {
   t.same(cookieValues('a=1; refresh=x=y; refresh="q" ;refresh=', 'refresh'), ['x=y', '"q"', '']);
   t.same(cookieValues('xrefresh=1; refreshx=2; refresh', 'refresh'), []);
+  t.same(cookieValues('a=1;\t refresh=x\t;b', 'refresh'), ['x']);
+  t.same(cookieValues('refresh= x ;refresh=  ;refresh =y', 'refresh'), [' x', '']);
+  t.same(cookieValues('a=refresh=1; b= refresh=2; "refresh=3; =refresh=4; x refresh=5', 'refresh'), []);
+  t.same(cookieValues('refreshrefresh=1; refresh=refresh=2', 'refresh'), ['refresh=2']);
   t.end();
 });
 
@@ -61,6 +65,19 @@ t.test('cookies whose name begins so, each once', (t) => {
   t.equal(cookiesWithPrefix('a=1', 'p_').size, 0);
   t.end();
 });
+
+t.test(
+  'a name that begins with other whitespace is another name to browsers, which keep __Host- from it',
+  (t) => {
+    for (const space of ['\xa0', '\x85', '\x0b', '\x0c', '\r', '\n', '\u2003', '\ufeff']) {
+      t.same(cookieValues(`a=1; ${space}__Host-a=planted`, '__Host-a'), []);
+      t.equal(cookiesWithPrefix(`a=1; ${space}__Host-a_x=planted`, '__Host-a_').size, 0);
+      t.same(cookieValues(`${space}__Host-a=planted; __Host-a=x`, '__Host-a'), ['x']);
+    }
+    t.equal(withoutCookies('a=1; \xa0refresh=x', own), 'a=1', 'but a lenient server would read ours');
+    t.end();
+  },
+);
 
 t.test('own names are judged as a whole, prefixes as beginnings', (t) => {
   t.equal(isOwnCookie('refresh', own), true);
