@@ -56,6 +56,8 @@ export function loadAssets({ path, logo }: { readonly path: string; readonly log
     password: addFile('password.js'),
     token: addFile('token.js'),
     copy: addFile('copy.js'),
+    address: addFile('address.js'),
+    fresh: addFile('fresh.js'),
   };
   const icon = addFile('icon.svg');
   const style = addFile('style.css');

@@ -47,7 +47,10 @@ export function destinationOf(
 
 /** The address of the sign-in page, which leads back to `target`, or if that can't be led back to, to its path alone. */
 export function signInPath(webPath: string, target: string, targetPath: string): string {
-  const back = [target, targetPath].find(isReturnTo);
-  const query = back === undefined ? '' : `?return_to=${encodeURIComponent(back)}`;
-  return `${webPath}/sign-in${query}`;
+  return `${webPath}/sign-in${returnToQuery([target, targetPath].find(isReturnTo) ?? null)}`;
+}
+
+/** The query by which a sign-in leads back; empty for null. */
+export function returnToQuery(returnTo: string | null): string {
+  return returnTo === null ? '' : `?return_to=${encodeURIComponent(returnTo)}`;
 }

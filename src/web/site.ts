@@ -6,6 +6,10 @@ export interface ScriptAddresses {
   readonly token: string;
   /** Copies a text, such as a request id. */
   readonly copy: string;
+  /** Gives the page that a form led to an address that can be opened. */
+  readonly address: string;
+  /** Asks anew for a page that says who is signed in, when someone goes back to it. */
+  readonly fresh: string;
 }
 
 /** Addresses of what the console loads. */

@@ -8,11 +8,13 @@ const executablePath = '/usr/bin/chromium';
 export async function openBrowser(
   t: Test,
   options: BrowserContextOptions = {},
+  { keepsPages = false }: { readonly keepsPages?: boolean } = {},
 ): Promise<BrowserContext | null> {
   if (!requireOneOf(t, [executablePath], '--version')) return null;
   const rules = 'MAP localhost 127.0.0.1, MAP * ~NOTFOUND, EXCLUDE 127.0.0.*';
   const args = ['--no-sandbox', `--host-resolver-rules=${rules}`];
-  const browser = await chromium.launch({ executablePath, args });
+  const ignoreDefaultArgs = keepsPages ? ['--disable-back-forward-cache'] : [];
+  const browser = await chromium.launch({ executablePath, args, ignoreDefaultArgs });
   t.teardown(() => browser.close());
   return browser.newContext(options);
 }

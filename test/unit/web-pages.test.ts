@@ -13,7 +13,7 @@ for (const [name, render] of Object.entries(pageStates)) {
     t.match(page, /^<!doctype html><html lang="en"><head><meta charset="utf-8"/);
     t.equal(count(page, /<h1[ >]/g), 1, 'one heading');
     t.equal(count(page, /<header>/g), 1);
-    t.equal(count(page, /<main>/g), 1);
+    t.equal(count(page, /<main[ >]/g), 1);
     t.equal(count(page, /<footer>/g), 1);
     const heading = /<h1>(.*?)<\/h1>/.exec(page)![1]!;
     const wrong = page.includes('role="alert"') || name.startsWith('error') || name === 'activate-already';
@@ -54,6 +54,26 @@ for (const [name, render] of Object.entries(pageStates)) {
     t.equal(count(page, /<form/g), count(page, /<form method="post" action="\/postern\/[a-z-]+">/g));
   });
 }
+
+t.test('a page that a form led to has the address of one that can be opened', async (t) => {
+  const rows: readonly [state: string, address: string | undefined][] = [
+    ['sign-in', undefined],
+    ['sign-in-wrong', '/postern/sign-in?return_to=%2Fstore%2F'],
+    ['password-wrong', '/postern/password'],
+    ['password-done', '/postern/password'],
+    ['invitation-done', '/postern/sign-in'],
+    ['activate-done', '/postern/sign-in'],
+    ['end-session', '/postern/signed-out'],
+    // The token would be lost.
+    ['invitation-fields', undefined],
+    ['activate-fields', undefined],
+  ];
+  for (const [state, address] of rows) {
+    const page = pageStates[state]!(site);
+    t.equal(attributes(page, 'data-address')[0], address, state);
+    t.equal(page.includes(site.scripts.address), address !== undefined);
+  }
+});
 
 t.test('password managers know what the fields are', async (t) => {
   const field = (page: string, id: string) => new RegExp(`<input id="${id}"[^>]*>`).exec(page)?.[0] ?? '';

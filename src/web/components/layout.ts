@@ -12,12 +12,17 @@ export interface Page {
   /** For more than a form: wider, where the window allows it. */
   readonly wide?: boolean;
   readonly scripts?: readonly (keyof ScriptAddresses)[];
+  /**
+   * For a page that is the response to a form: path and query of the page to open when it is loaded again, or come back to.
+   */
+  readonly address?: string | null;
   readonly content: Content;
 }
 
 /** A whole document: what all pages have around what is their own. */
 export function renderPage(site: Site, page: Page): string {
-  const { heading, wrong = false, wide = false, scripts = [], content } = page;
+  const { heading, wrong = false, wide = false, address = null, content } = page;
+  const scripts = [...(page.scripts ?? []), ...(address === null ? [] : (['address'] as const))];
   return renderDocument(html`
     <html lang="en">
       <head>
@@ -32,7 +37,7 @@ export function renderPage(site: Site, page: Page): string {
       </head>
       <body class=${wide && 'wide'}>
         <header>${brand(site)}</header>
-        <main>
+        <main data-address=${address}>
           <h1>${heading}</h1>
           ${content}
         </main>

@@ -1,5 +1,6 @@
 import type { VNode } from 'preact';
 import { html } from '../html.ts';
+import { returnToQuery } from '../return-to.ts';
 import { type Emphasis, linkButton } from './button.ts';
 
 /** A way to sign in elsewhere. */
@@ -17,7 +18,7 @@ export function providerLinks(
   returnTo: string | null,
   emphasis: Emphasis,
 ): VNode {
-  const query = returnTo === null ? '' : `?return_to=${encodeURIComponent(returnTo)}`;
+  const query = returnToQuery(returnTo);
   const item = ({ name, label }: Provider) => html`
     <li>
       ${linkButton(`${path}/sign-in/${encodeURIComponent(name)}${query}`, ['Sign in with ', label], emphasis)}

@@ -6,7 +6,7 @@ import { redirection, type WebArea } from '../area.ts';
 import type { BrowserSessions } from '../browser-sessions.ts';
 import type { Provider } from '../components/provider-link.ts';
 import { consoleAt } from '../console.ts';
-import { destination, destinationOf, returnToOf } from '../return-to.ts';
+import { destination, destinationOf, returnToOf, returnToQuery } from '../return-to.ts';
 import { formAction, pageReply, refusedForm, sentField, shownPage } from './page.ts';
 import type { RenderSignIn, WaysToSignIn } from './render-sign-in.ts';
 
@@ -63,5 +63,5 @@ export function createSignInPage(options: SignInPageOptions): readonly Endpoint<
 }
 
 function providerPath(path: string, { name }: Provider, returnTo: string | null): string {
-  return `${path}/${name}${returnTo === null ? '' : `?return_to=${encodeURIComponent(returnTo)}`}`;
+  return `${path}/${name}${returnToQuery(returnTo)}`;
 }

@@ -77,6 +77,7 @@ export function activatePage(site: Site, activate: Activate): string {
 export function activatedPage(site: Site, { username }: { readonly username: string }): string {
   return renderPage(site, {
     heading: 'Administrator created',
+    address: `${site.path}/sign-in`,
     content: [
       notice('success', [
         'The account ',

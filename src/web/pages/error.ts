@@ -3,6 +3,7 @@ import { type Emphasis, linkButton } from '../components/button.ts';
 import { renderPage } from '../components/layout.ts';
 import { reference } from '../components/reference.ts';
 import { html } from '../html.ts';
+import { returnToQuery } from '../return-to.ts';
 import type { Site } from '../site.ts';
 import { errorWords, type NextStep } from './error-words.ts';
 import { waitText } from './problem.ts';
@@ -58,7 +59,7 @@ function actions(
 ): VNode | null {
   const possible = steps.filter((step) => step !== 'retry' || isRepeatable);
   if (possible.length === 0) return null;
-  const query = returnTo === null ? '' : `?return_to=${encodeURIComponent(returnTo)}`;
+  const query = returnToQuery(returnTo);
   const link = (step: NextStep, emphasis: Emphasis) => {
     if (step === 'sign_in') return linkButton(`${path}/sign-in${query}`, 'Sign in', emphasis);
     return step === 'retry'

@@ -17,6 +17,7 @@ export interface Home {
 export function homePage(site: Site, { username, displayName, hasPassword, console }: Home): string {
   return renderPage(site, {
     heading: 'You are signed in',
+    scripts: ['fresh'],
     content: [
       html`
         <p class="person">

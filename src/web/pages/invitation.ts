@@ -66,6 +66,7 @@ export function invitationPage(site: Site, { token = '', minPasswordLength, prob
 export function invitationRedeemedPage(site: Site): string {
   return renderPage(site, {
     heading: 'Password set',
+    address: `${site.path}/sign-in`,
     content: [
       notice('success', 'Your password is set. Sessions that were open before have ended.'),
       linkButton(`${site.path}/sign-in`, 'Sign in'),

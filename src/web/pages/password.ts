@@ -32,7 +32,8 @@ export function passwordPage(site: Site, { username, minPasswordLength, problem 
   return renderPage(site, {
     heading: 'Change your password',
     wrong: problem !== null,
-    scripts: ['password'],
+    scripts: ['password', 'fresh'],
+    address: problem === null ? null : `${site.path}/password`,
     content: [
       text !== null && notice('problem', text),
       html`
@@ -66,6 +67,7 @@ export function passwordPage(site: Site, { username, minPasswordLength, problem 
 export function passwordChangedPage(site: Site): string {
   return renderPage(site, {
     heading: 'Password changed',
+    address: `${site.path}/password`,
     content: [
       notice('success', 'Use your new password from now on. You are still signed in here, and nowhere else.'),
       linkButton(`${site.path}/`, 'Continue'),

@@ -5,6 +5,7 @@ import { renderPage } from '../components/layout.ts';
 import { notice } from '../components/notice.ts';
 import { type Provider, providerLinks } from '../components/provider-link.ts';
 import { html } from '../html.ts';
+import { returnToQuery } from '../return-to.ts';
 import type { Site } from '../site.ts';
 import { type FormWords, type Problem, type ToldProblem, tellProblem } from './problem.ts';
 
@@ -43,6 +44,7 @@ export function signInPage(site: Site, signIn: SignIn): string {
     heading: 'Sign in',
     wrong: problem !== null,
     scripts: password ? ['password'] : [],
+    address: problem === null ? null : `${site.path}/sign-in${returnToQuery(returnTo)}`,
     content: [
       told.notice !== null && notice('problem', told.notice, 'notice'),
       password && form(site, signIn, told),

@@ -34,6 +34,7 @@ export function endSessionPage(
 ): string {
   return renderPage(site, {
     heading: `Signing you out at ${provider}…`,
+    address: `${site.path}/signed-out`,
     content: [
       html`<p>You are already signed out here. If nothing happens, use the link below.</p>`,
       linkButton(url, ['Sign out at ', provider]),
