@@ -51,6 +51,8 @@ export interface IdentityProvider {
   start(from: {
     readonly returnTo: string | null;
   }): Promise<{ readonly url: string; readonly start: SignInStart }>;
+  /** The start that the `state` of a response belongs to, whatever became of it, if this browser began it. */
+  startOf(state: string, sender: Pick<Sender, 'bindings'>): SignInStart | undefined;
   /**
    * Whether its response must carry `iss`: it announces that it does, and nothing signed says so (RFC 9207 §2.4).
    * Rejects with {@link Refusal} `provider_unavailable`.
@@ -135,6 +137,11 @@ class OpenIdProvider implements IdentityProvider {
     const expires = now() + settings.start_lifetime;
     const start = starts.begin({ provider: this.#startsAs, returnTo, expires });
     return { url: authorizationUrl({ endpoint, settings, start }), start };
+  }
+
+  startOf(state: string, { bindings }: Pick<Sender, 'bindings'>): SignInStart | undefined {
+    const start = this.#options.starts.open(state);
+    return start?.provider === this.#startsAs && isBoundTo(start, bindings(start)) ? start : undefined;
   }
 
   async requiresIssuer(): Promise<boolean> {

@@ -11,7 +11,7 @@ export interface PageProvider {
   readonly name: string;
   /** What people call it. */
   readonly label: string;
-  readonly provider: Pick<IdentityProvider, 'start' | 'response' | 'requiresIssuer'>;
+  readonly provider: Pick<IdentityProvider, 'start' | 'startOf' | 'response' | 'requiresIssuer'>;
   readonly signIn: ProviderSignIn;
   readonly cookies: StartCookies;
   /** As {@link IdentityProvider.offersCode}. */

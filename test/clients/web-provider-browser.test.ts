@@ -134,14 +134,14 @@ t.test('a sign-in that is given up at the provider can be begun again', async (t
   await page.goto(`${site.origin}/orders`);
   await page.click('text=Sign in with staff');
   await page.click('text=Cancel');
-  await page.waitForURL(`${site.origin}/postern/callback/staff?*`);
+  await page.waitForURL(`${site.origin}/postern/sign-in?return_to=%2Forders`);
   t.equal(await heading(page), 'Sign in');
   t.match(await page.textContent('[role=alert]'), /did not work or took too long/);
   await page.click('text=Sign in with staff');
   await typeAccount(page, 'alice');
   await agree(page);
-  await page.waitForURL(`${site.origin}/postern/`);
-  t.match(await page.textContent('main'), /alice/);
+  await page.waitForURL(`${site.origin}/orders`);
+  t.equal(await page.textContent('#who'), 'alice', 'and leads where the first was to lead');
 });
 
 t.test('a sign-out at the provider ends what the browser has open here', async (t) => {

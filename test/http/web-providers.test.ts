@@ -96,6 +96,19 @@ t.test('whatever comes back wrong is one text', async (t) => {
   });
 });
 
+t.test('a sign-in that failed can be begun again, towards the page that was wanted', async (t) => {
+  const { leave, comeBack } = await start(t);
+  const { url, cookie } = await leave('/app/x?y=1');
+  const path = `/postern/callback/staff?error=access_denied&state=${url.searchParams.get('state')}`;
+  const failed = await comeBack(path, cookie);
+  t.match(failed, { status: 401, text: /did not work or took too long/ });
+  t.match(failed.text, 'name="return_to" value="/app/x?y=1"');
+  t.match(failed.text, 'href="/postern/sign-in/staff?return_to=%2Fapp%2Fx%3Fy%3D1"');
+  const elsewhere = await comeBack(path);
+  t.match(elsewhere, { status: 401 });
+  t.notMatch(elsewhere.text, '/app/x', 'another browser doesn’t learn what that was');
+});
+
 t.test('a start of the pages is none of the API, and the reverse', async (t) => {
   const { api, leave, comeBack, stub } = await start(t, {
     provider: { response: 'code', redirect_uri: 'https://acme.example.com/in' },

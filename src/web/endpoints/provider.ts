@@ -2,7 +2,9 @@ import { z } from 'zod';
 import type { Endpoint } from '../../endpoints/endpoint.ts';
 import { readPresented } from '../../endpoints/provider-exchange-fields.ts';
 import { Refusal, ValidationError } from '../../errors.ts';
+import type { Exchange } from '../../http/exchange.ts';
 import { assertNoPrefetch } from '../../http/prefetch.ts';
+import type { SignInStart } from '../../identity-providers/sign-in-start.ts';
 import { readQuery } from '../../input/query.ts';
 import { redirection, type WebArea } from '../area.ts';
 import type { BrowserSessions } from '../browser-sessions.ts';
@@ -42,7 +44,8 @@ export function createProviderPages(
 
   const callback = shownPage(`${area.path}/callback/${name}`, async (call) => {
     const { exchange } = call;
-    const { provider, signIn, cookies } = providerAt(exchange.head.host);
+    const page = providerAt(exchange.head.host);
+    const { provider, signIn, cookies } = page;
     assertNoPrefetch(exchange.head);
     try {
       const presented = await presentedIn(provider, exchange.query);
@@ -55,10 +58,18 @@ export function createProviderPages(
       // Going back to this address, or loading it again, presents a state that is used.
       if (isUnknown(error) && (await sessions.current(exchange)) !== null)
         return redirection(303, area.homeAt(exchange.head.host));
-      return refusedForm(area, call, error, (problem) => renderSignIn(exchange, { returnTo: null, problem }));
+      const returnTo = wantedPage(page, exchange);
+      return refusedForm(area, call, error, (problem) => renderSignIn(exchange, { returnTo, problem }));
     }
   });
   return [start, callback];
+}
+
+/** Where a sign-in that failed was to lead, so that another one does; null unless this browser began it. */
+function wantedPage({ provider, cookies }: PageProvider, { head, query }: Exchange): string | null {
+  const state = new URLSearchParams(query).get('state') ?? '';
+  const bindings = (start: SignInStart) => cookies.bindings(head.cookie, start);
+  return provider.startOf(state, { bindings })?.returnTo ?? null;
 }
 
 /** What the provider returned; refuses `invalid_assertion` for an error of its own, and for what isn't a response. */
