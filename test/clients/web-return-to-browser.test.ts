@@ -3,7 +3,8 @@ import t from 'tap';
 import { openBrowser } from '../support/browser.ts';
 import { startBrowserSite } from '../support/browser-site.ts';
 import { administrator } from '../support/gateway.ts';
-import { type ReturnToFamily, returnToFamilies, shownValue } from '../support/return-to-values.ts';
+import { type ReturnToFamily, returnToFamilies } from '../support/return-to-values.ts';
+import { shownText } from '../support/shown-text.ts';
 
 t.setTimeout(300_000);
 
@@ -46,7 +47,7 @@ t.test('a browser is never led away from base_url', async (t) => {
   for (const [index, family] of returnToFamilies.entries())
     await t.test(family.name, async (t) => {
       for (const value of sampleOf(family, index)) {
-        const shown = shownValue(value);
+        const shown = shownText(value);
         await context.clearCookies();
         requested.length = 0;
         const link = `${origin}${path}?return_to=${encodeURIComponent(value)}`;

@@ -1,7 +1,8 @@
 import t from 'tap';
 import { areaOf } from '../../src/rules/own-areas.ts';
 import { administrator } from '../support/gateway.ts';
-import { returnToFamilies, shownValue } from '../support/return-to-values.ts';
+import { returnToFamilies } from '../support/return-to-values.ts';
+import { shownText } from '../support/shown-text.ts';
 import { navigation, ownForm, startWebGateway } from '../support/web.ts';
 
 t.setTimeout(120_000);
@@ -21,7 +22,7 @@ t.test('no value of return_to leads a sign-in away', async (t) => {
   for (const { name, leads, values } of returnToFamilies)
     await t.test(name, async (t) => {
       for (const value of values) {
-        const shown = shownValue(value);
+        const shown = shownText(value);
         const signedIn = await submit('/postern/sign-in', { ...administrator, return_to: value });
         t.equal(signedIn.status, 303, shown);
         const { location } = signedIn.headers;

@@ -13,12 +13,3 @@ export interface ReturnToFamily {
 export const returnToFamilies: readonly ReturnToFamily[] = readCorpus<ReturnToFamily>('return-to').map(
   (family) => ({ ...family, values: family.values.map((value) => expand(value, {})) }),
 );
-
-/** A value in ASCII, for the titles of tests: line separators would break their output. */
-export function shownValue(value: string): string {
-  const escaped = JSON.stringify(value).replace(
-    /[\u007f-\uffff]/g,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
-  return escaped.length <= 100 ? escaped : `${escaped.slice(0, 100)}…`;
-}

@@ -2,7 +2,8 @@ import t from 'tap';
 import { areaOf, ownAreas } from '../../src/rules/own-areas.ts';
 import { destination, isReturnTo, returnToOf, signInPath } from '../../src/web/return-to.ts';
 import { createSite } from '../support/page-server.ts';
-import { returnToFamilies, shownValue } from '../support/return-to-values.ts';
+import { returnToFamilies } from '../support/return-to-values.ts';
+import { shownText } from '../support/shown-text.ts';
 
 const path = '/postern';
 const home = '/app/start';
@@ -23,7 +24,7 @@ for (const { name, leads, values } of returnToFamilies)
   t.test(`${name}: leads to ${leads === 'home' ? 'web.home' : 'a path of this origin'}`, async (t) => {
     for (const value of values) {
       const location = leadsTo(value);
-      const shown = shownValue(value);
+      const shown = shownText(value);
       t.equal(location === home, leads === 'home', shown);
       for (const origin of origins)
         t.equal(new URL(location, `${origin}/postern/sign-in`).origin, origin, shown);
@@ -50,7 +51,7 @@ t.test('a query leads on only if it names one place', async (t) => {
     for (const value of values) {
       const found = returnToOf(query(value));
       if (found !== null) t.ok(isReturnTo(found));
-      if (leads === 'here') t.equal(leadsTo(found), leadsTo(value), shownValue(value));
+      if (leads === 'here') t.equal(leadsTo(found), leadsTo(value), shownText(value));
     }
 });
 
