@@ -19,8 +19,18 @@ const consoleHasAnOriginOfItsOwn: Rule = ({ base_url, web }, { report }) => {
     report([...consoleKeys, 'base_url'], 'must be https exactly if base_url is');
 };
 
+/** A domain covers base_url: services would get the console's refresh cookie, too, or browsers refuse it. */
+const consoleKeepsItsCookie: Rule = ({ web }, { report, isWritten }) => {
+  if (web?.console?.base_url !== undefined && isWritten(['sessions', 'cookie', 'domain']))
+    report(['sessions', 'cookie', 'domain'], "can't be combined with web.console.base_url");
+};
+
 /** What the pages require of the rest of the configuration. */
-export const webRules: readonly Rule[] = [consoleRequiresAProvider, consoleHasAnOriginOfItsOwn];
+export const webRules: readonly Rule[] = [
+  consoleRequiresAProvider,
+  consoleHasAnOriginOfItsOwn,
+  consoleKeepsItsCookie,
+];
 
 /** The pages of a service could do whatever the console's user can: they share an origin. The echo has none of its own. */
 export const consoleSharesItsOrigin: Rule = ({ upstreams = {}, web }, { report }) => {

@@ -66,6 +66,11 @@ const rows: Row[] = [
     'web: { console: { base_url: »"http://console.example.com" } }',
     'web.console.base_url: must be https exactly if base_url is (http://console.example.com)',
   ],
+  [
+    'a console whose refresh cookie goes to services, too',
+    'web: { console: { base_url: "https://console.acme.example.com" } }\nsessions: { cookie: { domain: »acme.example.com } }',
+    "sessions.cookie.domain: can't be combined with web.console.base_url (acme.example.com)",
+  ],
 ];
 
 testRows(rows);
