@@ -8,7 +8,7 @@ import type { Exchange } from '../http/exchange.ts';
 import type { Reply } from '../http/reply.ts';
 import type { Session } from '../stores/sessions.ts';
 import { redirection, type WebArea } from './area.ts';
-import { consoleAt } from './console.ts';
+import { admits, consoleAt } from './console.ts';
 
 /** What browsers' sessions are built from. */
 export interface BrowserSessionsOptions {
@@ -47,7 +47,8 @@ export class BrowserSessions {
       if (id !== session.id) await endSession(exchange, id, byItsUser(null));
     const maxAgeSeconds = Math.ceil((session.created + absoluteLifetimeMs - now()) / 1000);
     const cookie = setCookie(area.cookie, area.cookies.write(session.id), maxAgeSeconds);
-    const isForConsole = consoleAt(area.console, exchange, location) !== null;
+    const place = consoleAt(area.console, exchange, location);
+    const isForConsole = place !== null && admits(place, session.method);
     return redirection(303, location, ['Set-Cookie', cookie, ...(isForConsole ? (reply.headers ?? []) : [])]);
   }
 

@@ -33,16 +33,22 @@ export function destination(
 
 const anyOrigin = 'https://a.example';
 
-/** As {@link destination}, of a sign-in by `method`: one that doesn't lead to the console leads home. */
+/**
+ * As {@link destination}, of a sign-in by `method`: one that doesn't lead to the console leads home, and if that is in the
+ * console, to the first page of the area.
+ */
 export function destinationOf(
   area: WebArea,
   exchange: Exchange,
   returnTo: string | null,
   method: string,
 ): string {
-  const location = destination(area, exchange.head.host, returnTo);
-  const console = consoleAt(area.console, exchange, location);
-  return console === null || admits(console, method) ? location : area.homeAt(exchange.head.host);
+  const { host } = exchange.head;
+  const mayGo = (location: string) => {
+    const console = consoleAt(area.console, exchange, location);
+    return console === null || admits(console, method);
+  };
+  return [destination(area, host, returnTo), area.homeAt(host)].find(mayGo) ?? `${area.path}/`;
 }
 
 /** The address of the sign-in page, which leads back to `target`, or if that can't be led back to, to its path alone. */

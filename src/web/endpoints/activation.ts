@@ -8,6 +8,7 @@ import type { WebArea } from '../area.ts';
 import type { BrowserSessions } from '../browser-sessions.ts';
 import { activatedPage, activatePage } from '../pages/activate.ts';
 import type { Problem } from '../pages/problem.ts';
+import { destinationOf } from '../return-to.ts';
 import { anyone, callApi } from './api-call.ts';
 import { formAction, pageReply, refusedForm, sentField, shownPage } from './page.ts';
 
@@ -42,7 +43,7 @@ export function createActivationPage(options: ActivationPageOptions): readonly E
         const { username, password } = readForm(body, contentType, credentials);
         if (login === null) return pageReply(activatedPage(area.site, { username }));
         const signedIn = await login.signIn(exchange, { username, password, scope: '' });
-        return await sessions.begin(exchange, signedIn, area.homeAt(exchange.head.host));
+        return await sessions.begin(exchange, signedIn, destinationOf(area, exchange, null, 'password'));
       } catch (error) {
         const [token = '', username = ''] = [sentField(call, 'token'), sentField(call, 'username')];
         return refusedForm(area, call, error, (problem) =>

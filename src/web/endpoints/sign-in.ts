@@ -6,7 +6,7 @@ import { redirection, type WebArea } from '../area.ts';
 import type { BrowserSessions } from '../browser-sessions.ts';
 import type { Provider } from '../components/provider-link.ts';
 import { consoleAt } from '../console.ts';
-import { destination, destinationOf, returnToOf, returnToQuery } from '../return-to.ts';
+import { destination, destinationOf, isReturnTo, returnToOf, returnToQuery } from '../return-to.ts';
 import { formAction, pageReply, refusedForm, sentField, shownPage } from './page.ts';
 import type { RenderSignIn, WaysToSignIn } from './render-sign-in.ts';
 
@@ -53,7 +53,8 @@ export function createSignInPage(options: SignInPageOptions): readonly Endpoint<
       const location = destinationOf(area, exchange, sent.return_to ?? null, 'password');
       return await sessions.begin(exchange, signedIn, location);
     } catch (error) {
-      const [username, returnTo = null] = [sentField(call, 'username'), sentField(call, 'return_to')];
+      const [username, back = ''] = [sentField(call, 'username'), sentField(call, 'return_to')];
+      const returnTo = isReturnTo(back) ? back : null;
       return refusedForm(area, call, error, (problem) =>
         renderSignIn(exchange, { returnTo, username, problem }),
       );
