@@ -16,7 +16,6 @@ import type { CookieAttributes } from '../http/cookies.ts';
 import { type Cors, createCors } from '../http/cors.ts';
 import { createKnownOrigins, type IsKnownOrigin } from '../http/foreign-page.ts';
 import { createPassedMeaning, type HeaderRules } from '../http/header-names.ts';
-import { createIsHostOf } from '../http/host.ts';
 import { createReplies, type Replies } from '../http/reply.ts';
 import type { TargetRules } from '../http/request-target.ts';
 import type { Log } from '../log/log.ts';
@@ -25,6 +24,7 @@ import type { OpenStreams } from '../proxy/open-streams.ts';
 import type { Tracing } from '../tracing/tracing.ts';
 import type { AuditTrail } from './audit-trail.ts';
 import { composeBrowser } from './browser.ts';
+import { consoleHostOf } from './console-host.ts';
 import { composeEndpoints } from './endpoints.ts';
 import type { Engine } from './engine.ts';
 import { Gateway } from './gateway.ts';
@@ -63,8 +63,9 @@ export async function composeGateway(config: Config, lasting: LastingParts): Pro
   const holdings = createHoldings(catalogue, config.identity_providers);
   const cookie = refreshCookie(config);
   lasting.cookieNames.add(cookie.name);
-  const cors = createCors(config.cors.origins);
-  const isKnownOrigin = createKnownOrigins(ownOrigins(config), cors);
+  const consoleHost = consoleHostOf(config);
+  const cors = createCors(config.cors.origins, consoleHost?.isAt);
+  const isKnownOrigin = createKnownOrigins(config.base_url, consoleHost, cors);
   const callers = await composeCallers(config, lasting, holdings, isKnownOrigin);
   const { authenticate, heldNow } = callers;
   const browser = await composeBrowser(config, {
@@ -111,7 +112,7 @@ export async function composeGateway(config: Config, lasting: LastingParts): Pro
     authenticate,
     authenticateBrowser: browser.authenticateBrowser,
     assertNoServiceWorker: browser.assertNoServiceWorker,
-    isConsoleHost: consoleHostOf(config),
+    isConsoleHost: consoleHost?.isAt ?? null,
     forward: composeForward(config, lasting, cors, replies),
     replies,
     heldNow,
@@ -120,12 +121,6 @@ export async function composeGateway(config: Config, lasting: LastingParts): Pro
     sessionTimes: sessionTimesOf(config),
     log,
   });
-}
-
-/** What recognises the host that only the console has; null: it has none. */
-function consoleHostOf({ web }: Config): ((host: string) => boolean) | null {
-  const origin = web?.console?.base_url;
-  return origin === undefined ? null : createIsHostOf(origin);
 }
 
 function composeForward(
@@ -191,12 +186,6 @@ async function composeCallers(
     heldNow: createHeldNow({ records, sessions, holdings, tenant, now }),
     activeSessions: verified.sessions,
   };
-}
-
-/** Where pages of Postern's own are, or of what it protects. */
-function ownOrigins({ base_url, web }: Config): readonly string[] {
-  const console = web?.console?.base_url;
-  return console === undefined ? [base_url] : [base_url, console];
 }
 
 function targetRules({ paths }: Config): TargetRules {

@@ -24,8 +24,14 @@ export function isPreflight(method: string, head: RequestHead): boolean {
   return method === 'OPTIONS' && asks && !head.hasBody && head.upgradeCount === 0;
 }
 
-/** `origins` as browsers send them: scheme, host, and the port unless it is the scheme's default. */
-export function createCors(origins: readonly string[]): Cors {
+/**
+ * `origins` as browsers send them: scheme, host, and the port unless it is the scheme's default. `isClosed` says at which
+ * hosts, by their Host header, no page of another origin may read anything.
+ */
+export function createCors(
+  origins: readonly string[],
+  isClosed: (host: string) => boolean = () => false,
+): Cors {
   const allowed = new Set(origins);
   const enabled = allowed.size > 0;
   const isAllowed = (origin: string) => allowed.has(origin);
@@ -33,7 +39,7 @@ export function createCors(origins: readonly string[]): Cors {
     enabled,
     isAllowed,
     responseHeaders(head) {
-      if (!enabled) return [];
+      if (!enabled || isClosed(head.host)) return [];
       if (head.originCount !== 1 || !isAllowed(head.origin)) return vary;
       return [
         'Access-Control-Allow-Origin',
@@ -46,7 +52,8 @@ export function createCors(origins: readonly string[]): Cors {
       ];
     },
     preflightHeaders(head) {
-      if (!enabled || !isAllowed(head.origin) || !methodName.test(head.requestMethod)) return [];
+      if (!enabled || isClosed(head.host) || !isAllowed(head.origin) || !methodName.test(head.requestMethod))
+        return [];
       const headers = [
         'Access-Control-Allow-Methods',
         head.requestMethod,

@@ -6,3 +6,15 @@ export function createIsHostOf(origin: string): (host: string) => boolean {
   if (port === '') for (const name of [hostname, `${hostname}.`]) spelt.add(`${name}:${defaultPort}`);
   return (sent) => spelt.has(sent.toLowerCase());
 }
+
+/**
+ * Creates what recognises, in a Host header, the host of an origin with any port: browsers send the cookies of a host to all
+ * its ports (RFC 6265 §8.5).
+ */
+export function createIsNameOf(origin: string): (host: string) => boolean {
+  const { hostname } = new URL(origin);
+  return (sent) => {
+    const host = sent.toLowerCase();
+    return host.startsWith(hostname) && /^\.?(?::\d*)?$/.test(host.slice(hostname.length));
+  };
+}
