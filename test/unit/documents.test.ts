@@ -26,7 +26,8 @@ for (const document of documents) {
   const text = readFileSync(document, 'utf8');
 
   t.test(`${document}: every link leads somewhere`, async (t) => {
-    for (const [, target] of text.matchAll(/\]\(([^)\s]+)\)/g)) {
+    for (const [, link, image] of text.matchAll(/\]\(([^)\s]+)\)|<img src="([^"]+)"/g)) {
+      const target = link ?? image;
       if (/^[a-z]+:/.test(target!)) continue;
       const [path, anchor] = target!.split('#') as [string, string | undefined];
       const file = path === '' ? document : join(dirname(document), path);

@@ -11,18 +11,18 @@ export function reference(options: {
   const { status, code, detail, requestId } = options;
   return html`
     <section class="reference" aria-labelledby="reference">
-      <h2 id="reference">For your administrator</h2>
+      <div class="reference-head">
+        <h2 id="reference">For your administrator</h2>
+        <button type="button" class="copy" data-copies="request-id" hidden>
+          <span data-word>Copy</span>${' request id'}
+        </button>
+      </div>
       <dl>
         <div><dt>Response</dt><dd>${`${status} ${detail}`}</dd></div>
         <div><dt>Code</dt><dd><code>${code}</code></dd></div>
         <div>
           <dt>Request id</dt>
-          <dd class="copyable">
-            <code id="request-id">${requestId}</code>
-            <button type="button" class="copy" data-copies="request-id" hidden>
-              <span data-word>Copy</span><span class="unseen"> request id</span>
-            </button>
-          </dd>
+          <dd><code id="request-id">${requestId}</code></dd>
         </div>
       </dl>
       <p class="unseen" role="status" data-copied></p>
