@@ -201,3 +201,26 @@ t.test('a session that ends elsewhere leads to the sign-in page and back', async
   await page.click('nav >> text=API keys');
   await page.waitForURL(/\/postern\/sign-in\?return_to=%2Fpostern%2Fconsole%2Fapi-keys/);
 });
+
+t.test('nobody acts as somebody else who has signed in meanwhile', async (t) => {
+  const context = await openBrowser(t);
+  if (context === null) return;
+  const gateway = await startConsole(t);
+  const page = await gateway.open(context, 'administrator', 'api-keys');
+  await page.click('text=New key');
+  await page.fill('[name=label]', 'of the administrator');
+  await page.check('[name=scopes][value="store:read"]');
+  const other = await context.newPage();
+  await other.goto(page.url());
+  await settled(other);
+  await other.click('text=Sign out');
+  await other.waitForURL(/signed-out/);
+  const second = await gateway.open(context, 'key manager', 'api-keys');
+  await page.click('text=Create key');
+  await eventually('the first page asks who is there', () =>
+    page.url().endsWith('/postern/sign-in?return_to=%2Fpostern%2Fconsole%2Fapi-keys'),
+  );
+  await second.reload();
+  await settled(second);
+  t.match(await second.textContent('main'), 'There are no API keys yet');
+});

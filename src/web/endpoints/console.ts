@@ -1,3 +1,4 @@
+import type { Principal } from '../../credentials/principal.ts';
 import type { Endpoint } from '../../endpoints/endpoint.ts';
 import { Refusal } from '../../errors.ts';
 import type { Exchange } from '../../http/exchange.ts';
@@ -33,12 +34,12 @@ export function createConsole(options: ConsoleOptions): readonly Endpoint<'open'
   const { console, path } = area;
   if (console === null) return [];
 
-  async function maySee(exchange: Exchange, place: ConsolePlace): Promise<boolean> {
+  /** Who is signed in, if that session may see it; null otherwise. */
+  async function viewerOf(exchange: Exchange, place: ConsolePlace): Promise<Principal | null> {
     const principal = await sessions.current(exchange);
-    if (principal === null) return false;
-    if (place.requiredProvider === null) return true;
+    if (principal === null || place.requiredProvider === null) return principal;
     const session = await sessionStore.find(principal.credentialId);
-    return session !== undefined && admits(place, session.method);
+    return session !== undefined && admits(place, session.method) ? principal : null;
   }
 
   return places.map((place) =>
@@ -47,8 +48,10 @@ export function createConsole(options: ConsoleOptions): readonly Endpoint<'open'
       if (!console.isServedAt(head.host)) throw new Refusal('not_found');
       if (asked === console.path) return redirection(308, `${console.path}/`);
       if (place === '/{id}' && !parts.includes(id)) throw new Refusal('not_found');
-      if (!(await maySee(exchange, console))) return redirection(302, signInPath(path, target, asked));
-      return pageReply(consolePage(area.site, { path: console.path, origin, served }));
+      const viewer = await viewerOf(exchange, console);
+      if (viewer === null) return redirection(302, signInPath(path, target, asked));
+      const { userId } = viewer;
+      return pageReply(consolePage(area.site, { userId, path: console.path, origin, served }));
     }),
   );
 }

@@ -3,6 +3,8 @@ import type { Site } from '../site.ts';
 
 /** What the console's script is told. */
 export interface ConsoleFacts {
+  /** Id of the user whom the page was given to: the web cookie's. */
+  readonly userId: string;
   /** `<path>/console`. */
   readonly path: string;
   /** `base_url`: where the service is called. */
@@ -12,7 +14,7 @@ export interface ConsoleFacts {
 }
 
 /** The document of the console, which its script fills. */
-export function consolePage(site: Site, { path, origin, served }: ConsoleFacts): string {
+export function consolePage(site: Site, { userId, path, origin, served }: ConsoleFacts): string {
   return renderDocument(html`
     <html lang="en">
       <head>
@@ -29,6 +31,7 @@ export function consolePage(site: Site, { path, origin, served }: ConsoleFacts):
       <body class="console">
         <div
           id="console"
+          data-user=${userId}
           data-path=${path}
           data-area=${site.path}
           data-home=${site.home}

@@ -35,14 +35,19 @@ export class Api {
   #expiresMs = 0;
   /** @type {Promise<void> | null} */
   #refreshing = null;
+  #expected;
   #signIn;
   /** What the signed-in user may do. @type {ReadonlySet<string>} */
   scopes = new Set();
   /** Who is signed in. */
   userId = '';
 
-  /** @param {() => Promise<never>} signIn Leads to the sign-in page and back. */
-  constructor(signIn) {
+  /**
+   * @param {string} expected Id of the user whom the page was given to.
+   * @param {() => Promise<never>} signIn Leads to the sign-in page and back.
+   */
+  constructor(expected, signIn) {
+    this.#expected = expected;
     this.#signIn = signIn;
   }
 
@@ -83,9 +88,11 @@ export class Api {
     const response = await send('POST', '/api/login/refresh-token', {});
     if (response.status === 401) await this.#signIn();
     const { value } = await resultOf(response);
+    this.userId = subjectOf(value.access_token);
+    // The refresh cookie is another sign-in's, or another host has planted it: nobody acts as somebody else unawares.
+    if (this.userId !== this.#expected) await this.#signIn();
     this.#token = value.access_token;
     this.#expiresMs = performance.now() + value.expires_in * 1000;
-    this.userId = subjectOf(value.access_token);
     this.scopes = new Set(value.scope === '' ? [] : value.scope.split(' '));
   }
 

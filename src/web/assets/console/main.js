@@ -17,6 +17,7 @@ import { Users } from './users.js';
 
 const place = /** @type {HTMLElement} */ (document.getElementById('console'));
 const {
+  user = '',
   path: root = '',
   area = '',
   home = '/',
@@ -28,7 +29,7 @@ const {
 } = place.dataset;
 const endpoints = new Set(served.split(' '));
 
-const api = new Api(() => {
+const api = new Api(user, () => {
   const back = location.pathname + location.search;
   location.replace(`${area}/sign-in?return_to=${encodeURIComponent(back)}`);
   // Nothing more happens on this page.
