@@ -1,4 +1,5 @@
 import { activatedPage, activatePage } from '../../src/web/pages/activate.ts';
+import { echoPage } from '../../src/web/pages/echo.ts';
 import { errorPage } from '../../src/web/pages/error.ts';
 import { homePage } from '../../src/web/pages/home.ts';
 import { invitationPage } from '../../src/web/pages/invitation.ts';
@@ -20,7 +21,8 @@ export const markupFamilies: readonly MarkupFamily[] = readCorpus<MarkupFamily>(
 export const markupTexts: readonly string[] = markupFamilies.flatMap(({ values }) => values);
 
 const { site } = createSite();
-const siteNamed = (text: string): Site => ({ ...site, title: text, tenant: `${text} ` });
+/** A site whose title and tenant are that text. */
+export const siteNamed = (text: string): Site => ({ ...site, title: text, tenant: `${text} ` });
 const problemAt = (name: string, text: string) =>
   ({
     code: 'validation_error',
@@ -70,6 +72,18 @@ export const pagesWith: Readonly<Record<string, (text: string) => string>> = {
       missingScopes: [text],
       returnTo: text,
       isRepeatable: true,
+    }),
+  echo: (text) =>
+    echoPage(siteNamed(text), {
+      method: text,
+      target: text,
+      headers: [
+        ['X-Auth-Username', text],
+        ['X-Auth-Scopes', text],
+        [text, text],
+      ],
+      body: text,
+      body_length: text.length,
     }),
 };
 

@@ -1,8 +1,15 @@
 import t from 'tap';
-import { markupTexts, pagesWith, structureOf } from '../support/page-texts.ts';
+import { consolePage } from '../../src/web/pages/console.ts';
+import { markupTexts, pagesWith, siteNamed, structureOf } from '../support/page-texts.ts';
 import { shownText } from '../support/shown-text.ts';
 
-for (const [name, render] of Object.entries(pagesWith)) {
+const documents = {
+  ...pagesWith,
+  'document of the console': (text: string) =>
+    consolePage(siteNamed(text), { path: text, origin: text, served: [text], userId: text }),
+};
+
+for (const [name, render] of Object.entries(documents)) {
   t.test(`${name}: no text from outside becomes markup`, async (t) => {
     const harmless = structureOf(render('text'));
     for (const text of markupTexts) t.strictSame(structureOf(render(text)), harmless, shownText(text));
