@@ -15,7 +15,10 @@ export interface StartCookies {
   set(cookieHeader: string, start: SignInStart, now: number): string[];
   /** The values of the cookie of a start. */
   bindings(cookieHeader: string, start: SignInStart): readonly string[];
-  /** Flat header list that clears the cookie of a start, if the browser has it. */
+  /**
+   * Flat header list that clears the cookie of a start, if the browser has it, and the oldest others beyond eight: where
+   * their path doesn't cover the address of the start, only now can they be seen.
+   */
   clear(cookieHeader: string, start: SignInStart): string[];
 }
 
@@ -39,17 +42,23 @@ export function createStartCookies(
     ];
   }
 
+  /** Clears the oldest cookies of starts other than `own`, so that no more than `most` stay. */
+  function clearOldest(cookieHeader: string, own: string, most: number): string[] {
+    const others = [...cookiesWithPrefix(cookieHeader, prefix)].filter(
+      ([other]) => other !== own && label.test(other) && other.length === own.length,
+    );
+    const tooMany = Math.max(0, others.length - most);
+    const oldest = others.sort(([, one], [, other]) => begunAt(one) - begunAt(other)).slice(0, tooMany);
+    return oldest.flatMap(([other]) => header(other, '', 0));
+  }
+
   return {
     set(cookieHeader, start, now) {
-      const others = [...cookiesWithPrefix(cookieHeader, prefix)].filter(
-        ([other]) => label.test(other) && other.length === prefix.length + start.label.length,
-      );
-      const tooMany = Math.max(0, others.length + 1 - maxStarts);
-      const oldest = others.sort(([, one], [, other]) => begunAt(one) - begunAt(other)).slice(0, tooMany);
+      const own = prefix + start.label;
       const maxAgeSeconds = Math.ceil((start.expires - now) / 1000);
       return [
-        ...header(prefix + start.label, `${now.toString(36)}.${start.binding}`, maxAgeSeconds),
-        ...oldest.flatMap(([other]) => header(other, '', 0)),
+        ...header(own, `${now.toString(36)}.${start.binding}`, maxAgeSeconds),
+        ...clearOldest(cookieHeader, own, maxStarts - 1),
       ];
     },
 
@@ -57,8 +66,9 @@ export function createStartCookies(
       cookieValues(cookieHeader, prefix + start.label).map((value) => value.slice(value.indexOf('.') + 1)),
 
     clear(cookieHeader, start) {
-      const held = cookieValues(cookieHeader, prefix + start.label).length > 0;
-      return held ? header(prefix + start.label, '', 0) : [];
+      const own = prefix + start.label;
+      const held = cookieValues(cookieHeader, own).length > 0;
+      return [...(held ? header(own, '', 0) : []), ...clearOldest(cookieHeader, own, maxStarts)];
     },
   };
 }

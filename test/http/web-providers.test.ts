@@ -72,6 +72,22 @@ t.test('people sign in at a provider, and are led to where they wanted to be', a
   t.match(await comeBack(path, cookie), { status: 401, text: /did not work or took too long/ }, 'and not');
 });
 
+t.test('who comes back with more than eight other starts loses the oldest', async (t) => {
+  const { leave, comeBack, advance } = await start(t);
+  const cookies: string[] = [];
+  for (let count = 0; count < 10; count++) {
+    cookies.push((await leave()).cookie);
+    advance(1_000);
+  }
+  const { cookie, path } = await leave();
+  const back = await comeBack(path, [...cookies, cookie].join('; '));
+  t.equal(back.status, 303);
+  t.same(
+    [...cookies, cookie].filter((each) => forgets(back, each.split('=', 1)[0]!)),
+    [cookies[0], cookies[1], cookie],
+  );
+});
+
 t.test('whatever comes back wrong is one text', async (t) => {
   const { comeBack, leave, signIn } = await start(t);
   const { path, cookie } = await leave();
