@@ -11,6 +11,18 @@ export function isNavigation(head: Pick<RequestHead, 'secFetchMode' | 'secFetchD
   return accept.length > 0 && prefersHtml(accept);
 }
 
+/**
+ * Whether a page asks for this unseen, by a script or in a frame, as far as the browser says so. A service worker that passes
+ * a navigation on keeps its mode, and loses what it is for.
+ */
+export function isUnseen({
+  secFetchMode,
+  secFetchDest,
+}: Pick<RequestHead, 'secFetchMode' | 'secFetchDest'>): boolean {
+  if (secFetchMode !== '' && secFetchMode !== 'navigate') return true;
+  return secFetchDest !== '' && secFetchDest !== 'document' && secFetchDest !== 'empty';
+}
+
 /** Whether the list (RFC 9110 §12.5.1) names `text/html`, and nothing with a higher weight. */
 function prefersHtml(accept: string): boolean {
   if (!/text\/html/i.test(accept)) return false;

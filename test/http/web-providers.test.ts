@@ -180,6 +180,20 @@ t.test('no browser goes there before its user decided to', async (t) => {
     t.equal((await api.send({ path, headers: { ...navigation, 'sec-purpose': 'prefetch' } })).status, 403);
 });
 
+t.test('nobody is signed in behind their back, by a script or in a frame', async (t) => {
+  const { api, leave, comeBack } = await start(t, { web: { console: {} } });
+  const { path, cookie } = await leave('/postern/console/');
+  for (const unseen of [
+    { 'sec-fetch-mode': 'no-cors', 'sec-fetch-dest': 'empty' },
+    { 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'iframe' },
+  ])
+    for (const asked of ['/postern/sign-in/staff', path]) {
+      const headers = { 'sec-fetch-site': 'same-origin', ...unseen };
+      t.match(await api.send({ path: asked, cookie, headers }), { status: 403, setCookies: [] }, asked);
+    }
+  t.equal((await comeBack(path, cookie)).status, 303, 'the code was not touched');
+});
+
 t.test('signing out goes on at the provider', async (t) => {
   const { submit, leave, comeBack, open, stub, baseUrl } = {
     ...(await start(t, { provider: { end_session: true } })),

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { isNavigation } from '../../src/http/navigation.ts';
+import { isNavigation, isUnseen } from '../../src/http/navigation.ts';
 import { readRequestHead } from '../../src/http/request-head.ts';
 
 const rows: readonly [sentence: string, headers: readonly string[], expected: boolean][] = [
@@ -24,4 +24,21 @@ for (const [sentence, headers, expected] of rows)
   t.test(`${sentence}: ${expected ? 'a navigation' : 'no navigation'}`, (t) => {
     t.equal(isNavigation(readRequestHead(headers)), expected);
     t.end();
+  });
+
+const asked: readonly [sentence: string, mode: string, destination: string, unseen: boolean][] = [
+  ['a link that is followed', 'navigate', 'document', false],
+  ['what a service worker passes on', 'navigate', 'empty', false],
+  ['a browser that doesn’t say', '', '', false],
+  ['a frame', 'navigate', 'iframe', true],
+  ['an object', 'navigate', 'object', true],
+  ['a script', 'cors', 'empty', true],
+  ['a script that can’t read the response', 'no-cors', 'empty', true],
+  ['a script of the same origin', 'same-origin', 'empty', true],
+  ['an image', 'no-cors', 'image', true],
+];
+
+for (const [sentence, secFetchMode, secFetchDest, unseen] of asked)
+  t.test(`${sentence}: ${unseen ? 'unseen' : 'seen'}`, async (t) => {
+    t.equal(isUnseen({ secFetchMode, secFetchDest }), unseen);
   });

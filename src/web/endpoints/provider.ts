@@ -3,7 +3,9 @@ import type { Endpoint } from '../../endpoints/endpoint.ts';
 import { readPresented } from '../../endpoints/provider-exchange-fields.ts';
 import { Refusal, ValidationError } from '../../errors.ts';
 import type { Exchange } from '../../http/exchange.ts';
+import { isUnseen } from '../../http/navigation.ts';
 import { assertNoPrefetch } from '../../http/prefetch.ts';
+import type { RequestHead } from '../../http/request-head.ts';
 import type { SignInStart } from '../../identity-providers/sign-in-start.ts';
 import { readQuery } from '../../input/query.ts';
 import { redirection, type WebArea } from '../area.ts';
@@ -32,7 +34,7 @@ export function createProviderPages(
   const start = shownPage(`${area.path}/sign-in/${name}`, async (call) => {
     const { head, query } = call.exchange;
     const { provider, cookies } = providerAt(head.host);
-    assertNoPrefetch(head);
+    assertSeen(head);
     const returnTo = returnToOf(query);
     try {
       const { url, start } = await provider.start({ returnTo });
@@ -46,7 +48,7 @@ export function createProviderPages(
     const { exchange } = call;
     const page = providerAt(exchange.head.host);
     const { provider, signIn, cookies } = page;
-    assertNoPrefetch(exchange.head);
+    assertSeen(exchange.head);
     try {
       const presented = await presentedIn(provider, exchange.query);
       const { start, ...signedIn } = await signIn.signIn(exchange, presented);
@@ -63,6 +65,15 @@ export function createProviderPages(
     }
   });
   return [start, callback];
+}
+
+/**
+ * A provider that knows the browser asks nobody anything: a page of this origin could sign people in behind their backs, even
+ * to the console. Throws {@link Refusal} `prefetch`, `cross_site`.
+ */
+function assertSeen(head: RequestHead): void {
+  assertNoPrefetch(head);
+  if (isUnseen(head)) throw new Refusal('cross_site');
 }
 
 /** Where a sign-in that failed was to lead, so that another one does; null unless this browser began it. */
