@@ -65,7 +65,12 @@ export function webEndpoints(config: Config, parts: WebEndpointParts): readonly 
       return createProviderPages(provider.name, providerAt, common);
     }),
     ...createSignOut({ ...common, newState }),
-    ...createConsole({ ...common, baseUrl: config.base_url, served: servedBy(config) }),
+    ...createConsole({
+      ...common,
+      baseUrl: config.base_url,
+      served: servedBy(config),
+      providers: providers.map(({ name }) => name),
+    }),
     ...(activate === undefined ? [] : createActivationPage({ ...common, activate })),
     ...(redeem === undefined ? [] : createInvitationPage({ ...common, redeem })),
     ...(change === undefined ? [] : createPasswordPage({ ...common, change })),

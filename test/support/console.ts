@@ -1,6 +1,8 @@
+import { join } from 'node:path';
 import type { BrowserContext, Page } from 'playwright-core';
 import type { Test } from 'tap';
 import { addUser } from './accounts.ts';
+import { cloneNewestRow, greatest, setNumber } from './cloned-rows.ts';
 import { eventually } from './eventually.ts';
 import { onFreePort } from './free-port.ts';
 import { administrator, bootstrapToken, startTestGateway, type TestGateway } from './gateway.ts';
@@ -66,6 +68,64 @@ export async function startConsole(t: Test, config: object = {}): Promise<Consol
       return page;
     },
   };
+}
+
+/** Some of everything: a scope set, a user who has it, 60 keys. */
+export async function addSome({ api }: ConsoleGateway): Promise<void> {
+  const { accessToken: bearer } = await api.signIn(administrator.username, administrator.password);
+  const set = await api.send({
+    method: 'POST',
+    path: '/api/admin/scope-sets/',
+    bearer,
+    json: { name: 'readers', description: 'Read everything', scopes: ['store:read'] },
+  });
+  await api.send({
+    method: 'POST',
+    path: '/api/admin/users/',
+    bearer,
+    json: {
+      username: 'grace',
+      display_name: 'Grace Hopper',
+      email: 'grace@example.com',
+      scope_sets: [set.json.id],
+    },
+  });
+  for (let index = 0; index < 60; index++)
+    await api.mintKey(bearer, { label: `export ${index}`, scopes: ['store:read'] });
+}
+
+/** Adds so many keys, users, sessions and audit events, where there is one of each already. */
+export function addMany({ folder }: ConsoleGateway, count: number): void {
+  const records = join(folder, 'records.db');
+  const id = 'lower(hex(randomblob(16)))';
+  const earlier = '"created" - n * 1000';
+  cloneNewestRow(records, {
+    table: 'api_keys',
+    newestBy: 'created',
+    count,
+    changed: { id, hash: 'randomblob(32)', label: `printf('key %06d', n)`, created: earlier },
+  });
+  const username = `printf('zz user %06d', n)`;
+  cloneNewestRow(records, {
+    table: 'users',
+    newestBy: 'created',
+    count,
+    changed: { id, username, canonical_name: username, created: earlier },
+  });
+  cloneNewestRow(join(folder, 'sessions.db'), {
+    table: 'sessions',
+    newestBy: 'created',
+    count,
+    changed: { id, created: earlier, last_used: '"last_used" - n * 1000' },
+  });
+  const seq = greatest(records, 'audit_state', 'seq');
+  cloneNewestRow(records, {
+    table: 'audit',
+    newestBy: 'seq',
+    count,
+    changed: { id, seq: `${seq} + n`, target_id: id },
+  });
+  setNumber(records, 'audit_state', 'seq', seq + count);
 }
 
 /** Waits until the console has loaded what it shows. */

@@ -19,6 +19,8 @@ export interface ConsoleOptions {
   readonly baseUrl: string;
   /** The optional endpoints that Postern serves itself. */
   readonly served: readonly string[];
+  /** Names of the identity providers. */
+  readonly providers: readonly string[];
 }
 
 /** Below `<path>/console/`: parts of the console, and what each of them shows one of. */
@@ -30,7 +32,7 @@ const places = ['', '/{id}', ...parts.map((part) => `/${part}/{id}`)];
  * people are led to the sign-in page.
  */
 export function createConsole(options: ConsoleOptions): readonly Endpoint<'open'>[] {
-  const { area, sessions, sessionStore, baseUrl: origin, served } = options;
+  const { area, sessions, sessionStore, baseUrl: origin, served, providers } = options;
   const { console, path } = area;
   if (console === null) return [];
 
@@ -50,8 +52,8 @@ export function createConsole(options: ConsoleOptions): readonly Endpoint<'open'
       if (place === '/{id}' && !parts.includes(id)) throw new Refusal('not_found');
       const viewer = await viewerOf(exchange, console);
       if (viewer === null) return redirection(302, signInPath(path, target, asked));
-      const { userId } = viewer;
-      return pageReply(consolePage(area.site, { userId, path: console.path, origin, served }));
+      const facts = { userId: viewer.userId, path: console.path, origin, served, providers };
+      return pageReply(consolePage(area.site, facts));
     }),
   );
 }

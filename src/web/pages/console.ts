@@ -11,10 +11,12 @@ export interface ConsoleFacts {
   readonly origin: string;
   /** The optional endpoints that Postern serves itself. */
   readonly served: readonly string[];
+  /** Names of the identity providers. */
+  readonly providers: readonly string[];
 }
 
 /** The document of the console, which its script fills. */
-export function consolePage(site: Site, { userId, path, origin, served }: ConsoleFacts): string {
+export function consolePage(site: Site, { userId, path, origin, served, providers }: ConsoleFacts): string {
   return renderDocument(html`
     <html lang="en">
       <head>
@@ -40,6 +42,7 @@ export function consolePage(site: Site, { userId, path, origin, served }: Consol
           data-origin=${origin}
           data-logo=${site.logo ?? ''}
           data-served=${served.join(' ')}
+          data-providers=${providers.join(' ')}
         >
           <noscript><p>The console needs scripts. Its data is also at hand in the API and on the command line.</p></noscript>
         </div>

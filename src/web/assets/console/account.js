@@ -3,21 +3,29 @@
 import { useContext, useState } from 'preact/hooks';
 import { Console } from './context.js';
 import { Field, sent } from './form.js';
-import { useAction } from './loaded.js';
+import { Identities } from './identities.js';
+import { useAction, useLoaded } from './loaded.js';
 import { OwnSessions } from './sessions.js';
 import { html, Names, Problem } from './show.js';
 
 export function Account() {
   const { api, root, served, may } = useContext(Console);
+  const maySeeUser = served.has('users') && may('users:read');
+  const user = useLoaded(
+    async () => (maySeeUser ? (await api.get(`/api/admin/users/${api.userId}`)).value : null),
+    [],
+  );
   return html`
     <div class="heading">
       <h1>Your account</h1>
-      ${served.has('users') && may('users:read') && html`<a href=${`${root}/users/${api.userId}`}>Your user, and how you sign in</a>`}
+      ${maySeeUser && html`<a href=${`${root}/users/${api.userId}`}>You, as administrators see you</a>`}
     </div>
     <section>
       <h2>What you may do</h2>
       <p><${Names} names=${[...api.scopes].sort()} none="Nothing that needs a scope." /></p>
     </section>
+    ${user.error !== null && html`<${Problem} error=${user.error} again=${user.reload} />`}
+    ${user.value !== null && html`<${Identities} user=${user.value} />`}
     ${served.has('self_password') && html`<${OwnPassword} />`}
     ${served.has('self_sessions') && html`<section><${OwnSessions} /></section>`}
   `;

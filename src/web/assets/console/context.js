@@ -11,6 +11,7 @@ import { createContext } from 'preact';
  *   readonly title: string,
  *   readonly origin: string,
  *   readonly served: ReadonlySet<string>,
+ *   readonly providers: readonly string[],
  *   may(...scopes: string[]): boolean,
  * }} ConsoleContext
  */

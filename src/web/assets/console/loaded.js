@@ -1,6 +1,6 @@
-/** What a part shows is asked for when it is opened, and anew when the page comes back from the back/forward cache. */
+/** What a part shows is asked for when it is opened. */
 
-import { useCallback, useEffect, useState } from 'preact/hooks';
+import { useCallback, useEffect, useMemo, useState } from 'preact/hooks';
 import { ApiError } from './api.js';
 
 /**
@@ -15,31 +15,29 @@ import { ApiError } from './api.js';
  * @returns {Loaded<T>}
  */
 export function useLoaded(load, dependencies) {
-  const [state, setState] = useState(
-    /** @type {Omit<Loaded<T>, 'reload'>} */ ({ value: null, error: null, isLoading: true }),
-  );
   const [round, setRound] = useState(0);
+  // Another for each time that is loaded, so that what is there is known to be of an earlier one at once.
+  const current = useMemo(() => ({}), [...dependencies, round]);
+  const [state, setState] = useState(
+    /** @type {{ readonly of: object | null, readonly value: T | null, readonly error: ApiError | null }} */ ({
+      of: null,
+      value: null,
+      error: null,
+    }),
+  );
   useEffect(() => {
     let isCurrent = true;
-    setState((before) => ({ ...before, error: null, isLoading: true }));
     load().then(
-      (value) => isCurrent && setState({ value, error: null, isLoading: false }),
-      (error) => isCurrent && setState({ value: null, error: asApiError(error), isLoading: false }),
+      (value) => isCurrent && setState({ of: current, value, error: null }),
+      (error) => isCurrent && setState({ of: current, value: null, error: asApiError(error) }),
     );
     return () => {
       isCurrent = false;
     };
-  }, [...dependencies, round]);
+  }, [current]);
   const reload = useCallback(() => setRound((before) => before + 1), []);
-  useEffect(() => {
-    /** @param {PageTransitionEvent} event */
-    const again = (event) => {
-      if (event.persisted) reload();
-    };
-    addEventListener('pageshow', again);
-    return () => removeEventListener('pageshow', again);
-  }, []);
-  return { ...state, reload };
+  const isLoading = state.of !== current;
+  return { value: state.value, error: isLoading ? null : state.error, isLoading, reload };
 }
 
 /**

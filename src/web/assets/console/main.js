@@ -26,6 +26,7 @@ const {
   served = '',
   origin = '',
   logo = '',
+  providers = '',
 } = place.dataset;
 const endpoints = new Set(served.split(' '));
 
@@ -138,10 +139,15 @@ function Mark() {
 }
 
 followLinksBelow(root);
+// Who comes back to this page, from the browser's back/forward cache, may be signed out by then: nothing is kept for them.
+addEventListener('pagehide', () => render(null, place));
+addEventListener('pageshow', ({ persisted }) => {
+  if (persisted) location.reload();
+});
 render(
   html`
     <${Console.Provider}
-      value=${{ api, root, area, tenant, title, origin, served: endpoints, may: (/** @type {string[]} */ ...scopes) => scopes.every((scope) => api.scopes.has(scope)) }}
+      value=${{ api, root, area, tenant, title, origin, served: endpoints, providers: providers.split(' ').filter((name) => name !== ''), may: (/** @type {string[]} */ ...scopes) => scopes.every((scope) => api.scopes.has(scope)) }}
     >
       <${App} />
     <//>

@@ -5,6 +5,7 @@ import { MintKey } from './api-keys.js';
 import { Console } from './context.js';
 import { Edited } from './edited.js';
 import { Choices, Field } from './form.js';
+import { Identities } from './identities.js';
 import { useLoaded } from './loaded.js';
 import { Copyable, html, Problem, Time } from './show.js';
 import { UserActions } from './user-actions.js';
@@ -42,7 +43,6 @@ export function User({ id }) {
       <div><dt>Kind</dt><dd>${value.kind}</dd></div>
       <div><dt>Created</dt><dd><${Time} at=${value.created} /></dd></div>
       <div><dt>Last sign-in</dt><dd><${Time} at=${value.last_login} /></dd></div>
-      <div><dt>Signs in with</dt><dd>${waysOf(value)}</dd></div>
       <div>
         <dt>More</dt>
         <dd class="links">
@@ -55,6 +55,7 @@ export function User({ id }) {
     ${value.managed && html`<p class="hint">This user is kept in step with the configuration file, and is changed there.</p>`}
     <${Effective} user=${value} sets=${known} />
     ${mayWrite && html`<${EditUser} key=${etag} user=${value} etag=${etag} sets=${known} isSaved=${isSaved} onSaved=${saved} />`}
+    <${Identities} user=${value} onChanged=${mayWrite ? user.reload : undefined} />
     ${may('users:write') && html`<${UserActions} user=${value} etag=${etag} onDone=${user.reload} />`}
     ${isMinting && html`<${MintKey} owner=${value} onClose=${() => setMinting(false)} onMinted=${() => {}} />`}
   `;
@@ -69,16 +70,6 @@ export async function everySet(api) {
     if (value.next_page === null) return sets;
     cursor = `&cursor=${value.next_page}`;
   }
-}
-
-/** @param {any} user */
-function waysOf({ kind, has_password: hasPassword, identities }) {
-  if (kind === 'service') return 'keys alone';
-  const ways = [
-    ...(hasPassword ? ['a password'] : []),
-    ...identities.map((/** @type {any} */ { provider }) => provider),
-  ];
-  return ways.length === 0 ? 'nothing yet' : ways.join(', ');
 }
 
 /** What a user may do, and where each scope comes from. @param {{ readonly user: any, readonly sets: readonly any[] }} options */

@@ -1,0 +1,135 @@
+/** How a user signs in: the password, and the accounts at identity providers that are linked. */
+
+import { useContext, useState } from 'preact/hooks';
+import { Question, Window } from './ask.js';
+import { Console } from './context.js';
+import { Field, sent } from './form.js';
+import { useAction } from './loaded.js';
+import { html, Problem } from './show.js';
+
+/** @typedef {{ readonly provider: string | null, readonly subject: string }} Identity */
+
+/**
+ * With `onChanged`, accounts can be linked and unlinked.
+ * @param {{ readonly user: any, readonly onChanged?: () => void }} options
+ */
+export function Identities({ user, onChanged }) {
+  const { providers } = useContext(Console);
+  const [isLinking, setLinking] = useState(false);
+  const [unlinked, setUnlinked] = useState(/** @type {Identity | null} */ (null));
+  const mayLink = onChanged !== undefined && user.kind === 'person' && providers.length > 0;
+  return html`
+    <section aria-labelledby="ways">
+      <div class="heading">
+        <h2 id="ways">${onChanged === undefined ? 'How you sign in' : `How ${user.username} signs in`}</h2>
+        ${mayLink && html`<button type="button" class="button button-secondary" onClick=${() => setLinking(true)}>Link an account</button>`}
+      </div>
+      <p>${wayOf(user)}</p>
+      ${
+        user.identities.length > 0 &&
+        html`
+          <div class="table-frame">
+            <table>
+              <thead>
+                <tr><th scope="col">Identity provider</th><th scope="col">Subject</th>${onChanged && html`<th scope="col">Unlink</th>`}</tr>
+              </thead>
+              <tbody>
+                ${user.identities.map(
+                  (/** @type {Identity} */ identity) => html`
+                    <tr key=${`${identity.provider} ${identity.subject}`}>
+                      <td data-label="Identity provider">${identity.provider ?? html`<span class="quiet">one that is no longer configured</span>`}</td>
+                      <td data-label="Subject" class="wide-cell"><code>${identity.subject}</code></td>
+                      ${
+                        onChanged &&
+                        html`
+                          <td data-label="Unlink">
+                            ${
+                              identity.provider !== null &&
+                              html`<button type="button" class="small" onClick=${() => setUnlinked(identity)}>
+                                Unlink<span class="unseen"> ${identity.subject} at ${identity.provider}</span>
+                              </button>`
+                            }
+                          </td>
+                        `
+                      }
+                    </tr>
+                  `,
+                )}
+              </tbody>
+            </table>
+          </div>
+        `
+      }
+    </section>
+    ${isLinking && html`<${Link} user=${user} onClose=${() => setLinking(false)} onLinked=${onChanged} />`}
+    ${unlinked !== null && html`<${Unlink} user=${user} identity=${unlinked} onClose=${() => setUnlinked(null)} onUnlinked=${onChanged} />`}
+  `;
+}
+
+/** @param {any} user */
+function wayOf({ kind, has_password: hasPassword, identities }) {
+  if (kind === 'service') return 'Not at all: it has keys alone.';
+  if (hasPassword) return identities.length === 0 ? 'With a password.' : 'With a password, or by:';
+  return identities.length === 0 ? 'Not yet: there is no password, and no account is linked.' : 'By:';
+}
+
+/** @param {{ readonly user: any, readonly onClose: () => void, readonly onLinked: () => void }} options */
+function Link({ user, onClose, onLinked }) {
+  const { api, providers } = useContext(Console);
+  const link = useAction(async (/** @type {object} */ identity) => {
+    await api.post(`/api/admin/users/${user.id}/identities`, identity);
+    onClose();
+    onLinked();
+  });
+  /** @param {SubmitEvent} event */
+  const submit = (event) => {
+    const { text } = sent(event);
+    void link.run({ provider: text('provider'), subject: text('subject') });
+  };
+  return html`
+    <${Window} title="Link an account" onClose=${onClose}>
+      <form onSubmit=${submit}>
+        <div class="field">
+          <label for="provider">Identity provider</label>
+          <select id="provider" name="provider">
+            ${providers.map((name) => html`<option key=${name} value=${name}>${name}</option>`)}
+          </select>
+        </div>
+        <${Field}
+          name="subject"
+          label="Subject"
+          hint="The sub of the provider’s ID tokens for this person: no name and no address."
+          required=${true}
+        />
+        ${link.error !== null && html`<${Problem} error=${link.error} />`}
+        <p class="hint">Whoever signs in there as this subject is ${user.username} here.</p>
+        <div class="choices">
+          <button type="submit" class="button button-primary" disabled=${link.isRunning}>Link account</button>
+          <button type="button" class="button button-secondary" onClick=${onClose}>Cancel</button>
+        </div>
+      </form>
+    <//>
+  `;
+}
+
+/** @param {{ readonly user: any, readonly identity: Identity, readonly onClose: () => void, readonly onUnlinked: () => void }} options */
+function Unlink({ user, identity: { provider, subject }, onClose, onUnlinked }) {
+  const { api } = useContext(Console);
+  return html`
+    <${Question}
+      title="Unlink this account?"
+      confirm="Unlink 1 account"
+      onClose=${onClose}
+      act=${async () => {
+        const query = new URLSearchParams({ provider: provider ?? '', subject });
+        await api.delete(`/api/admin/users/${user.id}/identities?${query}`);
+        onUnlinked();
+      }}
+    >
+      <p>
+        Whoever signs in at ${provider} as <code>${subject}</code> is no longer ${user.username}, and all sessions of
+        ${user.username} end at once.
+      </p>
+    <//>
+  `;
+}
