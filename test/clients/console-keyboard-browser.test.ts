@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import t from 'tap';
 import { openBrowser } from '../support/browser.ts';
-import { settled, startConsole } from '../support/console.ts';
+import { startConsole } from '../support/console.ts';
 
 t.setTimeout(240_000);
 
@@ -57,17 +57,4 @@ t.test('a key is made and deleted by keyboard alone', async (t) => {
   await tabTo(page, 'Delete 1 key');
   await press('Enter');
   await page.waitForSelector('text=There are no API keys yet.');
-});
-
-t.test('coming back to the console asks anew', async (t) => {
-  const context = await openBrowser(t);
-  if (context === null) return;
-  const gateway = await startConsole(t);
-  const page = await gateway.open(context, 'administrator', 'api-keys');
-  await page.goto(`${gateway.origin}/postern/`);
-  const { accessToken } = await gateway.api.signIn('ada', 'correct horse battery staple');
-  await gateway.api.mintKey(accessToken, { label: 'made meanwhile', scopes: ['store:read'] });
-  await page.goBack();
-  await settled(page);
-  t.match(await page.textContent('main'), 'made meanwhile');
 });
