@@ -1,6 +1,5 @@
 import type { Principal } from '../credentials/principal.ts';
 import { Refusal } from '../errors.ts';
-import type { IsKnownOrigin } from '../http/foreign-page.ts';
 import type { RequestHead } from '../http/request-head.ts';
 import { isWebSocketRequest, offeredTokens } from '../http/websocket-protocols.ts';
 import type { Awaitable } from '../stores/awaitable.ts';
@@ -22,7 +21,7 @@ export function createAuthenticate(options: {
   /** Whether a key is accepted as `Authorization: Bearer`, too. */
   readonly takesBearerKeys: boolean;
   /** Whether pages of that origin may open a WebSocket with a token: our own origin, or one of `cors.origins`. */
-  readonly isKnownOrigin: IsKnownOrigin;
+  readonly isKnownOrigin: (origin: string) => boolean;
 }): Authenticate {
   const { bearerToken, apiKey, takesBearerKeys, isKnownOrigin } = options;
 
@@ -31,7 +30,7 @@ export function createAuthenticate(options: {
     const [token, ...others] = isWebSocketRequest(head) ? offeredTokens(head.webSocketProtocols) : [];
     if (token === undefined) return null;
     if (others.length > 0) throw new Refusal('ambiguous_credentials');
-    if (head.originCount !== 1 || !isKnownOrigin(head.origin, head.host)) throw new Refusal('cross_site');
+    if (head.originCount !== 1 || !isKnownOrigin(head.origin)) throw new Refusal('cross_site');
     return bearerToken(token);
   }
 

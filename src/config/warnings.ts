@@ -3,7 +3,7 @@ import type { Finding } from './problems.ts';
 import { applyRules, type Rule } from './rule.ts';
 import type { Config } from './schema.ts';
 import { scopesMentioned } from './scope-rules.ts';
-import { consoleSharesItsOrigin } from './web-rules.ts';
+import { consoleIsApart } from './web-rules.ts';
 
 // A service may check it itself; more often it is misspelt, or its routes are gone.
 const scopesAreUsed: Rule = (config, { report }) => {
@@ -30,5 +30,5 @@ function isEveryone(block: string): boolean {
 
 /** What is allowed in a valid configuration but probably unintended. */
 export function warningsOf(config: Config): Finding[] {
-  return applyRules([scopesAreUsed, proxiesAreSome, consoleSharesItsOrigin], config, config);
+  return applyRules([scopesAreUsed, proxiesAreSome, consoleIsApart], config, config);
 }

@@ -8,17 +8,6 @@ const consoleRequiresAProvider: Rule = ({ identity_providers: providers = {}, we
     report([...consoleKeys, 'require'], 'must be one of identity_providers');
 };
 
-const consoleHasAnOriginOfItsOwn: Rule = ({ base_url, web }, { report }) => {
-  const origin = web?.console?.base_url;
-  if (origin === undefined || base_url === undefined) return;
-  const [own, shared] = [new URL(origin), new URL(base_url)];
-  // A browser sends one host’s cookies to all its ports, and by http what it got by https.
-  if (own.hostname === shared.hostname)
-    report([...consoleKeys, 'base_url'], 'must be another host than base_url');
-  else if (own.protocol !== shared.protocol)
-    report([...consoleKeys, 'base_url'], 'must be https exactly if base_url is');
-};
-
 /** A domain covers base_url: services would get the console's refresh cookie, too, or browsers refuse it. */
 const consoleKeepsItsCookie: Rule = ({ web }, { report, isWritten }) => {
   if (web?.console?.base_url !== undefined && isWritten(['sessions', 'cookie', 'domain']))
@@ -26,17 +15,24 @@ const consoleKeepsItsCookie: Rule = ({ web }, { report, isWritten }) => {
 };
 
 /** What the pages require of the rest of the configuration. */
-export const webRules: readonly Rule[] = [
-  consoleRequiresAProvider,
-  consoleHasAnOriginOfItsOwn,
-  consoleKeepsItsCookie,
-];
+export const webRules: readonly Rule[] = [consoleRequiresAProvider, consoleKeepsItsCookie];
 
-/** The pages of a service could do whatever the console's user can: they share an origin. The echo has none of its own. */
-export const consoleSharesItsOrigin: Rule = ({ upstreams = {}, web }, { report }) => {
-  if (web?.console === undefined || web.console.base_url !== undefined) return;
-  if (
-    Object.values(upstreams).some((upstream) => upstream?.url !== undefined && upstream.url.kind !== 'echo')
-  )
-    report(consoleKeys, 'shares its origin with upstreams: give it a base_url of its own', 'key');
+/** What a service's pages could do in spite of it: a browser sends one host's cookies to all its ports, and by http what it got by https. */
+export const consoleIsApart: Rule = ({ base_url, upstreams = {}, web }, { report }) => {
+  if (web?.console === undefined || base_url === undefined) return;
+  const origin = web.console.base_url;
+  if (origin === undefined) {
+    if (Object.values(upstreams).some(isForPeople))
+      report(consoleKeys, 'shares its origin with upstreams: give it a base_url of its own', 'key');
+    return;
+  }
+  const [own, shared] = [new URL(origin), new URL(base_url)];
+  if (own.hostname === shared.hostname)
+    report([...consoleKeys, 'base_url'], 'shares its cookies with base_url: give it another host');
+  else if (own.protocol !== shared.protocol)
+    report([...consoleKeys, 'base_url'], 'should be https exactly if base_url is');
 };
+
+/** The pages of a service that could do whatever the console's user can; the echo has none of its own. */
+const isForPeople = (upstream: { readonly url?: { readonly kind: string } } | undefined) =>
+  upstream?.url !== undefined && upstream.url.kind !== 'echo';

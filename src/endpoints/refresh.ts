@@ -75,8 +75,7 @@ class Refresh {
   #assertKnownOrigin({ head }: Exchange): void {
     const { cookie, isKnownOrigin } = this.#options;
     if (cookie.sameSite !== 'none' || head.originCount === 0) return;
-    if (head.originCount > 1 || !isKnownOrigin(head.origin, head.host))
-      throw this.#refused('refused', 'cross_site');
+    if (head.originCount > 1 || !isKnownOrigin(head.origin)) throw this.#refused('refused', 'cross_site');
   }
 
   /**

@@ -63,9 +63,9 @@ export async function composeGateway(config: Config, lasting: LastingParts): Pro
   const holdings = createHoldings(catalogue, config.identity_providers);
   const cookie = refreshCookie(config);
   lasting.cookieNames.add(cookie.name);
-  const consoleHost = consoleHostOf(config);
-  const cors = createCors(config.cors.origins, consoleHost?.isAt);
-  const isKnownOrigin = createKnownOrigins(config.base_url, consoleHost, cors);
+  const isConsoleHost = consoleHostOf(config);
+  const cors = createCors(config.cors.origins, isConsoleHost ?? undefined);
+  const isKnownOrigin = createKnownOrigins(ownOrigins(config), cors);
   const callers = await composeCallers(config, lasting, holdings, isKnownOrigin);
   const { authenticate, heldNow } = callers;
   const browser = await composeBrowser(config, {
@@ -112,7 +112,7 @@ export async function composeGateway(config: Config, lasting: LastingParts): Pro
     authenticate,
     authenticateBrowser: browser.authenticateBrowser,
     assertNoServiceWorker: browser.assertNoServiceWorker,
-    isConsoleHost: consoleHost?.isAt ?? null,
+    isConsoleHost,
     forward: composeForward(config, lasting, cors, replies),
     replies,
     heldNow,
@@ -186,6 +186,12 @@ async function composeCallers(
     heldNow: createHeldNow({ records, sessions, holdings, tenant, now }),
     activeSessions: verified.sessions,
   };
+}
+
+/** Where pages of Postern's own are, or of what it protects. */
+function ownOrigins({ base_url, web }: Config): readonly string[] {
+  const console = web?.console?.base_url;
+  return console === undefined ? [base_url] : [base_url, console];
 }
 
 function targetRules({ paths }: Config): TargetRules {

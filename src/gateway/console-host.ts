@@ -1,16 +1,13 @@
 import type { Config } from '../config/schema.ts';
-import { createIsNameOf } from '../http/host.ts';
+import { createIsHostOf, createIsNameOf } from '../http/host.ts';
 
-/** The host that only the console has. */
-export interface ConsoleHost {
-  /** `web.console.base_url`. */
-  readonly origin: string;
-  /** Whether a Host header names it, with any port. */
-  readonly isAt: (host: string) => boolean;
-}
-
-/** The console's own host; null: it has none. */
-export function consoleHostOf({ web }: Pick<Config, 'web'>): ConsoleHost | null {
+/**
+ * What recognises the host that only the console has, in a Host header; null: there is none. A host that has no service counts
+ * at every port, because browsers send its cookies to all of them (RFC 6265 §8.5).
+ */
+export function consoleHostOf({ base_url: baseUrl, web }: Config): ((host: string) => boolean) | null {
   const origin = web?.console?.base_url;
-  return origin === undefined ? null : { origin, isAt: createIsNameOf(origin) };
+  if (origin === undefined) return null;
+  const isShared = new URL(origin).hostname === new URL(baseUrl).hostname;
+  return isShared ? createIsHostOf(origin) : createIsNameOf(origin);
 }

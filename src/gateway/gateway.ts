@@ -32,7 +32,7 @@ export interface GatewayParts {
   readonly authenticateBrowser: AuthenticateBrowser;
   /** Refuses a service worker that could read what is typed on Postern's own pages; null: there are none. */
   readonly assertNoServiceWorker: ((exchange: Exchange) => void) | null;
-  /** Recognises the host that only the console has, where nothing is forwarded from any port; null: there is none. */
+  /** Recognises the host that only the console has, where nothing is forwarded; null: there is none. */
   readonly isConsoleHost: ((host: string) => boolean) | null;
   readonly forward: Forward;
   readonly replies: Replies;

@@ -3,14 +3,12 @@ import { readFileSync } from 'node:fs';
 import type { Config } from '../config/schema.ts';
 import { createWebCookies } from '../credentials/web-cookie.ts';
 import type { CookieAttributes } from '../http/cookies.ts';
-import { createKnownOrigins } from '../http/foreign-page.ts';
 import { createIsHostOf } from '../http/host.ts';
 import { logoFormat, logoRules } from '../rules/logo-image.ts';
 import { areaOf, ownAreas } from '../rules/own-areas.ts';
 import type { Records } from '../stores/records.ts';
 import type { WebArea } from '../web/area.ts';
 import { type Logo, loadAssets } from '../web/assets.ts';
-import { consoleHostOf } from './console-host.ts';
 
 const secretBytes = 32;
 
@@ -46,7 +44,7 @@ function placesOf(
   path: string,
   home: string,
 ): Pick<WebArea, 'console' | 'homeAt' | 'isOwnOrigin' | 'originAt'> {
-  const isOwnOrigin = createKnownOrigins(baseUrl, consoleHostOf({ web }), { isAllowed: () => false });
+  const isOwnOrigin = (origin: string) => origin === baseUrl || origin === web?.console?.base_url;
   if (web?.console === undefined)
     return { console: null, homeAt: () => home, isOwnOrigin, originAt: () => baseUrl };
   const { base_url: ownOrigin, require: requiredProvider = null } = web.console;

@@ -2,22 +2,12 @@ import { Refusal } from '../errors.ts';
 import type { Cors } from './cors.ts';
 import type { RequestHead } from './request-head.ts';
 
-/** Whether an origin is the gateway's own or a configured one, to whoever sends requests to that host. */
-export type IsKnownOrigin = (origin: string, host: string) => boolean;
+/** Whether an origin is the gateway's own or a configured one. */
+export type IsKnownOrigin = (origin: string) => boolean;
 
-/**
- * Recognises Postern's own origins (without trailing slash) and those in `cors.origins`. On the console's own host there is
- * no origin but its own: services are elsewhere so that they have no part in it.
- */
-export function createKnownOrigins(
-  baseUrl: string,
-  consoleHost: { readonly origin: string; readonly isAt: (host: string) => boolean } | null,
-  cors: Pick<Cors, 'isAllowed'>,
-): IsKnownOrigin {
-  return (origin, host) => {
-    if (origin === consoleHost?.origin) return true;
-    return consoleHost?.isAt(host) !== true && (origin === baseUrl || cors.isAllowed(origin));
-  };
+/** Recognises Postern's own origins (without trailing slash) and those in `cors.origins`. */
+export function createKnownOrigins(own: readonly string[], cors: Pick<Cors, 'isAllowed'>): IsKnownOrigin {
+  return (origin) => own.includes(origin) || cors.isAllowed(origin);
 }
 
 /** Fetch metadata of a request from our own page, or from no page at all (Fetch Metadata §2.4). */
@@ -29,7 +19,7 @@ const ownSites: ReadonlySet<string> = new Set(['same-origin', 'none']);
  */
 export function isForeignPage(head: RequestHead, isKnownOrigin: IsKnownOrigin): boolean {
   if (ownSites.has(head.secFetchSite)) return false;
-  if (head.originCount > 0) return head.originCount > 1 || !isKnownOrigin(head.origin, head.host);
+  if (head.originCount > 0) return head.originCount > 1 || !isKnownOrigin(head.origin);
   return /\bcross-site\b/i.test(head.secFetchSite);
 }
 
@@ -39,7 +29,7 @@ export function isForeignPage(head: RequestHead, isKnownOrigin: IsKnownOrigin): 
  */
 export function isSurelyOwnPage(head: RequestHead, isKnownOrigin: IsKnownOrigin, isHttps: boolean): boolean {
   if (head.secFetchSite === 'same-origin') return true;
-  if (head.originCount > 0) return head.originCount === 1 && isKnownOrigin(head.origin, head.host);
+  if (head.originCount > 0) return head.originCount === 1 && isKnownOrigin(head.origin);
   return isHttps && head.secFetchSite === '';
 }
 

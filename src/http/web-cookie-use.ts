@@ -23,7 +23,7 @@ const safeMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 export function webCookieCounts(head: RequestHead, method: string, origins: WebCookieOrigins): boolean {
   if (asksToUpgrade(head)) {
     // Fetch metadata is not sent with every WebSocket; the origin always is (RFC 6455 §4.1).
-    if (head.originCount !== 1 || !origins.isKnown(head.origin, head.host)) throw new Refusal('cross_site');
+    if (head.originCount !== 1 || !origins.isKnown(head.origin)) throw new Refusal('cross_site');
     return true;
   }
   const isForeign = isForeignPage(head, origins.isKnown);
@@ -34,5 +34,5 @@ export function webCookieCounts(head: RequestHead, method: string, origins: WebC
   // Without Fetch metadata a script may ask for HTML as well, but says from where; who follows a link doesn't.
   if (isNavigation(head) && (head.secFetchMode !== '' || head.originCount === 0)) return true;
   const isOther = /\b(?:same|cross)-site\b/i.test(head.secFetchSite) || isForeign;
-  return !isOther || (head.originCount === 1 && origins.isCors(head.origin, head.host));
+  return !isOther || (head.originCount === 1 && origins.isCors(head.origin));
 }

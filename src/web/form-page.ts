@@ -7,12 +7,12 @@ import { isReturnTo } from './return-to.ts';
  * back to it; null if it isn't told, or no place to lead to.
  */
 export function formPageOf(
-  { raw, host }: RequestHead,
+  { raw }: RequestHead,
   { isOwnOrigin }: Pick<WebArea, 'isOwnOrigin'>,
 ): string | null {
   const values = raw.filter((_, index) => index % 2 === 1 && raw[index - 1]!.toLowerCase() === 'referer');
   const url = values.length === 1 ? URL.parse(values[0]!) : null;
-  if (url === null || !isOwnOrigin(url.origin, host)) return null;
+  if (url === null || !isOwnOrigin(url.origin)) return null;
   const page = url.pathname + url.search;
   return isReturnTo(page) ? page : null;
 }

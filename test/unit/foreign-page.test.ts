@@ -1,12 +1,11 @@
 import t from 'tap';
 import { createCors } from '../../src/http/cors.ts';
 import { createKnownOrigins, isForeignPage } from '../../src/http/foreign-page.ts';
-import { createIsNameOf } from '../../src/http/host.ts';
 import { readRequestHead } from '../../src/http/request-head.ts';
 
 const own = 'https://acme.example.com';
 const friend = 'https://app.example.com';
-const isKnown = createKnownOrigins(own, null, createCors([friend]));
+const isKnown = createKnownOrigins([own], createCors([friend]));
 const site = 'Sec-Fetch-Site';
 
 const rows: [string, isForeign: boolean, ...head: string[]][] = [
@@ -39,24 +38,3 @@ for (const [name, expected, ...head] of rows) {
     t.equal(isForeignPage(readRequestHead(head), isKnown), expected);
   });
 }
-
-t.test('on the console’s own host other origins of ours are foreign', async (t) => {
-  const console = 'https://console.example.com';
-  const host = 'console.example.com:8443';
-  const known = createKnownOrigins(
-    own,
-    { origin: console, isAt: createIsNameOf(console) },
-    createCors([friend]),
-  );
-  for (const [at, expected] of [
-    [host, [console]],
-    ['acme.example.com', [own, friend, console]],
-  ] as const)
-    t.same(
-      [own, friend, console, 'https://evil.example'].filter(
-        (origin) => !isForeignPage(readRequestHead(['Host', at, 'Origin', origin]), known),
-      ),
-      expected,
-      at,
-    );
-});
