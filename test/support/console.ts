@@ -28,27 +28,43 @@ const password = 'a password of the tests';
 
 /** A gateway with a console, and people of every role. */
 export interface ConsoleGateway extends TestGateway {
+  /** Of the console. */
   readonly origin: string;
   /** Opens an address of the console in a new tab, signed in as that role. */
   open(context: BrowserContext, role: Role, path?: string): Promise<Page>;
 }
 
-/** Starts it on the port of its `base_url`, as a browser needs it. `web` replaces keys of that section. */
-export async function startConsole(t: Test, config: object = {}): Promise<ConsoleGateway> {
+/** Names by which a browser reaches the services and the console; if they differ, the console has a host of its own. */
+export interface ConsoleHosts {
+  readonly service: string;
+  readonly console: string;
+}
+
+const oneHost: ConsoleHosts = { service: '127.0.0.1', console: '127.0.0.1' };
+
+/** Starts it on the port of its `base_url`, as a browser needs it. */
+export async function startConsole(
+  t: Test,
+  { hosts = oneHost, config = {} }: { readonly hosts?: ConsoleHosts; readonly config?: object } = {},
+): Promise<ConsoleGateway> {
   let started: TestGateway | undefined;
+  const hasOwnHost = hosts.service !== hosts.console;
   const port = await onFreePort(async (port) => {
     started = await startTestGateway(t, {
       config: {
-        base_url: `http://127.0.0.1:${port}`,
+        base_url: `http://${hosts.service}:${port}`,
         listen: { port },
-        web: { title: 'Orders', console: {} },
+        web: {
+          title: 'Orders',
+          console: hasOwnHost ? { base_url: `http://${hosts.console}:${port}` } : {},
+        },
         endpoints: { users: 'own' },
         ...config,
       },
     });
   });
   const gateway = started!;
-  const origin = `http://127.0.0.1:${port}`;
+  const origin = `http://${hosts.console}:${port}`;
   await gateway.api.activate(administrator.username, administrator.password, bootstrapToken);
   for (const [role, scopes] of Object.entries(roles))
     await addUser(gateway.folder, { username: role, password, scopes });
