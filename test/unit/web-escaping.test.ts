@@ -6,7 +6,13 @@ import { shownText } from '../support/shown-text.ts';
 const documents = {
   ...pagesWith,
   'document of the console': (text: string) =>
-    consolePage(siteNamed(text), { path: text, origin: text, served: [text], userId: text }),
+    consolePage(siteNamed(text), {
+      path: text,
+      origin: text,
+      providers: [text],
+      served: [text],
+      userId: text,
+    }),
 };
 
 for (const [name, render] of Object.entries(documents)) {
