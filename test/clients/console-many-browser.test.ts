@@ -12,7 +12,7 @@ const lists = {
   'api-keys': ['label', 'td:first-child'],
   users: ['username', 'td:first-child'],
   sessions: ['created', 'td[data-label=Began] time'],
-  audit: ['time', 'td[data-label=To]'],
+  audit: ['time', 'td[data-label=To] a'],
 } as const;
 
 t.test(`lists of ${count} rows, page by page`, async (t) => {

@@ -36,14 +36,18 @@ export function ApiKeys() {
     {
       label: 'Label',
       sort: 'label',
-      wide: true,
+      kind: 'wide',
       cell: (/** @type {any} */ key) =>
         html`<strong>${key.label}</strong> <code class="quiet">${key.hint}…</code>`,
     },
-    { label: 'Owner', cell: (/** @type {any} */ key) => html`<${Person} user=${key.created_by} />` },
+    {
+      label: 'Owner',
+      kind: 'name',
+      cell: (/** @type {any} */ key) => html`<${Person} user=${key.created_by} />`,
+    },
     {
       label: 'Scopes',
-      wide: true,
+      kind: 'wide',
       cell: (/** @type {any} */ key) =>
         html`<${Names} names=${[...key.scope_sets.map((/** @type {any} */ set) => set.name), ...key.scopes]} most=${4} />`,
     },
@@ -70,6 +74,7 @@ export function ApiKeys() {
       ? [
           {
             label: 'Delete',
+            kind: 'tight',
             cell: (/** @type {any} */ key) =>
               html`<button type="button" class="small" onClick=${() => setDeleted(key)}>Delete<span class="unseen"> ${key.label}</span></button>`,
           },

@@ -1,11 +1,12 @@
 /** The record of who did what. */
 
-import { useContext, useEffect, useState } from 'preact/hooks';
+import { useContext, useState } from 'preact/hooks';
 import { useAddress } from './address.js';
 import { Console } from './context.js';
 import { List } from './list.js';
 import { useAction } from './loaded.js';
-import { html, Names, Problem, State, Time } from './show.js';
+import { nameOf, useNames } from './names.js';
+import { html, Problem, State, Time } from './show.js';
 
 const filters = [
   { name: 'event__eq', label: 'Event' },
@@ -25,28 +26,45 @@ const filters = [
   { name: 'time__lt', label: 'Until', type: /** @type {const} */ ('date') },
 ];
 
-/** @param {any} changes */
-function changed(changes) {
+/**
+ * What a change was: fields, then scopes and sets that were added (+) or taken away (−).
+ * @param {{ readonly changes: any, readonly names: ReadonlyMap<string, string> }} options
+ */
+function Changes({ changes, names }) {
   if (changes === null) return '';
   const { fields = [], scopes, scope_sets: sets } = changes;
-  return html`
-    ${fields.length > 0 && html`<${Names} names=${fields} most=${6} />`}
-    ${[scopes, sets].map(
-      (change) =>
-        change && [
-          change.added.length > 0 && html`<span> added <${Names} names=${change.added} most=${4} /></span>`,
-          change.removed.length > 0 &&
-            html`<span> removed <${Names} names=${change.removed} most=${4} /></span>`,
-        ],
-    )}
-  `;
+  const setName = (/** @type {string} */ id) => `the set ${nameOf(names, id)}`;
+  const parts = [
+    fields.length > 0 && html`<span>${fields.map(spoken).join(', ')}</span>`,
+    ...signed('+', scopes?.added, (name) => html`<code>${name}</code>`),
+    ...signed('−', scopes?.removed, (name) => html`<code>${name}</code>`),
+    ...signed('+', sets?.added, setName),
+    ...signed('−', sets?.removed, setName),
+  ];
+  return html`<span class="names">${parts}</span>`;
 }
+
+/** So many of each kind are shown, and the number of the others. */
+const mostShown = 4;
+
+/** @param {string} sign @param {readonly string[] | undefined} values @param {(value: string) => unknown} show */
+function signed(sign, values = [], show) {
+  const more = values.slice(mostShown);
+  return [
+    ...values.slice(0, mostShown).map((value) => html`<span>${sign} ${show(value)}</span>`),
+    more.length > 0 && html`<span class="quiet" title=${more.join(' ')}>${sign} ${more.length} more</span>`,
+  ];
+}
+
+/** A name of the API as words. @param {string} name */
+const spoken = (name) => name.replaceAll('_', ' ');
 
 /** @param {ReadonlyMap<string, string>} names @returns {readonly import('./list.js').Column[]} */
 const columnsWith = (names) => [
   { label: 'Time', sort: 'time', cell: (event) => html`<${Time} at=${event.time} />` },
   {
     label: 'Event',
+    kind: 'tight',
     cell: (event) => html`<code>${event.event}</code>${event.count > 1 ? ` ${event.count} times` : ''}`,
   },
   {
@@ -54,15 +72,17 @@ const columnsWith = (names) => [
     cell: (event) =>
       html`<${State} kind=${event.outcome === 'success' ? 'good' : 'bad'}>${event.outcome}<//>`,
   },
-  { label: 'By', cell: (event) => html`<${Actor} actor=${event.actor} names=${names} />` },
-  { label: 'To', cell: (event) => html`<${Target} target=${event.target} names=${names} />` },
+  { label: 'By', kind: 'name', cell: (event) => html`<${Actor} actor=${event.actor} names=${names} />` },
+  { label: 'To', kind: 'name', cell: (event) => html`<${Target} target=${event.target} names=${names} />` },
   {
     label: 'What',
-    wide: true,
-    cell: (event) => html`${changed(event.changes)}${event.reason && html` <code>${event.reason}</code>`}`,
+    kind: 'wide',
+    cell: (event) =>
+      html`<${Changes} changes=${event.changes} names=${names} />${event.reason && html` <span>${spoken(event.reason)}</span>`}`,
   },
   {
     label: 'From',
+    kind: 'name',
     cell: (event) => html`<code class="quiet" title=${event.user_agent ?? ''}>${event.address}</code>`,
   },
 ];
@@ -70,16 +90,16 @@ const columnsWith = (names) => [
 /** @param {{ readonly actor: any, readonly names: ReadonlyMap<string, string> }} options */
 function Actor({ actor, names }) {
   const { root } = useContext(Console);
-  const kind = actor.kind.replace('_', ' ');
+  const kind = spoken(actor.kind);
   if (!actor.user) return html`<span class="quiet">${kind}</span>`;
-  return html`<a href=${`${root}/audit?actor__eq=${actor.user}`} title=${actor.user}>${names.get(actor.user) ?? `…${actor.user.slice(-6)}`}</a>${actor.kind !== 'session' && html` <span class="quiet">${kind}</span>`}`;
+  return html`<a href=${`${root}/audit?actor__eq=${actor.user}`} title=${actor.user}>${nameOf(names, actor.user)}</a>${actor.kind !== 'session' && html` <span class="quiet">${kind}</span>`}`;
 }
 
 /** @param {{ readonly target: any, readonly names: ReadonlyMap<string, string> }} options */
 function Target({ target, names }) {
   const { root } = useContext(Console);
   if (target === null) return '';
-  const words = `${target.type.replace('_', ' ')} ${names.get(target.id) ?? `…${target.id.slice(-6)}`}`;
+  const words = `${spoken(target.type)} ${nameOf(names, target.id)}`;
   return html`<a href=${`${root}/audit?target__eq=${encodeURIComponent(target.id)}`} title=${target.id}>${words}</a>`;
 }
 
@@ -116,38 +136,6 @@ export function Audit() {
       empty=${html`<p>Nothing has been recorded yet.</p>`}
     />
   `;
-}
-
-/** At most so many are looked up for one page: others show the end of their id. */
-const mostLookups = 20;
-
-/**
- * Names of the users in these events, where they may be seen; they come after the rows.
- * @param {readonly any[]} events
- * @returns {ReadonlyMap<string, string>}
- */
-function useNames(events) {
-  const { api, served, may } = useContext(Console);
-  const [names, setNames] = useState(/** @type {ReadonlyMap<string, string>} */ (new Map()));
-  useEffect(() => {
-    if (!served.has('users') || !may('users:read')) return;
-    const ids = events.flatMap(({ actor, target }) => [
-      actor.user,
-      target?.type === 'user' ? target.id : null,
-    ]);
-    const unknown = [...new Set(ids)].filter((id) => id && !names.has(id)).slice(0, mostLookups);
-    for (const id of unknown)
-      void nameOf(api, id).then((name) => setNames((before) => new Map([...before, [id, name]])));
-  }, [events]);
-  return names;
-}
-
-/** @param {import('./api.js').Api} api @param {string} id @returns {Promise<string>} */
-function nameOf(api, id) {
-  return api.get(`/api/admin/users/${id}`).then(
-    ({ value }) => value.username,
-    () => `…${id.slice(-6)}`,
-  );
 }
 
 /**

@@ -7,7 +7,7 @@ import { useLoaded } from './loaded.js';
 import { html, Problem } from './show.js';
 
 /**
- * @typedef {{ readonly label: string, readonly sort?: string, readonly wide?: boolean, readonly cell: (item: any) => unknown }} Column
+ * @typedef {{ readonly label: string, readonly sort?: string, readonly kind?: 'wide' | 'name' | 'tight', readonly cell: (item: any) => unknown }} Column
  * @typedef {{ readonly name: string, readonly label: string, readonly choices?: readonly (readonly [value: string, label: string])[], readonly type?: 'text' | 'date' }} Filter
  * @typedef {{
  *   readonly path: string,
@@ -69,7 +69,7 @@ export function List({ path, what, columns, filters, sort, empty, extra = {}, ve
                       <tr key=${item.id}>
                         ${columns.map(
                           (column) => html`
-                            <td data-label=${column.label} class=${column.wide ? 'wide-cell' : ''}>${column.cell(item)}</td>
+                            <td data-label=${column.label} class=${column.kind === undefined ? null : `${column.kind}-cell`}>${column.cell(item)}</td>
                           `,
                         )}
                       </tr>

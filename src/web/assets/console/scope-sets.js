@@ -25,8 +25,8 @@ export function ScopeSets() {
       sort: 'name',
       cell: (set) => html`<a href=${`${root}/scope-sets/${set.id}`}>${set.name}</a>`,
     },
-    { label: 'Description', wide: true, cell: (set) => set.description },
-    { label: 'Scopes', wide: true, cell: (set) => html`<${Names} names=${set.scopes} most=${6} />` },
+    { label: 'Description', kind: 'wide', cell: (set) => set.description },
+    { label: 'Scopes', kind: 'wide', cell: (set) => html`<${Names} names=${set.scopes} most=${6} />` },
     { label: 'Changed', sort: 'updated', cell: (set) => html`<${Time} at=${set.updated} />` },
   ];
   return html`

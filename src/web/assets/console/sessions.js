@@ -20,7 +20,7 @@ function browserOf(agent) {
 const shared = [
   {
     label: 'From',
-    wide: true,
+    kind: 'wide',
     cell: (session) =>
       html`<span title=${session.user_agent}>${browserOf(session.user_agent)}</span> <code class="quiet">${session.address}</code>`,
   },

@@ -44,7 +44,7 @@ export function UserActions({ user, etag, onDone }) {
   const isLocked = throttle.value?.refusing === true;
   return html`
     <section aria-labelledby="actions">
-      <h2 id="actions">Do something else</h2>
+      <h2 id="actions">Other actions</h2>
       ${problem && html`<${Problem} error=${problem} />`}
       <div class="choices">
         ${

@@ -48,7 +48,7 @@ export function User({ id }) {
         <dd class="links">
           <a href=${`${root}/api-keys?created_by__eq=${id}`}>Keys</a>
           ${served.has('admin_sessions') && may('sessions:read') && html`<a href=${`${root}/sessions?user__eq=${id}`}>Sessions</a>`}
-          ${served.has('audit') && may('audit:read') && html`<a href=${`${root}/audit?target__eq=${id}`}>What was done to it</a> <a href=${`${root}/audit?actor__eq=${id}`}>What it did</a>`}
+          ${served.has('audit') && may('audit:read') && html`<a href=${`${root}/audit?target__eq=${id}`}>What was done to ${value.username}</a> <a href=${`${root}/audit?actor__eq=${id}`}>What ${value.username} did</a>`}
         </dd>
       </div>
     </dl>

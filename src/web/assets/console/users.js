@@ -39,7 +39,7 @@ export function Users() {
     {
       label: 'Name',
       sort: 'username',
-      wide: true,
+      kind: 'wide',
       cell: (user) =>
         html`<a href=${`${root}/users/${user.id}`}>${user.username}</a>${user.display_name && html` <span class="quiet">${user.display_name}</span>`}`,
     },

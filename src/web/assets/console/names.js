@@ -1,0 +1,64 @@
+/** Names of what the audit knows by ids alone: they come after the rows, where they may be seen. */
+
+import { useContext, useEffect, useState } from 'preact/hooks';
+import { Console } from './context.js';
+
+/** At most so many are looked up for one page: others show the end of their id. */
+const mostLookups = 20;
+
+/**
+ * Where each kind of target is read, and by what it is called.
+ * @type {Readonly<Record<string, { readonly path: string, readonly field: string, readonly scope: string, readonly endpoint: string | null }>>}
+ */
+const kinds = {
+  user: { path: '/api/admin/users/', field: 'username', scope: 'users:read', endpoint: 'users' },
+  scope_set: {
+    path: '/api/admin/scope-sets/',
+    field: 'name',
+    scope: 'scopesets:read',
+    endpoint: 'scope_sets',
+  },
+  api_key: { path: '/api/admin/api-keys/', field: 'label', scope: 'apikeys:read', endpoint: null },
+};
+
+/** @param {any} event */
+function idsOf({ actor, target, changes }) {
+  const sets = changes?.scope_sets;
+  /** @type {(readonly [id: string, kind: string])[]} */
+  const ids = [
+    [actor.user, 'user'],
+    [target?.id, target?.type],
+  ];
+  for (const id of sets ? [...sets.added, ...sets.removed] : []) ids.push([id, 'scope_set']);
+  return ids;
+}
+
+/**
+ * Names by id. What was removed, and whatever the reader may not see, has none.
+ * @param {readonly any[]} events
+ * @returns {ReadonlyMap<string, string>}
+ */
+export function useNames(events) {
+  const { api, served, may } = useContext(Console);
+  const [names, setNames] = useState(/** @type {ReadonlyMap<string, string>} */ (new Map()));
+  useEffect(() => {
+    const wanted = new Map(events.flatMap(idsOf).filter(([id]) => id && !names.has(id)));
+    const readable = [...wanted].flatMap(([id, name]) => {
+      const kind = kinds[name];
+      const maySee = kind && may(kind.scope) && (kind.endpoint === null || served.has(kind.endpoint));
+      return maySee ? [{ id, kind }] : [];
+    });
+    for (const { id, kind } of readable.slice(0, mostLookups))
+      api.get(kind.path + encodeURIComponent(id)).then(
+        ({ value }) => setNames((before) => new Map([...before, [id, value[kind.field]]])),
+        () => {},
+      );
+  }, [events]);
+  return names;
+}
+
+/** What stands for an id that has no name. @param {ReadonlyMap<string, string>} names @param {string} id */
+export function nameOf(names, id) {
+  // A word joiner keeps the two parts on one line.
+  return names.get(id) ?? (id.length > 16 ? `…\u2060${id.slice(-6)}` : id);
+}
