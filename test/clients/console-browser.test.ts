@@ -4,7 +4,7 @@ import { openBrowser } from '../support/browser.ts';
 import { addMany, addSome, type Role, roles, settled, startConsole } from '../support/console.ts';
 import { eventually } from '../support/eventually.ts';
 import { isLong } from '../support/gateway-under-load.ts';
-import { complaintsOf, everyRule, overflows, rulesOfLooks, violationsOf } from '../support/page-judge.ts';
+import { complaintsOf, overflows, rulesOfLooks, violationsOf } from '../support/page-judge.ts';
 
 t.setTimeout(isLong ? 2_400_000 : 240_000);
 
@@ -24,7 +24,7 @@ const mayUse = (role: Role, scope: string | null) =>
   scope === null || (scopesOf(role)?.includes(scope) ?? true);
 
 async function judgeLooks(t: Test, page: Page, what: string): Promise<void> {
-  t.strictSame(await violationsOf(page, everyRule), [], what);
+  t.strictSame(await violationsOf(page), [], what);
   const looks = isLong
     ? ([320, 640, 1280, 2560] as const).flatMap((width) =>
         (['light', 'dark'] as const).map((scheme) => [width, scheme] as const),

@@ -1,18 +1,11 @@
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import type { Page } from 'playwright-core';
 import t from 'tap';
 import { openBrowser } from '../support/browser.ts';
 import { isLong } from '../support/gateway-under-load.ts';
+import { complaintsOf, overflows, rulesOfLooks, violationsOf } from '../support/page-judge.ts';
 import { createSite, servePages } from '../support/page-server.ts';
 import { pageStates } from '../support/page-states.ts';
 
 t.setTimeout(120_000);
-
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-const everyRule = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
-/** What depends on the colours and on the width. */
-const rulesOfLooks = ['color-contrast', 'link-in-text-block', 'target-size'];
 
 const inlineStyle = '<!doctype html><title>Inline</title><style>p { color: red }</style>';
 
@@ -23,26 +16,6 @@ const schemes = ['light', 'dark'] as const;
 const names = Object.keys(pageStates).filter((_, index) => isLong || index % 6 === 0);
 const allLooks = widths.flatMap((width) => schemes.map((colorScheme) => ({ width, colorScheme })));
 const looksOf = (index: number) => (isLong ? allLooks : [allLooks[index % allLooks.length]!]);
-
-/** What a page says in the console, violations of the policy among it. */
-function complaintsOf(page: Page): string[] {
-  const complaints: string[] = [];
-  page.on('pageerror', (error) => complaints.push(error.message));
-  page.on('console', (message) => {
-    if (['error', 'warning'].includes(message.type())) complaints.push(message.text());
-  });
-  return complaints;
-}
-
-/** What axe finds, as rule and element. */
-const violations = (page: Page, rules: readonly string[]) =>
-  page.evaluate<string[]>(
-    `axe.run({ runOnly: ${JSON.stringify(rules)}, resultTypes: ['violations'] }).then(({ violations }) =>
-      violations.flatMap(({ id, nodes }) => nodes.map(({ target }) => id + ' ' + target)))`,
-  );
-
-const overflows = (page: Page) =>
-  page.evaluate<boolean>('document.documentElement.scrollWidth > document.documentElement.clientWidth');
 
 t.test('every page, as browsers show it', async (t) => {
   const context = await openBrowser(t, { reducedMotion: 'reduce' });
@@ -62,13 +35,12 @@ t.test('every page, as browsers show it', async (t) => {
   for (const [index, name] of names.entries()) {
     await t.test(name, async (t) => {
       await page.goto(`${origin}/${name}`);
-      await page.evaluate(axe);
-      t.strictSame(await violations(page, everyRule), []);
+      t.strictSame(await violationsOf(page), []);
       for (const { width, colorScheme } of looksOf(index)) {
         await page.setViewportSize({ width, height: 640 });
         await page.emulateMedia({ colorScheme });
         t.notOk(await overflows(page), `nothing is cut off at ${width}`);
-        t.strictSame(await violations(page, rulesOfLooks), [], `${colorScheme} at ${width}`);
+        t.strictSame(await violationsOf(page, rulesOfLooks), [], `${colorScheme} at ${width}`);
       }
       await page.setViewportSize({ width: 320, height: 640 });
       await page.evaluate('document.documentElement.style.fontSize = "200%"');
