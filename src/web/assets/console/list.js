@@ -69,7 +69,7 @@ export function List({ path, what, columns, filters, sort, empty, extra = {}, ve
                       <tr key=${item.id}>
                         ${columns.map(
                           (column) => html`
-                            <td data-label=${column.label} class=${column.kind === undefined ? null : `${column.kind}-cell`}>${column.cell(item)}</td>
+                            <td data-label=${column.label} class=${column.kind === undefined ? null : `${column.kind}-cell`}><div>${column.cell(item)}</div></td>
                           `,
                         )}
                       </tr>

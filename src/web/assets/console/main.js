@@ -111,16 +111,14 @@ function show(part, id, offered) {
   return h(shown, { key: `${part.name}/${id}`, id });
 }
 
-/** Somebody has typed the address of what they may not see. @param {{ readonly part: Part }} options */
-function Refused({ part: { label, scope, endpoint } }) {
+/** Somebody has typed the address of what they may not see: the API says why. @param {{ readonly part: Part }} options */
+function Refused({ part: { name, label, endpoint } }) {
   const isServed = endpoint === null || endpoints.has(endpoint);
+  const { error } = useLoaded(async () => (isServed ? api.get(`/api/admin/${name}/?size=1`) : null), [name]);
   return html`
     <h1>${label}</h1>
-    ${
-      isServed
-        ? html`<p>You may not see this: it takes the scope <code>${scope}</code>. Ask your administrator for it.</p>`
-        : html`<p>Postern does not serve this here: <code>endpoints.${endpoint}</code> leaves it to another service, or turns it off.</p>`
-    }
+    ${error !== null && html`<${Problem} error=${error} />`}
+    ${!isServed && html`<p>Postern does not serve this here: <code>endpoints.${endpoint}</code> leaves it to another service, or turns it off.</p>`}
     <p><a href=${home}>Leave the console</a></p>
   `;
 }

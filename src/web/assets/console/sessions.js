@@ -7,13 +7,33 @@ import { Console } from './context.js';
 import { List } from './list.js';
 import { html, State, Time } from './show.js';
 
+/** What is in a User-Agent, and what people call it. Many name others as well, so the first that is found counts. */
+const programs = {
+  'Edg/': 'Edge',
+  'OPR/': 'Opera',
+  'Firefox/': 'Firefox',
+  'Chrome/': 'Chrome',
+  'Safari/': 'Safari',
+  'curl/': 'curl',
+  'Go-http-client/': 'Go',
+  'python-requests/': 'Python',
+};
+const systems = {
+  Windows: 'Windows',
+  Android: 'Android',
+  iPhone: 'iPhone',
+  iPad: 'iPad',
+  'Mac OS X': 'macOS',
+  Linux: 'Linux',
+};
+
 /** @param {string} agent */
 function browserOf(agent) {
-  const browser =
-    /\b(Firefox|Edg|OPR|Chrome|Safari|curl|Go-http-client|python-requests)\b/.exec(agent)?.[1] ?? '';
-  const system = /\b(Windows|Android|iPhone|iPad|Mac OS X|Linux)\b/.exec(agent)?.[1] ?? '';
-  const words = [browser === 'Edg' ? 'Edge' : browser, system].filter((word) => word !== '').join(', ');
-  return words === '' ? agent.slice(0, 40) || 'unknown' : words;
+  const found = [programs, systems].flatMap((names) => {
+    const name = Object.entries(names).find(([part]) => agent.includes(part));
+    return name === undefined ? [] : [name[1]];
+  });
+  return found.length > 0 ? found.join(', ') : agent.slice(0, 40) || 'unknown';
 }
 
 /** @type {readonly import('./list.js').Column[]} */
