@@ -13,12 +13,14 @@ export function isNavigation(head: Pick<RequestHead, 'secFetchMode' | 'secFetchD
 
 /**
  * Whether a page asks for this unseen, by a script or in a frame, as far as the browser says so. A service worker that passes
- * a navigation on keeps its mode, and loses what it is for.
+ * a navigation on keeps its mode, and loses what it is for. Without a site it is no page that asks (Node's fetch has a mode).
  */
 export function isUnseen({
+  secFetchSite,
   secFetchMode,
   secFetchDest,
-}: Pick<RequestHead, 'secFetchMode' | 'secFetchDest'>): boolean {
+}: Pick<RequestHead, 'secFetchSite' | 'secFetchMode' | 'secFetchDest'>): boolean {
+  if (secFetchSite === '') return false;
   if (secFetchMode !== '' && secFetchMode !== 'navigate') return true;
   return secFetchDest !== '' && secFetchDest !== 'document' && secFetchDest !== 'empty';
 }

@@ -40,5 +40,6 @@ const asked: readonly [sentence: string, mode: string, destination: string, unse
 
 for (const [sentence, secFetchMode, secFetchDest, unseen] of asked)
   t.test(`${sentence}: ${unseen ? 'unseen' : 'seen'}`, async (t) => {
-    t.equal(isUnseen({ secFetchMode, secFetchDest }), unseen);
+    t.equal(isUnseen({ secFetchSite: 'same-origin', secFetchMode, secFetchDest }), unseen);
+    t.notOk(isUnseen({ secFetchSite: '', secFetchMode, secFetchDest }), 'a program says no site');
   });
