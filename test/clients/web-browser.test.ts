@@ -43,3 +43,22 @@ for (const javaScriptEnabled of [true, false])
       t.equal((await context.cookies())[0]?.httpOnly, true);
     },
   );
+
+t.test('the right link in the tab where another was refused', async (t) => {
+  const context = await openBrowser(t);
+  if (context === null) return;
+  const { origin } = await startBrowserSite(t, { activated: false });
+  const page = await context.newPage();
+  await page.goto(`${origin}/postern/activate#token=an-earlier-one`);
+  await signIn(page);
+  t.match(await page.textContent('main'), 'This is not the activation token');
+  const sent: string[] = [];
+  page.on('request', (request) => sent.push(request.method()));
+  await page.evaluate(`location.hash = ${JSON.stringify(`#token=${bootstrapToken}`)}`);
+  await page.waitForSelector('.problem', { state: 'detached' });
+  await page.waitForSelector('#token', { state: 'hidden' });
+  t.notOk(sent.includes('POST'), 'nothing is sent again');
+  t.equal(page.url(), `${origin}/postern/activate`, 'the history keeps no token');
+  await signIn(page);
+  t.equal(await heading(page), 'You are signed in');
+});

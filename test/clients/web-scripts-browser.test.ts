@@ -1,4 +1,4 @@
-import type { Page } from 'playwright-core';
+import type { Page, Request } from 'playwright-core';
 import t from 'tap';
 import { openBrowser } from '../support/browser.ts';
 import { createSite, servePages } from '../support/page-server.ts';
@@ -111,6 +111,21 @@ t.test('in a browser', async (t) => {
     await page.keyboard.press('Enter');
     t.equal((await sent).postData(), 'token=a%2Bb%26c&password=correct+horse+battery');
   });
+
+  for (const name of ['invitation', 'invitation-invalid', 'activate', 'activate-fields', 'activate-already'])
+    await t.test(`a second link in the tab of ${name} opens it anew`, async (t) => {
+      await page.goto(`${origin}/${name}#token=first`);
+      const asked: string[] = [];
+      const note = (request: Request) => request.isNavigationRequest() && asked.push(request.method());
+      page.on('request', note);
+      await Promise.all([page.waitForEvent('load'), page.evaluate(`location.hash = '#token=second'`)]);
+      page.off('request', note);
+      t.strictSame(asked, ['GET'], 'loaded, and nothing sent again');
+      if (await page.locator('[data-token-field] input').count()) {
+        t.equal(await page.inputValue('#token'), 'second');
+        t.equal(page.url(), `${origin}/${name}`);
+      }
+    });
 
   await t.test('without a token in the address there is a field for it', async (t) => {
     await page.goto(`${origin}/invitation#elsewhere`);

@@ -3,7 +3,7 @@
  * it is typed or pasted there.
  */
 
-const token = new URLSearchParams(location.hash.slice(1)).get('token');
+const token = tokenOf(location.hash);
 const field = document.querySelector('[data-token-field]');
 const input = field?.querySelector('input');
 
@@ -14,4 +14,19 @@ if (token && field instanceof HTMLElement && input) {
   history.replaceState(null, '', location.pathname + location.search);
   const next = document.querySelector('[data-token-field] ~ .field input');
   if (next instanceof HTMLInputElement) next.focus();
+}
+
+// Another link opened in the same tab changes the fragment alone, which loads nothing. The form is opened anew with it,
+// without what was shown about the token before; nothing is sent again.
+addEventListener('hashchange', () => {
+  const { hash, pathname } = location;
+  if (!tokenOf(hash)) return;
+  history.replaceState(null, '', pathname);
+  // The empty query makes it another address, so that the browser loads it; it is dropped above.
+  location.replace(`${pathname}?${hash}`);
+});
+
+/** @param {string} hash */
+function tokenOf(hash) {
+  return new URLSearchParams(hash.slice(1)).get('token');
 }

@@ -93,6 +93,7 @@ function alreadyActivated(site: Site): string {
   return renderPage(site, {
     heading: 'Already set up',
     wrong: true,
+    scripts: ['token'],
     content: [
       html`
         <p>
