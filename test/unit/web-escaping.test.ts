@@ -9,7 +9,9 @@ const documents = {
     consolePage(siteNamed(text), {
       path: text,
       origin: text,
+      home: text,
       providers: [text],
+      username: text,
       served: [text],
       userId: text,
     }),

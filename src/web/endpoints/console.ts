@@ -52,7 +52,9 @@ export function createConsole(options: ConsoleOptions): readonly Endpoint<'open'
       if (place === '/{id}' && !parts.includes(id)) throw new Refusal('not_found');
       const viewer = await viewerOf(exchange, console);
       if (viewer === null) return redirection(302, signInPath(path, target, asked));
-      const facts = { userId: viewer.userId, path: console.path, origin, served, providers };
+      const { userId, username } = viewer;
+      const home = origin + area.site.home;
+      const facts = { userId, username: username!, home, path: console.path, origin, served, providers };
       return pageReply(consolePage(area.site, facts));
     }),
   );

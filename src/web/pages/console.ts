@@ -5,6 +5,9 @@ import type { Site } from '../site.ts';
 export interface ConsoleFacts {
   /** Id of the user whom the page was given to: the web cookie's. */
   readonly userId: string;
+  readonly username: string;
+  /** Where people leave the console for: an address of the service. */
+  readonly home: string;
   /** `<path>/console`. */
   readonly path: string;
   /** `base_url`: where the service is called. */
@@ -16,7 +19,10 @@ export interface ConsoleFacts {
 }
 
 /** The document of the console, which its script fills. */
-export function consolePage(site: Site, { userId, path, origin, served, providers }: ConsoleFacts): string {
+export function consolePage(
+  site: Site,
+  { userId, username, home, path, origin, served, providers }: ConsoleFacts,
+): string {
   return renderDocument(html`
     <html lang="en">
       <head>
@@ -34,9 +40,10 @@ export function consolePage(site: Site, { userId, path, origin, served, provider
         <div
           id="console"
           data-user=${userId}
+          data-username=${username}
           data-path=${path}
           data-area=${site.path}
-          data-home=${site.home}
+          data-home=${home}
           data-title=${site.title}
           data-tenant=${site.tenant}
           data-origin=${origin}

@@ -32,7 +32,7 @@ export function Account() {
 }
 
 function OwnPassword() {
-  const { api } = useContext(Console);
+  const { api, username } = useContext(Console);
   const [done, setDone] = useState(0);
   const change = useAction(async (/** @type {object} */ body) => {
     await api.put('/api/self/password', body);
@@ -47,6 +47,7 @@ function OwnPassword() {
     <section>
       <h2>Password</h2>
       <form key=${done} class="edit" onSubmit=${submit}>
+        <input type="text" name="username" autocomplete="username" value=${username} readonly hidden />
         <${Field} name="current_password" label="Current password" type="password" autocomplete="current-password" required=${true} />
         <${Field} name="new_password" label="New password" type="password" autocomplete="new-password" required=${true} />
         ${change.error !== null && html`<${Problem} error=${change.error} />`}

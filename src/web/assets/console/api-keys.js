@@ -3,7 +3,7 @@
 import { useContext, useState } from 'preact/hooks';
 import { Question, Window } from './ask.js';
 import { Console } from './context.js';
-import { Choices, Field, sent } from './form.js';
+import { Choices, Field, scopeChoices, sent } from './form.js';
 import { List } from './list.js';
 import { useAction, useLoaded } from './loaded.js';
 import { Copyable, html, Names, Problem, State, Time } from './show.js';
@@ -23,7 +23,7 @@ const filters = [
     ]),
   },
   { name: 'scopes__contains', label: 'Has scope' },
-  { name: 'created_by__eq', label: 'Owner (user id)' },
+  { name: 'created_by__eq', label: 'Owner', type: /** @type {const} */ ('user') },
 ];
 
 export function ApiKeys() {
@@ -120,6 +120,7 @@ export function Person({ user }) {
 export function MintKey({ onClose, onMinted, owner }) {
   const { api } = useContext(Console);
   const [minted, setMinted] = useState(/** @type {any} */ (null));
+  const [isScopeless, setScopeless] = useState(false);
   const scopes = useLoaded(async () => {
     const catalogue = /** @type {string[]} */ ((await api.get('/api/admin/api-keys/scopes')).value);
     return catalogue.filter((scope) => api.scopes.has(scope));
@@ -133,6 +134,8 @@ export function MintKey({ onClose, onMinted, owner }) {
   const submit = (event) => {
     const { text, all } = sent(event);
     const expires = text('expires');
+    setScopeless(all('scopes').length === 0);
+    if (all('scopes').length === 0) return;
     void mint.run({
       label: text('label'),
       scopes: all('scopes'),
@@ -149,10 +152,11 @@ export function MintKey({ onClose, onMinted, owner }) {
         <${Choices}
           name="scopes"
           label="Scopes"
-          choices=${(scopes.value ?? []).map((scope) => ({ value: scope, label: scope }))}
+          choices=${scopeChoices(scopes.value ?? [])}
           chosen=${[]}
           none=${scopes.isLoading ? 'Loading…' : 'You hold no scope that a key could have.'}
         />
+        ${isScopeless && html`<div class="notice notice-problem" role="alert"><p>Choose at least one scope: a key without any could do nothing.</p></div>`}
         <${Field} name="expires" label="Expires" type="datetime-local" hint="Left empty: never, or as late as is allowed." />
         ${mint.error !== null && html`<${Problem} error=${mint.error} />`}
         <div class="choices">
@@ -198,7 +202,7 @@ function DeleteKey({ apiKey, onClose, onDeleted }) {
       <p>Whatever uses <code>${apiKey.hint}…</code> is refused from its next request on, and what it has open ends.</p>
       <label class="choice">
         <input type="checkbox" checked=${withChildren} onChange=${() => setWithChildren(!withChildren)} />
-        <span>Also delete every key that was made with it, and with those</span>
+        <span>Also delete every key that was made with it, and every key made with those</span>
       </label>
     <//>
   `;

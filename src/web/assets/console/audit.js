@@ -18,11 +18,11 @@ const filters = [
       ['failure', 'Failure'],
     ]),
   },
-  { name: 'actor__eq', label: 'By (id)' },
-  { name: 'target__eq', label: 'To (id)' },
+  { name: 'actor__eq', label: 'By', type: /** @type {const} */ ('user') },
+  { name: 'target__eq', label: 'To (user, or an id)', type: /** @type {const} */ ('user') },
   { name: 'address__eq', label: 'Address' },
   { name: 'request_id__eq', label: 'Request id' },
-  { name: 'time__gte', label: 'From', type: /** @type {const} */ ('date') },
+  { name: 'time__gte', label: 'Since', type: /** @type {const} */ ('date') },
   { name: 'time__lt', label: 'Until', type: /** @type {const} */ ('date') },
 ];
 
@@ -73,7 +73,7 @@ const columnsWith = (names) => [
       html`<${State} kind=${event.outcome === 'success' ? 'good' : 'bad'}>${event.outcome}<//>`,
   },
   { label: 'By', kind: 'name', cell: (event) => html`<${Actor} actor=${event.actor} names=${names} />` },
-  { label: 'To', kind: 'name', cell: (event) => html`<${Target} target=${event.target} names=${names} />` },
+  { label: 'To', kind: 'wide', cell: (event) => html`<${Target} target=${event.target} names=${names} />` },
   {
     label: 'What',
     kind: 'wide',
@@ -81,7 +81,7 @@ const columnsWith = (names) => [
       html`<${Changes} changes=${event.changes} names=${names} />${event.reason && html` <span>${spoken(event.reason)}</span>`}`,
   },
   {
-    label: 'From',
+    label: 'Address',
     kind: 'name',
     cell: (event) => html`<code class="quiet" title=${event.user_agent ?? ''}>${event.address}</code>`,
   },

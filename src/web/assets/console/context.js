@@ -10,6 +10,7 @@ import { createContext } from 'preact';
  *   readonly tenant: string,
  *   readonly title: string,
  *   readonly origin: string,
+ *   readonly username: string,
  *   readonly served: ReadonlySet<string>,
  *   readonly providers: readonly string[],
  *   may(...scopes: string[]): boolean,

@@ -61,7 +61,7 @@ export function Edited({ title, path, original, etag, names, read, isSaved, onSa
   return html`
     <section aria-labelledby="change">
       <h2 id="change">${title}</h2>
-      <form class="edit" onSubmit=${submit}>
+      <form class="edit" onSubmit=${submit} onInput=${() => setAsked(null)}>
         ${children}
         ${error !== null && html`<${Problem} error=${error} />`}
         ${others !== null && html`<${Differences} others=${others} onTaken=${onSaved} />`}
@@ -75,7 +75,7 @@ export function Edited({ title, path, original, etag, names, read, isSaved, onSa
           `
         }
         <div class="choices">
-          <button type="submit" class="button button-primary" disabled=${save.isRunning || ask.isRunning}>Save</button>
+          ${asked === null && html`<button type="submit" class="button button-primary" disabled=${save.isRunning || ask.isRunning}>Save</button>`}
           <span role="status">${said}</span>
         </div>
       </form>

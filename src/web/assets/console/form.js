@@ -1,4 +1,7 @@
-/** Fields of the console's forms. */
+/**
+ * Fields of the console's forms. What is given for a field is where it begins: what people have entered since stays, whatever
+ * else is shown.
+ */
 
 import { html } from './show.js';
 
@@ -24,7 +27,7 @@ export function Field({ name, label, value = '', hint, type = 'text', autocomple
         id=${name}
         name=${name}
         type=${type}
-        value=${value}
+        defaultValue=${value}
         autocomplete=${autocomplete}
         spellcheck=${false}
         aria-describedby=${hint ? `${name}-hint` : null}
@@ -53,13 +56,25 @@ export function Choices({ name, label, choices, chosen, none, disabled = false }
       ${choices.map(
         (choice) => html`
           <label class="choice" key=${choice.value}>
-            <input type="checkbox" name=${name} value=${choice.value} checked=${chosen.includes(choice.value)} />
+            <input type="checkbox" name=${name} value=${choice.value} defaultChecked=${chosen.includes(choice.value)} />
             <span>${choice.label}${choice.hint && html`<span class="hint"> ${choice.hint}</span>`}</span>
           </label>
         `,
       )}
     </fieldset>
   `;
+}
+
+/** Of Postern's own scopes: they come after those of the service. */
+const ownScope = /^(apikeys|audit|scopesets|sessions|users):/;
+
+/** Scopes as choices, in the order in which people look for them. @param {Iterable<string>} scopes */
+export function scopeChoices(scopes) {
+  const sorted = [...scopes].sort();
+  return [
+    ...sorted.filter((scope) => !ownScope.test(scope)),
+    ...sorted.filter((scope) => ownScope.test(scope)),
+  ].map((scope) => ({ value: scope, label: scope }));
 }
 
 /** @typedef {ReturnType<typeof sent>} Sent */

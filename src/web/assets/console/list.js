@@ -3,12 +3,13 @@
 import { useContext, useEffect, useState } from 'preact/hooks';
 import { go, useAddress, withParameters } from './address.js';
 import { Console } from './context.js';
+import { sent } from './form.js';
 import { useLoaded } from './loaded.js';
 import { html, Problem } from './show.js';
 
 /**
  * @typedef {{ readonly label: string, readonly sort?: string, readonly kind?: 'wide' | 'name' | 'tight', readonly cell: (item: any) => unknown }} Column
- * @typedef {{ readonly name: string, readonly label: string, readonly choices?: readonly (readonly [value: string, label: string])[], readonly type?: 'text' | 'date' }} Filter
+ * @typedef {{ readonly name: string, readonly label: string, readonly choices?: readonly (readonly [value: string, label: string])[], readonly type?: 'text' | 'date' | 'user' }} Filter
  * @typedef {{
  *   readonly path: string,
  *   readonly what: readonly [one: string, many: string],
@@ -151,20 +152,24 @@ function Pages({ page, what, address }) {
 
 /** @param {{ readonly filters: readonly Filter[], readonly address: URL }} options */
 function Filters({ filters, address }) {
-  const [isWrong, setWrong] = useState(false);
+  const { api, served, may } = useContext(Console);
+  const [problem, setProblem] = useState('');
+  const mayLookUp = served.has('users') && may('users:read');
   /** @param {SubmitEvent} event */
-  const apply = (event) => {
-    event.preventDefault();
+  const apply = async (event) => {
+    const form = sent(event);
     /** @type {Record<string, string | null>} */
     const changes = { cursor: null };
-    const form = new FormData(/** @type {HTMLFormElement} */ (event.currentTarget));
-    for (const { name, type } of filters) {
-      const value = String(form.get(name) ?? '');
-      const date = type === 'date' && value !== '' ? new Date(value) : null;
-      if (date !== null && Number.isNaN(date.getTime())) return setWrong(true);
-      changes[name] = date === null ? value : date.toISOString();
+    try {
+      for (const { name, type } of filters) {
+        const value = form.text(name).trim();
+        changes[name] =
+          type === 'user' && mayLookUp ? await idOf(api, value) : type === 'date' ? instantOf(value) : value;
+      }
+    } catch (error) {
+      return setProblem(/** @type {Error} */ (error).message);
     }
-    setWrong(false);
+    setProblem('');
     go(withParameters(address, changes));
   };
   const isSet = filters.some(({ name }) => address.searchParams.has(name));
@@ -173,9 +178,29 @@ function Filters({ filters, address }) {
       ${filters.map((filter) => html`<${FilterField} filter=${filter} value=${address.searchParams.get(filter.name) ?? ''} />`)}
       <button type="submit" class="button button-secondary">Filter</button>
       ${isSet && html`<a class="clear" href=${address.pathname}>Clear</a>`}
-      ${isWrong && html`<p class="problem" role="alert">This is no date.</p>`}
+      ${problem !== '' && html`<p class="filter-problem" role="alert">${problem}</p>`}
     </form>
   `;
+}
+
+/**
+ * An id as it is, and that of the user who has the name. Throws what to tell people.
+ * @param {import('./api.js').Api} api
+ * @param {string} value
+ */
+async function idOf(api, value) {
+  if (value === '' || /^[0-9a-f-]{32,36}$/.test(value)) return value;
+  const { value: page } = await api.get(`/api/admin/users/?username__eq=${encodeURIComponent(value)}`);
+  if (page.items.length === 0) throw new Error(`There is no user ${value}.`);
+  return page.items[0].id;
+}
+
+/** @param {string} value A local date and time. Throws what to tell people. */
+function instantOf(value) {
+  if (value === '') return '';
+  const date = new Date(value);
+  if (Number.isNaN(date.getTime())) throw new Error('This is no date.');
+  return date.toISOString();
 }
 
 /** @param {{ readonly filter: Filter, readonly value: string }} options */

@@ -23,6 +23,7 @@ const {
   home = '/',
   title = '',
   tenant = '',
+  username = '',
   served = '',
   origin = '',
   logo = '',
@@ -92,6 +93,7 @@ function App() {
           )}
         </ul>
       </nav>
+      <p class="who"><a href=${home}>Leave</a> <strong>${username}</strong></p>
       <form method="post" action=${`${area}/sign-out`}><button type="submit" class="small">Sign out</button></form>
     </header>
     <main id="content" tabindex="-1">
@@ -119,7 +121,6 @@ function Refused({ part: { name, label, endpoint } }) {
     <h1>${label}</h1>
     ${error !== null && html`<${Problem} error=${error} />`}
     ${!isServed && html`<p>Postern does not serve this here: <code>endpoints.${endpoint}</code> leaves it to another service, or turns it off.</p>`}
-    <p><a href=${home}>Leave the console</a></p>
   `;
 }
 
@@ -145,7 +146,7 @@ addEventListener('pageshow', ({ persisted }) => {
 render(
   html`
     <${Console.Provider}
-      value=${{ api, root, area, tenant, title, origin, served: endpoints, providers: providers.split(' ').filter((name) => name !== ''), may: (/** @type {string[]} */ ...scopes) => scopes.every((scope) => api.scopes.has(scope)) }}
+      value=${{ api, root, area, tenant, title, origin, username, served: endpoints, providers: providers.split(' ').filter((name) => name !== ''), may: (/** @type {string[]} */ ...scopes) => scopes.every((scope) => api.scopes.has(scope)) }}
     >
       <${App} />
     <//>

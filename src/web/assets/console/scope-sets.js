@@ -5,10 +5,13 @@ import { go } from './address.js';
 import { Question, Window } from './ask.js';
 import { Console } from './context.js';
 import { Edited } from './edited.js';
-import { Choices, Field, sent } from './form.js';
+import { Choices, Field, scopeChoices, sent } from './form.js';
 import { List } from './list.js';
 import { useAction, useLoaded } from './loaded.js';
 import { Copyable, html, Names, Problem, Time } from './show.js';
+
+/** The set that always contains every scope. */
+const builtIn = 'administrator';
 
 const filters = [
   { name: 'name__contains', label: 'Name contains' },
@@ -27,7 +30,12 @@ export function ScopeSets() {
     },
     { label: 'Description', kind: 'wide', cell: (set) => set.description },
     { label: 'Scopes', kind: 'wide', cell: (set) => html`<${Names} names=${set.scopes} most=${6} />` },
-    { label: 'Changed', sort: 'updated', cell: (set) => html`<${Time} at=${set.updated} />` },
+    {
+      label: 'Changed',
+      sort: 'updated',
+      cell: (set) =>
+        set.id === builtIn ? html`<span class="quiet">built in</span>` : html`<${Time} at=${set.updated} />`,
+    },
   ];
   return html`
     <div class="heading">
@@ -45,9 +53,6 @@ export function ScopeSets() {
     ${isAdding && html`<${NewSet} onClose=${() => setAdding(false)} />`}
   `;
 }
-
-/** @param {import('./api.js').Api} api */
-const offeredScopes = (api) => [...api.scopes].sort().map((scope) => ({ value: scope, label: scope }));
 
 /** @param {{ readonly onClose: () => void }} options */
 function NewSet({ onClose }) {
@@ -67,7 +72,7 @@ function NewSet({ onClose }) {
       <form onSubmit=${submit}>
         <${Field} name="name" label="Name" required=${true} autofocus=${true} />
         <${Field} name="description" label="Description" />
-        <${Choices} name="scopes" label="Scopes" choices=${offeredScopes(api)} chosen=${[]} none="You hold no scope that you could give." />
+        <${Choices} name="scopes" label="Scopes" choices=${scopeChoices(api.scopes)} chosen=${[]} none="You hold no scope that you could give." />
         ${add.error !== null && html`<${Problem} error=${add.error} />`}
         <div class="choices">
           <button type="submit" class="button button-primary" disabled=${add.isRunning}>Create set</button>
@@ -76,6 +81,13 @@ function NewSet({ onClose }) {
       </form>
     <//>
   `;
+}
+
+/** Before: every key. @param {any} users */
+function losers(users) {
+  if (users === null) return 'everyone who has this set, and from';
+  if (users.total === 0) return '';
+  return `${users.total.toLocaleString()} ${users.total === 1 ? 'user' : 'users'}, and from`;
 }
 
 const fieldNames = { name: 'Name', description: 'Description', scopes: 'Scopes' };
@@ -95,9 +107,9 @@ export function ScopeSet({ id }) {
   if (set.error !== null) return html`<${Problem} error=${set.error} again=${set.reload} />`;
   if (set.value === null) return html`<p role="status" class="quiet">Loading…</p>`;
   const { value, etag } = set.value;
-  const isBuiltIn = id === 'administrator';
+  const isBuiltIn = id === builtIn;
   const mayWrite = may('scopesets:write') && !value.managed && !isBuiltIn;
-  const offered = [...new Set([...value.scopes, ...api.scopes])].sort();
+  const offered = new Set([...value.scopes, ...api.scopes]);
 
   /** Who would lose what. @param {Record<string, unknown>} changes */
   const confirm = async ({ scopes }) => {
@@ -108,13 +120,10 @@ export function ScopeSet({ id }) {
     const users = holders.value;
     return html`
       <p>
-        <${Names} names=${removed} /> will be taken from
-        ${users === null ? ' everyone who has this set' : ` ${users.total.toLocaleString()} ${users.total === 1 ? 'user' : 'users'}`}, and from
-        every key that has it, at once.
+        <${Names} names=${removed} /> will be taken from ${losers(users)} every key that has it, at once.
       </p>
       ${
-        users !== null &&
-        users.total > 0 &&
+        users?.total > 0 &&
         html`<p class="hint">${users.items
           .slice(0, 10)
           .map((/** @type {any} */ { username }) => username)
@@ -130,8 +139,13 @@ export function ScopeSet({ id }) {
     </div>
     <dl class="facts">
       <div><dt>Id</dt><dd><${Copyable} text=${value.id} what="id" /></dd></div>
-      <div><dt>Created</dt><dd><${Time} at=${value.created} /></dd></div>
-      <div><dt>Changed</dt><dd><${Time} at=${value.updated} /></dd></div>
+      ${
+        !isBuiltIn &&
+        html`
+          <div><dt>Created</dt><dd><${Time} at=${value.created} /></dd></div>
+          <div><dt>Changed</dt><dd><${Time} at=${value.updated} /></dd></div>
+        `
+      }
       ${
         holders.value !== null &&
         html`<div><dt>Users</dt><dd><a href=${`${root}/users?scope_sets__contains=${id}`}>${holders.value.total.toLocaleString()}</a></dd></div>`
@@ -162,7 +176,7 @@ export function ScopeSet({ id }) {
               <${Choices}
                 name="scopes"
                 label="Scopes"
-                choices=${offered.map((scope) => ({ value: scope, label: scope }))}
+                choices=${scopeChoices(offered)}
                 chosen=${value.scopes}
                 none="You hold no scope that you could give."
               />
@@ -182,7 +196,7 @@ export function ScopeSet({ id }) {
             go(`${root}/scope-sets`);
           }}
         >
-          <p>A set that somebody or some key still has stays; ${holders.value === null ? 'take it away from them first' : `${holders.value.total.toLocaleString()} ${holders.value.total === 1 ? 'user has' : 'users have'} it now`}.</p>
+          <p>It can only be removed once no user and no key has it.${holders.value !== null && holders.value.total > 0 && ` ${holders.value.total.toLocaleString()} ${holders.value.total === 1 ? 'user has' : 'users have'} it now.`}</p>
         <//>
       `
     }

@@ -51,7 +51,7 @@ const shared = [
 ];
 
 const filters = [
-  { name: 'user__eq', label: 'User id' },
+  { name: 'user__eq', label: 'User', type: /** @type {const} */ ('user') },
   { name: 'method__eq', label: 'Signed in by' },
 ];
 

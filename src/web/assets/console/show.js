@@ -71,7 +71,7 @@ const whatToDo = {
   precondition_failed:
     'Somebody has changed it since you opened it. Look at what is there now, and do it again.',
   managed: 'It is kept in step with the configuration file: change it there.',
-  conflict: 'It can’t be changed to this: the name is taken, or it is built in.',
+  conflict: 'This can’t be: the name is taken, or what it would change is built in.',
   in_use: 'It is in use: take it away from everyone who has it first.',
   last_administrator: 'This would leave nobody who can administer. Make another administrator first.',
   store_unavailable: 'The records can’t be reached at the moment. Nothing has changed; try again.',

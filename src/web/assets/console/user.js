@@ -4,7 +4,7 @@ import { useContext, useState } from 'preact/hooks';
 import { MintKey } from './api-keys.js';
 import { Console } from './context.js';
 import { Edited } from './edited.js';
-import { Choices, Field } from './form.js';
+import { Choices, Field, scopeChoices } from './form.js';
 import { Identities } from './identities.js';
 import { useLoaded } from './loaded.js';
 import { Copyable, html, Problem, Time } from './show.js';
@@ -48,15 +48,15 @@ export function User({ id }) {
         <dd class="links">
           <a href=${`${root}/api-keys?created_by__eq=${id}`}>Keys</a>
           ${served.has('admin_sessions') && may('sessions:read') && html`<a href=${`${root}/sessions?user__eq=${id}`}>Sessions</a>`}
-          ${served.has('audit') && may('audit:read') && html`<a href=${`${root}/audit?target__eq=${id}`}>What was done to ${value.username}</a> <a href=${`${root}/audit?actor__eq=${id}`}>What ${value.username} did</a>`}
+          ${served.has('audit') && may('audit:read') && html`<a href=${`${root}/audit?target__eq=${id}`}>Changes to ${value.username}</a> <a href=${`${root}/audit?actor__eq=${id}`}>What ${value.username} did</a>`}
         </dd>
       </div>
     </dl>
     ${value.managed && html`<p class="hint">This user is kept in step with the configuration file, and is changed there.</p>`}
     <${Effective} user=${value} sets=${known} />
+    ${may('users:write') && html`<${UserActions} user=${value} etag=${etag} onDone=${user.reload} />`}
     ${mayWrite && html`<${EditUser} key=${etag} user=${value} etag=${etag} sets=${known} isSaved=${isSaved} onSaved=${saved} />`}
     <${Identities} user=${value} onChanged=${mayWrite ? user.reload : undefined} />
-    ${may('users:write') && html`<${UserActions} user=${value} etag=${etag} onDone=${user.reload} />`}
     ${isMinting && html`<${MintKey} owner=${value} onClose=${() => setMinting(false)} onMinted=${() => {}} />`}
   `;
 }
@@ -128,7 +128,7 @@ const fieldNames = {
 function EditUser({ user, etag, sets, isSaved, onSaved }) {
   const { api } = useContext(Console);
   // What the caller holds can be given; what the user has stays on the list, so that it can be taken away.
-  const scopes = [...new Set([...user.scopes, ...api.scopes])].sort();
+  const scopes = new Set([...user.scopes, ...api.scopes]);
   const offered = sets.filter(
     (set) =>
       user.scope_sets.includes(set.id) ||
@@ -162,7 +162,7 @@ function EditUser({ user, etag, sets, isSaved, onSaved }) {
       <${Choices}
         name="scopes"
         label="Scopes given directly"
-        choices=${scopes.map((scope) => ({ value: scope, label: scope }))}
+        choices=${scopeChoices(scopes)}
         chosen=${user.scopes}
         none="You hold no scope that you could give."
       />

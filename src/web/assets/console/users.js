@@ -98,7 +98,7 @@ function NewUser({ onClose }) {
         <${Field} name="username" label="User name" required=${true} autofocus=${true} />
         <fieldset class="choices-field">
           <legend>Kind</legend>
-          <label class="choice"><input type="radio" name="kind" value="person" checked=${true} /><span>Person <span class="hint">signs in</span></span></label>
+          <label class="choice"><input type="radio" name="kind" value="person" defaultChecked=${true} /><span>Person <span class="hint">signs in</span></span></label>
           <label class="choice"><input type="radio" name="kind" value="service" /><span>Service <span class="hint">has keys alone, which outlive whoever made them</span></span></label>
         </fieldset>
         <${Field} name="display_name" label="Display name" />

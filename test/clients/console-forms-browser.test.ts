@@ -1,0 +1,105 @@
+import type { Page } from 'playwright-core';
+import t from 'tap';
+import { openBrowser } from '../support/browser.ts';
+import { addSome, settled, startConsole } from '../support/console.ts';
+import { eventually } from '../support/eventually.ts';
+
+t.setTimeout(240_000);
+
+const refused = (page: Page) => page.waitForSelector('dialog [role=alert]');
+
+t.test('what is refused keeps what was entered', async (t) => {
+  const context = await openBrowser(t);
+  if (context === null) return;
+  const gateway = await startConsole(t);
+  await addSome(gateway);
+  const page = await gateway.open(context, 'administrator', 'api-keys');
+
+  await page.click('text=New key');
+  await page.fill('dialog [name=label]', 'keep me');
+  await page.waitForSelector('dialog [name=scopes]');
+  await page.click('text=Create key');
+  t.match(await (await refused(page)).textContent(), 'Choose at least one scope');
+  await page.check('dialog [value="store:read"]');
+  await page.fill('dialog [name=expires]', '2020-01-01T00:00');
+  await page.click('text=Create key');
+  await page.waitForSelector('dialog >> text=422');
+  t.equal(await page.inputValue('dialog [name=label]'), 'keep me');
+  t.ok(await page.isChecked('dialog [value="store:read"]'));
+  t.equal(await page.inputValue('dialog [name=expires]'), '2020-01-01T00:00');
+  await page.click('dialog >> text=Cancel');
+
+  await page.click('nav >> text=Users');
+  await page.click('text=New user');
+  await page.fill('dialog [name=username]', 'grace');
+  await page.check('dialog [value=service]');
+  await page.click('text=Create user');
+  await refused(page);
+  t.equal(await page.inputValue('dialog [name=username]'), 'grace');
+  t.ok(await page.isChecked('dialog [value=service]'));
+  await page.click('dialog >> text=Cancel');
+
+  await page.click('nav >> text=Scope sets');
+  await page.click('text=New set');
+  await page.fill('dialog [name=name]', 'readers');
+  await page.check('dialog [value="store:write"]');
+  await page.click('text=Create set');
+  await refused(page);
+  t.equal(await page.inputValue('dialog [name=name]'), 'readers');
+  t.ok(await page.isChecked('dialog [value="store:write"]'));
+});
+
+t.test('what is confirmed is what the form shows', async (t) => {
+  const context = await openBrowser(t);
+  if (context === null) return;
+  const gateway = await startConsole(t);
+  await addSome(gateway);
+  const page = await gateway.open(context, 'administrator', 'scope-sets');
+  await page.click('td >> text=readers');
+  await page.uncheck('form.edit [value="store:read"]');
+  await page.click('text=Save');
+  await page.waitForSelector('text=Save anyway');
+  t.equal(await page.locator('form.edit >> text=/^Save$/').count(), 0, 'there is one way to save');
+
+  await page.check('form.edit [value="store:read"]');
+  await page.waitForSelector('text=Save anyway', { state: 'detached' });
+  await page.check('form.edit [value="store:write"]');
+  await page.fill('form.edit [name=description]', 'Another one');
+  await page.click('.heading >> text=Remove');
+  await page.click('dialog >> text=Cancel');
+  await page.waitForSelector('dialog', { state: 'detached' });
+  t.ok(await page.isChecked('form.edit [value="store:write"]'), 'a question changes nothing');
+  t.equal(await page.inputValue('form.edit [name=description]'), 'Another one');
+  await page.click('text=Save');
+  await page.waitForSelector('text=Saved.');
+  t.ok(await page.isChecked('form.edit [value="store:read"]'));
+  t.ok(await page.isChecked('form.edit [value="store:write"]'));
+});
+
+t.test('filters take names of users, and say so if there is none', async (t) => {
+  const context = await openBrowser(t);
+  if (context === null) return;
+  const gateway = await startConsole(t);
+  await addSome(gateway);
+  const page = await gateway.open(context, 'administrator', 'api-keys');
+  await page.fill('[name=created_by__eq]', 'nobody');
+  await page.click('text=Filter');
+  t.match(await (await page.waitForSelector('[role=alert]')).textContent(), 'There is no user nobody.');
+  await page.fill('[name=created_by__eq]', 'ada');
+  await page.click('text=Filter');
+  await eventually('the address has the id', () => /created_by__eq=[0-9a-f-]{36}/.test(page.url()));
+  await settled(page);
+  t.match(await page.textContent('.pages'), '60 keys');
+});
+
+t.test('who is signed in is always there, and a way out', async (t) => {
+  const context = await openBrowser(t);
+  if (context === null) return;
+  const hosts = { service: 'orders.acme.localhost', console: 'console.acme.localhost' };
+  const routes = [{ prefix: '/', upstream: 'app', browser: true }];
+  const gateway = await startConsole(t, { hosts, config: { routes } });
+  const page = await gateway.open(context, 'plain');
+  t.equal(await page.textContent('header strong'), 'plain');
+  await page.click('header >> text=Leave');
+  await page.waitForURL(/^http:\/\/orders\.acme\.localhost/);
+});
