@@ -2,9 +2,13 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { eventually } from './eventually.ts';
 import { postgresSpawnOptions } from './postgres-programs.ts';
 import { isRunning, resumeFamily, signalEach, stopFamily } from './process-family.ts';
+
+/** A child that began just as its server was killed lives until it notices, and keeps the next server from starting. */
+const orphanTimeoutMs = 30_000;
 
 /** A postmaster with its children, started and ended any number of times. */
 export interface PostgresProcess {
@@ -28,26 +32,37 @@ export function createPostgresProcess(program: string, folder: string): Postgres
   const logFile = join(folder, 'postgres.log');
   let child: ChildProcess | null = null;
   const pidOf = () => child?.pid ?? null;
+
+  /** Its output, if it ended before `isUp` no longer threw; null otherwise. */
+  async function startOnce(isUp: () => Promise<unknown>): Promise<string | null> {
+    const log = openSync(logFile, 'w');
+    const started = spawn(program, ['-D', data], {
+      ...postgresSpawnOptions(),
+      stdio: ['ignore', log, log],
+    });
+    closeSync(log);
+    child = started;
+    started.once('exit', () => {
+      if (child === started) child = null;
+    });
+    await eventually('a response or an end', async () => {
+      if (child === started) await isUp();
+      return true;
+    });
+    return child === started ? null : readFileSync(logFile, 'utf8');
+  }
+
   return {
     get pid() {
       return pidOf();
     },
     async start(isUp) {
-      const log = openSync(logFile, 'w');
-      const started = spawn(program, ['-D', data], {
-        ...postgresSpawnOptions(),
-        stdio: ['ignore', log, log],
-      });
-      closeSync(log);
-      child = started;
-      started.once('exit', () => {
-        if (child === started) child = null;
-      });
-      await eventually('a response or an end', async () => {
-        if (child === started) await isUp();
-        return true;
-      });
-      if (child !== started) throw new Error(readFileSync(logFile, 'utf8'));
+      for (const deadline = Date.now() + orphanTimeoutMs; ; await sleep(50)) {
+        const output = await startOnce(isUp);
+        if (output === null) return;
+        const hasOrphan = output.includes('pre-existing shared memory block');
+        if (!hasOrphan || Date.now() > deadline) throw new Error(output);
+      }
     },
     pause() {
       const pid = pidOf();
