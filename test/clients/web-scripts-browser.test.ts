@@ -45,6 +45,7 @@ const orders: Readonly<Record<string, readonly string[]>> = {
     'Sign in with Acme Login',
     'Sign in with Partner Directory',
   ],
+  'sign-in-again': ['password', 'Show password', 'Sign in'],
   activate: ['token', 'username', 'password', 'Show password', 'Create administrator'],
   'activate-fields': ['username', 'password', 'Show password', 'Create administrator'],
   'invitation-fields': ['password', 'Show new password', 'Set password'],

@@ -196,3 +196,27 @@ t.test('a sign-in by a provider comes back to the host where it began', async (t
     t.equal(redirectUri, `https://${host}/postern/callback/staff`);
   }
 });
+
+t.test('who is signed in is told so where the console asks again', async (t) => {
+  const { open, signIn } = await startWebGateway(t, { web: { console: {} } });
+  const towards = '/postern/sign-in?return_to=%2Fpostern%2Fconsole%2F';
+  const { text } = await open(towards, await signIn());
+  t.match(text, 'You are signed in as <strong>ada</strong>. The console asks for your password again.');
+  t.match(text, /<input id="username"[^>]* value="ada"/);
+  const bare = await open(towards);
+  t.notMatch(bare.text, 'You are signed in');
+  t.match(bare.text, /<input id="username"[^>]* value required/);
+  const ended = await open(towards, `${webCookieName}=not-one-of-ours`);
+  t.match(ended, { status: 200 });
+  t.notMatch(ended.text, 'You are signed in');
+});
+
+t.test('so is who may choose a provider, too', async (t) => {
+  const stub = await startStubProvider(t);
+  const { open, signIn } = await startWebGateway(t, {
+    web: { console: {} },
+    identity_providers: { staff: { issuer: stub.origin, client_id: 'postern' } },
+  });
+  const { text } = await open('/postern/sign-in?return_to=%2Fpostern%2Fconsole%2F', await signIn());
+  t.match(text, 'You are signed in as <strong>ada</strong>. The console asks you to sign in again.');
+});

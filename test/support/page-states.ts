@@ -53,6 +53,9 @@ export const pageStates: Readonly<Record<string, (site: Site) => string>> = {
   'sign-in-providers': (site) => signInPage(site, { ...signIn, providers }),
   'sign-in-providers-alone': (site) => signInPage(site, { ...signIn, password: false, providers }),
   'sign-in-no-way': (site) => signInPage(site, { ...signIn, password: false }),
+  'sign-in-again': (site) => signInPage(site, { ...signIn, username: 'alice', signedInAs: 'alice' }),
+  'sign-in-again-providers-alone': (site) =>
+    signInPage(site, { ...signIn, password: false, providers, signedInAs: 'alice' }),
   'sign-in-wrong': (site) =>
     signInPage(site, { ...signIn, providers, username: 'alice', problem: { code: 'invalid_credentials' } }),
   'sign-in-throttled': (site) =>

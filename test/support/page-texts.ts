@@ -39,6 +39,15 @@ export const pagesWith: Readonly<Record<string, (text: string) => string>> = {
       username: text,
       problem: problemAt('password', text),
     }),
+  'sign-in again': (text) =>
+    signInPage(siteNamed(text), {
+      returnTo: text,
+      password: true,
+      providers: [],
+      username: text,
+      signedInAs: text,
+      problem: null,
+    }),
   activate: (text) =>
     activatePage(siteNamed(text), {
       token: text,

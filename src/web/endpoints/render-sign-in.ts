@@ -12,14 +12,15 @@ export type RenderSignIn = (
   shown: {
     readonly returnTo: string | null;
     readonly username?: string | undefined;
+    readonly signedInAs?: string | null;
     readonly problem: Problem | null;
   },
 ) => Promise<string>;
 
 /** Creates it. */
 export function createRenderSignIn(area: WebArea, waysOf: WaysToSignIn): RenderSignIn {
-  return async (exchange, { returnTo, username = '', problem }) =>
-    signInPage(area.site, { ...(await waysOf(exchange, returnTo)), returnTo, username, problem });
+  return async (exchange, { username = '', ...shown }) =>
+    signInPage(area.site, { ...(await waysOf(exchange, shown.returnTo)), ...shown, username });
 }
 
 /** The ways to sign in that lead to `returnTo`. */

@@ -36,12 +36,15 @@ export function createSignInPage(options: SignInPageOptions): readonly Endpoint<
     const location = destination(area, exchange.head.host, returnTo);
     // Towards the console it is always asked for anew.
     const isAsked = consoleAt(area.console, exchange, location) !== null;
-    if (!isAsked && (await sessions.current(exchange)) !== null) return redirection(303, location);
+    const known = await sessions.current(exchange);
+    if (!isAsked && known !== null) return redirection(303, location);
     const { password, providers } = await waysOf(exchange, returnTo);
     const [only, ...others] = password ? [] : providers;
     if (only !== undefined && others.length === 0)
       return redirection(303, providerPath(path, only, returnTo));
-    return pageReply(await renderSignIn(exchange, { returnTo, problem: null }));
+    const signedInAs = known?.username ?? null;
+    const username = signedInAs ?? undefined;
+    return pageReply(await renderSignIn(exchange, { returnTo, username, signedInAs, problem: null }));
   });
   if (login === null) return [page];
 

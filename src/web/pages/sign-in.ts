@@ -16,8 +16,10 @@ export interface SignIn {
   /** Whether people may sign in with a user name and a password. */
   readonly password: boolean;
   readonly providers: readonly Provider[];
-  /** What was typed before. */
+  /** What was typed before, or who is signed in. */
   readonly username?: string;
+  /** Who is signed in, and is asked again all the same: the console does so. */
+  readonly signedInAs?: string | null;
   readonly problem: Problem | null;
 }
 
@@ -38,15 +40,16 @@ const words: FormWords = {
 
 /** `<path>/sign-in`. Codes with words of their own: those of `POST /api/login/access-token` and of a provider's exchange. */
 export function signInPage(site: Site, signIn: SignIn): string {
-  const { password, providers, returnTo, problem } = signIn;
+  const { password, providers, returnTo, signedInAs = null, problem } = signIn;
   const told = tellProblem(problem, words);
   return renderPage(site, {
     heading: 'Sign in',
     wrong: problem !== null,
-    scripts: password ? ['password'] : [],
+    scripts: [...(password ? ['password' as const] : []), ...(signedInAs === null ? [] : ['fresh' as const])],
     address: problem === null ? null : `${site.path}/sign-in${returnToQuery(returnTo)}`,
     content: [
       told.notice !== null && notice('problem', told.notice, 'notice'),
+      signedInAs !== null && askedAgain(signedInAs, password && providers.length === 0),
       password && form(site, signIn, told),
       password && providers.length > 0 && html`<p class="or"><span>or</span></p>`,
       providers.length > 0 &&
@@ -58,9 +61,18 @@ export function signInPage(site: Site, signIn: SignIn): string {
   });
 }
 
-function form({ path }: Site, { returnTo, username = '' }: SignIn, { notice, fields }: ToldProblem): VNode {
+function askedAgain(name: string, byPassword: boolean): VNode {
+  const what = byPassword ? 'for your password again' : 'you to sign in again';
+  return html`<p id="signed-in">You are signed in as <strong>${name}</strong>. The console asks ${what}.</p>`;
+}
+
+function form(
+  { path }: Site,
+  { returnTo, username = '', signedInAs = null }: SignIn,
+  { notice, fields }: ToldProblem,
+): VNode {
   const typed = username !== '' && fields.username === undefined;
-  const describedBy = notice === null ? null : 'notice';
+  const describedBy = notice !== null ? 'notice' : signedInAs !== null ? 'signed-in' : null;
   return html`
     <form method="post" action=${`${path}/sign-in`}>
       ${returnTo !== null && html`<input type="hidden" name="return_to" value=${returnTo} />`}
