@@ -68,7 +68,7 @@ export async function composeBrowser(config: Config, options: BrowserOptions): P
   const webCookie = composeWebCookie(config, options, area);
   const clearing = ['Set-Cookie', setCookie(area.cookie, '', 0)];
   return {
-    web: { area, webCookie, echoPage: createEchoPage(area.site) },
+    web: { area, webCookie, echoPage: createEchoPage(area) },
     authenticateBrowser: createAuthenticateBrowser({ authenticate, webCookie, clearing }),
     assertNoServiceWorker: serviceWorkers === 'allow' ? null : createServiceWorkerGuard(path),
     fieldsOn: (target) => (areaOf(target, [path]) === undefined ? fieldsOnProviderPaths(target) : areaFields),

@@ -156,10 +156,10 @@ t.test('a host of its own has own paths alone, and no other has the console', as
     t.equal((await at(host, '/postern/console/')).status, 404, host);
     t.equal((await at(host, '/app')).status, 200, host);
   }
-  t.match(
-    (await at('acme.example.com', '/postern/')).text,
-    'href="https://console.acme.example.com/postern/console/"',
-  );
+  const { text: start } = await at('acme.example.com', '/postern/');
+  t.match(start, 'href="https://console.acme.example.com/postern/console/"');
+  t.match(start, 'href="/app"');
+  t.notMatch((await at('console.acme.example.com', '/postern/')).text, 'href="/app"');
 
   const submit = (host: string, origin: string) =>
     api.send({

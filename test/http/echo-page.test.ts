@@ -23,6 +23,7 @@ t.test('the echo of the quick start shows people who is signed in', async (t) =>
   t.match(page.text, '<code>GET /orders?year=2026&amp;x=&lt;b></code>');
   t.match(page.text, '<dt>X-Auth-Method</dt><dd><code>session</code></dd>');
   t.notMatch(page.text, '_refresh_cookie', 'the cookie went no further than Postern');
+  t.notMatch(page.text, 'Open the console');
 
   const forScript = await api.send({ path: '/orders', cookie, headers: { 'sec-fetch-site': 'same-origin' } });
   t.match(forScript.json, { method: 'GET', target: '/orders', body_length: 0 });
@@ -42,4 +43,11 @@ t.test('any other echo returns JSON to everyone', async (t) => {
   const response = await open('/orders', await signIn());
   t.match(response.headers, { 'content-type': 'application/json' });
   t.match(response.json, { method: 'GET', target: '/orders' });
+});
+
+t.test('it leads to the console if there is one', async (t) => {
+  const web = { console: {} };
+  const { open, signIn } = await startWebGateway(t, { ...config, web }, { showsEchoPage: true });
+  const { text } = await open('/', await signIn());
+  t.match(text, /<a href="\/postern\/console\/"[^>]*>Open the console/);
 });

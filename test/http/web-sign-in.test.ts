@@ -164,3 +164,18 @@ t.test('over plain http the cookie has no prefix', async (t) => {
   const { setCookies } = await api.send({ method: 'POST', path: '/postern/sign-in', form, headers });
   t.match(setCookies[0], /^c_web=[^;]+; Max-Age=\d+; Path=\/; HttpOnly; SameSite=Lax$/);
 });
+
+t.test('the start page leads to the application, if people begin there', async (t) => {
+  const web = { title: 'Orders', home: '/app/start?x=1', console: {} };
+  const { open, signIn } = await startWebGateway(t, { web });
+  const { text } = await open('/postern/', await signIn());
+  t.match(
+    text,
+    '<div class="actions"><a href="/app/start?x=1" class="button button-primary">Go to Orders</a>',
+  );
+  t.match(text, 'class="button button-secondary">Open the console</a>');
+  for (const home of ['/postern/', '/postern/console/users']) {
+    const gateway = await startWebGateway(t, { web: { ...web, home } });
+    t.notMatch((await gateway.open('/postern/', await gateway.signIn())).text, 'Go to Orders', home);
+  }
+});

@@ -28,6 +28,19 @@ const controlCharacters = {
   ctx: { error: {} },
 };
 
+const echoed = {
+  method: 'GET',
+  target: '/orders?year=2026',
+  headers: [
+    ['Host', 'acme.example.com'],
+    ['X-Auth-Username', 'alice'],
+    ['X-Auth-Scopes', Array.from({ length: 20 }, (_, index) => `area-${index}:read`).join(' ')],
+    ['Accept', 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'],
+  ],
+  body: '',
+  body_length: 0,
+} as const;
+
 /** An error page for that code, of a GET without a session to come back to. */
 export function errorOf(site: Site, code: RefusalCode, more: object = {}): string {
   return errorPage(site, {
@@ -137,28 +150,32 @@ export const pageStates: Readonly<Record<string, (site: Site) => string>> = {
       problem: { code: 'too_many_attempts', retryAfterSeconds: 60 },
     }),
   'password-done': (site) => passwordChangedPage(site),
-  echo: (site) =>
-    echoPage(site, {
-      method: 'GET',
-      target: '/orders?year=2026',
-      headers: [
-        ['Host', 'acme.example.com'],
-        ['X-Auth-Username', 'alice'],
-        ['X-Auth-Scopes', Array.from({ length: 20 }, (_, index) => `area-${index}:read`).join(' ')],
-        ['Accept', 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'],
-      ],
-      body: '',
-      body_length: 0,
-    }),
+  echo: (site) => echoPage(site, echoed),
+  'echo-console': (site) => echoPage(site, echoed, '/postern/console/'),
   home: (site) =>
     homePage(site, {
       username: 'alice',
       displayName: 'Alice Example',
       hasPassword: true,
+      application: null,
+      console: '/postern/console/',
+    }),
+  'home-application': (site) =>
+    homePage(longNamed(site), {
+      username: 'alice',
+      displayName: null,
+      hasPassword: true,
+      application: '/orders/',
       console: '/postern/console/',
     }),
   'home-plain': (site) =>
-    homePage(site, { username: 'alice', displayName: null, hasPassword: false, console: null }),
+    homePage(site, {
+      username: 'alice',
+      displayName: null,
+      hasPassword: false,
+      application: null,
+      console: null,
+    }),
   'signed-out': (site) => signedOutPage(site, { stillSignedInAt: null }),
   'signed-out-provider': (site) => signedOutPage(site, { stillSignedInAt: 'Acme Login' }),
   'end-session': (site) =>

@@ -69,7 +69,13 @@ export const pagesWith: Readonly<Record<string, (text: string) => string>> = {
       problem: problemAt('new_password', text),
     }),
   home: (text) =>
-    homePage(siteNamed(text), { username: text, displayName: text, hasPassword: true, console: text }),
+    homePage(siteNamed(text), {
+      username: text,
+      displayName: text,
+      hasPassword: true,
+      application: text,
+      console: text,
+    }),
   'signed out': (text) => signedOutPage(siteNamed(text), { stillSignedInAt: text }),
   'end session': (text) => endSessionPage(siteNamed(text), { provider: text, url: text }),
   error: (text) =>

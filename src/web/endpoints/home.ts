@@ -1,4 +1,5 @@
 import type { Endpoint } from '../../endpoints/endpoint.ts';
+import { areaOf } from '../../rules/own-areas.ts';
 import type { Records } from '../../stores/records.ts';
 import { redirection, type WebArea } from '../area.ts';
 import type { BrowserSessions } from '../browser-sessions.ts';
@@ -22,7 +23,9 @@ export function createHome(options: {
     const { userId, username, displayName } = principal;
     const hasPassword =
       hasPasswordPage && typeof (await records.findUser(userId))?.user.passwordHash === 'string';
+    const start = area.homeAt(exchange.head.host);
+    const application = areaOf(start.split(/[?#]/, 1)[0]!, [path]) === undefined ? start : null;
     const console = area.console?.url ?? null;
-    return pageReply(homePage(site, { username: username!, displayName, hasPassword, console }));
+    return pageReply(homePage(site, { username: username!, displayName, hasPassword, application, console }));
   });
 }

@@ -7,8 +7,15 @@ import type { Site } from '../site.ts';
 
 type Header = EchoedRequest['headers'][number];
 
-/** What people see of the quick start's upstream: who they are to it, and the request it received. */
-export function echoPage(site: Site, { method, target, headers }: EchoedRequest): string {
+/**
+ * What people see of the quick start's upstream: who they are to it, and the request it received. `console`: its address;
+ * null: there is none.
+ */
+export function echoPage(
+  site: Site,
+  { method, target, headers }: EchoedRequest,
+  console: string | null = null,
+): string {
   const identity = headers.filter(([name]) => isIdentity(name));
   const others = headers.filter(([name]) => !isIdentity(name));
   const username = identity.find(([name]) => name.toLowerCase() === 'x-auth-username')?.[1];
@@ -27,7 +34,7 @@ export function echoPage(site: Site, { method, target, headers }: EchoedRequest)
           `,
       identity.length > 0 && headerList(identity),
       html`<details><summary>Other headers</summary>${headerList(others)}</details>`,
-      html`<div class="actions actions-row">${username === undefined ? signIn(site) : account(site)}</div>`,
+      html`<div class="actions actions-row">${username === undefined ? signIn(site) : account(site, console)}</div>`,
     ],
   });
 }
@@ -36,8 +43,9 @@ function signIn({ path }: Site): VNode {
   return linkButton(`${path}/sign-in`, 'Sign in');
 }
 
-function account({ path }: Site): readonly VNode[] {
+function account({ path }: Site, console: string | null): readonly (VNode | false)[] {
   return [
+    console !== null && linkButton(console, 'Open the console', 'secondary'),
     linkButton(`${path}/`, 'Your account', 'secondary'),
     html`<form method="post" action=${`${path}/sign-out`}>${submitButton('Sign out', 'secondary')}</form>`,
   ];

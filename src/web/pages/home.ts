@@ -9,12 +9,15 @@ export interface Home {
   readonly displayName: string | null;
   /** Whether there is a password to change. */
   readonly hasPassword: boolean;
+  /** Where the application begins, a path; null: people begin on this page. */
+  readonly application: string | null;
   /** Address of the console; null: none, or not for this user. */
   readonly console: string | null;
 }
 
 /** `<path>/`, signed in. Without a session, the sign-in page is shown instead. */
-export function homePage(site: Site, { username, displayName, hasPassword, console }: Home): string {
+export function homePage(site: Site, home: Home): string {
+  const { username, displayName, hasPassword, application, console } = home;
   return renderPage(site, {
     heading: 'You are signed in',
     scripts: ['fresh'],
@@ -27,7 +30,8 @@ export function homePage(site: Site, { username, displayName, hasPassword, conso
       `,
       html`
         <div class="actions">
-          ${console !== null && linkButton(console, 'Open the console')}
+          ${application !== null && linkButton(application, ['Go to ', site.title])}
+          ${console !== null && linkButton(console, 'Open the console', application === null ? 'primary' : 'secondary')}
           ${hasPassword && linkButton(`${site.path}/password`, 'Change password', 'secondary')}
           <form method="post" action=${`${site.path}/sign-out`}>${submitButton('Sign out', 'secondary')}</form>
         </div>
