@@ -1,6 +1,14 @@
 const username = 'admin';
 const password = 'correct horse battery staple';
 
+/** Where a gateway is reached. */
+export interface Place {
+  /** Its origin. */
+  readonly url: string;
+  /** Where people begin, a path: to sign in, and to make the first administrator. Null: it has no pages. */
+  readonly pages: { readonly start: string; readonly activation: string } | null;
+}
+
 /** A `sed` command that extracts one text field of a JSON response: shells have no other tool for it. */
 function extract(name: string): string {
   return `sed -n 's/.*"${name}":"\\([^"]*\\)".*/\\1/p'`;
@@ -12,11 +20,11 @@ function heading(text: string): string {
 }
 
 /**
- * Where to begin in a browser, and shell lines that try every part of the gateway at `url` once, in order; they can be pasted
- * as a whole into sh, bash and zsh. `bootstrapToken` null: there is a user already, and both begin with signing in.
+ * Where to begin in a browser, and shell lines that try every part of the gateway once, in order; they can be pasted as a
+ * whole into sh, bash and zsh. `bootstrapToken` null: there is a user already, and both begin with signing in.
  */
-export function quickstartLines(url: string, bootstrapToken: string | null): string[] {
-  return printedLines(url, bootstrapToken, [
+export function quickstartLines(place: Place, bootstrapToken: string | null): string[] {
+  return printedLines(place, bootstrapToken, [
     ...signingIn(bootstrapToken),
     '',
     heading('Mint an API key, which is shown only this time'),
@@ -40,21 +48,29 @@ export function quickstartLines(url: string, bootstrapToken: string | null): str
   ]);
 }
 
-/** Shell lines for a service that is behind the gateway at `url`; otherwise as {@link quickstartLines}. */
-export function tryOutLines(url: string, bootstrapToken: string | null): string[] {
-  return printedLines(url, bootstrapToken, [
+/** Shell lines for a service that is behind the gateway; otherwise as {@link quickstartLines}. */
+export function tryOutLines(place: Place, bootstrapToken: string | null): string[] {
+  return printedLines(place, bootstrapToken, [
     ...signingIn(bootstrapToken),
     '',
     heading('Call the service, without a credential (401) and with one'),
-    'curl -s $URL/api/; echo',
-    'curl -s $URL/api/ -H "Authorization: Bearer $TOKEN"; echo',
+    'curl -s $URL/; echo',
+    'curl -s $URL/ -H "Authorization: Bearer $TOKEN"; echo',
   ]);
 }
 
-function printedLines(url: string, bootstrapToken: string | null, lines: readonly string[]): string[] {
-  // What follows the # is never sent to a server. Both configurations leave web.path as it is.
-  const page = bootstrapToken === null ? `${url}/` : `${url}/postern/activate#token=${bootstrapToken}`;
+/** The address of the form for the first administrator, with the token filled in; undefined if there is no such form. */
+export function activationAddress({ url, pages }: Place, bootstrapToken: string | null): string | undefined {
+  if (pages === null || bootstrapToken === null) return undefined;
+  // What follows the # is never sent to a server.
+  return `${url}${pages.activation}#token=${bootstrapToken}`;
+}
+
+function printedLines(place: Place, bootstrapToken: string | null, lines: readonly string[]): string[] {
+  const { url, pages } = place;
   const indented = [`URL=${url} JAR=$(mktemp)`, ...lines].map((line) => (line === '' ? '' : `  ${line}`));
+  if (pages === null) return ['', 'Try it in another terminal:', '', ...indented, ''];
+  const page = activationAddress(place, bootstrapToken) ?? `${url}${pages.start}`;
   return ['', `Open it in a browser: ${page}`, '', 'Or try it in another terminal:', '', ...indented, ''];
 }
 

@@ -8,7 +8,7 @@ import { hostAndPort } from '../proxy/upstream-failure.ts';
 import { type Call, Failure } from './command.ts';
 import { findingsFailure, type ReadConfig, readConfig, requireServableConfig } from './configuration.ts';
 import { collectGarbageOnceIdle } from './idle-garbage.ts';
-import { quickstartLines, tryOutLines } from './quickstart-lines.ts';
+import { activationAddress, type Place, quickstartLines, tryOutLines } from './quickstart-lines.ts';
 import { ConfigurationWatch, fileFailureOf, logWarnings } from './reload.ts';
 
 /** `serve`: runs the gateway until `stopRequested` resolves, then drains it; a gateway that is still starting just ends. */
@@ -80,13 +80,28 @@ function announcement(call: Call, config: Config, gateway: RunningGateway): stri
   const { address, managementAddress, bootstrapToken } = gateway;
   const { web, base_url: baseUrl } = config;
   const url = `${config.listen.tls === undefined ? 'http' : 'https'}://${textOf(address)}`;
+  // No address of a configuration names a port that is only chosen at the start.
+  const place = placeOf(config, config.listen.port === 0 ? url : baseUrl);
   return [
     `postern: listening on ${url}, management on http://${textOf(managementAddress)}`,
     ...(web === undefined ? [] : pageLines(web, baseUrl)),
     ...(bootstrapToken === null ? [] : [`postern: bootstrap token: ${bootstrapToken}`]),
-    ...(call.isSet('quickstart') ? quickstartLines(url, bootstrapToken) : []),
-    ...(call.text('upstream') === undefined ? [] : tryOutLines(url, bootstrapToken)),
+    ...beginning(call, place, bootstrapToken),
   ];
+}
+
+/** What to do first: at length for a first try. */
+function beginning(call: Call, place: Place, bootstrapToken: string | null): string[] {
+  if (call.isSet('quickstart')) return quickstartLines(place, bootstrapToken);
+  if (call.text('upstream') !== undefined) return tryOutLines(place, bootstrapToken);
+  const address = activationAddress(place, bootstrapToken);
+  return address === undefined ? [] : [`postern: create the first administrator at: ${address}`];
+}
+
+function placeOf({ web }: Config, url: string): Place {
+  if (web === undefined) return { url, pages: null };
+  const { path, home = `${path}/` } = web;
+  return { url, pages: { start: home, activation: `${path}/activate` } };
 }
 
 /** Where people begin, as they reach it from outside. */

@@ -1,5 +1,5 @@
 import { stringify } from 'yaml';
-import { parseUpstreamAddress } from '../config/upstream-address.ts';
+import { parseUpstreamAddress, type UpstreamAddress } from '../config/upstream-address.ts';
 import { Failure } from './command.ts';
 
 /**
@@ -7,11 +7,7 @@ import { Failure } from './command.ts';
  * own leads to the service, for browsers too, and the data is under `./data`. Throws Failure `usage` if the URL isn't one of an upstream.
  */
 export function tryOutConfiguration(upstreamUrl: string): string {
-  try {
-    parseUpstreamAddress(upstreamUrl);
-  } catch (error) {
-    throw new Failure('usage', `--upstream ${(error as Error).message}`, error);
-  }
+  const address = parseAddress(upstreamUrl);
   return stringify({
     tenant: 'quickstart',
     base_url: 'http://127.0.0.1:8080',
@@ -19,8 +15,16 @@ export function tryOutConfiguration(upstreamUrl: string): string {
     management: { host: '127.0.0.1', port: 9090 },
     stores: { records: 'sqlite:data/postern.db', sessions: 'sqlite:data/sessions.db' },
     upstreams: { app: { url: upstreamUrl } },
-    routes: [{ prefix: '/', upstream: 'app', browser: true, upgrades: ['websocket'] }],
-    web: { title: 'Quick start', home: '/' },
+    routes: [{ prefix: '/', upstream: 'app', browser: true }],
+    web: { title: address.kind === 'server' ? address.authority : 'Quick start', home: '/' },
     endpoints: { users: 'own' },
   });
+}
+
+function parseAddress(upstreamUrl: string): UpstreamAddress {
+  try {
+    return parseUpstreamAddress(upstreamUrl);
+  } catch (error) {
+    throw new Failure('usage', `--upstream ${(error as Error).message}`, error);
+  }
 }

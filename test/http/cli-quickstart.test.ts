@@ -7,6 +7,7 @@ import { parse } from 'yaml';
 import { tryOutLines } from '../../src/cli/quickstart-lines.ts';
 import { tryOutConfiguration } from '../../src/cli/try-out.ts';
 import { createCommandFolder, type ServeProcess } from '../support/command.ts';
+import { guessPort } from '../support/loopback-port.ts';
 import { startRecordingUpstream } from '../support/recording-upstream.ts';
 import { navigation } from '../support/web.ts';
 
@@ -64,6 +65,7 @@ t.test('a try-out in front of a service, without a file', async (t) => {
   const upstream = await startRecordingUpstream();
   t.teardown(() => upstream.close());
   const tried = parse(tryOutConfiguration(upstream.url));
+  t.equal(tried.web.title, new URL(upstream.url).host);
   t.match(tried, { listen: { host: '127.0.0.1', port: 8080 }, base_url: 'http://127.0.0.1:8080' });
   const folder = createCommandFolder(t, {
     bootstrap: {},
@@ -74,12 +76,61 @@ t.test('a try-out in front of a service, without a file', async (t) => {
   });
   const { port, printed } = await folder.serve();
   const [, token] = /bootstrap token: (\S+)/.exec(printed().stderr) ?? [];
-  const lines = await runLines(tryOutLines(`http://127.0.0.1:${port}`, token ?? null));
+  const url = `http://127.0.0.1:${port}`;
+  t.match(
+    printed().stderr,
+    `\npostern: create the first administrator at: ${url}/postern/activate#token=${token}\n`,
+  );
+  const lines = await runLines(tryOutLines({ url, pages: null }, token ?? null));
   t.match(lines, [/^\{"id":"[^"]*","username":"admin"\}$/, /"code":"not_authenticated"/]);
   t.strictSame(
     upstream.seen.map(({ target }) => target),
-    ['/api/'],
+    ['/'],
     'the service sees the caller who signed in, and nobody else',
   );
   t.strictSame(upstream.seen[0]!.values('x-auth-username'), ['admin']);
+});
+
+t.test('the addresses are those of the configuration', async (t) => {
+  const listen = { host: '127.0.0.1', port: guessPort() };
+  const own = {
+    ...config,
+    listen,
+    base_url: 'https://acme.example.com',
+    web: { path: '/pages', console: {} },
+  };
+  const folder = createCommandFolder(t, own);
+  const shown = (serving: ServeProcess) => serving.printed().stderr;
+  const first = await folder.serve(['--quickstart']);
+  t.match(shown(first), /\nOpen it in a browser: https:\/\/acme\.example\.com\/pages\/activate#token=\S+\n/);
+  t.match(shown(first), '\n  URL=https://acme.example.com JAR=$(mktemp)\n');
+  const [, token] = /bootstrap token: (\S+)/.exec(shown(first)) ?? [];
+  first.child.kill('SIGTERM');
+  await first.ended;
+
+  const plain = await folder.serve();
+  const activation = `https://acme.example.com/pages/activate#token=${token}`;
+  t.match(shown(plain), `\npostern: create the first administrator at: ${activation}\n`);
+  await plain.api.activate('ada', 'correct horse battery staple', token!);
+  plain.child.kill('SIGTERM');
+  await plain.ended;
+
+  const again = await folder.serve(['--quickstart']);
+  t.match(shown(again), '\nOpen it in a browser: https://acme.example.com/pages/\n');
+});
+
+t.test('a token from the configuration is not printed, and without pages there is no address', async (t) => {
+  const token = 'a-token-of-the-configuration';
+  const configured = await createCommandFolder(t, { ...config, bootstrap: { token } }).serve([
+    '--quickstart',
+  ]);
+  t.notMatch(configured.printed().stderr, new RegExp(`${token}|#token=`));
+  const { web: _, routes, ...others } = config;
+  const withoutPages = {
+    ...others,
+    routes: routes.map(({ browser: _, ...route }: Record<string, unknown>) => route),
+  };
+  const { stderr } = (await createCommandFolder(t, withoutPages).serve(['--quickstart'])).printed();
+  t.match(stderr, '\nTry it in another terminal:\n');
+  t.notMatch(stderr, /in a browser|activate#token/);
 });

@@ -24,7 +24,9 @@ function shapeOf(value: unknown): unknown {
 }
 
 t.test('the README shows the lines that the quick start prints', async (t) => {
-  const printed = quickstartLines(url, token).map((line) => line.replace(/^ {2}/, ''));
+  const printed = quickstartLines({ url, pages: { start: '/', activation: '/postern/activate' } }, token).map(
+    (line) => line.replace(/^ {2}/, ''),
+  );
   const from = printed.findIndex((line) => line.startsWith('URL='));
   t.equal(blocks('sh')[1]!.trim(), printed.slice(from).join('\n').trim());
 });
