@@ -45,7 +45,9 @@ export const web = z
       .describe('Where a sign-in without return_to leads; if omitted, Postern’s own start page.'),
     logo: filePath()
       .optional()
-      .describe('PNG, SVG or WebP image of at most 64 KiB that the pages show; if omitted, none.'),
+      .describe(
+        'PNG, SVG or WebP image of at most 64 KiB that the pages show; if omitted, Postern’s own mark.',
+      ),
     title: text().optional().describe('Name that the pages show; if omitted, the tenant.'),
     password: z
       .boolean()
