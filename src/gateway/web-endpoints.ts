@@ -23,7 +23,7 @@ import type { PageProvider } from '../web/page-provider.ts';
 /** What the pages for people share with the API. */
 export interface WebEndpointParts extends BrowserSessionsOptions {
   readonly area: WebArea;
-  readonly records: Pick<Records, 'bootstrap' | 'findUser'>;
+  readonly records: Pick<Records, 'bootstrap' | 'findUser' | 'findInvitation'>;
   readonly login: PasswordSignIn;
   /** The endpoints of the API, which the forms call. */
   readonly api: readonly AnyEndpoint[];

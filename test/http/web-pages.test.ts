@@ -85,7 +85,9 @@ t.test('an invitation sets a password', async (t) => {
   t.match(weak, { status: 422, text: /at least 12 characters/ });
   const password = 'a compiler of her own';
   t.match(await submit('/postern/invitation', { token: 'nonsense', password }), { status: 401 });
-  t.match(await submit('/postern/invitation', { token, password }), { status: 200, text: /sign in/i });
+  const set = await submit('/postern/invitation', { token, password });
+  t.match(set, { status: 200, text: /sign in/i });
+  t.match(set.text, 'Your user name is <strong>grace</strong>.');
   t.equal((await submit('/postern/sign-in', { username: 'grace', password })).status, 303);
   t.equal((await submit('/postern/invitation', { token, password })).status, 401, 'once');
 });

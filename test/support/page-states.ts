@@ -139,7 +139,7 @@ export const pageStates: Readonly<Record<string, (site: Site) => string>> = {
         ],
       },
     }),
-  'invitation-done': (site) => invitationRedeemedPage(site),
+  'invitation-done': (site) => invitationRedeemedPage(site, { username: 'alice' }),
   password: (site) => passwordPage(site, { username: 'alice', minPasswordLength, problem: null }),
   'password-wrong': (site) =>
     passwordPage(site, { username: 'alice', minPasswordLength, problem: { code: 'wrong_password' } }),

@@ -2,7 +2,7 @@ import { activatedPage, activatePage } from '../../src/web/pages/activate.ts';
 import { echoPage } from '../../src/web/pages/echo.ts';
 import { errorPage } from '../../src/web/pages/error.ts';
 import { homePage } from '../../src/web/pages/home.ts';
-import { invitationPage } from '../../src/web/pages/invitation.ts';
+import { invitationPage, invitationRedeemedPage } from '../../src/web/pages/invitation.ts';
 import { passwordPage } from '../../src/web/pages/password.ts';
 import { signInPage } from '../../src/web/pages/sign-in.ts';
 import { endSessionPage, signedOutPage } from '../../src/web/pages/signed-out.ts';
@@ -62,6 +62,7 @@ export const pagesWith: Readonly<Record<string, (text: string) => string>> = {
       minPasswordLength: 12,
       problem: problemAt('password', text),
     }),
+  'invitation redeemed': (text) => invitationRedeemedPage(siteNamed(text), { username: text }),
   password: (text) =>
     passwordPage(siteNamed(text), {
       username: text,

@@ -1,4 +1,6 @@
+import { invitationHash } from '../../credentials/invitation-token.ts';
 import type { Endpoint } from '../../endpoints/endpoint.ts';
+import type { InvitationRecords } from '../../stores/invitation-records.ts';
 import type { WebArea } from '../area.ts';
 import { invitationPage, invitationRedeemedPage } from '../pages/invitation.ts';
 import { anyone, callApi } from './api-call.ts';
@@ -7,19 +9,22 @@ import { formAction, pageReply, refusedForm, sentField, shownPage } from './page
 /** `<path>/invitation`: sets the password of the person who is invited. `redeem` is `POST /api/login/invitation`. */
 export function createInvitationPage(options: {
   readonly area: WebArea;
+  readonly records: Pick<InvitationRecords, 'findInvitation'>;
   readonly redeem: Endpoint<'open'>;
   readonly minPasswordLength: number;
 }): readonly Endpoint<'open'>[] {
-  const { area, redeem, minPasswordLength } = options;
+  const { area, records, redeem, minPasswordLength } = options;
   const path = `${area.path}/invitation`;
   return [
     shownPage(path, async () => pageReply(invitationPage(area.site, { minPasswordLength, problem: null }))),
     formAction(area, path, async (call) => {
+      const token = sentField(call, 'token') ?? '';
       try {
+        // Afterwards there is no invitation any more. What is found is told only to those who could redeem it.
+        const invited = await records.findInvitation(invitationHash(token));
         await callApi(redeem, call, ['token', 'password'], anyone);
-        return pageReply(invitationRedeemedPage(area.site));
+        return pageReply(invitationRedeemedPage(area.site, { username: invited?.found.user.username ?? '' }));
       } catch (error) {
-        const token = sentField(call, 'token') ?? '';
         return refusedForm(area, call, error, (problem) =>
           invitationPage(area.site, { token, minPasswordLength, problem }),
         );

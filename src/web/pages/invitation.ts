@@ -62,13 +62,17 @@ export function invitationPage(site: Site, { token = '', minPasswordLength, prob
   });
 }
 
-/** After `<path>/invitation`. */
-export function invitationRedeemedPage(site: Site): string {
+/** After `<path>/invitation`. `username`: whose password it is; people who were invited may not know it. */
+export function invitationRedeemedPage(site: Site, { username }: { readonly username: string }): string {
   return renderPage(site, {
     heading: 'Password set',
     address: `${site.path}/sign-in`,
     content: [
-      notice('success', 'Your password is set. Sessions that were open before have ended.'),
+      notice('success', [
+        'Your password is set. Your user name is ',
+        html`<strong>${username}</strong>`,
+        '. Sessions that were open before have ended.',
+      ]),
       linkButton(`${site.path}/sign-in`, 'Sign in'),
     ],
   });
