@@ -17,8 +17,8 @@ import {
 
 t.setTimeout(120_000);
 
-/** One in four in the default size, of each kind some. */
-const texts = markupTexts.filter((_, index) => isLong || index % 4 === 0);
+/** One in eight in the default size, of each kind some. */
+const texts = markupTexts.filter((_, index) => isLong || index % 8 === 0);
 const unthrottled = { per_account_and_address: 1e6, per_account: 1e6, per_address: 1e6 };
 const { username, password } = administrator;
 

@@ -1,6 +1,7 @@
 import t from 'tap';
 import { areaOf } from '../../src/rules/own-areas.ts';
 import { administrator } from '../support/gateway.ts';
+import { isLong } from '../support/gateway-under-load.ts';
 import { returnToFamilies } from '../support/return-to-values.ts';
 import { shownText } from '../support/shown-text.ts';
 import { navigation, ownForm, startWebGateway } from '../support/web.ts';
@@ -21,7 +22,8 @@ t.test('no value of return_to leads a sign-in away', async (t) => {
 
   for (const { name, leads, values } of returnToFamilies)
     await t.test(name, async (t) => {
-      for (const value of values) {
+      // One in three of them in the default size: unit/return-to has all.
+      for (const value of values.filter((_, index) => isLong || index % 3 === 0)) {
         const shown = shownText(value);
         const signedIn = await submit('/postern/sign-in', { ...administrator, return_to: value });
         t.equal(signedIn.status, 303, shown);
