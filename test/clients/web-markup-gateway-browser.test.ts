@@ -4,12 +4,12 @@ import { openBrowser } from '../support/browser.ts';
 import { type BrowserSite, startBrowserSite } from '../support/browser-site.ts';
 import { administrator } from '../support/gateway.ts';
 import { policy } from '../support/page-server.ts';
-import { markupTexts } from '../support/page-texts.ts';
+import { someMarkupTexts } from '../support/page-texts.ts';
 import { openWatched } from '../support/page-watch.ts';
 import { shownText } from '../support/shown-text.ts';
 import { publish, startStubProvider } from '../support/stub-provider.ts';
 
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 
 /** Fills in fields of the only form of a page, whatever they may hold, and sends it. */
 async function send(page: Page, fields: Readonly<Record<string, string>>): Promise<void> {
@@ -83,7 +83,7 @@ t.test('nothing runs when the gateway shows them', async (t) => {
 
   for (const [turn, [name, visit]] of Object.entries(visits).entries())
     await t.test(name, async (t) => {
-      for (const [index, text] of markupTexts.entries()) {
+      for (const [index, text] of someMarkupTexts.entries()) {
         if (index % Object.keys(visits).length !== turn) continue;
         await visit(page, site.origin, text);
         t.ok(await page.evaluate(ownScripts), shownText(text));
@@ -100,7 +100,7 @@ t.test('nothing runs when the gateway shows them', async (t) => {
     await page.goto(`${site.origin}/postern/sign-in`);
     await send(page, { username: 'eve', password, return_to: '/postern/' });
     let shown = 0;
-    for (const [index, text] of markupTexts.entries()) {
+    for (const [index, text] of someMarkupTexts.entries()) {
       if (index % 6 !== 0) continue;
       const names = { username: `${index}${text}`.slice(0, 100), display_name: text };
       const named = await site.api.send({ method: 'PATCH', path: path + id, bearer, json: names });
@@ -110,7 +110,7 @@ t.test('nothing runs when the gateway shows them', async (t) => {
       t.ok(await page.evaluate(ownScripts), shownText(text));
       t.strictSame(await watch.taken(), [], shownText(text));
     }
-    t.ok(shown > 40, `${shown} may be names`);
+    t.ok(shown > someMarkupTexts.length / 10, `${shown} may be names`);
   });
 
   t.same([...policies], [policy], 'one policy');

@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core';
 import t, { type Test } from 'tap';
 import { eventually } from '../support/forwarding.ts';
+import { isLong } from '../support/gateway-under-load.ts';
 import {
   assertStillSignedIn,
   type OtherSites,
@@ -34,11 +35,13 @@ const refused: Readonly<Record<string, readonly number[]>> = {
   '/api/login/access-token': [403],
 };
 
-/** The first way leads to every path, the others to those that matter most. */
-const pathsOf = (paths: object, turn: number) =>
-  Object.keys(paths).filter(
-    (path) => turn === 0 || ['/postern/sign-in', '/postern/sign-out', '/app'].includes(path),
-  );
+const mattersMost = ['/postern/sign-in', '/postern/sign-out', '/app'];
+
+/** The first way leads to every path, the others to those that matter most, in the default size one after the other. */
+function pathsOf(paths: object, turn: number): string[] {
+  const others = isLong ? mattersMost : [mattersMost[turn % mattersMost.length]!];
+  return Object.keys(paths).filter((path) => turn === 0 || others.includes(path));
+}
 
 /** Lets a page of that origin lead on by `way`, and waits for the response; gives every tab that is open then. */
 async function lead(

@@ -8,6 +8,7 @@ import { signInPage } from '../../src/web/pages/sign-in.ts';
 import { endSessionPage, signedOutPage } from '../../src/web/pages/signed-out.ts';
 import type { Site } from '../../src/web/site.ts';
 import { readCorpus } from './corpus.ts';
+import { isLong } from './gateway-under-load.ts';
 import { createSite } from './page-server.ts';
 
 /** Texts of one kind that would do something if a page took them for more than text. */
@@ -19,6 +20,8 @@ export interface MarkupFamily {
 /** All of `test/corpora/markup.jsonl`. */
 export const markupFamilies: readonly MarkupFamily[] = readCorpus<MarkupFamily>('markup');
 export const markupTexts: readonly string[] = markupFamilies.flatMap(({ values }) => values);
+/** One in seven of them in the default size, of each kind some: for what takes a while with each. */
+export const someMarkupTexts: readonly string[] = markupTexts.filter((_, index) => isLong || index % 7 === 0);
 
 const { site } = createSite();
 /** A site whose title and tenant are that text. */
