@@ -29,7 +29,7 @@ async function setUp(
   metadata = {},
 ) {
   const provider = await startStubProvider(t);
-  const network = createProviderNetwork({ documentTimeoutMs: 500, fetchTimeoutMs: 500 });
+  const network = createProviderNetwork({ fetchTimeoutMs: 3_000 });
   t.teardown(() => network.close());
   publish(provider, [], metadata);
   const sent: Sent[] = [];
