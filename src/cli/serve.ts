@@ -80,7 +80,7 @@ function announcement(call: Call, config: Config, gateway: RunningGateway): stri
   const { address, managementAddress, bootstrapToken } = gateway;
   const { web, base_url: baseUrl } = config;
   const url = `${config.listen.tls === undefined ? 'http' : 'https'}://${textOf(address)}`;
-  // No address of a configuration names a port that is only chosen at the start.
+  // The configuration can't name a port that the system chooses at the start.
   const place = placeOf(config, config.listen.port === 0 ? url : baseUrl);
   return [
     `postern: listening on ${url}, management on http://${textOf(managementAddress)}`,
@@ -90,7 +90,7 @@ function announcement(call: Call, config: Config, gateway: RunningGateway): stri
   ];
 }
 
-/** What to do first: at length for a first try. */
+/** What to do first: for a first try, commands to paste as well. */
 function beginning(call: Call, place: Place, bootstrapToken: string | null): string[] {
   if (call.isSet('quickstart')) return quickstartLines(place, bootstrapToken);
   if (call.text('upstream') !== undefined) return tryOutLines(place, bootstrapToken);

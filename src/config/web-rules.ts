@@ -8,7 +8,7 @@ const consoleRequiresAProvider: Rule = ({ identity_providers: providers = {}, we
     report([...consoleKeys, 'require'], 'must be one of identity_providers');
 };
 
-/** A domain covers base_url: services would get the console's refresh cookie, too, or browsers refuse it. */
+/** A cookie's domain covers base_url, so services would get the console's refresh cookie, too. */
 const consoleKeepsItsCookie: Rule = ({ web }, { report, isWritten }) => {
   if (web?.console?.base_url !== undefined && isWritten(['sessions', 'cookie', 'domain']))
     report(['sessions', 'cookie', 'domain'], "can't be combined with web.console.base_url");
@@ -17,12 +17,15 @@ const consoleKeepsItsCookie: Rule = ({ web }, { report, isWritten }) => {
 /** What the pages require of the rest of the configuration. */
 export const webRules: readonly Rule[] = [consoleRequiresAProvider, consoleKeepsItsCookie];
 
-/** What a service's pages could do in spite of it: a browser sends one host's cookies to all its ports, and by http what it got by https. */
+/**
+ * Where the pages of a service could use the console: on its origin, on another port of its host, since browsers send cookies to
+ * all of them, and by the other scheme.
+ */
 export const consoleIsApart: Rule = ({ base_url, upstreams = {}, web }, { report }) => {
   if (web?.console === undefined || base_url === undefined) return;
   const origin = web.console.base_url;
   if (origin === undefined) {
-    if (Object.values(upstreams).some(isForPeople))
+    if (Object.values(upstreams).some(mayHavePages))
       report(consoleKeys, 'shares its origin with upstreams: give it a base_url of its own', 'key');
     return;
   }
@@ -33,6 +36,6 @@ export const consoleIsApart: Rule = ({ base_url, upstreams = {}, web }, { report
     report([...consoleKeys, 'base_url'], 'should be https exactly if base_url is');
 };
 
-/** The pages of a service that could do whatever the console's user can; the echo has none of its own. */
-const isForPeople = (upstream: { readonly url?: { readonly kind: string } } | undefined) =>
+/** Whether it may have pages with scripts: all but the echo. */
+const mayHavePages = (upstream: { readonly url?: { readonly kind: string } } | undefined) =>
   upstream?.url !== undefined && upstream.url.kind !== 'echo';

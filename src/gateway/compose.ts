@@ -24,11 +24,11 @@ import type { OpenStreams } from '../proxy/open-streams.ts';
 import type { Tracing } from '../tracing/tracing.ts';
 import type { AuditTrail } from './audit-trail.ts';
 import { composeBrowser } from './browser.ts';
-import { consoleHostOf } from './console-host.ts';
 import { composeEndpoints } from './endpoints.ts';
 import type { Engine } from './engine.ts';
 import { Gateway } from './gateway.ts';
 import type { GatewayMetrics } from './metrics.ts';
+import { consoleHostOf, ownOrigins } from './own-origins.ts';
 import { composeRoutes } from './routes.ts';
 import { sessionTimesOf } from './session-times.ts';
 import { traceAuthenticate, traceForward } from './spans.ts';
@@ -186,12 +186,6 @@ async function composeCallers(
     heldNow: createHeldNow({ records, sessions, holdings, tenant, now }),
     activeSessions: verified.sessions,
   };
-}
-
-/** Where pages of Postern's own are, or of what it protects. */
-function ownOrigins({ base_url, web }: Config): readonly string[] {
-  const console = web?.console?.base_url;
-  return console === undefined ? [base_url] : [base_url, console];
 }
 
 function targetRules({ paths }: Config): TargetRules {

@@ -9,6 +9,7 @@ import { areaOf, ownAreas } from '../rules/own-areas.ts';
 import type { Records } from '../stores/records.ts';
 import type { WebArea } from '../web/area.ts';
 import { type Logo, loadAssets } from '../web/assets.ts';
+import { ownOrigins } from './own-origins.ts';
 
 const secretBytes = 32;
 
@@ -25,7 +26,7 @@ export async function composeWebArea(
   const areas = ownAreas((name) => endpoints[name] === 'upstream', path);
   return {
     path,
-    site: { path, home, title, tenant, ...assets.addresses },
+    site: { path, title, tenant, ...assets.addresses },
     assets,
     cookie,
     cookies: createWebCookies({
@@ -44,7 +45,8 @@ function placesOf(
   path: string,
   home: string,
 ): Pick<WebArea, 'console' | 'homeAt' | 'isOwnOrigin' | 'originAt'> {
-  const isOwnOrigin = (origin: string) => origin === baseUrl || origin === web?.console?.base_url;
+  const own = ownOrigins({ base_url: baseUrl, web });
+  const isOwnOrigin = (origin: string) => own.includes(origin);
   if (web?.console === undefined)
     return { console: null, homeAt: () => home, isOwnOrigin, originAt: () => baseUrl };
   const { base_url: ownOrigin, require: requiredProvider = null } = web.console;

@@ -25,8 +25,8 @@ export function isPreflight(method: string, head: RequestHead): boolean {
 }
 
 /**
- * `origins` as browsers send them: scheme, host, and the port unless it is the scheme's default. `isClosed` says at which
- * hosts, by their Host header, no page of another origin may read anything.
+ * `origins` as browsers send them: scheme, host, and the port unless it is the scheme's default. `isClosed` names the
+ * hosts, by their Host header, whose responses pages of other origins may not read.
  */
 export function createCors(
   origins: readonly string[],

@@ -12,8 +12,9 @@ export function isNavigation(head: Pick<RequestHead, 'secFetchMode' | 'secFetchD
 }
 
 /**
- * Whether a page asks for this unseen, by a script or in a frame, as far as the browser says so. A service worker that passes
- * a navigation on keeps its mode, and loses what it is for. Without a site it is no page that asks (Node's fetch has a mode).
+ * Whether a page requests this where its user can't see it, by a script or in a frame, as far as the browser says so. A service
+ * worker that passes a navigation on keeps the mode but not the destination. Without `Sec-Fetch-Site` no page is behind it:
+ * Node's fetch sends a mode alone.
  */
 export function isUnseen({
   secFetchSite,

@@ -14,7 +14,7 @@ const readMethods: ReadonlySet<string> = new Set(['GET', 'HEAD']);
  * What a browser gets in place of a refusal in JSON: where people look at the response a page or, if nobody is signed in, a
  * redirection to the sign-in page. A 401 that stays JSON says where that page is.
  */
-export function createRefusedNavigation(area: Pick<WebArea, 'site' | 'isOwnOrigin'>): InsteadOf {
+export function createRefusedNavigation(area: Pick<WebArea, 'site' | 'homeAt' | 'isOwnOrigin'>): InsteadOf {
   const { path } = area.site;
   const areas = [path];
 
@@ -34,7 +34,7 @@ export function createRefusedNavigation(area: Pick<WebArea, 'site' | 'isOwnOrigi
 }
 
 function pageOf(
-  area: Pick<WebArea, 'site' | 'isOwnOrigin'>,
+  area: Pick<WebArea, 'site' | 'homeAt' | 'isOwnOrigin'>,
   exchange: Exchange,
   refusal: Refusal | ValidationError,
   parts: RefusalParts,
@@ -52,6 +52,7 @@ function pageOf(
     retryAfterSeconds: about.retryAfterSeconds,
     returnTo: isRepeatable ? returnTo : formPageOf(head, area),
     isRepeatable,
+    home: area.homeAt(head.host),
     detail: typeof parts.body.detail === 'string' ? parts.body.detail : '',
   });
 }

@@ -8,7 +8,7 @@ export interface ScriptAddresses {
   readonly copy: string;
   /** Gives the page that a form led to an address that can be opened. */
   readonly address: string;
-  /** Asks anew for a page that says who is signed in, when someone goes back to it. */
+  /** Loads a page that says who is signed in again, when someone goes back to it. */
   readonly fresh: string;
 }
 
@@ -22,8 +22,6 @@ export interface ConsoleAddresses {
 export interface Site {
   /** Path of the area, such as `/postern`: no slash at its end. */
   readonly path: string;
-  /** Where people begin, a path: `web.home`. */
-  readonly home: string;
   /** What people know the place by: on top of every page and in its title. */
   readonly title: string;
   readonly tenant: string;

@@ -151,7 +151,7 @@ t.test('filters, order and page are in the address', async (t) => {
   t.strictSame(
     await other.locator('tbody td strong').allTextContents(),
     await labels(),
-    'whoever opens it sees the same',
+    'everyone who opens it sees the same',
   );
   await page.fill('[name=label__contains]', 'nothing like that');
   await page.click('text=Filter');
@@ -175,7 +175,7 @@ t.test('two administrators change the same record', async (t) => {
   await first.waitForSelector('text=Saved.');
   await second.fill('[name=display_name]', 'Rear Admiral Hopper');
   await second.click('text=Save');
-  await second.waitForSelector('text=Changed by somebody else meanwhile');
+  await second.waitForSelector('text=Someone else has changed');
   t.match(await second.textContent('form.edit'), 'Email: grace@example.com → hopper@example.com');
   t.equal(
     await second.inputValue('[name=display_name]'),
@@ -200,7 +200,7 @@ t.test('a session that ends elsewhere leads to the sign-in page and back', async
   await page.waitForURL(/\/postern\/sign-in\?return_to=%2Fpostern%2Fconsole%2Fapi-keys/);
 });
 
-t.test('nobody acts as somebody else who has signed in meanwhile', async (t) => {
+t.test('nobody acts as someone else who has signed in since', async (t) => {
   const context = await openBrowser(t);
   if (context === null) return;
   const gateway = await startConsole(t);

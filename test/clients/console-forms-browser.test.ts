@@ -85,11 +85,19 @@ t.test('filters take names of users, and say so if there is none', async (t) => 
   await page.fill('[name=created_by__eq]', 'nobody');
   await page.click('text=Filter');
   t.match(await (await page.waitForSelector('[role=alert]')).textContent(), 'There is no user nobody.');
+  t.equal(await page.inputValue('[name=created_by__eq]'), 'nobody', 'what was entered stays');
   await page.fill('[name=created_by__eq]', 'ada');
   await page.click('text=Filter');
   await eventually('the address has the id', () => /created_by__eq=[0-9a-f-]{36}/.test(page.url()));
   await settled(page);
   t.match(await page.textContent('.pages'), '60 keys');
+
+  await page.click('nav >> text=Audit');
+  await page.fill('[name=actor__eq]', 'nobody');
+  await page.click('text=Filter');
+  await eventually('an id that is no user', () => page.url().includes('actor__eq=nobody'));
+  await settled(page);
+  t.equal(await page.locator('.filter-problem').count(), 0);
 });
 
 t.test('who is signed in is always there, and a way out', async (t) => {

@@ -160,6 +160,13 @@ t.test('a host of its own has own paths alone, and no other has the console', as
   t.match(start, 'href="https://console.acme.example.com/postern/console/"');
   t.match(start, 'href="/app"');
   t.notMatch((await at('console.acme.example.com', '/postern/')).text, 'href="/app"');
+  const lost = (host: string) => at(host, '/postern/nothing').then(({ text }) => text);
+  t.match(await lost('acme.example.com'), 'href="/app"');
+  t.match(
+    await lost('console.acme.example.com'),
+    'href="/postern/"',
+    'a page of an error leads to a page of its host',
+  );
 
   const submit = (host: string, origin: string) =>
     api.send({

@@ -33,7 +33,7 @@ t.test('series of a route that is gone go, and what was refused there stays coun
   const shown = await scrape(gateway.managementPort);
   t.notOk(
     [...shown.series].some((series) => series.includes('/api/old')),
-    'nor has any other metric of it',
+    'and no other metric counts it either',
   );
   t.equal(shown.value('refusals_total', { code: 'not_authenticated' }), 2);
 });

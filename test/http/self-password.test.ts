@@ -71,7 +71,7 @@ t.test(
   },
 );
 
-t.test('the session that goes on is as any other from then on', async (t) => {
+t.test('the session that continues is like any other from then on', async (t) => {
   const { api, users, id, signIn, change, status, asAdministrator } = await start(t);
   const own = await signIn();
   const body = { current_password: userPassword, new_password: newPassword };

@@ -15,7 +15,6 @@ export function createSite(logo: Logo | null = null) {
   const assets = loadAssets({ path, logo });
   const site: Site = {
     path,
-    home: '/',
     title: 'Acme Asset Store',
     tenant: 'acme-staging',
     ...assets.addresses,

@@ -49,6 +49,7 @@ export function errorOf(site: Site, code: RefusalCode, more: object = {}): strin
     requestId: '019a9c5e-7d1b-7c44-9c3a-5f0d0a7e21b4',
     returnTo: '/store/reports?year=2026',
     isRepeatable: true,
+    home: '/',
     ...more,
   });
 }

@@ -91,6 +91,7 @@ export const pagesWith: Readonly<Record<string, (text: string) => string>> = {
       missingScopes: [text],
       returnTo: text,
       isRepeatable: true,
+      home: text,
     }),
   echo: (text) =>
     echoPage(siteNamed(text), {

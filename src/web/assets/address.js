@@ -1,6 +1,6 @@
 /**
- * Gives a page that a form led to the address of a page that can be opened: whoever reloads it, or comes back to it, is not
- * asked by the browser whether to send the form again. Without scripts the browser asks.
+ * Gives the response to a form an address that can be opened, so that the browser doesn't ask whether to send the form again when
+ * the page is reloaded or returned to. Without scripts it asks.
  */
 
 const address = document.querySelector('[data-address]');

@@ -1,6 +1,6 @@
 /**
- * For pages that say who is signed in. A browser may keep a page in memory for whoever goes back to it, whatever its
- * `Cache-Control` says: it is asked for again, and until then shows nothing.
+ * For pages that say who is signed in. A browser may keep a page in memory in case its user goes back to it, whatever its
+ * `Cache-Control` says: it is then loaded again, and shows nothing until it is.
  */
 
 addEventListener('pagehide', () => {

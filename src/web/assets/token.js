@@ -16,8 +16,8 @@ if (token && field instanceof HTMLElement && input) {
   if (next instanceof HTMLInputElement) next.focus();
 }
 
-// Another link opened in the same tab changes the fragment alone, which loads nothing. The form is opened anew with it,
-// without what was shown about the token before; nothing is sent again.
+// Another link opened in the same tab changes the fragment alone, which loads nothing. A fresh form is
+// opened with it, without what was shown about the earlier token; nothing is sent again.
 addEventListener('hashchange', () => {
   const { hash, pathname } = location;
   if (!tokenOf(hash)) return;

@@ -35,6 +35,7 @@ export function createConsole(options: ConsoleOptions): readonly Endpoint<'open'
   const { area, sessions, sessionStore, baseUrl: origin, served, providers } = options;
   const { console, path } = area;
   if (console === null) return [];
+  const home = origin + area.homeAt(new URL(origin).host);
 
   /** Who is signed in, if that session may see it; null otherwise. */
   async function viewerOf(exchange: Exchange, place: ConsolePlace): Promise<Principal | null> {
@@ -53,7 +54,6 @@ export function createConsole(options: ConsoleOptions): readonly Endpoint<'open'
       const viewer = await viewerOf(exchange, console);
       if (viewer === null) return redirection(302, signInPath(path, target, asked));
       const { userId, username } = viewer;
-      const home = origin + area.site.home;
       const facts = { userId, username: username!, home, path: console.path, origin, served, providers };
       return pageReply(consolePage(area.site, facts));
     }),

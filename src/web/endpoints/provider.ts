@@ -68,8 +68,8 @@ export function createProviderPages(
 }
 
 /**
- * A provider that knows the browser asks nobody anything: a page of this origin could sign people in behind their backs, even
- * to the console. Throws {@link Refusal} `prefetch`, `cross_site`.
+ * A provider that already knows the browser asks no questions, so a page of this origin could sign people in without their
+ * noticing, even to the console. Throws {@link Refusal} `prefetch`, `cross_site`.
  */
 function assertSeen(head: RequestHead): void {
   assertNoPrefetch(head);

@@ -34,7 +34,7 @@ export function createSignInPage(options: SignInPageOptions): readonly Endpoint<
   const page = shownPage(path, async ({ exchange }) => {
     const returnTo = returnToOf(exchange.query);
     const location = destination(area, exchange.head.host, returnTo);
-    // Towards the console it is always asked for anew.
+    // The console always takes a fresh sign-in.
     const isAsked = consoleAt(area.console, exchange, location) !== null;
     const known = await sessions.current(exchange);
     if (!isAsked && known !== null) return redirection(303, location);

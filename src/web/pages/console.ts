@@ -51,7 +51,7 @@ export function consolePage(
           data-served=${served.join(' ')}
           data-providers=${providers.join(' ')}
         >
-          <noscript><p>The console needs scripts. Its data is also at hand in the API and on the command line.</p></noscript>
+          <noscript><p>The console needs scripts. The API and the command line can do the same without.</p></noscript>
         </div>
       </body>
     </html>

@@ -23,6 +23,8 @@ export interface ErrorPage {
   readonly returnTo: string | null;
   /** Whether the page's own address may be asked for again: false where its method allows no GET. */
   readonly isRepeatable: boolean;
+  /** Where people begin on this host, a path. */
+  readonly home: string;
 }
 
 /** Any refusal: what happened, what to do, and what the administrator needs. */
@@ -53,8 +55,8 @@ function scopesToAskFor(scopes: readonly string[]): VNode {
 }
 
 function actions(
-  { path, home }: Site,
-  { returnTo, isRepeatable }: ErrorPage,
+  { path }: Site,
+  { returnTo, isRepeatable, home }: ErrorPage,
   steps: readonly NextStep[],
 ): VNode | null {
   const possible = steps.filter((step) => step !== 'retry' || isRepeatable);

@@ -5,12 +5,11 @@ import { useEffect, useState } from 'preact/hooks';
 /** The address of this page has changed without a load. */
 const moved = 'postern:moved';
 
-/** @param {string} href @param {{ readonly replace?: boolean }} [options] */
-export function go(href, { replace = false } = {}) {
-  if (replace) history.replaceState(null, '', href);
-  else history.pushState(null, '', href);
+/** @param {string} href */
+export function go(href) {
+  history.pushState(null, '', href);
   dispatchEvent(new Event(moved));
-  if (!replace) scrollTo(0, 0);
+  scrollTo(0, 0);
 }
 
 /** The address now, and again whenever it changes. */

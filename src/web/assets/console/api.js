@@ -19,7 +19,6 @@ export class ApiError extends Error {
     this.problems = Array.isArray(body.detail) ? body.detail : [];
     /** Of `insufficient_scope`. @type {readonly string[]} */
     this.missingScopes = /scope="([^"]*)"/.exec(headers.get('www-authenticate') ?? '')?.[1]?.split(' ') ?? [];
-    this.retryAfterSeconds = Number(headers.get('retry-after') ?? 0);
   }
 }
 
@@ -89,7 +88,7 @@ export class Api {
     if (response.status === 401) await this.#signIn();
     const { value } = await resultOf(response);
     this.userId = subjectOf(value.access_token);
-    // The refresh cookie is another sign-in's, or another host has planted it: nobody acts as somebody else unawares.
+    // The refresh cookie is another sign-in's, or another host has planted it: nobody acts as someone else without noticing.
     if (this.userId !== this.#expected) await this.#signIn();
     this.#token = value.access_token;
     this.#expiresMs = performance.now() + value.expires_in * 1000;

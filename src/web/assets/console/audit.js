@@ -18,8 +18,8 @@ const filters = [
       ['failure', 'Failure'],
     ]),
   },
-  { name: 'actor__eq', label: 'By', type: /** @type {const} */ ('user') },
-  { name: 'target__eq', label: 'To (user, or an id)', type: /** @type {const} */ ('user') },
+  { name: 'actor__eq', label: 'By', type: /** @type {const} */ ('id') },
+  { name: 'target__eq', label: 'To', type: /** @type {const} */ ('id') },
   { name: 'address__eq', label: 'Address' },
   { name: 'request_id__eq', label: 'Request id' },
   { name: 'time__gte', label: 'Since', type: /** @type {const} */ ('date') },
@@ -44,7 +44,7 @@ function Changes({ changes, names }) {
   return html`<span class="names">${parts}</span>`;
 }
 
-/** So many of each kind are shown, and the number of the others. */
+/** At most this many of each kind are shown, then the number of the others. */
 const mostShown = 4;
 
 /** @param {string} sign @param {readonly string[] | undefined} values @param {(value: string) => unknown} show */

@@ -7,8 +7,6 @@ import { createContext } from 'preact';
  *   readonly api: import('./api.js').Api,
  *   readonly root: string,
  *   readonly area: string,
- *   readonly tenant: string,
- *   readonly title: string,
  *   readonly origin: string,
  *   readonly username: string,
  *   readonly served: ReadonlySet<string>,

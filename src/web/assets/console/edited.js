@@ -1,4 +1,4 @@
-/** A change of one record: only what differs is sent, and never over what somebody else has changed meanwhile. */
+/** A change of one record: only what differs is sent, and never over what someone else has changed since. */
 
 import { useContext, useState } from 'preact/hooks';
 import { ApiError } from './api.js';
@@ -29,7 +29,7 @@ export function Edited({ title, path, original, etag, names, read, isSaved, onSa
   const [asked, setAsked] = useState(
     /** @type {{ readonly changes: Record<string, unknown>, readonly words: unknown } | null} */ (null),
   );
-  // What was saved is shown by another of these, for the version that it made.
+  // A save replaces this form by one for the new version, which begins with the word.
   const [said, setSaid] = useState(isSaved ? 'Saved.' : '');
   const save = useAction(async (/** @type {Record<string, unknown>} */ changes) => {
     try {
@@ -88,7 +88,7 @@ function Differences({ others, onTaken }) {
   return html`
     <div class="notice" role="status">
       <div>
-        <p>Changed by somebody else meanwhile:</p>
+        <p>Someone else has changed:</p>
         <ul>
           ${others.map(({ field, before, now }) => html`<li><strong>${field}</strong>: ${before || 'nothing'} → ${now || 'nothing'}</li>`)}
         </ul>

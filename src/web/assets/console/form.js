@@ -13,7 +13,6 @@ import { html } from './show.js';
  *   readonly hint?: string,
  *   readonly type?: string,
  *   readonly required?: boolean,
- *   readonly disabled?: boolean,
  *   readonly autocomplete?: string,
  *   readonly autofocus?: boolean,
  * }} options
@@ -45,12 +44,11 @@ export function Field({ name, label, value = '', hint, type = 'text', autocomple
  *   readonly choices: readonly { readonly value: string, readonly label: string, readonly hint?: string }[],
  *   readonly chosen: readonly string[],
  *   readonly none: string,
- *   readonly disabled?: boolean,
  * }} options
  */
-export function Choices({ name, label, choices, chosen, none, disabled = false }) {
+export function Choices({ name, label, choices, chosen, none }) {
   return html`
-    <fieldset class="choices-field" disabled=${disabled}>
+    <fieldset class="choices-field">
       <legend>${label}</legend>
       ${choices.length === 0 && html`<p class="hint">${none}</p>`}
       ${choices.map(

@@ -68,9 +68,9 @@ export function Identities({ user, onChanged }) {
 
 /** @param {any} user */
 function wayOf({ kind, has_password: hasPassword, identities }) {
-  if (kind === 'service') return 'Not at all: it has keys alone.';
-  if (hasPassword) return identities.length === 0 ? 'With a password.' : 'With a password, or by:';
-  return identities.length === 0 ? 'Not yet: there is no password, and no account is linked.' : 'By:';
+  if (kind === 'service') return 'Not at all: a service has only API keys.';
+  if (hasPassword) return identities.length === 0 ? 'With a password.' : 'With a password, or through:';
+  return identities.length === 0 ? 'Not yet: there is no password, and no account is linked.' : 'Through:';
 }
 
 /** @param {{ readonly user: any, readonly onClose: () => void, readonly onLinked: () => void }} options */
@@ -98,7 +98,7 @@ function Link({ user, onClose, onLinked }) {
         <${Field}
           name="subject"
           label="Subject"
-          hint="The sub of the provider’s ID tokens for this person: no name and no address."
+          hint="The sub claim of the provider’s ID tokens for this person, not a name or an email address."
           required=${true}
         />
         ${link.error !== null && html`<${Problem} error=${link.error} />`}

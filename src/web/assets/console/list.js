@@ -1,6 +1,6 @@
 /** A list of the API as a table: filters, order and page are parameters of the address, named as the API names them. */
 
-import { useContext, useEffect, useState } from 'preact/hooks';
+import { useContext, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { go, useAddress, withParameters } from './address.js';
 import { Console } from './context.js';
 import { sent } from './form.js';
@@ -9,7 +9,7 @@ import { html, Problem } from './show.js';
 
 /**
  * @typedef {{ readonly label: string, readonly sort?: string, readonly kind?: 'wide' | 'name' | 'tight', readonly cell: (item: any) => unknown }} Column
- * @typedef {{ readonly name: string, readonly label: string, readonly choices?: readonly (readonly [value: string, label: string])[], readonly type?: 'text' | 'date' | 'user' }} Filter
+ * @typedef {{ readonly name: string, readonly label: string, readonly choices?: readonly (readonly [value: string, label: string])[], readonly type?: 'text' | 'date' | 'user' | 'id' }} Filter
  * @typedef {{
  *   readonly path: string,
  *   readonly what: readonly [one: string, many: string],
@@ -17,7 +17,6 @@ import { html, Problem } from './show.js';
  *   readonly filters: readonly Filter[],
  *   readonly sort: { readonly by: string, readonly order: 'asc' | 'desc' },
  *   readonly empty: unknown,
- *   readonly extra?: Readonly<Record<string, string>>,
  *   readonly version?: unknown,
  *   readonly onLoaded?: (page: any) => void,
  * }} ListOptions
@@ -26,12 +25,10 @@ import { html, Problem } from './show.js';
 const ownParameters = ['cursor', 'sort_by', 'sort_order', 'size'];
 
 /** @param {ListOptions} options */
-export function List({ path, what, columns, filters, sort, empty, extra = {}, version, onLoaded }) {
+export function List({ path, what, columns, filters, sort, empty, version, onLoaded }) {
   const { api } = useContext(Console);
   const address = useAddress();
-  const query = queryOf(address, filters);
-  for (const [name, value] of Object.entries(extra)) query.set(name, value);
-  const asked = query.toString();
+  const asked = queryOf(address, filters).toString();
   const {
     value: page,
     error,
@@ -163,8 +160,7 @@ function Filters({ filters, address }) {
     try {
       for (const { name, type } of filters) {
         const value = form.text(name).trim();
-        changes[name] =
-          type === 'user' && mayLookUp ? await idOf(api, value) : type === 'date' ? instantOf(value) : value;
+        changes[name] = type === 'date' ? instantOf(value) : await idIn(value, type);
       }
     } catch (error) {
       return setProblem(/** @type {Error} */ (error).message);
@@ -172,10 +168,17 @@ function Filters({ filters, address }) {
     setProblem('');
     go(withParameters(address, changes));
   };
+  /** The id of the user whose name it is, where it may be one. @param {string} value @param {Filter['type']} type */
+  async function idIn(value, type) {
+    if (!mayLookUp || (type !== 'user' && type !== 'id')) return value;
+    const id = await userIdOf(api, value);
+    if (id === null && type === 'user') throw new Error(`There is no user ${value}.`);
+    return id ?? value;
+  }
   const isSet = filters.some(({ name }) => address.searchParams.has(name));
   return html`
     <form class="filters" onSubmit=${apply} role="search">
-      ${filters.map((filter) => html`<${FilterField} filter=${filter} value=${address.searchParams.get(filter.name) ?? ''} />`)}
+      ${filters.map((filter) => html`<${FilterField} filter=${filter} address=${address} />`)}
       <button type="submit" class="button button-secondary">Filter</button>
       ${isSet && html`<a class="clear" href=${address.pathname}>Clear</a>`}
       ${problem !== '' && html`<p class="filter-problem" role="alert">${problem}</p>`}
@@ -184,47 +187,51 @@ function Filters({ filters, address }) {
 }
 
 /**
- * An id as it is, and that of the user who has the name. Throws what to tell people.
+ * The id of the user who has that name; what looks like an id is taken for one. Null: there is no such user.
  * @param {import('./api.js').Api} api
  * @param {string} value
+ * @returns {Promise<string | null>}
  */
-async function idOf(api, value) {
+async function userIdOf(api, value) {
   if (value === '' || /^[0-9a-f-]{32,36}$/.test(value)) return value;
   const { value: page } = await api.get(`/api/admin/users/?username__eq=${encodeURIComponent(value)}`);
-  if (page.items.length === 0) throw new Error(`There is no user ${value}.`);
-  return page.items[0].id;
+  return page.items[0]?.id ?? null;
 }
 
-/** @param {string} value A local date and time. Throws what to tell people. */
+/** @param {string} value A local date and time. Throws an error whose message people are shown. */
 function instantOf(value) {
   if (value === '') return '';
   const date = new Date(value);
-  if (Number.isNaN(date.getTime())) throw new Error('This is no date.');
+  if (Number.isNaN(date.getTime())) throw new Error('This is not a valid date.');
   return date.toISOString();
 }
 
-/** @param {{ readonly filter: Filter, readonly value: string }} options */
-function FilterField({ filter: { name, label, choices, type = 'text' }, value }) {
-  const shown = type === 'date' && value !== '' ? localDate(value) : value;
+/**
+ * Shows what the address has, until something else is entered: that stays while the list loads.
+ * @param {{ readonly filter: Filter, readonly address: URL }} options
+ */
+function FilterField({ filter: { name, label, choices, type = 'text' }, address }) {
+  const field = useRef(/** @type {any} */ (null));
+  useLayoutEffect(() => {
+    const value = address.searchParams.get(name) ?? '';
+    field.current.value = type === 'date' && value !== '' ? localDate(value) : value;
+  }, [address.search]);
   return html`
     <div class="field">
       <label for=${`filter-${name}`}>${label}</label>
       ${
         choices === undefined
           ? html`<input
+              ref=${field}
               id=${`filter-${name}`}
               name=${name}
               type=${type === 'date' ? 'datetime-local' : 'text'}
-              value=${shown}
               autocomplete="off"
               spellcheck=${false}
             />`
-          : html`<select id=${`filter-${name}`} name=${name}>
+          : html`<select ref=${field} id=${`filter-${name}`} name=${name}>
               <option value="">Any</option>
-              ${choices.map(
-                ([choice, words]) =>
-                  html`<option value=${choice} selected=${choice === value}>${words}</option>`,
-              )}
+              ${choices.map(([choice, words]) => html`<option value=${choice}>${words}</option>`)}
             </select>`
       }
     </div>

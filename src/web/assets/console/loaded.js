@@ -60,7 +60,7 @@ export function useAction(act) {
       setRunning(false);
     }
   };
-  return { run, error, isRunning, clear: () => setError(null) };
+  return { run, error, isRunning };
 }
 
 /** @param {unknown} error @returns {ApiError} */

@@ -113,7 +113,7 @@ function show(part, id, offered) {
   return h(shown, { key: `${part.name}/${id}`, id });
 }
 
-/** Somebody has typed the address of what they may not see: the API says why. @param {{ readonly part: Part }} options */
+/** For an address that was typed by someone who may not see it: the API says why. @param {{ readonly part: Part }} options */
 function Refused({ part: { name, label, endpoint } }) {
   const isServed = endpoint === null || endpoints.has(endpoint);
   const { error } = useLoaded(async () => (isServed ? api.get(`/api/admin/${name}/?size=1`) : null), [name]);
@@ -137,8 +137,20 @@ function Mark() {
   `;
 }
 
+/** @type {import('./context.js').ConsoleContext} */
+const shared = {
+  api,
+  root,
+  area,
+  origin,
+  username,
+  served: endpoints,
+  providers: providers.split(' ').filter((name) => name !== ''),
+  may: (...scopes) => scopes.every((scope) => api.scopes.has(scope)),
+};
+
 followLinksBelow(root);
-// Who comes back to this page, from the browser's back/forward cache, may be signed out by then: nothing is kept for them.
+// By the time the page comes back from the browser's back/forward cache, its user may be signed out: it keeps nothing.
 addEventListener('pagehide', () => render(null, place));
 addEventListener('pageshow', ({ persisted }) => {
   if (persisted) location.reload();
@@ -146,7 +158,7 @@ addEventListener('pageshow', ({ persisted }) => {
 render(
   html`
     <${Console.Provider}
-      value=${{ api, root, area, tenant, title, origin, username, served: endpoints, providers: providers.split(' ').filter((name) => name !== ''), may: (/** @type {string[]} */ ...scopes) => scopes.every((scope) => api.scopes.has(scope)) }}
+      value=${shared}
     >
       <${App} />
     <//>

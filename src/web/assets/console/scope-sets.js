@@ -83,8 +83,8 @@ function NewSet({ onClose }) {
   `;
 }
 
-/** Before: every key. @param {any} users */
-function losers(users) {
+/** The users who lose scopes, as words that lead on to “every key”. @param {any} users */
+function losingUsers(users) {
   if (users === null) return 'everyone who has this set, and from';
   if (users.total === 0) return '';
   return `${users.total.toLocaleString()} ${users.total === 1 ? 'user' : 'users'}, and from`;
@@ -120,7 +120,7 @@ export function ScopeSet({ id }) {
     const users = holders.value;
     return html`
       <p>
-        <${Names} names=${removed} /> will be taken from ${losers(users)} every key that has it, at once.
+        <${Names} names=${removed} /> will be taken from ${losingUsers(users)} every key that has it, at once.
       </p>
       ${
         users?.total > 0 &&
@@ -151,7 +151,7 @@ export function ScopeSet({ id }) {
         html`<div><dt>Users</dt><dd><a href=${`${root}/users?scope_sets__contains=${id}`}>${holders.value.total.toLocaleString()}</a></dd></div>`
       }
     </dl>
-    ${isBuiltIn && html`<p class="hint">Built in: it always contains every scope, and whoever has it is an administrator.</p>`}
+    ${isBuiltIn && html`<p class="hint">Built in: it always contains every scope, and everyone who has it is an administrator.</p>`}
     ${value.managed && html`<p class="hint">This set is kept in step with the configuration file, and is changed there.</p>`}
     ${
       mayWrite

@@ -57,7 +57,7 @@ const filters = [
 
 /** Everyone's. */
 export function Sessions() {
-  const { api, may } = useContext(Console);
+  const { may } = useContext(Console);
   const [version, setVersion] = useState(0);
   const [ended, setEnded] = useState(/** @type {any} */ (null));
   const mayWrite = may('sessions:write');
@@ -84,19 +84,8 @@ export function Sessions() {
     ${
       ended !== null &&
       html`
-        <${Question}
-          title="End this session?"
-          confirm="End 1 session"
-          onClose=${() => setEnded(null)}
-          act=${async () => {
-            await api.delete(`/api/admin/sessions/${ended.id}`);
-            setVersion(version + 1);
-          }}
-        >
-          <p>
-            ${ended.user.username ?? 'A removed user'}, ${browserOf(ended.user_agent)} at <code>${ended.address}</code>, is signed
-            out at once. ${ended.current && html`<strong>This is your own session.</strong>`}
-          </p>
+        <${EndSession} session=${ended} list="/api/admin/sessions/" onClose=${() => setEnded(null)} onEnded=${() => setVersion(version + 1)}>
+          ${`${ended.user.username ?? 'A removed user'}, `}
         <//>
       `
     }
@@ -166,19 +155,37 @@ export function OwnSessions() {
     }
     ${
       ended !== null &&
-      html`
-        <${Question}
-          title="End this session?"
-          confirm="End 1 session"
-          onClose=${() => setEnded(null)}
-          act=${async () => {
-            await api.delete(`/api/self/sessions/${ended.id}`);
-            setVersion(version + 1);
-          }}
-        >
-          <p>${browserOf(ended.user_agent)} at <code>${ended.address}</code> is signed out at once.</p>
-        <//>
-      `
+      html`<${EndSession} session=${ended} list="/api/self/sessions/" onClose=${() => setEnded(null)} onEnded=${() => setVersion(version + 1)} />`
     }
+  `;
+}
+
+/**
+ * Asks whether a session should end. `children` say whose it is, if it need not be one's own.
+ * @param {{
+ *   readonly session: any,
+ *   readonly list: string,
+ *   readonly onClose: () => void,
+ *   readonly onEnded: () => void,
+ *   readonly children?: unknown,
+ * }} options
+ */
+function EndSession({ session, list, onClose, onEnded, children }) {
+  const { api } = useContext(Console);
+  return html`
+    <${Question}
+      title="End this session?"
+      confirm="End 1 session"
+      onClose=${onClose}
+      act=${async () => {
+        await api.delete(list + session.id);
+        onEnded();
+      }}
+    >
+      <p>
+        ${children}${browserOf(session.user_agent)} at <code>${session.address}</code> is signed out at once.
+        ${session.current && html` <strong>This is your own session.</strong>`}
+      </p>
+    <//>
   `;
 }

@@ -67,13 +67,13 @@ export function State({ kind, children }) {
 /** @type {Readonly<Record<string, string>>} */
 const whatToDo = {
   insufficient_scope: 'You are not allowed to do this. Ask an administrator for what is missing.',
-  not_found: 'It is not there: it was removed, or you may not see it.',
+  not_found: 'It doesn’t exist any more, or you may not see it.',
   precondition_failed:
-    'Somebody has changed it since you opened it. Look at what is there now, and do it again.',
+    'Someone has changed this since you opened it. Look at what is there now, then try again.',
   managed: 'It is kept in step with the configuration file: change it there.',
-  conflict: 'This can’t be: the name is taken, or what it would change is built in.',
+  conflict: 'The name is already taken, or this is built in and can’t be changed.',
   in_use: 'It is in use: take it away from everyone who has it first.',
-  last_administrator: 'This would leave nobody who can administer. Make another administrator first.',
+  last_administrator: 'This would leave no administrator. Make someone else an administrator first.',
   store_unavailable: 'The records can’t be reached at the moment. Nothing has changed; try again.',
   overloaded: 'There is too much to do at the moment. Nothing has changed; try again.',
   too_many_attempts: 'There were too many attempts. Wait a while, then try again.',

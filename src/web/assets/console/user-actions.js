@@ -119,7 +119,7 @@ export function UserActions({ user, etag, onDone }) {
       invitation !== null &&
       html`
         <${Window} title="Invitation" onClose=${() => setInvitation(null)} isWide=${true}>
-          <p>Send this address to ${user.username}, whose user name is <strong>${user.username}</strong>. Whoever first sets a password with it can sign in; it is good until <${Time} at=${invitation.expires} />, and is not shown again.</p>
+          <p>Send this address to the person: the user name is <strong>${user.username}</strong>. The first to set a password with it can sign in. It is valid until <${Time} at=${invitation.expires} />, and is not shown again.</p>
           <${Copyable} text=${`${origin}${area}/invitation#token=${invitation.token}`} what="address" long=${true} />
           <div class="choices">
             <button type="button" class="button button-primary" onClick=${() => setInvitation(null)}>Done</button>

@@ -99,7 +99,7 @@ function NewUser({ onClose }) {
         <fieldset class="choices-field">
           <legend>Kind</legend>
           <label class="choice"><input type="radio" name="kind" value="person" defaultChecked=${true} /><span>Person <span class="hint">signs in</span></span></label>
-          <label class="choice"><input type="radio" name="kind" value="service" /><span>Service <span class="hint">has keys alone, which outlive whoever made them</span></span></label>
+          <label class="choice"><input type="radio" name="kind" value="service" /><span>Service <span class="hint">has only API keys, which stay when the person who made them leaves</span></span></label>
         </fieldset>
         <${Field} name="display_name" label="Display name" />
         <${Field} name="email" label="Email" type="email" />
