@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import type { ApiResponse } from '../support/api-client.ts';
 import { eventually } from '../support/eventually.ts';
+import type { GatewayProcess } from '../support/gateway-process.ts';
 import { isLong } from '../support/gateway-under-load.ts';
 import {
   commandsOf,
@@ -129,12 +130,12 @@ async function goOn(t: Test, stage: RelayStage, row: Row, situation: Situation, 
   const { bearer } = situation;
   if (operation.isSignIn === true) {
     const again = await operations['a sign-in']!.run(stage, situation);
-    t.equal((await gateway.api.refresh(cookieOf(again))).status, 200, 'a sign-in works');
+    t.equal(await judgedStatus(gateway, cookieOf(again)), 200, 'a sign-in works');
   } else {
     const expected = operation.ends === true ? 401 : 200;
     if (operation.ends === true)
       for (const cookie of situation.cookies)
-        t.equal((await gateway.api.refresh(cookie)).status, 401, 'its cookies do not');
+        t.equal(await judgedStatus(gateway, cookie), 401, 'its cookies do not');
     for (const { api } of [gateway, stage.elsewhere])
       await eventually(
         `a bearer token is answered ${expected}`,
@@ -142,6 +143,15 @@ async function goOn(t: Test, stage: RelayStage, row: Row, situation: Situation, 
         backLimitMs * leeway,
       );
   }
+}
+
+/** The status of a refresh by that cookie, from a store that serves again. */
+function judgedStatus({ api }: GatewayProcess, cookie: string): Promise<number> {
+  const judged = async () => {
+    const { status } = await api.refresh(cookie);
+    return status !== 503 && status;
+  };
+  return eventually('a cookie is judged', judged, backLimitMs * leeway);
 }
 
 /** All cookies that may be in use lead to the same successor, at most one generation later. */

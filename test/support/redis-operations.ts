@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ApiResponse } from './api-client.ts';
 import { administrator, type TestScope } from './gateway.ts';
 import type { GatewayProcess } from './gateway-process.ts';
+import { isLong } from './gateway-under-load.ts';
 import type { RedisRelay } from './redis-relay.ts';
 import { connectionCommands, type RelayCommand, type RelayFault } from './redis-relay-faults.ts';
 import type { RedisServer } from './redis-server.ts';
@@ -11,10 +12,10 @@ import type { Reply } from './resp.ts';
 
 const { username, password } = administrator;
 
-/** How long the gateway behind the relay waits for a command, ms. */
-export const commandTimeoutMs = 200;
+/** How long the gateway behind the relay waits for a command, ms: longer where the machine may be busy. */
+export const commandTimeoutMs = isLong ? 200 : 500;
 /** How much later a delayed command arrives, ms. */
-export const delayMs = 350;
+export const delayMs = commandTimeoutMs + 150;
 
 /** Starts a gateway with that timeout behind a relay, and one beside it. */
 export function startOperationStage(t: TestScope): Promise<RelayStage> {
