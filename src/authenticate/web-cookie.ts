@@ -5,6 +5,7 @@ import type { WebCookies } from '../credentials/web-cookie.ts';
 import { cookieValues } from '../http/cookies.ts';
 import type { RequestHead } from '../http/request-head.ts';
 import { type WebCookieOrigins, webCookieCounts } from '../http/web-cookie-use.ts';
+import { keptText } from '../http1/copied-text.ts';
 import type { Awaitable } from '../stores/awaitable.ts';
 import type { Records } from '../stores/records.ts';
 import type { LiveSession, Sessions } from '../stores/sessions.ts';
@@ -36,60 +37,84 @@ export interface WebCookieOptions {
   readonly onUse: (sessionId: string) => void;
 }
 
-/** A session's principal, valid for one version of the records. */
-interface RememberedSession {
-  readonly principal: Principal;
-  readonly recordsVersion: number;
+/** A value whose MAC was verified, with a slot for its session's principal. */
+class VerifiedCookie {
+  readonly sessionId: string;
+  principal: Principal | undefined = undefined;
+  /** The `Records.version()` that `principal` was resolved at. */
+  recordsVersion: number | undefined = undefined;
+
+  constructor(sessionId: string) {
+    this.sessionId = sessionId;
+  }
 }
 
-const rememberedSessions = 10_000;
+const rememberedCookies = 10_000;
 
 /** Creates the only reader of the web cookie; that its session is alive is checked on every request. */
 export function createWebCookieAuthenticator(options: WebCookieOptions): WebCookieAuthenticator {
   const { name, cookies, origins, sessions, records, onUse } = options;
-  const remembered = new LRUCache<string, RememberedSession>({ max: rememberedSessions });
+  /** By value. Only valid ones are kept: made-up values must not evict real ones. */
+  const remembered = new LRUCache<string, VerifiedCookie>({ max: rememberedCookies });
 
   function admit(principal: Principal): Principal {
     onUse(principal.credentialId);
     return principal;
   }
 
-  function ofLive(live: LiveSession | undefined): Awaitable<Principal | 'ended'> {
+  function resolve(cookie: VerifiedCookie, live: LiveSession | undefined): Awaitable<Principal | 'ended'> {
     if (live === undefined) return 'ended';
     const version = records.version();
-    const known = remembered.get(live.id);
-    if (known?.recordsVersion === version && known.principal.expires === live.expires)
-      return admit(known.principal);
+    const known = cookie.principal;
+    if (known !== undefined && cookie.recordsVersion === version && known.expires === live.expires)
+      return admit(known);
     const user = records.findUser(live.userId);
     return user instanceof Promise
-      ? user.then((found) => remember(live, found, version))
-      : remember(live, user, version);
+      ? user.then((found) => remember(cookie, live, found, version))
+      : remember(cookie, live, user, version);
   }
 
   function remember(
+    cookie: VerifiedCookie,
     live: LiveSession,
     found: UserWithSets | undefined,
-    recordsVersion: number,
+    version: number,
   ): Principal | 'ended' {
     const principal = principalOfSession(live, found, null, options);
     if (typeof principal === 'string') return 'ended';
-    remembered.set(live.id, { principal, recordsVersion });
+    cookie.principal = principal;
+    cookie.recordsVersion = version;
     return admit(principal);
   }
 
+  function verified(value: string): VerifiedCookie | undefined {
+    const known = remembered.get(value);
+    if (known !== undefined) return known;
+    const sessionId = cookies.read(value);
+    if (sessionId === undefined) return undefined;
+    const cookie = new VerifiedCookie(keptText(sessionId));
+    remembered.set(keptText(value), cookie);
+    return cookie;
+  }
+
   /** One session, whatever the number of cookies: of two, either may have been planted by a neighbouring host. */
-  function sessionOf(values: readonly string[]): string | undefined {
-    const ids = new Set(values.map((value) => cookies.read(value)).filter((id) => id !== undefined));
-    const [id] = ids;
-    return ids.size === 1 ? id : undefined;
+  function onlyOne(values: readonly string[]): VerifiedCookie | undefined {
+    let one: VerifiedCookie | undefined;
+    for (const value of values) {
+      const found = verified(value);
+      if (found === undefined) continue;
+      if (one !== undefined && one.sessionId !== found.sessionId) return undefined;
+      one = found;
+    }
+    return one;
   }
 
   return (head, method) => {
     const values = cookieValues(head.cookie, name);
     if (values.length === 0 || !webCookieCounts(head, method, origins)) return 'absent';
-    const id = sessionOf(values);
-    if (id === undefined) return 'ended';
-    const live = sessions.findLive(id);
-    return live instanceof Promise ? live.then(ofLive) : ofLive(live);
+    const cookie = onlyOne(values);
+    if (cookie === undefined) return 'ended';
+    const live = sessions.findLive(cookie.sessionId);
+    return live instanceof Promise ? live.then((found) => resolve(cookie, found)) : resolve(cookie, live);
   };
 }

@@ -1,6 +1,4 @@
 import { timingSafeEqual } from 'node:crypto';
-import { LRUCache } from 'lru-cache';
-import { keptText } from '../http1/copied-text.ts';
 import { createMac } from './mac.ts';
 
 /** Writes and reads the values of the cookie by which browsers are signed in to the pages behind Postern. */
@@ -12,8 +10,6 @@ export interface WebCookies {
 }
 
 const shape = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.[A-Za-z0-9_-]{43}$/;
-/** Values that were found to be valid, so that not every request of a page costs a MAC. */
-const rememberedValues = 10_000;
 
 /** Creates the codec of one tenant's web cookies; `secret` has at least 32 bytes. */
 export function createWebCookies(options: {
@@ -24,13 +20,12 @@ export function createWebCookies(options: {
 }): WebCookies {
   const { tenant, name } = options;
   const mac = createMac(options.secret, 'postern web cookie 1');
-  const remembered = new LRUCache<string, string>({ max: rememberedValues });
 
   function write(sessionId: string): string {
     return `${sessionId}.${mac([tenant, name, sessionId]).toString('base64url')}`;
   }
 
-  function verify(value: string): string | undefined {
+  function read(value: string): string | undefined {
     const [, sessionId] = shape.exec(value) ?? [];
     if (sessionId === undefined) return undefined;
     // The whole text is compared with the only valid spelling: another encoding of the same MAC is refused.
@@ -39,16 +34,5 @@ export function createWebCookies(options: {
     return actual.length === expected.length && timingSafeEqual(actual, expected) ? sessionId : undefined;
   }
 
-  return {
-    write,
-    read(value) {
-      const known = remembered.get(value);
-      if (known !== undefined) return known;
-      const sessionId = verify(value);
-      if (sessionId === undefined) return undefined;
-      const kept = keptText(sessionId);
-      remembered.set(keptText(value), kept);
-      return kept;
-    },
-  };
+  return { write, read };
 }

@@ -87,6 +87,7 @@ export function withoutCookies(cookieHeader: string, own: OwnCookies): string {
   const mayHave = (text: string) => cookieHeader.includes(text);
   if (!own.names.some(mayHave) && !own.prefixes.some(mayHave)) return cookieHeader;
   const kept = cookieHeader.split(';').filter((pair) => !isOwnCookie(pairName(pair), own));
+  if (kept.length === 0) return '';
   const text = kept.join(';').trim();
   return text.replace(/^;+\s*/, '');
 }

@@ -1,5 +1,16 @@
+import { cachedByName } from '../http1/name-cache.ts';
+
 /** Headers by which caches of a provider's network are told something else than `Cache-Control` (RFC 9213). */
 const targetedCaching = /^(?:[a-z-]+-)?(?:cdn-cache-control|surrogate-control)$/i;
+
+const kind = { plain: 0, cacheControl: 1, vary: 2, dropped: 3 } as const;
+
+const kindOf = cachedByName((name) => {
+  const lower = name.toLowerCase();
+  if (lower === 'cache-control') return kind.cacheControl;
+  if (lower === 'vary') return kind.vary;
+  return targetedCaching.test(name) ? kind.dropped : kind.plain;
+});
 
 /**
  * The headers of a response to a request that the web cookie admitted, so that no cache serves it to another browser (RFC
@@ -13,26 +24,41 @@ export function keptPrivate(fields: readonly string[]): string[] {
   for (let i = 0; i < fields.length; i += 2) {
     const name = fields[i]!;
     const value = fields[i + 1]!;
-    const lower = name.toLowerCase();
-    if (lower === 'cache-control') directives.push(...listed(value));
-    else if (lower === 'vary') varies.push(...listed(value));
-    else if (!targetedCaching.test(name)) kept.push(name, value);
+    switch (kindOf(name)) {
+      case kind.cacheControl:
+        directives.push(value);
+        break;
+      case kind.vary:
+        varies.push(value);
+        break;
+      case kind.plain:
+        kept.push(name, value);
+    }
   }
-  kept.push('Cache-Control', privateDirectives(directives).join(', '));
-  kept.push('Vary', varyingByCookie(varies).join(', '));
+  kept.push(
+    'Cache-Control',
+    directives.length === 1 ? privateValue(directives[0]!) : privateDirectives(directives),
+  );
+  kept.push('Vary', varies.length === 0 ? 'Cookie' : varyingByCookie(varies));
   return kept;
 }
 
-function privateDirectives(directives: readonly string[]): string[] {
-  const kept = directives.filter((directive) => !/^(?:public|s-maxage)(?:\s*=|$)/i.test(directive));
+/** Services send few different ones. */
+const privateValue = cachedByName((value) => privateDirectives([value]));
+
+function privateDirectives(values: readonly string[]): string {
+  const kept = values
+    .flatMap(listed)
+    .filter((directive) => !/^(?:public|s-maxage)(?:\s*=|$)/i.test(directive));
   // `private="Set-Cookie"` keeps only that header from shared caches.
   const isPrivate = kept.some((directive) => /^(?:private|no-store)$/i.test(directive));
-  return isPrivate ? kept : ['private', ...kept];
+  return (isPrivate ? kept : ['private', ...kept]).join(', ');
 }
 
-function varyingByCookie(names: readonly string[]): readonly string[] {
+function varyingByCookie(values: readonly string[]): string {
+  const names = values.flatMap(listed);
   const has = names.some((name) => name === '*' || name.toLowerCase() === 'cookie');
-  return has ? names : [...names, 'Cookie'];
+  return (has ? names : [...names, 'Cookie']).join(', ');
 }
 
 /** The elements of a list; a comma in a quoted string separates nothing (RFC 9110 §5.6.1). */
