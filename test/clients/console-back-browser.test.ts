@@ -4,7 +4,7 @@ import { openBrowser } from '../support/browser.ts';
 import { type ConsoleGateway, settled, startConsole } from '../support/console.ts';
 import { administrator } from '../support/gateway.ts';
 
-t.setTimeout(240_000);
+t.setTimeout(600_000);
 
 /** The list of keys with one on it, in a browser that keeps pages that are left. */
 async function openKeys(t: Test): Promise<[ConsoleGateway, BrowserContext, Page] | null> {

@@ -6,7 +6,7 @@ import { eventually } from '../support/eventually.ts';
 import { isLong } from '../support/gateway-under-load.ts';
 import { complaintsOf, overflows, rulesOfLooks, violationsOf } from '../support/page-judge.ts';
 
-t.setTimeout(isLong ? 2_400_000 : 240_000);
+t.setTimeout(isLong ? 2_400_000 : 600_000);
 
 /** Each part, and the scope that it takes. */
 const parts = {

@@ -2,7 +2,7 @@ import t from 'tap';
 import { openBrowser } from '../support/browser.ts';
 import { settled, startConsole } from '../support/console.ts';
 
-t.setTimeout(240_000);
+t.setTimeout(600_000);
 
 t.test('a day of an administrator', async (t) => {
   const context = await openBrowser(t, { acceptDownloads: true });

@@ -4,7 +4,7 @@ import { openBrowser } from '../support/browser.ts';
 import { addSome, settled, startConsole } from '../support/console.ts';
 import { eventually } from '../support/eventually.ts';
 
-t.setTimeout(240_000);
+t.setTimeout(600_000);
 
 const refused = (page: Page) => page.waitForSelector('dialog [role=alert]');
 

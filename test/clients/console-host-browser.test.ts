@@ -6,7 +6,7 @@ import { signIn } from '../support/browser-site.ts';
 import { type ConsoleGateway, settled, startConsole } from '../support/console.ts';
 import { administrator } from '../support/gateway.ts';
 
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 
 /** Two hosts of one site, so that the browser sends cookies of the one with requests from the other. */
 const hosts = { service: 'orders.acme.localhost', console: 'console.acme.localhost' };

@@ -3,7 +3,7 @@ import t from 'tap';
 import { openBrowser } from '../support/browser.ts';
 import { startConsole } from '../support/console.ts';
 
-t.setTimeout(240_000);
+t.setTimeout(600_000);
 
 /** What has the focus: its text, or the name of its field. */
 const focused = (page: Page) =>

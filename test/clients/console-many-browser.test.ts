@@ -3,7 +3,7 @@ import { openBrowser } from '../support/browser.ts';
 import { addMany, addSome, settled, startConsole } from '../support/console.ts';
 import { isLong } from '../support/gateway-under-load.ts';
 
-t.setTimeout(isLong ? 600_000 : 120_000);
+t.setTimeout(600_000);
 
 const count = isLong ? 100_000 : 300;
 

@@ -8,7 +8,7 @@ import { overflows } from '../support/page-judge.ts';
 import { markupTexts } from '../support/page-texts.ts';
 import { watchPage } from '../support/page-watch.ts';
 
-t.setTimeout(isLong ? 900_000 : 240_000);
+t.setTimeout(isLong ? 900_000 : 600_000);
 
 /** Each alone, and behind so much that doesn't break that a layout might; one in seven of them in the default size. */
 const texts = [...markupTexts, ...markupTexts.map((text) => 'x'.repeat(150) + text)].filter(

@@ -6,7 +6,7 @@ import { type ConsoleGateway, settled, startConsole } from '../support/console.t
 import { administrator } from '../support/gateway.ts';
 import { assertPicture } from '../support/pictures.ts';
 
-t.setTimeout(120_000);
+t.setTimeout(600_000);
 
 const width = 1040;
 const maxBytes = 300_000;

@@ -5,7 +5,7 @@ import { parse } from 'yaml';
 import { openBrowser } from '../support/browser.ts';
 import { createCommandFolder } from '../support/command.ts';
 
-t.setTimeout(120_000);
+t.setTimeout(600_000);
 
 const quickstart = parse(readFileSync(join(import.meta.dirname, '../../config/quickstart.yaml'), 'utf8'));
 const onFreePort = { host: '127.0.0.1', port: 0 };

@@ -31,7 +31,7 @@ async function signIn(ui: Page): Promise<void> {
   await ui.click('.dialog-ux .close-modal');
 }
 
-t.setTimeout(120_000);
+t.setTimeout(600_000);
 
 t.test('Swagger UI signs in and calls an operation from the document alone', async (t) => {
   if (!requireTools(t, packageFile('swagger-ui-dist/swagger-ui-bundle.js'))) return;

@@ -5,7 +5,7 @@ import { type BrowserSite, heading, signIn, startBrowserSite } from '../support/
 import { eventually } from '../support/eventually.ts';
 import { administrator } from '../support/gateway.ts';
 
-t.setTimeout(180_000);
+t.setTimeout(600_000);
 
 const wrong = { ...administrator, password: 'not this one' } as const;
 

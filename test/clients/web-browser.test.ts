@@ -3,7 +3,7 @@ import { openBrowser } from '../support/browser.ts';
 import { heading, signIn, startBrowserSite } from '../support/browser-site.ts';
 import { bootstrapToken } from '../support/gateway.ts';
 
-t.setTimeout(120_000);
+t.setTimeout(600_000);
 
 for (const javaScriptEnabled of [true, false])
   t.test(

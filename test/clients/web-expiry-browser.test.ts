@@ -3,7 +3,7 @@ import t, { type Test } from 'tap';
 import { openBrowser } from '../support/browser.ts';
 import { type BrowserSite, heading, signIn, startBrowserSite } from '../support/browser-site.ts';
 
-t.setTimeout(120_000);
+t.setTimeout(600_000);
 
 /** Longer than a session may be idle. */
 const idleMs = 15 * 24 * 3_600_000;

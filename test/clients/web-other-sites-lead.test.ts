@@ -9,7 +9,7 @@ import {
   startOtherSites,
 } from '../support/other-sites.ts';
 
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 
 /** Links of other sites lead here, as the user who follows them; there is nothing to do by GET. */
 const followed: Readonly<Record<string, number>> = {

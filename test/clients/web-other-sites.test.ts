@@ -7,7 +7,7 @@ import {
   startOtherSites,
 } from '../support/other-sites.ts';
 
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 
 const pages = [
   '/postern/',

@@ -5,7 +5,7 @@ import { complaintsOf, overflows, rulesOfLooks, violationsOf } from '../support/
 import { createSite, servePages } from '../support/page-server.ts';
 import { pageStates } from '../support/page-states.ts';
 
-t.setTimeout(120_000);
+t.setTimeout(600_000);
 
 const inlineStyle = '<!doctype html><title>Inline</title><style>p { color: red }</style>';
 

@@ -6,7 +6,7 @@ import { createSite, servePages } from '../support/page-server.ts';
 import { pageStates } from '../support/page-states.ts';
 import { assertPicture } from '../support/pictures.ts';
 
-t.setTimeout(120_000);
+t.setTimeout(600_000);
 
 /** Names of the files, and the pages that they show. */
 const pictures = { 'sign-in': 'sign-in-providers', home: 'home', error: 'error-scope' } as const;

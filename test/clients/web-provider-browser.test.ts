@@ -6,7 +6,7 @@ import { type BrowserSite, heading, openStreams, startBrowserSite } from '../sup
 import { type OidcProvider, startOidcProvider } from '../support/oidc-provider.ts';
 import { leeway } from '../support/replicas.ts';
 
-t.setTimeout(180_000);
+t.setTimeout(600_000);
 
 interface Stage {
   readonly context: BrowserContext;

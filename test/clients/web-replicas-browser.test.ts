@@ -11,7 +11,7 @@ import { requireRedis, startRedis } from '../support/redis-server.ts';
 import { leeway, startReplica } from '../support/replicas.ts';
 import { startWebSocketUpstream } from '../support/web-sockets.ts';
 
-t.setTimeout(180_000);
+t.setTimeout(600_000);
 
 interface Replica extends GatewayProcess {
   readonly origin: string;

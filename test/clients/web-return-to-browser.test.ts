@@ -6,7 +6,7 @@ import { administrator } from '../support/gateway.ts';
 import { type ReturnToFamily, returnToFamilies } from '../support/return-to-values.ts';
 import { shownText } from '../support/shown-text.ts';
 
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 
 const home = '/home';
 const path = '/postern/sign-in';

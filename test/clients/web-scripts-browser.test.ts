@@ -4,7 +4,7 @@ import { openBrowser } from '../support/browser.ts';
 import { createSite, servePages } from '../support/page-server.ts';
 import { pageStates } from '../support/page-states.ts';
 
-t.setTimeout(120_000);
+t.setTimeout(600_000);
 
 /** What has the focus: its text or its name, and whether that can be seen. */
 const focused = (page: Page) =>

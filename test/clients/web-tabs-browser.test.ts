@@ -5,7 +5,7 @@ import { type BrowserSite, heading, openStreams, signIn, startBrowserSite } from
 import { administrator } from '../support/gateway.ts';
 import { leeway } from '../support/replicas.ts';
 
-t.setTimeout(120_000);
+t.setTimeout(600_000);
 
 const grace = { username: 'grace', password: 'a compiler of her own' } as const;
 

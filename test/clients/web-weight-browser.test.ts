@@ -4,7 +4,7 @@ import { openBrowser } from '../support/browser.ts';
 import { startBrowserSite } from '../support/browser-site.ts';
 import { publish, startStubProvider } from '../support/stub-provider.ts';
 
-t.setTimeout(120_000);
+t.setTimeout(600_000);
 
 /** In docs/browser.md. */
 const maxBytes = 30 * 1024;

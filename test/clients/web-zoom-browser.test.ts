@@ -4,7 +4,7 @@ import { openBrowser } from '../support/browser.ts';
 import { createSite, servePages } from '../support/page-server.ts';
 import { pageStates } from '../support/page-states.ts';
 
-t.setTimeout(180_000);
+t.setTimeout(600_000);
 
 /** Sizes in CSS pixels, as a window has them at a zoom of twice the device scale. */
 const windows: Readonly<Record<string, BrowserContextOptions>> = {

@@ -8,7 +8,7 @@ const guide = readFileSync(new URL('../../docs/http.md', import.meta.url), 'utf8
 const section = guide.slice(guide.indexOf('## WebSockets'));
 const example = /```js\n([\s\S]*?)```/.exec(section)![1]!;
 
-t.setTimeout(60_000);
+t.setTimeout(600_000);
 
 t.test('the example of the documentation opens a WebSocket in a browser', async (t) => {
   const context = await openBrowser(t);

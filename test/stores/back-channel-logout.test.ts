@@ -10,7 +10,7 @@ import { requireRedis, startRedis } from '../support/redis-server.ts';
 import { cookieOf, startReplicas, statusesAt } from '../support/replicas.ts';
 import { publish, startStubProvider } from '../support/stub-provider.ts';
 
-t.setTimeout(60_000);
+t.setTimeout(600_000);
 
 /** Two gateways with a provider whose tokens the test signs. */
 async function setUp(t: Test, sessions: string) {

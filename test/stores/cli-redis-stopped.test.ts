@@ -4,7 +4,7 @@ import { eventually } from '../support/eventually.ts';
 import { requireRedis, startRedis } from '../support/redis-server.ts';
 import { startUserAdministration, userPassword } from '../support/user-administration.ts';
 
-t.setTimeout(120_000);
+t.setTimeout(600_000);
 
 const newPassword = 'a password set without Redis';
 const ended =

@@ -2,7 +2,7 @@ import t from 'tap';
 import { createCommandFolder } from '../support/command.ts';
 
 // `serve` retries for 30 s.
-t.setTimeout(90_000);
+t.setTimeout(600_000);
 
 t.test('records on an unavailable server are one sentence, without the password', async (t) => {
   const records = 'postgres://:s3cr3t-word@127.0.0.1:1/postern';

@@ -24,7 +24,7 @@ const halfAudited = `SELECT
 const auditNumbers =
   'SELECT s.seq, count(*) AS events, max(a.seq) AS highest FROM audit_state s, audit a GROUP BY s.seq';
 
-t.setTimeout(isLong ? 900_000 : 60_000);
+t.setTimeout(isLong ? 900_000 : 600_000);
 
 t.test(`killed ${rounds} times amid changes, nothing acknowledged is lost`, async (t) => {
   const { username, password } = administrator;

@@ -6,7 +6,7 @@ import { requirePostgres } from '../support/postgres-programs.ts';
 import { startPostgres } from '../support/postgres-server.ts';
 import { requireRedis, startRedis } from '../support/redis-server.ts';
 
-const timeout = isLong ? 3_000_000 : 300_000;
+const timeout = isLong ? 3_000_000 : 600_000;
 t.setTimeout(timeout);
 const { ending, other } = administrativeChanges;
 const points = (statements: number) => [...pointsOf(statements), 'sent' as const];

@@ -13,7 +13,7 @@ const { username, password } = administrator;
 const rounds = isLong ? 50 : 2;
 const changesInRound = isLong ? 1_000 : 200;
 const clients = 18;
-const timeout = isLong ? 1_800_000 : 60_000;
+const timeout = isLong ? 1_800_000 : 600_000;
 t.setTimeout(timeout);
 
 interface Stage {

@@ -12,7 +12,7 @@ const browsers = 8;
 const reuseGraceMs = 1_000;
 const { username, password } = administrator;
 
-t.setTimeout(isLong ? 900_000 : 60_000);
+t.setTimeout(isLong ? 900_000 : 600_000);
 
 /** A browser that refreshes with the cookies in its jar; a response lost with the gateway never arrives. */
 class Browser {

@@ -15,7 +15,7 @@ const perSecond = isLong ? 500 : 50;
 const rounds = isLong ? 10 : 1;
 /** How long what was narrowed is still sent, ms. */
 const afterMs = isLong ? 1_500 : 900;
-const timeout = isLong ? 900_000 : 120_000;
+const timeout = isLong ? 900_000 : 600_000;
 t.setTimeout(timeout);
 
 const setsPath = '/api/admin/scope-sets/';

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { eventually } from '../support/eventually.ts';
-import { isLong } from '../support/gateway-under-load.ts';
 import { keysPath } from '../support/key-administration.ts';
 import { judgeBack, judgeOutage, judgeReadiness, judgeRefused } from '../support/postgres-outage.ts';
 import { requirePostgres } from '../support/postgres-programs.ts';
@@ -15,7 +14,7 @@ import {
 } from '../support/postgres-unavailable.ts';
 import { leeway } from '../support/replicas.ts';
 
-const timeout = isLong ? 300_000 : 60_000;
+const timeout = 600_000;
 t.setTimeout(timeout);
 
 if (requirePostgres(t)) {

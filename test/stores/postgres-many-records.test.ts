@@ -19,7 +19,7 @@ import { requirePostgres } from '../support/postgres-programs.ts';
 import { type PostgresServer, startPostgres } from '../support/postgres-server.ts';
 import { createApiKey, createUser } from '../support/record-changes.ts';
 
-const timeout = isLong ? 1_800_000 : 120_000;
+const timeout = isLong ? 1_800_000 : 600_000;
 t.setTimeout(timeout);
 const rowsAtOnce = 5_000;
 

@@ -19,7 +19,7 @@ import { leeway } from '../support/replicas.ts';
 
 const password = 'a password of the tests';
 const rounds = isLong ? 20 : 1;
-const timeout = isLong ? 300_000 : 60_000;
+const timeout = 600_000;
 t.setTimeout(timeout);
 
 interface Stage {

@@ -36,7 +36,7 @@ if (requirePostgres(t)) {
 
   t.test(
     'a gateway waits for a PostgreSQL that is about to start, or gives up',
-    { timeout: 90_000 },
+    { timeout: 600_000 },
     async (t) => {
       const server = await startPostgres(t);
       const first = await startGatewayProcess(t, { config: { stores: storesOn(server.url) } });
@@ -68,7 +68,7 @@ if (requirePostgres(t)) {
     },
   );
 
-  t.test('a start without its PostgreSQL names it, and the reason', { timeout: 60_000 }, async (t) => {
+  t.test('a start without its PostgreSQL names it, and the reason', { timeout: 600_000 }, async (t) => {
     const server = await startPostgres(t);
     const place = `postern: stores.records postgres://127.0.0.1:${server.port}/postern?schema=postern: `;
     const start = async (records: string) => {

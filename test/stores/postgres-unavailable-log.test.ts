@@ -30,7 +30,7 @@ function saidBy({ gateway }: RecordsStage): Record<string, unknown>[] {
 if (requirePostgres(t)) {
   const stage = await startRecordsStage(t);
   for (const [name, way] of Object.entries(ways))
-    t.test(`PostgreSQL ${name} is logged, even without requests`, { timeout: 60_000 }, async (t) => {
+    t.test(`PostgreSQL ${name} is logged, even without requests`, { timeout: 600_000 }, async (t) => {
       const before = saidBy(stage).length;
       const judgeSaid = async (count: number) => {
         const { tookMs } = await timed(

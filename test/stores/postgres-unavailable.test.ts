@@ -6,7 +6,7 @@ import { judgeOutage } from '../support/postgres-outage.ts';
 import { requirePostgres } from '../support/postgres-programs.ts';
 import { recordsWays, startRecordsStage } from '../support/postgres-unavailable.ts';
 
-const timeout = isLong ? 300_000 : 60_000;
+const timeout = 600_000;
 const rounds = isLong ? 3 : 1;
 t.setTimeout(timeout);
 

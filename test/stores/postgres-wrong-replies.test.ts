@@ -8,7 +8,7 @@ import { createUser, listUsers } from '../support/record-changes.ts';
 import { startRelayListener } from '../support/relay-listener.ts';
 import { postgresAddress } from '../support/store-addresses.ts';
 
-t.setTimeout(120_000);
+t.setTimeout(600_000);
 
 /** A message of the protocol: its code, its length and its body. */
 function message(code: string, ...parts: readonly (string | number | Buffer)[]): Buffer {

@@ -26,7 +26,7 @@ const wrongSecret = 'another-secret';
 const secretVariable = 'POSTERN_TEST_REDIS_PASSWORD';
 const onlyFor = (rules: string) => ({ users: ['default off', `gateway on >${secret} ${rules}`] });
 const least = `~postern:acme:* resetchannels &postern:acme:* -@all ${commands.map((name) => `+${name}`).join(' ')}`;
-t.setTimeout(90_000);
+t.setTimeout(600_000);
 
 /** A way to connect to Redis: its set-up, and the configuration for it. */
 interface Way {

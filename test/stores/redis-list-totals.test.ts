@@ -10,7 +10,7 @@ import { type RedisRelay, startRedisRelay } from '../support/redis-relay.ts';
 import type { RelayCommand } from '../support/redis-relay-faults.ts';
 import { type RedisServer, requireRedis, startRedis } from '../support/redis-server.ts';
 
-t.setTimeout(60_000);
+t.setTimeout(600_000);
 
 /** A page of one session: what has ended is not on it, and must not be counted. */
 const firstOnly: SessionQuery = { sortBy: 'created', sortOrder: 'asc', filters: {}, size: 1 };

@@ -12,7 +12,7 @@ import { type RedisRelay, startRedisRelay } from '../support/redis-relay.ts';
 import { type RedisServer, requireRedis, startRedis } from '../support/redis-server.ts';
 import { wrongRedisReplies } from '../support/wrong-redis-replies.ts';
 
-const timeout = isLong ? 3_000_000 : 180_000;
+const timeout = isLong ? 3_000_000 : 600_000;
 t.setTimeout(timeout);
 
 const tenant = 'acme';

@@ -22,7 +22,7 @@ import { cookieOf, leeway, logText, partsOf, sessionKey } from '../support/repli
 import { judgeWithin } from '../support/timed.ts';
 import { judgeUnavailable } from '../support/unavailable.ts';
 
-const timeout = isLong ? 1_200_000 : 120_000;
+const timeout = isLong ? 1_200_000 : 600_000;
 t.setTimeout(timeout);
 
 /** How much longer than the timeout of its command a response may take, ms: the promised ten percent of the default. */

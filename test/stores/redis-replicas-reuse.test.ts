@@ -21,7 +21,7 @@ const { username, password } = administrator;
 // Long enough for a few requests on a busy machine.
 const reuseGraceMs = 300;
 const config = { sessions: { reuse_grace: `${reuseGraceMs}ms` } };
-t.setTimeout(90_000);
+t.setTimeout(600_000);
 
 /** Until a cookie that was just issued or presented may rotate. */
 const graceIsOver = () => sleep(reuseGraceMs + 10);

@@ -18,7 +18,7 @@ import { type RedisRelay, startRedisRelay } from '../support/redis-relay.ts';
 import { type RedisServer, requireRedis, startRedis } from '../support/redis-server.ts';
 import { leeway } from '../support/replicas.ts';
 
-const timeout = isLong ? 600_000 : 60_000;
+const timeout = 600_000;
 t.setTimeout(timeout);
 
 const tenant = 'acme';

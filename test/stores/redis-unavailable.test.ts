@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import type { ApiResponse } from '../support/api-client.ts';
 import { eventually } from '../support/eventually.ts';
-import { isLong } from '../support/gateway-under-load.ts';
 import { stored } from '../support/redis-operations.ts';
 import { requireRedis } from '../support/redis-server.ts';
 import {
@@ -23,7 +22,7 @@ import { judgeWithin, timed } from '../support/timed.ts';
 import { judgeUnavailable } from '../support/unavailable.ts';
 import { closeCodeOf, openWebSocket } from '../support/web-sockets.ts';
 
-const timeout = isLong ? 300_000 : 110_000;
+const timeout = 600_000;
 t.setTimeout(timeout);
 
 /** The default of `stores.sessions_command_timeout`, plus ten percent. */

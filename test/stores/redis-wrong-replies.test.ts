@@ -7,7 +7,7 @@ import { isLong } from '../support/gateway-under-load.ts';
 import { startScriptedRedis } from '../support/scripted-redis.ts';
 import { wrongRedisReplies } from '../support/wrong-redis-replies.ts';
 
-const timeout = isLong ? 3_000_000 : 180_000;
+const timeout = isLong ? 3_000_000 : 600_000;
 t.setTimeout(timeout);
 
 const everywhere = 'auth select client info time subscribe ping evalsha eval zrange'.split(' ');

@@ -9,7 +9,7 @@ import { requireRedis, startRedis } from '../support/redis-server.ts';
 import { startReplica, statusesAt } from '../support/replicas.ts';
 import { userPassword, usersPath } from '../support/user-administration.ts';
 
-const timeout = 120_000;
+const timeout = 600_000;
 t.setTimeout(timeout);
 
 const names = ['grace', 'lise', 'alan', 'barbara', 'edsger'] as const;

@@ -17,7 +17,7 @@ async function startPair(t: TestScope, sessions: object = {}): Promise<[GatewayP
 }
 
 const rounds = isLong ? 200 : 3;
-const timeout = isLong ? 900_000 : 60_000;
+const timeout = isLong ? 900_000 : 600_000;
 t.setTimeout(timeout);
 
 t.test('parallel refreshes with one cookie all get the same successor', { timeout }, async (t) => {

@@ -6,7 +6,7 @@ import { type GatewayProcess, startGatewayProcess } from '../support/gateway-pro
 import { leeway } from '../support/replicas.ts';
 import { cookieNamed, navigation, ownForm, webCookieName } from '../support/web.ts';
 
-t.setTimeout(120_000);
+t.setTimeout(600_000);
 
 const { username, password } = administrator;
 

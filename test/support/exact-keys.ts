@@ -1,5 +1,6 @@
 import type { Test } from 'tap';
 import type { ApiResponse } from './api-client.ts';
+import { isLong } from './gateway-under-load.ts';
 
 /** Calls the API keys at whatever gateway is next; the path is below theirs. */
 export type CallKeys = (method: string, path: string, json?: object) => Promise<ApiResponse>;
@@ -10,11 +11,13 @@ interface ListedKey {
 }
 
 const listPath = '?size=100';
+const mostUnknown = isLong ? 0.75 : 0.99;
 
 /**
  * Judges that 64 creations and deletions at a time, with lists in between, leave in each round what was acknowledged. On
  * a machine so busy that the store does not respond in time some are 503, and may have been made nevertheless: a key
- * is then whichever it turns out to be, and a deletion is repeated. A quarter of all have to be acknowledged.
+ * is then whichever it turns out to be, and a deletion is repeated. A quarter of all have to be acknowledged, and some on any
+ * machine.
  */
 export async function judgeExactKeys(t: Test, call: CallKeys, scopes: readonly string[], rounds: number) {
   const keys = new KeysInTurn(call, scopes);
@@ -40,7 +43,7 @@ export async function judgeExactKeys(t: Test, call: CallKeys, scopes: readonly s
     t.strictSame(new Set(json.items.map(({ id }: ListedKey) => id)), there);
     while (there.size > 36) await keys.remove([...there][0]!);
   }
-  t.ok(keys.unknown < keys.calls * 0.75, `${keys.unknown} of ${keys.calls} were 503`);
+  t.ok(keys.unknown < keys.calls * mostUnknown, `${keys.unknown} of ${keys.calls} were 503`);
 }
 
 /** Judges that of 64 who delete the same key one does, and the others find none. */
