@@ -6,7 +6,7 @@ import { administrator } from '../support/gateway.ts';
 import { isLong, startGatewayUnderLoad } from '../support/gateway-under-load.ts';
 import { publish, type StubProvider, startStubProvider } from '../support/stub-provider.ts';
 
-const perSecond = isLong ? 1_000 : 200;
+const perSecond = isLong ? 1_000 : 100;
 const seconds = isLong ? 65 : 1;
 const fetchPauseMs = 30_000;
 /** How long a call to the provider waits. */

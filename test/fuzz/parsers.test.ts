@@ -2,17 +2,19 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { type Alarm, assertNoNewAlarm, newAlarms } from '../support/alarms.ts';
+import { isLong } from '../support/gateway-under-load.ts';
 import { type FuzzCase, fuzzCase } from './fuzz-case.ts';
 import { startH11 } from './h11-process.ts';
 import { alarmsOf, judgeCases, readCases, type Tally } from './judge-cases.ts';
 import { leniencies } from './leniencies.ts';
 import { emptyReading } from './reading.ts';
 
-const cases = Number(process.env.POSTERN_TEST_FUZZ_CASES ?? 25_000);
+const cases = Number(process.env.POSTERN_TEST_FUZZ_CASES ?? (isLong ? 100_000 : 8_000));
 /** Set another seed for another run; what is found is kept in finds.jsonl. */
 const seed = Number(process.env.POSTERN_TEST_FUZZ_SEED ?? 1);
 const batch = 200;
 
+t.setTimeout(600_000);
 const h11 = startH11();
 t.teardown(() => h11?.stop());
 if (h11 === null) {
