@@ -61,8 +61,18 @@ t.test('three replicas whose stores go and come back, as docs/operations.md has 
         t.comment(`well after ${Math.round(performance.now() - since)} ms`);
       });
   await t.test('redis comes back empty', (t) => comeBackEmpty(t, stores, replicas, key));
-
+  await t.test('postgres comes back without its tables', async (t) => {
+    const credentials = await seeEverywhere(replicas, key);
+    await stores.postgres.query('ALTER SCHEMA postern RENAME TO lost');
+    for (const one of await watch(replicas, credentials)) judgeWithoutRecords(t, one);
+    await stores.postgres.query('ALTER SCHEMA lost RENAME TO postern');
+    await eventually('all is well', async () => isWell(await watchOnce(replicas, credentials)));
+  });
   t.strictSame(await restartsOf(t, release), restarts, 'no pod was restarted');
+
+  await t.test('and begins from nothing if pods start before they are restored', (t) =>
+    beginFromNothing(t, stores, release, key),
+  );
 });
 
 /** How often each pod was restarted, with the last words of those that were. */
@@ -186,4 +196,16 @@ async function comeBackEmpty(t: Test, { redis }: Stores, replicas: readonly Repl
   }
   const { accessToken: next } = await replicas[0]!.api.signIn('admin', password);
   for (const { api } of replicas) t.equal(await statusOf(api, { bearer: next }), 200, 'everywhere');
+}
+
+async function beginFromNothing(t: Test, { postgres }: Stores, release: Release, key: string) {
+  await postgres.query('ALTER SCHEMA postern RENAME TO lost');
+  const to = ['--namespace', release.namespace];
+  await kubectl('rollout', 'restart', release.workload, ...to);
+  await kubectl('rollout', 'status', release.workload, ...to, '--timeout=180s');
+  const replicas = await replicasOf(release);
+  for (const { api } of replicas) t.equal(await statusOf(api, { apiKey: key }), 401, 'the key is gone');
+  const { key: next } = await openUp(release);
+  for (const { api } of replicas)
+    t.equal(await statusOf(api, { apiKey: next }), 200, 'another passes everywhere');
 }

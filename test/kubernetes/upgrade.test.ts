@@ -1,23 +1,34 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { apply, kubectl, requireNode } from './cluster/commands.ts';
 import { startLoad } from './cluster/load.ts';
 import { createNamespace, podsOf } from './cluster/namespace.ts';
 import { ordersService } from './cluster/orders.ts';
-import { gatewayValues, install, openUp } from './cluster/release.ts';
-import { startStores } from './cluster/stores.ts';
+import { gatewayValues, install, openUp, sidecarValues } from './cluster/release.ts';
+import { type Stores, startStores } from './cluster/stores.ts';
 import { registry } from './node/folders.ts';
 
 // `POSTERN_TEST_PREVIOUS` is the archive of an image to upgrade from; without it, it is the same under another name.
 
+const repository = `${registry}/postern`;
+const arrangements: Readonly<Record<string, (stores: Stores) => object>> = {
+  gateway: (stores) => gatewayValues(stores),
+  'native sidecar': (stores) => sidecarValues(stores, true),
+  'ordinary sidecar': (stores) => sidecarValues(stores, false),
+};
+
 t.test('two versions on the same stores: nobody is signed out, no key is lost', async (t) => {
   if (!requireNode(t)) return;
-  await createNamespace(t, 'upgrade');
-  const stores = await startStores(t, 'upgrade', 'acme');
-  await apply('upgrade', ordersService());
-  await kubectl('rollout', 'status', 'deploy/orders', '--namespace=upgrade');
-  const repository = `${registry}/postern`;
-  const release = await install('upgrade', gatewayValues(stores, { image: { repository, tag: 'previous' } }));
+  for (const [name, values] of Object.entries(arrangements))
+    await t.test(name, (t) => upgradeUnderLoad(t, `upgrade-${name.replace(' ', '-')}`, values));
+});
+
+async function upgradeUnderLoad(t: Test, namespace: string, values: (stores: Stores) => object) {
+  await createNamespace(t, namespace);
+  const stores = await startStores(t, namespace, 'acme');
+  await apply(namespace, ordersService());
+  await kubectl('rollout', 'status', 'deploy/orders', '--namespace', namespace);
+  const release = await install(namespace, { ...values(stores), image: { repository, tag: 'previous' } });
   const opened = await openUp(release);
   const { api, address } = release;
 
@@ -48,9 +59,11 @@ t.test('two versions on the same stores: nobody is signed out, no key is lost', 
   for (const bearer of [json.access_token, opened.accessToken])
     t.equal((await api.send({ path: '/api/orders', bearer })).status, 200, 'tokens of either version');
   t.equal((await api.send({ path: '/api/orders', apiKey: opened.key })).status, 200);
-  const pods = await podsOf('upgrade', release.selector);
+  const pods = await podsOf(namespace, release.selector);
   t.notOk(
-    pods.some(({ spec }) => spec.containers[0].image.endsWith(':previous')),
+    pods.some(({ spec }) =>
+      [...spec.containers, ...(spec.initContainers ?? [])].some(({ image }) => image.endsWith(':previous')),
+    ),
     'all are of the new version',
   );
 
@@ -68,4 +81,4 @@ t.test('two versions on the same stores: nobody is signed out, no key is lost', 
     }
     return { statuses, cookie };
   }
-});
+}
