@@ -70,6 +70,14 @@ export const pageStates: Readonly<Record<string, (site: Site) => string>> = {
   'sign-in-again': (site) => signInPage(site, { ...signIn, username: 'alice', signedInAs: 'alice' }),
   'sign-in-again-providers-alone': (site) =>
     signInPage(site, { ...signIn, password: false, providers, signedInAs: 'alice' }),
+  'sign-in-console': (site) =>
+    signInPage(site, {
+      ...signIn,
+      password: false,
+      providers: providers.slice(0, 1),
+      isForConsoleAlone: true,
+      signedInAs: 'alice',
+    }),
   'sign-in-wrong': (site) =>
     signInPage(site, { ...signIn, providers, username: 'alice', problem: { code: 'invalid_credentials' } }),
   'sign-in-throttled': (site) =>

@@ -24,10 +24,15 @@ export function createRenderSignIn(area: WebArea, waysOf: WaysToSignIn): RenderS
 }
 
 /** The ways to sign in that lead to `returnTo`. */
-export type WaysToSignIn = (
-  exchange: Exchange,
-  returnTo: string | null,
-) => Promise<{ readonly password: boolean; readonly providers: readonly Provider[] }>;
+export type WaysToSignIn = (exchange: Exchange, returnTo: string | null) => Promise<Ways>;
+
+/** Ways to sign in. */
+export interface Ways {
+  readonly password: boolean;
+  readonly providers: readonly Provider[];
+  /** Whether there would be others, had the console not ruled them out. */
+  readonly isForConsoleAlone: boolean;
+}
 
 /** Creates it; `offered` are the providers that can be led to. */
 export function createWaysToSignIn(
@@ -39,6 +44,7 @@ export function createWaysToSignIn(
     const console = consoleAt(area.console, exchange, destination(area, exchange.head.host, returnTo));
     const leads = (method: string) => console === null || admits(console, method);
     const providers = (await offered()).filter(({ name }) => leads(name));
-    return { password: password && leads('password'), providers };
+    const isForConsoleAlone = password && !leads('password');
+    return { password: password && leads('password'), providers, isForConsoleAlone };
   };
 }

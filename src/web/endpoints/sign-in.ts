@@ -38,9 +38,10 @@ export function createSignInPage(options: SignInPageOptions): readonly Endpoint<
     const isAsked = consoleAt(area.console, exchange, location) !== null;
     const known = await sessions.current(exchange);
     if (!isAsked && known !== null) return redirection(303, location);
-    const { password, providers } = await waysOf(exchange, returnTo);
+    const { password, providers, isForConsoleAlone } = await waysOf(exchange, returnTo);
     const [only, ...others] = password ? [] : providers;
-    if (only !== undefined && others.length === 0)
+    // Where the console alone wants that provider, people read why first.
+    if (only !== undefined && others.length === 0 && !isForConsoleAlone)
       return redirection(303, providerPath(path, only, returnTo));
     const signedInAs = known?.username ?? null;
     const username = signedInAs ?? undefined;

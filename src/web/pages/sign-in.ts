@@ -16,6 +16,8 @@ export interface SignIn {
   /** Whether people may sign in with a user name and a password. */
   readonly password: boolean;
   readonly providers: readonly Provider[];
+  /** Whether people could sign in with a password, too, but for the console. Default: false. */
+  readonly isForConsoleAlone?: boolean;
   /** What was typed before, or who is signed in. */
   readonly username?: string;
   /** Who is signed in, and is asked again all the same: the console does so. */
@@ -40,7 +42,7 @@ const words: FormWords = {
 
 /** `<path>/sign-in`. Codes with words of their own: those of `POST /api/login/access-token` and of a provider's exchange. */
 export function signInPage(site: Site, signIn: SignIn): string {
-  const { password, providers, returnTo, signedInAs = null, problem } = signIn;
+  const { password, providers, returnTo, isForConsoleAlone = false, signedInAs = null, problem } = signIn;
   const told = tellProblem(problem, words);
   return renderPage(site, {
     heading: 'Sign in',
@@ -49,7 +51,7 @@ export function signInPage(site: Site, signIn: SignIn): string {
     address: problem === null ? null : `${site.path}/sign-in${returnToQuery(returnTo)}`,
     content: [
       told.notice !== null && notice('problem', told.notice, 'notice'),
-      signedInAs !== null && askedAgain(signedInAs, password && providers.length === 0),
+      (signedInAs !== null || isForConsoleAlone) && whyAsked(signIn),
       password && form(site, signIn, told),
       password && providers.length > 0 && html`<p class="or"><span>or</span></p>`,
       providers.length > 0 &&
@@ -61,9 +63,15 @@ export function signInPage(site: Site, signIn: SignIn): string {
   });
 }
 
-function askedAgain(name: string, byPassword: boolean): VNode {
-  const what = byPassword ? 'for your password again' : 'you to sign in again';
-  return html`<p id="signed-in">You are signed in as <strong>${name}</strong>. The console asks ${what}.</p>`;
+function whyAsked({ password, providers, isForConsoleAlone, signedInAs = null }: SignIn): VNode {
+  const [first] = providers;
+  const byPassword = password && first === undefined;
+  const why =
+    isForConsoleAlone && first !== undefined
+      ? `accepts only sign-ins with ${first.label}`
+      : `asks ${byPassword ? 'for your password again' : 'you to sign in again'}`;
+  const who = signedInAs !== null && html`You are signed in as <strong>${signedInAs}</strong>. `;
+  return html`<p id="signed-in">${who}The console ${why}.</p>`;
 }
 
 function form(
