@@ -25,7 +25,7 @@ export function Account() {
       <p><${Names} names=${[...api.scopes].sort()} none="Nothing that needs a scope." /></p>
     </section>
     ${user.error !== null && html`<${Problem} error=${user.error} again=${user.reload} />`}
-    ${user.value !== null && html`<${Identities} user=${user.value} />`}
+    ${user.value !== null && html`<${Identities} user=${user.value} isOwn=${true} />`}
     ${served.has('self_password') && html`<${OwnPassword} />`}
     ${served.has('self_sessions') && html`<section><${OwnSessions} /></section>`}
   `;

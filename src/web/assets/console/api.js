@@ -17,8 +17,10 @@ export class ApiError extends Error {
     this.requestId = body.request_id ?? headers.get('x-request-id') ?? '';
     /** What is wrong with which field, of a 422. @type {readonly Problem[]} */
     this.problems = Array.isArray(body.detail) ? body.detail : [];
-    /** Of `insufficient_scope`. @type {readonly string[]} */
-    this.missingScopes = /scope="([^"]*)"/.exec(headers.get('www-authenticate') ?? '')?.[1]?.split(' ') ?? [];
+    /** Of `insufficient_scope`: `WWW-Authenticate` names all that the call needs, the text only what is missing. @type {readonly string[]} */
+    this.missingScopes = /^Missing scope: (.+)$/.exec(this.message)?.[1]?.split(' ') ?? [];
+    /** What people are told instead of the general words for the code; '' for those. */
+    this.words = '';
   }
 }
 
@@ -27,6 +29,27 @@ export class ApiError extends Error {
  * @typedef {{ readonly body?: unknown, readonly ifMatch?: string | null }} CallOptions
  * @typedef {{ readonly value: any, readonly etag: string | null }} ApiResult
  */
+
+/** Whether what was read before is no longer what is there. @param {unknown} error */
+export function isStale(error) {
+  return error instanceof ApiError && (error.code === 'precondition_failed' || error.code === 'not_found');
+}
+
+/**
+ * Gives a refusal the words for what was tried, by its code.
+ * @template T
+ * @param {Readonly<Record<string, string | undefined>>} words
+ * @param {Promise<T>} call
+ * @returns {Promise<T>}
+ */
+export async function inWords(words, call) {
+  try {
+    return await call;
+  } catch (error) {
+    if (error instanceof ApiError) error.words = words[error.code] ?? '';
+    throw error;
+  }
+}
 
 export class Api {
   /** @type {string | null} */
@@ -40,6 +63,8 @@ export class Api {
   scopes = new Set();
   /** Who is signed in. */
   userId = '';
+  /** Whether a change has had no response, so that nobody knows what is there now. */
+  isUncertain = false;
 
   /**
    * @param {string} expected Id of the user whom the page was given to.
@@ -113,12 +138,19 @@ export class Api {
   }
 
   /** @param {string} method @param {string} path @param {CallOptions} options */
-  #sendWithToken(method, path, { body, ifMatch }) {
+  async #sendWithToken(method, path, { body, ifMatch }) {
     /** @type {Record<string, string>} */
     const headers = { authorization: `Bearer ${this.#token}` };
     if (body !== undefined) headers['content-type'] = 'application/json';
     if (ifMatch) headers['if-match'] = ifMatch;
-    return send(method, path, { headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
+    const options = { headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) };
+    if (method === 'GET') return send(method, path, options);
+    try {
+      return await send(method, path, options);
+    } catch {
+      this.isUncertain = true;
+      throw new ApiError(0, { code: 'outcome_unknown' }, new Headers());
+    }
   }
 }
 

@@ -1,43 +1,84 @@
 /** Questions before something ends, and forms in front of the page. */
 
-import { useLayoutEffect, useRef } from 'preact/hooks';
-import { useAction } from './loaded.js';
+import { useContext, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { isStale } from './api.js';
+import { Console } from './context.js';
+import { reloadAll, useAction } from './loaded.js';
 import { html, Problem } from './show.js';
 
 /**
- * A window in front of the page; Escape closes it, and the keyboard goes back to where it was.
- * @param {{ readonly title: string, readonly onClose: () => void, readonly children?: unknown, readonly isWide?: boolean }} options
+ * A window in front of the page; Escape closes it, and the keyboard goes back to where it was. With `first`, Escape only
+ * says what has to be done first.
+ * @param {{
+ *   readonly title: string,
+ *   readonly onClose: () => void,
+ *   readonly children?: unknown,
+ *   readonly isWide?: boolean,
+ *   readonly first?: string,
+ * }} options
  */
-export function Window({ title, onClose, children, isWide = false }) {
+export function Window({ title, onClose, children, isWide = false, first = '' }) {
+  const { api } = useContext(Console);
   const dialog = useRef(/** @type {HTMLDialogElement | null} */ (null));
+  const [isHeld, setHeld] = useState(false);
   useLayoutEffect(() => {
     const before = document.activeElement;
     dialog.current?.showModal();
     return () => {
-      if (before instanceof HTMLElement && before.isConnected) before.focus();
+      // Nothing behind the window can have the focus until it is gone.
+      queueMicrotask(() => focusAgain(before));
+      if (!api.isUncertain) return;
+      api.isUncertain = false;
+      reloadAll();
     };
   }, []);
+  /** @param {Event} event */
+  const hold = (event) => {
+    if (first === '') return;
+    event.preventDefault();
+    setHeld(true);
+  };
   return html`
-    <dialog ref=${dialog} class=${isWide ? 'wide-window' : ''} onClose=${onClose} aria-labelledby="window-title">
+    <dialog
+      ref=${dialog}
+      class=${isWide ? 'wide-window' : ''}
+      onClose=${onClose}
+      onCancel=${hold}
+      onKeyDown=${(/** @type {KeyboardEvent} */ event) => event.key === 'Escape' && hold(event)}
+      aria-labelledby="window-title"
+    >
       <h2 id="window-title">${title}</h2>
       ${children}
+      ${isHeld && first !== '' && html`<p role="alert">${first}</p>`}
     </dialog>
   `;
 }
 
+/** @param {Element | null} before What had the focus; where it is gone, the page's content gets it. */
+function focusAgain(before) {
+  if (document.querySelector('dialog') !== null) return;
+  if (before instanceof HTMLElement && before.isConnected) before.focus();
+  else document.getElementById('content')?.focus();
+}
+
 /**
- * Asks whether something should end. `children` say what, and how many.
+ * Asks whether something should end. `children` say what, and how many. `onStale`: the record has changed or gone since it
+ * was read.
  * @param {{
  *   readonly title: string,
  *   readonly confirm: string,
  *   readonly act: () => Promise<void>,
  *   readonly onClose: () => void,
+ *   readonly onStale?: () => void,
  *   readonly children?: unknown,
  * }} options
  */
-export function Question({ title, confirm, act, onClose, children }) {
+export function Question({ title, confirm, act, onClose, onStale, children }) {
   const action = useAction(async () => {
-    await act();
+    await act().catch((error) => {
+      if (isStale(error)) onStale?.();
+      throw error;
+    });
     onClose();
   });
   return html`

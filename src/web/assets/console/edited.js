@@ -1,7 +1,7 @@
 /** A change of one record: only what differs is sent, and never over what someone else has changed since. */
 
 import { useContext, useState } from 'preact/hooks';
-import { ApiError } from './api.js';
+import { ApiError, inWords } from './api.js';
 import { Console } from './context.js';
 import { sent } from './form.js';
 import { useAction } from './loaded.js';
@@ -10,6 +10,7 @@ import { html, Problem } from './show.js';
 /** @typedef {{ readonly field: string, readonly before: string, readonly now: string }} Difference */
 
 /**
+ * `onTaken`: what someone else has made of it is to be shown. `conflict` says what stands against a change.
  * @param {{
  *   readonly title: string,
  *   readonly path: string,
@@ -19,11 +20,26 @@ import { html, Problem } from './show.js';
  *   readonly read: (form: ReturnType<typeof sent>) => Record<string, unknown>,
  *   readonly isSaved: boolean,
  *   readonly onSaved: () => void,
+ *   readonly onTaken: () => void,
+ *   readonly conflict?: (changes: Record<string, unknown>) => string,
  *   readonly confirm?: (changes: Record<string, unknown>) => Promise<unknown>,
  *   readonly children?: unknown,
  * }} options
  */
-export function Edited({ title, path, original, etag, names, read, isSaved, onSaved, confirm, children }) {
+export function Edited({
+  title,
+  path,
+  original,
+  etag,
+  names,
+  read,
+  isSaved,
+  onSaved,
+  onTaken,
+  conflict,
+  confirm,
+  children,
+}) {
   const { api } = useContext(Console);
   const [others, setOthers] = useState(/** @type {readonly Difference[] | null} */ (null));
   const [asked, setAsked] = useState(
@@ -33,7 +49,7 @@ export function Edited({ title, path, original, etag, names, read, isSaved, onSa
   const [said, setSaid] = useState(isSaved ? 'Saved.' : '');
   const save = useAction(async (/** @type {Record<string, unknown>} */ changes) => {
     try {
-      await api.patch(path, changes, etag);
+      await inWords({ conflict: conflict?.(changes) }, api.patch(path, changes, etag));
       setAsked(null);
       onSaved();
     } catch (error) {
@@ -64,7 +80,7 @@ export function Edited({ title, path, original, etag, names, read, isSaved, onSa
       <form class="edit" onSubmit=${submit} onInput=${() => setAsked(null)}>
         ${children}
         ${error !== null && html`<${Problem} error=${error} />`}
-        ${others !== null && html`<${Differences} others=${others} onTaken=${onSaved} />`}
+        ${others !== null && html`<${Differences} others=${others} onTaken=${onTaken} />`}
         ${
           asked !== null &&
           html`

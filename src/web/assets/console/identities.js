@@ -1,6 +1,7 @@
 /** How a user signs in: the password, and the accounts at identity providers that are linked. */
 
 import { useContext, useState } from 'preact/hooks';
+import { inWords } from './api.js';
 import { Question, Window } from './ask.js';
 import { Console } from './context.js';
 import { Field, sent } from './form.js';
@@ -11,9 +12,9 @@ import { html, Problem } from './show.js';
 
 /**
  * With `onChanged`, accounts can be linked and unlinked.
- * @param {{ readonly user: any, readonly onChanged?: () => void }} options
+ * @param {{ readonly user: any, readonly isOwn?: boolean, readonly onChanged?: () => void }} options
  */
-export function Identities({ user, onChanged }) {
+export function Identities({ user, isOwn = false, onChanged }) {
   const { providers } = useContext(Console);
   const [isLinking, setLinking] = useState(false);
   const [unlinked, setUnlinked] = useState(/** @type {Identity | null} */ (null));
@@ -21,7 +22,7 @@ export function Identities({ user, onChanged }) {
   return html`
     <section aria-labelledby="ways">
       <div class="heading">
-        <h2 id="ways">${onChanged === undefined ? 'How you sign in' : `How ${user.username} signs in`}</h2>
+        <h2 id="ways">${isOwn ? 'How you sign in' : `How ${user.username} signs in`}</h2>
         ${mayLink && html`<button type="button" class="button button-secondary" onClick=${() => setLinking(true)}>Link an account</button>`}
       </div>
       <p>${wayOf(user)}</p>
@@ -77,7 +78,8 @@ function wayOf({ kind, has_password: hasPassword, identities }) {
 function Link({ user, onClose, onLinked }) {
   const { api, providers } = useContext(Console);
   const link = useAction(async (/** @type {object} */ identity) => {
-    await api.post(`/api/admin/users/${user.id}/identities`, identity);
+    const words = { conflict: 'This account is already linked to another user.' };
+    await inWords(words, api.post(`/api/admin/users/${user.id}/identities`, identity));
     onClose();
     onLinked();
   });
@@ -127,8 +129,8 @@ function Unlink({ user, identity: { provider, subject }, onClose, onUnlinked }) 
       }}
     >
       <p>
-        Whoever signs in at ${provider} as <code>${subject}</code> is no longer ${user.username}, and all sessions of
-        ${user.username} end at once.
+        Whoever signs in at ${provider} as <code>${subject}</code> is no longer ${user.username}.${' '}
+        All sessions of ${user.username} end immediately.
       </p>
     <//>
   `;

@@ -3,6 +3,14 @@
 import { useCallback, useEffect, useMemo, useState } from 'preact/hooks';
 import { ApiError } from './api.js';
 
+/** What is shown may not be what is there. */
+const stale = 'postern:stale';
+
+/** Asks again for everything that is shown. */
+export function reloadAll() {
+  dispatchEvent(new Event(stale));
+}
+
 /**
  * @template T
  * @typedef {{ readonly value: T | null, readonly error: ApiError | null, readonly isLoading: boolean, reload(): void }} Loaded
@@ -36,6 +44,10 @@ export function useLoaded(load, dependencies) {
     };
   }, [current]);
   const reload = useCallback(() => setRound((before) => before + 1), []);
+  useEffect(() => {
+    addEventListener(stale, reload);
+    return () => removeEventListener(stale, reload);
+  }, []);
   const isLoading = state.of !== current;
   return { value: state.value, error: isLoading ? null : state.error, isLoading, reload };
 }

@@ -2,6 +2,7 @@
 
 import { useContext, useState } from 'preact/hooks';
 import { go } from './address.js';
+import { inWords } from './api.js';
 import { Question, Window } from './ask.js';
 import { Console } from './context.js';
 import { Edited } from './edited.js';
@@ -57,8 +58,8 @@ export function ScopeSets() {
 /** @param {{ readonly onClose: () => void }} options */
 function NewSet({ onClose }) {
   const { api, root } = useContext(Console);
-  const add = useAction(async (/** @type {object} */ body) => {
-    const { value } = await api.post('/api/admin/scope-sets/', body);
+  const add = useAction(async (/** @type {Record<string, unknown>} */ body) => {
+    const { value } = await inWords({ conflict: nameTaken(body) }, api.post('/api/admin/scope-sets/', body));
     onClose();
     go(`${root}/scope-sets/${value.id}`);
   });
@@ -82,6 +83,9 @@ function NewSet({ onClose }) {
     <//>
   `;
 }
+
+/** @param {Record<string, unknown>} form */
+const nameTaken = ({ name }) => `There is already a set called ${name}.`;
 
 /** The users who lose scopes, as words that lead on to “every key”. @param {any} users */
 function losingUsers(users) {
@@ -110,6 +114,12 @@ export function ScopeSet({ id }) {
   const isBuiltIn = id === builtIn;
   const mayWrite = may('scopesets:write') && !value.managed && !isBuiltIn;
   const offered = new Set([...value.scopes, ...api.scopes]);
+
+  /** @param {boolean} isOurs */
+  const show = (isOurs) => {
+    setSaved(isOurs);
+    set.reload();
+  };
 
   /** Who would lose what. @param {Record<string, unknown>} changes */
   const confirm = async ({ scopes }) => {
@@ -164,10 +174,9 @@ export function ScopeSet({ id }) {
               etag=${etag}
               names=${fieldNames}
               isSaved=${isSaved}
-              onSaved=${() => {
-                setSaved(true);
-                set.reload();
-              }}
+              onSaved=${() => show(true)}
+              onTaken=${() => show(false)}
+              conflict=${nameTaken}
               confirm=${confirm}
               read=${(/** @type {import('./form.js').Sent} */ { text, all }) => ({ name: text('name'), description: text('description'), scopes: all('scopes') })}
             >
@@ -191,6 +200,7 @@ export function ScopeSet({ id }) {
           title=${`Remove the set ${value.name}?`}
           confirm="Remove for good"
           onClose=${() => setRemoving(false)}
+          onStale=${set.reload}
           act=${async () => {
             await api.delete(`/api/admin/scope-sets/${id}`, etag);
             go(`${root}/scope-sets`);

@@ -80,6 +80,7 @@ const whatToDo = {
   wrong_password: 'This is not your current password.',
   invalid_cursor: 'This page of the list is no longer there. Begin with the first one.',
   expiry_exceeds_caller: 'It can’t live longer than what you use to make it.',
+  outcome_unknown: 'There was no response. It may have been done all the same: look before you try again.',
   no_response: 'There was no response. Check your connection, and try again.',
 };
 
@@ -88,11 +89,11 @@ const whatToDo = {
  * @param {{ readonly error: import('./api.js').ApiError, readonly again?: () => void }} options
  */
 export function Problem({ error, again }) {
-  const { status, code, message, problems, missingScopes, requestId } = error;
+  const { status, code, words, message, problems, missingScopes, requestId } = error;
   return html`
     <div class="notice notice-problem" role="alert">
       <div>
-        <p>${whatToDo[code] ?? (status === 422 ? 'Check what you have entered.' : message)}</p>
+        <p>${words || whatToDo[code] || (status === 422 ? 'Check what you have entered.' : message)}</p>
         ${problems.length > 0 && html`<ul>${problems.map((problem) => html`<li>${wordsOf(problem)}</li>`)}</ul>`}
         ${missingScopes.length > 0 && html`<p>Missing: <${Names} names=${missingScopes} /></p>`}
         <p class="hint">${`${status === 0 ? '' : `${status} `}${code}`}${requestId && ` · request ${requestId}`}</p>

@@ -2,6 +2,7 @@
 
 import { useContext, useState } from 'preact/hooks';
 import { go } from './address.js';
+import { isStale } from './api.js';
 import { Question, Window } from './ask.js';
 import { Console } from './context.js';
 import { useAction, useLoaded } from './loaded.js';
@@ -24,7 +25,10 @@ export function UserActions({ user, etag, onDone }) {
     throttle.reload();
   });
   const enable = useAction(async () => {
-    await api.patch(path, { disabled: false }, etag);
+    await api.patch(path, { disabled: false }, etag).catch((error) => {
+      if (isStale(error)) onDone();
+      throw error;
+    });
     onDone();
   });
 
@@ -75,6 +79,7 @@ export function UserActions({ user, etag, onDone }) {
           title=${`Disable ${user.username}?`}
           confirm="Disable"
           onClose=${() => setAsked(null)}
+          onStale=${onDone}
           act=${async () => {
             await api.patch(path, { disabled: true }, etag);
             onDone();
@@ -106,6 +111,7 @@ export function UserActions({ user, etag, onDone }) {
           title=${`Remove ${user.username}?`}
           confirm="Remove for good"
           onClose=${() => setAsked(null)}
+          onStale=${onDone}
           act=${async () => {
             await api.delete(path, etag);
             go(`${root}/users`);

@@ -1,12 +1,12 @@
 /** One user: who it is, what it may do and why, and what can be done about it. */
 
 import { useContext, useState } from 'preact/hooks';
-import { MintKey } from './api-keys.js';
 import { Console } from './context.js';
 import { Edited } from './edited.js';
 import { Choices, Field, scopeChoices } from './form.js';
 import { Identities } from './identities.js';
 import { useLoaded } from './loaded.js';
+import { MintKey } from './mint-key.js';
 import { Copyable, html, Problem, Time } from './show.js';
 import { UserActions } from './user-actions.js';
 import { UserState } from './users.js';
@@ -26,8 +26,8 @@ export function User({ id }) {
   const { value, etag } = user.value;
   const known = sets.value ?? [];
   const mayWrite = may('users:write') && !value.managed;
-  const saved = () => {
-    setSaved(true);
+  const show = (/** @type {boolean} */ isOurs) => {
+    setSaved(isOurs);
     user.reload();
   };
   return html`
@@ -55,7 +55,7 @@ export function User({ id }) {
     ${value.managed && html`<p class="hint">This user is kept in step with the configuration file, and is changed there.</p>`}
     <${Effective} user=${value} sets=${known} />
     ${may('users:write') && html`<${UserActions} user=${value} etag=${etag} onDone=${user.reload} />`}
-    ${mayWrite && html`<${EditUser} key=${etag} user=${value} etag=${etag} sets=${known} isSaved=${isSaved} onSaved=${saved} />`}
+    ${mayWrite && html`<${EditUser} key=${etag} user=${value} etag=${etag} sets=${known} isSaved=${isSaved} onSaved=${() => show(true)} onTaken=${() => show(false)} />`}
     <${Identities} user=${value} onChanged=${mayWrite ? user.reload : undefined} />
     ${isMinting && html`<${MintKey} owner=${value} onClose=${() => setMinting(false)} onMinted=${() => {}} />`}
   `;
@@ -92,7 +92,7 @@ function Effective({ user, sets }) {
       <h2 id="effective">What ${user.username} may do</h2>
       ${
         user.effective_scopes.length === 0
-          ? html`<p class="quiet">Nothing that needs a scope.</p>`
+          ? html`<p class="quiet">No scopes.</p>`
           : html`
               <div class="table-frame">
                 <table>
@@ -124,8 +124,8 @@ const fieldNames = {
   disabled: 'Disabled',
 };
 
-/** @param {{ readonly user: any, readonly etag: string | null, readonly sets: readonly any[], readonly isSaved: boolean, readonly onSaved: () => void }} options */
-function EditUser({ user, etag, sets, isSaved, onSaved }) {
+/** @param {{ readonly user: any, readonly etag: string | null, readonly sets: readonly any[], readonly isSaved: boolean, readonly onSaved: () => void, readonly onTaken: () => void }} options */
+function EditUser({ user, etag, sets, isSaved, onSaved, onTaken }) {
   const { api } = useContext(Console);
   // What the caller holds can be given; what the user has stays on the list, so that it can be taken away.
   const scopes = new Set([...user.scopes, ...api.scopes]);
@@ -143,6 +143,8 @@ function EditUser({ user, etag, sets, isSaved, onSaved }) {
       names=${fieldNames}
       isSaved=${isSaved}
       onSaved=${onSaved}
+      onTaken=${onTaken}
+      conflict=${() => 'One of these sets no longer exists. Load the page again.'}
       read=${(/** @type {import('./form.js').Sent} */ { text, all }) => ({
         display_name: text('display_name') || null,
         email: text('email') || null,

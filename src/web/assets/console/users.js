@@ -2,6 +2,7 @@
 
 import { useContext, useState } from 'preact/hooks';
 import { go } from './address.js';
+import { inWords } from './api.js';
 import { Window } from './ask.js';
 import { Console } from './context.js';
 import { Field, sent } from './form.js';
@@ -77,8 +78,11 @@ export function UserState({ user }) {
 /** @param {{ readonly onClose: () => void }} options */
 function NewUser({ onClose }) {
   const { api, root } = useContext(Console);
-  const add = useAction(async (/** @type {object} */ body) => {
-    const { value } = await api.post('/api/admin/users/', body);
+  const add = useAction(async (/** @type {Record<string, unknown>} */ body) => {
+    const { value } = await inWords(
+      { conflict: `There is already a user called ${body.username}.` },
+      api.post('/api/admin/users/', body),
+    );
     onClose();
     go(`${root}/users/${value.id}`);
   });
