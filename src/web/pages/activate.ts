@@ -101,6 +101,11 @@ function alreadyActivated(site: Site): string {
           sign in. If not, ask your administrator for an invitation.
         </p>
       `,
+      html`
+        <p class="hint">
+          No administrator yet? Whoever runs this server can reopen activation: <code>postern bootstrap-token --reset</code>
+        </p>
+      `,
       linkButton(`${site.path}/sign-in`, 'Sign in'),
     ],
   });
