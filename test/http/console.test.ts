@@ -28,6 +28,7 @@ t.test('the console is one page at all its addresses', async (t) => {
     t.equal(page.status, 200, path);
     t.match(page.headers['content-security-policy'], /script-src 'self'/);
     t.match(page.headers['cache-control'], 'no-store');
+    t.match(page.text, 'data-has-password="yes" data-min-password-length="12"');
   }
   for (const path of ['tokens', 'users/1/2', 'api-keys/1/x'])
     t.equal((await open(`/postern/console/${path}`, cookie)).status, 404, path);
@@ -119,7 +120,8 @@ t.test('only sign-ins of the required provider lead there', async (t) => {
   const staff = await by('staff', 'postern');
   t.match(staff, { status: 303, headers: { location: '/postern/console/' } });
   t.ok(cookieNamed(staff, refreshCookieName));
-  t.equal((await open('/postern/console/', cookieNamed(staff, webCookieName)!)).status, 200);
+  const shown = await open('/postern/console/', cookieNamed(staff, webCookieName)!);
+  t.match(shown, { status: 200, text: 'data-has-password="no"' }, 'there is no password to change');
   const guest = await by('guests', 'guests');
   t.match(guest, { status: 303, headers: { location: '/postern/' } });
   t.notOk(cookieNamed(guest, refreshCookieName));

@@ -14,6 +14,8 @@ const documents = {
       username: text,
       served: [text],
       userId: text,
+      hasPassword: true,
+      minPasswordLength: 12,
     }),
 };
 

@@ -2,6 +2,7 @@ import type { Principal } from '../../credentials/principal.ts';
 import type { Endpoint } from '../../endpoints/endpoint.ts';
 import { Refusal } from '../../errors.ts';
 import type { Exchange } from '../../http/exchange.ts';
+import type { Records } from '../../stores/records.ts';
 import type { Sessions } from '../../stores/sessions.ts';
 import { redirection, type WebArea } from '../area.ts';
 import type { BrowserSessions } from '../browser-sessions.ts';
@@ -15,6 +16,9 @@ export interface ConsoleOptions {
   readonly area: WebArea;
   readonly sessions: BrowserSessions;
   readonly sessionStore: Pick<Sessions, 'find'>;
+  readonly records: Pick<Records, 'findUser'>;
+  /** In code points. */
+  readonly minPasswordLength: number;
   /** `base_url`. */
   readonly baseUrl: string;
   /** The optional endpoints that Postern serves itself. */
@@ -32,7 +36,8 @@ const places = ['', '/{id}', ...parts.map((part) => `/${part}/{id}`)];
  * people are led to the sign-in page.
  */
 export function createConsole(options: ConsoleOptions): readonly Endpoint<'open'>[] {
-  const { area, sessions, sessionStore, baseUrl: origin, served, providers } = options;
+  const { area, sessions, sessionStore, records, baseUrl: origin, ...told } = options;
+  const { minPasswordLength, served, providers } = told;
   const { console, path } = area;
   if (console === null) return [];
   const home = origin + area.homeAt(new URL(origin).host);
@@ -54,8 +59,10 @@ export function createConsole(options: ConsoleOptions): readonly Endpoint<'open'
       const viewer = await viewerOf(exchange, console);
       if (viewer === null) return redirection(302, signInPath(path, target, asked));
       const { userId, username } = viewer;
-      const facts = { userId, username: username!, home, path: console.path, origin, served, providers };
-      return pageReply(consolePage(area.site, facts));
+      const hasPassword = typeof (await records.findUser(userId))?.user.passwordHash === 'string';
+      const whose = { userId, username: username!, hasPassword };
+      const what = { home, path: console.path, origin, served, providers, minPasswordLength };
+      return pageReply(consolePage(area.site, { ...whose, ...what }));
     }),
   );
 }

@@ -6,6 +6,8 @@ export interface ConsoleFacts {
   /** Id of the user whom the page was given to: the web cookie's. */
   readonly userId: string;
   readonly username: string;
+  /** Whether the user can sign in with a password. */
+  readonly hasPassword: boolean;
   /** Where people leave the console for: an address of the service. */
   readonly home: string;
   /** `<path>/console`. */
@@ -16,13 +18,14 @@ export interface ConsoleFacts {
   readonly served: readonly string[];
   /** Names of the identity providers. */
   readonly providers: readonly string[];
+  /** In code points. */
+  readonly minPasswordLength: number;
 }
 
 /** The document of the console, which its script fills. */
-export function consolePage(
-  site: Site,
-  { userId, username, home, path, origin, served, providers }: ConsoleFacts,
-): string {
+export function consolePage(site: Site, facts: ConsoleFacts): string {
+  const { userId, username, hasPassword, minPasswordLength } = facts;
+  const { home, path, origin, served, providers } = facts;
   return renderDocument(html`
     <html lang="en">
       <head>
@@ -41,6 +44,8 @@ export function consolePage(
           id="console"
           data-user=${userId}
           data-username=${username}
+          data-has-password=${hasPassword ? 'yes' : 'no'}
+          data-min-password-length=${minPasswordLength}
           data-path=${path}
           data-area=${site.path}
           data-home=${home}

@@ -9,7 +9,7 @@ import { OwnSessions } from './sessions.js';
 import { html, Names, Problem } from './show.js';
 
 export function Account() {
-  const { api, root, served, may } = useContext(Console);
+  const { api, root, served, hasPassword, may } = useContext(Console);
   const maySeeUser = served.has('users') && may('users:read');
   const user = useLoaded(
     async () => (maySeeUser ? (await api.get(`/api/admin/users/${api.userId}`)).value : null),
@@ -18,21 +18,21 @@ export function Account() {
   return html`
     <div class="heading">
       <h1>Your account</h1>
-      ${maySeeUser && html`<a href=${`${root}/users/${api.userId}`}>You, as administrators see you</a>`}
+      ${maySeeUser && html`<a href=${`${root}/users/${api.userId}`}>Your user record</a>`}
     </div>
     <section>
       <h2>What you may do</h2>
-      <p><${Names} names=${[...api.scopes].sort()} none="Nothing that needs a scope." /></p>
+      <p><${Names} names=${[...api.scopes].sort()} none="No scopes." /></p>
     </section>
     ${user.error !== null && html`<${Problem} error=${user.error} again=${user.reload} />`}
     ${user.value !== null && html`<${Identities} user=${user.value} isOwn=${true} />`}
-    ${served.has('self_password') && html`<${OwnPassword} />`}
+    ${served.has('self_password') && hasPassword && html`<${OwnPassword} />`}
     ${served.has('self_sessions') && html`<section><${OwnSessions} /></section>`}
   `;
 }
 
 function OwnPassword() {
-  const { api, username } = useContext(Console);
+  const { api, username, minPasswordLength } = useContext(Console);
   const [done, setDone] = useState(0);
   const change = useAction(async (/** @type {object} */ body) => {
     await api.put('/api/self/password', body);
@@ -49,7 +49,15 @@ function OwnPassword() {
       <form key=${done} class="edit" onSubmit=${submit}>
         <input type="text" name="username" autocomplete="username" value=${username} readonly hidden />
         <${Field} name="current_password" label="Current password" type="password" autocomplete="current-password" required=${true} />
-        <${Field} name="new_password" label="New password" type="password" autocomplete="new-password" required=${true} />
+        <${Field}
+          name="new_password"
+          label="New password"
+          type="password"
+          autocomplete="new-password"
+          hint=${`At least ${minPasswordLength} characters. Several words that don’t belong together are good. Your user name and common passwords are refused.`}
+          minlength=${minPasswordLength}
+          required=${true}
+        />
         ${change.error !== null && html`<${Problem} error=${change.error} />`}
         <div class="choices">
           <button type="submit" class="button button-primary" disabled=${change.isRunning}>Change password</button>

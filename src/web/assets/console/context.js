@@ -9,6 +9,8 @@ import { createContext } from 'preact';
  *   readonly area: string,
  *   readonly origin: string,
  *   readonly username: string,
+ *   readonly hasPassword: boolean,
+ *   readonly minPasswordLength: number,
  *   readonly served: ReadonlySet<string>,
  *   readonly providers: readonly string[],
  *   may(...scopes: string[]): boolean,

@@ -3,6 +3,7 @@
  * else is shown.
  */
 
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { html } from './show.js';
 
 /**
@@ -15,23 +16,49 @@ import { html } from './show.js';
  *   readonly required?: boolean,
  *   readonly autocomplete?: string,
  *   readonly autofocus?: boolean,
+ *   readonly minlength?: number,
  * }} options
  */
 export function Field({ name, label, value = '', hint, type = 'text', autocomplete = 'off', ...others }) {
+  const field = html`
+    <input
+      id=${name}
+      name=${name}
+      type=${type}
+      defaultValue=${value}
+      autocomplete=${autocomplete}
+      spellcheck=${false}
+      aria-describedby=${hint ? `${name}-hint` : null}
+      ...${others}
+    />
+  `;
   return html`
     <div class="field">
       <label for=${name}>${label}</label>
       ${hint && html`<p class="hint" id=${`${name}-hint`}>${hint}</p>`}
-      <input
-        id=${name}
-        name=${name}
-        type=${type}
-        defaultValue=${value}
-        autocomplete=${autocomplete}
-        spellcheck=${false}
-        aria-describedby=${hint ? `${name}-hint` : null}
-        ...${others}
-      />
+      ${type === 'password' ? html`<${Revealable} what=${label.toLowerCase()}>${field}<//>` : field}
+    </div>
+  `;
+}
+
+/** A field for a password, with a button that shows what is typed. @param {{ readonly what: string, readonly children?: unknown }} options */
+function Revealable({ what, children }) {
+  const place = useRef(/** @type {HTMLElement | null} */ (null));
+  const [isShown, setShown] = useState(false);
+  const input = () => /** @type {HTMLInputElement} */ (place.current?.querySelector('input'));
+  useLayoutEffect(() => {
+    input().type = isShown ? 'text' : 'password';
+  }, [isShown]);
+  useLayoutEffect(() => {
+    // A browser remembers what is sent from a text field.
+    input().form?.addEventListener('submit', () => setShown(false));
+  }, []);
+  return html`
+    <div class="revealable" ref=${place}>
+      ${children}
+      <button type="button" class="reveal" onClick=${() => setShown(!isShown)}>
+        ${isShown ? 'Hide' : 'Show'}<span class="unseen"> ${what}</span>
+      </button>
     </div>
   `;
 }
