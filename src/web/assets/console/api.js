@@ -25,7 +25,12 @@ export class ApiError extends Error {
 }
 
 /**
- * @typedef {{ readonly msg: string, readonly loc: readonly (string | number)[] }} Problem
+ * @typedef {{
+ *   readonly type: string,
+ *   readonly msg: string,
+ *   readonly loc: readonly (string | number)[],
+ *   readonly ctx?: Readonly<Record<string, unknown>>,
+ * }} Problem
  * @typedef {{ readonly body?: unknown, readonly ifMatch?: string | null }} CallOptions
  * @typedef {{ readonly value: any, readonly etag: string | null }} ApiResult
  */

@@ -3,21 +3,23 @@
 import htm from 'htm';
 import { h } from 'preact';
 import { useState } from 'preact/hooks';
+import { fieldWords } from './field-words.js';
 
 /** @type {(strings: TemplateStringsArray, ...values: any[]) => any} */
 export const html = /** @type {any} */ (htm).bind(h);
 
 const short = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+const withSeconds = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
 const exact = new Intl.DateTimeFormat(undefined, { dateStyle: 'full', timeStyle: 'long' });
 
 /**
  * An instant in the reader's zone; the exact one on hover.
- * @param {{ readonly at: string | null, readonly none?: string }} options
+ * @param {{ readonly at: string | null, readonly none?: string, readonly seconds?: boolean }} options
  */
-export function Time({ at, none = 'never' }) {
+export function Time({ at, none = 'never', seconds = false }) {
   if (at === null) return html`<span class="quiet">${none}</span>`;
   const instant = new Date(at);
-  return html`<time datetime=${at} title=${`${exact.format(instant)} · ${at}`}>${short.format(instant)}</time>`;
+  return html`<time datetime=${at} title=${`${exact.format(instant)} · ${at}`}>${(seconds ? withSeconds : short).format(instant)}</time>`;
 }
 
 /**
@@ -78,7 +80,7 @@ const whatToDo = {
   overloaded: 'There is too much to do at the moment. Nothing has changed; try again.',
   too_many_attempts: 'There were too many attempts. Wait a while, then try again.',
   wrong_password: 'This is not your current password.',
-  invalid_cursor: 'This page of the list is no longer there. Begin with the first one.',
+  invalid_cursor: 'This page of the list is no longer there.',
   expiry_exceeds_caller: 'It can’t live longer than what you use to make it.',
   outcome_unknown: 'There was no response. It may have been done all the same: look before you try again.',
   no_response: 'There was no response. Check your connection, and try again.',
@@ -86,25 +88,19 @@ const whatToDo = {
 
 /**
  * What went wrong, what to do about it, and what an administrator needs to find out why.
- * @param {{ readonly error: import('./api.js').ApiError, readonly again?: () => void }} options
+ * @param {{ readonly error: import('./api.js').ApiError, readonly again?: () => void, readonly labels?: Readonly<Record<string, string>> }} options
  */
-export function Problem({ error, again }) {
+export function Problem({ error, again, labels = {} }) {
   const { status, code, words, message, problems, missingScopes, requestId } = error;
   return html`
     <div class="notice notice-problem" role="alert">
       <div>
         <p>${words || whatToDo[code] || (status === 422 ? 'Check what you have entered.' : message)}</p>
-        ${problems.length > 0 && html`<ul>${problems.map((problem) => html`<li>${wordsOf(problem)}</li>`)}</ul>`}
+        ${problems.length > 0 && html`<ul>${problems.map((problem) => html`<li>${fieldWords(problem, labels)}</li>`)}</ul>`}
         ${missingScopes.length > 0 && html`<p>Missing: <${Names} names=${missingScopes} /></p>`}
         <p class="hint">${`${status === 0 ? '' : `${status} `}${code}`}${requestId && ` · request ${requestId}`}</p>
       </div>
       ${again && html`<button type="button" class="small" onClick=${again}>Try again</button>`}
     </div>
   `;
-}
-
-/** @param {import('./api.js').Problem} problem */
-function wordsOf({ loc, msg }) {
-  const field = loc.slice(1).join('.');
-  return field === '' ? msg : `${field}: ${msg}`;
 }
