@@ -24,6 +24,7 @@ t.test('what is refused keeps what was entered', async (t) => {
   await page.fill('dialog [name=expires]', '2020-01-01T00:00');
   await page.click('text=Create key');
   await page.waitForSelector('dialog >> text=422');
+  t.match(await page.textContent('dialog [role=alert]'), 'Expires: Choose a time in the future.');
   t.equal(await page.inputValue('dialog [name=label]'), 'keep me');
   t.ok(await page.isChecked('dialog [value="store:read"]'));
   t.equal(await page.inputValue('dialog [name=expires]'), '2020-01-01T00:00');
@@ -76,7 +77,7 @@ t.test('what is confirmed is what the form shows', async (t) => {
   t.ok(await page.isChecked('form.edit [value="store:write"]'));
 });
 
-t.test('filters take names of users, and say so if there is none', async (t) => {
+t.test('filters take and keep names, and say so if there is none', async (t) => {
   const context = await openBrowser(t);
   if (context === null) return;
   const gateway = await startConsole(t);
@@ -91,6 +92,27 @@ t.test('filters take names of users, and say so if there is none', async (t) => 
   await eventually('the address has the id', () => /created_by__eq=[0-9a-f-]{36}/.test(page.url()));
   await settled(page);
   t.match(await page.textContent('.pages'), '60 keys');
+  const owner = () => page.inputValue('[name=created_by__eq]');
+  t.equal(await owner(), 'ada', 'the name stays, not the id');
+  await page.reload();
+  await settled(page);
+  await eventually('the id has its name again', async () => (await owner()) === 'ada');
+  await page.selectOption('[name=scopes__contains]', 'store:write');
+  await page.click('text=Filter');
+  await page.waitForSelector('text=Nothing here matches.');
+  await page.selectOption('[name=scopes__contains]', 'store:read');
+  await page.click('text=Filter');
+  await page.waitForSelector('td >> text=export');
+  t.match(page.url(), /created_by__eq=[0-9a-f-]{36}/);
+
+  await page.click('nav >> text=Users');
+  await page.fill('[name=scope_sets__contains]', 'writers');
+  await page.click('text=Filter');
+  t.match(await (await page.waitForSelector('[role=alert]')).textContent(), 'There is no set writers.');
+  await page.fill('[name=scope_sets__contains]', 'readers');
+  await page.click('text=Filter');
+  await page.waitForSelector('text=/^1 user$/');
+  t.equal(await page.inputValue('[name=scope_sets__contains]'), 'readers');
 
   await page.click('nav >> text=Audit');
   await page.fill('[name=actor__eq]', 'nobody');
@@ -110,4 +132,31 @@ t.test('who is signed in is always there, and a way out', async (t) => {
   t.equal(await page.textContent('header strong'), 'plain');
   await page.click('header >> text=Leave');
   await page.waitForURL(/^http:\/\/orders\.acme\.localhost/);
+});
+
+t.test('one’s own password: its rules, a look at it, and what was wrong', async (t) => {
+  const context = await openBrowser(t);
+  if (context === null) return;
+  const gateway = await startConsole(t);
+  const page = await gateway.open(context, 'plain', 'account');
+  await page.fill('[name=current_password]', 'a password of the tests');
+  await page.fill('[name=new_password]', 'password1234');
+  await page.click('text=Show new password');
+  t.equal(await page.getAttribute('[name=new_password]', 'type'), 'text');
+  t.match(await page.textContent('#new_password-hint'), 'At least 12 characters.');
+  await page.click('text=Change password');
+  await page.waitForSelector('form.edit [role=alert] >> text=/New password: \\S+/');
+  t.equal(await page.getAttribute('[name=new_password]', 'type'), 'password');
+  await page.fill('[name=new_password]', 'another horse battery');
+  await page.click('text=Change password');
+  await page.waitForSelector('text=Changed. Your other sessions have ended.');
+
+  await page.route('**/postern/console/account', async (route) => {
+    const response = await route.fetch();
+    const body = (await response.text()).replace('data-has-password="yes"', 'data-has-password="no"');
+    await route.fulfill({ response, body });
+  });
+  await page.reload();
+  await settled(page);
+  t.equal(await page.locator('input[type=password]').count(), 0, 'who has none changes none');
 });

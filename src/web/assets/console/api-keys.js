@@ -21,7 +21,7 @@ const filters = [
       ['suspended', 'Suspended'],
     ]),
   },
-  { name: 'scopes__contains', label: 'Has scope' },
+  { name: 'scopes__contains', label: 'Has scope', type: /** @type {const} */ ('scope') },
   { name: 'created_by__eq', label: 'Owner', type: /** @type {const} */ ('user') },
 ];
 

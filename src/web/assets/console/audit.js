@@ -61,7 +61,7 @@ const spoken = (name) => name.replaceAll('_', ' ');
 
 /** @param {ReadonlyMap<string, string>} names @returns {readonly import('./list.js').Column[]} */
 const columnsWith = (names) => [
-  { label: 'Time', sort: 'time', cell: (event) => html`<${Time} at=${event.time} />` },
+  { label: 'Time', sort: 'time', cell: (event) => html`<${Time} at=${event.time} seconds=${true} />` },
   {
     label: 'Event',
     kind: 'tight',

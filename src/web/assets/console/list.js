@@ -1,15 +1,15 @@
 /** A list of the API as a table: filters, order and page are parameters of the address, named as the API names them. */
 
-import { useContext, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { go, useAddress, withParameters } from './address.js';
+import { useContext, useEffect, useRef } from 'preact/hooks';
+import { useAddress, withParameters } from './address.js';
 import { Console } from './context.js';
-import { sent } from './form.js';
+import { Filters } from './filters.js';
 import { useLoaded } from './loaded.js';
 import { html, Problem } from './show.js';
 
 /**
  * @typedef {{ readonly label: string, readonly sort?: string, readonly kind?: 'wide' | 'name' | 'tight', readonly cell: (item: any) => unknown }} Column
- * @typedef {{ readonly name: string, readonly label: string, readonly choices?: readonly (readonly [value: string, label: string])[], readonly type?: 'text' | 'date' | 'user' | 'id' }} Filter
+ * @typedef {import('./filters.js').Filter} Filter
  * @typedef {{
  *   readonly path: string,
  *   readonly what: readonly [one: string, many: string],
@@ -28,6 +28,7 @@ const ownParameters = ['cursor', 'sort_by', 'sort_order', 'size'];
 export function List({ path, what, columns, filters, sort, empty, version, onLoaded }) {
   const { api } = useContext(Console);
   const address = useAddress();
+  const names = useRef(/** @type {Map<string, string>} */ (new Map()));
   const asked = queryOf(address, filters).toString();
   const {
     value: page,
@@ -45,13 +46,15 @@ export function List({ path, what, columns, filters, sort, empty, version, onLoa
   };
 
   return html`
-    ${filters.length > 0 && html`<${Filters} key=${filterKey(address, filters)} filters=${filters} address=${address} />`}
+    ${filters.length > 0 && html`<${Filters} key=${filterKey(address, filters)} filters=${filters} address=${address} path=${path} names=${names.current} />`}
     ${
       error !== null
         ? html`<${Problem}
-            error=${error}
-            again=${error.code === 'invalid_cursor' ? () => go(withParameters(address, { cursor: null })) : reload}
-          />`
+              error=${error}
+              again=${error.code === 'invalid_cursor' ? undefined : reload}
+              labels=${Object.fromEntries(filters.map(({ name, label }) => [name, label]))}
+            />
+            ${error.code === 'invalid_cursor' && html`<p><a href=${withParameters(address, { cursor: null })}>Go to the first page</a></p>`}`
         : html`
             <div class="table-frame" aria-busy=${isLoading}>
               <table>
@@ -145,102 +148,4 @@ function Pages({ page, what, address }) {
       ${link(page.previous_page, 'Previous')} ${link(page.items.length === 0 ? null : page.next_page, 'Next')}
     </nav>
   `;
-}
-
-/** @param {{ readonly filters: readonly Filter[], readonly address: URL }} options */
-function Filters({ filters, address }) {
-  const { api, served, may } = useContext(Console);
-  const [problem, setProblem] = useState('');
-  const mayLookUp = served.has('users') && may('users:read');
-  /** @param {SubmitEvent} event */
-  const apply = async (event) => {
-    const form = sent(event);
-    /** @type {Record<string, string | null>} */
-    const changes = { cursor: null };
-    try {
-      for (const { name, type } of filters) {
-        const value = form.text(name).trim();
-        changes[name] = type === 'date' ? instantOf(value) : await idIn(value, type);
-      }
-    } catch (error) {
-      return setProblem(/** @type {Error} */ (error).message);
-    }
-    setProblem('');
-    go(withParameters(address, changes));
-  };
-  /** The id of the user whose name it is, where it may be one. @param {string} value @param {Filter['type']} type */
-  async function idIn(value, type) {
-    if (!mayLookUp || (type !== 'user' && type !== 'id')) return value;
-    const id = await userIdOf(api, value);
-    if (id === null && type === 'user') throw new Error(`There is no user ${value}.`);
-    return id ?? value;
-  }
-  const isSet = filters.some(({ name }) => address.searchParams.has(name));
-  return html`
-    <form class="filters" onSubmit=${apply} role="search">
-      ${filters.map((filter) => html`<${FilterField} filter=${filter} address=${address} />`)}
-      <button type="submit" class="button button-secondary">Filter</button>
-      ${isSet && html`<a class="clear" href=${address.pathname}>Clear</a>`}
-      ${problem !== '' && html`<p class="filter-problem" role="alert">${problem}</p>`}
-    </form>
-  `;
-}
-
-/**
- * The id of the user who has that name; what looks like an id is taken for one. Null: there is no such user.
- * @param {import('./api.js').Api} api
- * @param {string} value
- * @returns {Promise<string | null>}
- */
-async function userIdOf(api, value) {
-  if (value === '' || /^[0-9a-f-]{32,36}$/.test(value)) return value;
-  const { value: page } = await api.get(`/api/admin/users/?username__eq=${encodeURIComponent(value)}`);
-  return page.items[0]?.id ?? null;
-}
-
-/** @param {string} value A local date and time. Throws an error whose message people are shown. */
-function instantOf(value) {
-  if (value === '') return '';
-  const date = new Date(value);
-  if (Number.isNaN(date.getTime())) throw new Error('This is not a valid date.');
-  return date.toISOString();
-}
-
-/**
- * Shows what the address has, until something else is entered: that stays while the list loads.
- * @param {{ readonly filter: Filter, readonly address: URL }} options
- */
-function FilterField({ filter: { name, label, choices, type = 'text' }, address }) {
-  const field = useRef(/** @type {any} */ (null));
-  useLayoutEffect(() => {
-    const value = address.searchParams.get(name) ?? '';
-    field.current.value = type === 'date' && value !== '' ? localDate(value) : value;
-  }, [address.search]);
-  return html`
-    <div class="field">
-      <label for=${`filter-${name}`}>${label}</label>
-      ${
-        choices === undefined
-          ? html`<input
-              ref=${field}
-              id=${`filter-${name}`}
-              name=${name}
-              type=${type === 'date' ? 'datetime-local' : 'text'}
-              autocomplete="off"
-              spellcheck=${false}
-            />`
-          : html`<select ref=${field} id=${`filter-${name}`} name=${name}>
-              <option value="">Any</option>
-              ${choices.map(([choice, words]) => html`<option value=${choice}>${words}</option>`)}
-            </select>`
-      }
-    </div>
-  `;
-}
-
-/** As a field for local dates and times has it. @param {string} instant */
-function localDate(instant) {
-  const date = new Date(instant);
-  if (Number.isNaN(date.getTime())) return '';
-  return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 }

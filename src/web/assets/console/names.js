@@ -3,22 +3,35 @@
 import { useContext, useEffect, useState } from 'preact/hooks';
 import { Console } from './context.js';
 
-/** At most so many are looked up for one page: others show the end of their id. */
-const mostLookups = 20;
+/** So many are looked up at once. */
+const lookupsAtOnce = 6;
 
 /**
  * Where each kind of target is read, and by what it is called.
- * @type {Readonly<Record<string, { readonly path: string, readonly field: string, readonly scope: string, readonly endpoint: string | null }>>}
+ * @type {Readonly<Record<string, { readonly what: string, readonly path: string, readonly field: string, readonly scope: string, readonly endpoint: string | null }>>}
  */
-const kinds = {
-  user: { path: '/api/admin/users/', field: 'username', scope: 'users:read', endpoint: 'users' },
+export const kinds = {
+  user: {
+    what: 'user',
+    path: '/api/admin/users/',
+    field: 'username',
+    scope: 'users:read',
+    endpoint: 'users',
+  },
   scope_set: {
+    what: 'set',
     path: '/api/admin/scope-sets/',
     field: 'name',
     scope: 'scopesets:read',
     endpoint: 'scope_sets',
   },
-  api_key: { path: '/api/admin/api-keys/', field: 'label', scope: 'apikeys:read', endpoint: null },
+  api_key: {
+    what: 'key',
+    path: '/api/admin/api-keys/',
+    field: 'label',
+    scope: 'apikeys:read',
+    endpoint: null,
+  },
 };
 
 /** @param {any} event */
@@ -48,11 +61,18 @@ export function useNames(events) {
       const maySee = kind && may(kind.scope) && (kind.endpoint === null || served.has(kind.endpoint));
       return maySee ? [{ id, kind }] : [];
     });
-    for (const { id, kind } of readable.slice(0, mostLookups))
-      api.get(kind.path + encodeURIComponent(id)).then(
-        ({ value }) => setNames((before) => new Map([...before, [id, value[kind.field]]])),
-        () => {},
-      );
+    let isCurrent = true;
+    const lookUp = async () => {
+      for (let next = readable.shift(); isCurrent && next !== undefined; next = readable.shift()) {
+        const { id, kind } = next;
+        const found = await api.get(kind.path + encodeURIComponent(id)).catch(() => null);
+        if (found !== null) setNames((before) => new Map([...before, [id, found.value[kind.field]]]));
+      }
+    };
+    for (let at = 0; at < lookupsAtOnce; at++) void lookUp();
+    return () => {
+      isCurrent = false;
+    };
   }, [events]);
   return names;
 }

@@ -28,8 +28,8 @@ const filters = [
     ]),
   },
   { name: 'disabled__eq', label: 'State', choices: yesNo('Disabled', 'Enabled') },
-  { name: 'managed__eq', label: 'Kept in', choices: yesNo('Configuration', 'Here') },
-  { name: 'scope_sets__contains', label: 'Has set (id)' },
+  { name: 'managed__eq', label: 'Managed by', choices: yesNo('Configuration', 'Console') },
+  { name: 'scope_sets__contains', label: 'Has set', type: /** @type {const} */ ('set') },
 ];
 
 export function Users() {
