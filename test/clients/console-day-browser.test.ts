@@ -64,7 +64,10 @@ t.test('a day of an administrator', async (t) => {
   await page.uncheck('form.edit input[value="store:write"]');
   await page.click('text=Save');
   await page.waitForSelector('text=Save anyway');
-  t.match(await text(), /store:write will be taken from\s+1 user/);
+  t.match(
+    await text(),
+    /1 user and every key that has this set lose\s+store:write\s+immediately, unless they hold it otherwise\./,
+  );
   t.match(await text(), 'grace');
   await page.click('text=Save anyway');
   await page.waitForSelector('text=Saved.');
@@ -93,7 +96,7 @@ t.test('a day of an administrator', async (t) => {
   await page.click('nav >> text=Users');
   await page.click('td >> text=grace');
   await page.click('text=Disable');
-  await page.waitForSelector('dialog >> text=0 sessions will end');
+  await page.waitForSelector('dialog >> text=grace has no sessions and no API keys.');
   await page.click('dialog .button-danger');
   await page.waitForSelector('h1 >> text=disabled');
   await page.click('text=Remove');

@@ -21,7 +21,7 @@ const words: FormWords = {
   atField: {
     invalid_invitation: [
       'token',
-      'This invitation is used up, out of date or not complete. Open the link again, or ask your administrator for a new one.',
+      'This invitation has already been used, has expired or is incomplete. Open the link again, or ask your administrator for a new one.',
     ],
   },
   above: {

@@ -86,7 +86,10 @@ export function Edited({
           html`
             <div class="notice" role="alertdialog" aria-label="Please confirm">
               <div>${asked.words}</div>
-              <button type="button" class="button button-danger" onClick=${() => save.run(asked.changes)}>Save anyway</button>
+              <div class="choices">
+                <button type="button" class="button button-danger" disabled=${save.isRunning} onClick=${() => save.run(asked.changes)}>Save anyway</button>
+                <button type="button" class="button button-secondary" onClick=${() => setAsked(null)}>Cancel</button>
+              </div>
             </div>
           `
         }

@@ -16,7 +16,7 @@ const builtIn = 'administrator';
 
 const filters = [
   { name: 'name__contains', label: 'Name contains' },
-  { name: 'scopes__contains', label: 'Has scope' },
+  { name: 'scopes__contains', label: 'Has scope', type: /** @type {const} */ ('scope') },
 ];
 
 export function ScopeSets() {
@@ -87,11 +87,11 @@ function NewSet({ onClose }) {
 /** @param {Record<string, unknown>} form */
 const nameTaken = ({ name }) => `There is already a set called ${name}.`;
 
-/** The users who lose scopes, as words that lead on to “every key”. @param {any} users */
-function losingUsers(users) {
-  if (users === null) return 'everyone who has this set, and from';
-  if (users.total === 0) return '';
-  return `${users.total.toLocaleString()} ${users.total === 1 ? 'user' : 'users'}, and from`;
+/** Who loses scopes, as far as they do not hold them otherwise. @param {any} users */
+function losers(users) {
+  if (users === null) return 'Every user and every key that has this set loses';
+  if (users.total === 0) return 'Every key that has this set loses';
+  return `${users.total.toLocaleString()} ${users.total === 1 ? 'user' : 'users'} and every key that has this set lose`;
 }
 
 const fieldNames = { name: 'Name', description: 'Description', scopes: 'Scopes' };
@@ -130,7 +130,7 @@ export function ScopeSet({ id }) {
     const users = holders.value;
     return html`
       <p>
-        <${Names} names=${removed} /> will be taken from ${losingUsers(users)} every key that has it, at once.
+        ${losers(users)} <${Names} names=${removed} /> immediately, unless they hold ${removed.length === 1 ? 'it' : 'them'} otherwise.
       </p>
       ${
         users?.total > 0 &&

@@ -33,7 +33,7 @@ function browserOf(agent) {
     const name = Object.entries(names).find(([part]) => agent.includes(part));
     return name === undefined ? [] : [name[1]];
   });
-  return found.length > 0 ? found.join(', ') : agent.slice(0, 40) || 'unknown';
+  return found.length > 0 ? found.join(' on ') : agent.slice(0, 40) || 'an unknown program';
 }
 
 /** @type {readonly import('./list.js').Column[]} */
@@ -47,7 +47,7 @@ const shared = [
   { label: 'Signed in by', cell: (session) => session.method },
   { label: 'Began', sort: 'created', cell: (session) => html`<${Time} at=${session.created} />` },
   { label: 'Last used', sort: 'last_used', cell: (session) => html`<${Time} at=${session.last_used} />` },
-  { label: 'Ends', cell: (session) => html`<${Time} at=${session.expires} />` },
+  { label: 'Expires', cell: (session) => html`<${Time} at=${session.expires} />` },
 ];
 
 const filters = [
@@ -85,7 +85,7 @@ export function Sessions() {
       ended !== null &&
       html`
         <${EndSession} session=${ended} list="/api/admin/sessions/" onClose=${() => setEnded(null)} onEnded=${() => setVersion(version + 1)}>
-          ${`${ended.user.username ?? 'A removed user'}, `}
+          ${`${ended.user.username ?? 'a removed user'}’s`}
         <//>
       `
     }
@@ -95,7 +95,7 @@ export function Sessions() {
 /** @param {(session: any) => void} end */
 function endColumn(end) {
   return {
-    label: 'End',
+    label: 'Action',
     cell: (/** @type {any} */ session) => html`
       <button type="button" class="small" onClick=${() => end(session)}>
         End<span class="unseen"> the session from ${browserOf(session.user_agent)}</span>
@@ -114,7 +114,7 @@ export function OwnSessions() {
   const columns = [
     ...shared,
     {
-      label: 'End',
+      label: 'Action',
       cell: (/** @type {any} */ session) =>
         session.current ? html`<${State} kind="good">this browser<//>` : endColumn(setEnded).cell(session),
     },
@@ -183,7 +183,7 @@ function EndSession({ session, list, onClose, onEnded, children }) {
       }}
     >
       <p>
-        ${children}${browserOf(session.user_agent)} at <code>${session.address}</code> is signed out at once.
+        This ends ${children ?? 'your'} session in ${browserOf(session.user_agent)} (<code>${session.address}</code>) immediately.
         ${session.current && html` <strong>This is your own session.</strong>`}
       </p>
     <//>

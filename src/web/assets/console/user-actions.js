@@ -42,8 +42,9 @@ export function UserActions({ user, etag, onDone }) {
     return maySee ? (await api.get(`/api/admin/sessions/?size=1&user__eq=${user.id}`)).value.total : null;
   }
 
-  const keys = counted(counts.value?.keys, 'key', 'keys');
+  const keys = counted(counts.value?.keys, 'API key', 'API keys');
   const sessions = counted(counts.value?.sessions, 'session', 'sessions');
+  const nothing = `${user.username} has no sessions and no API keys.`;
   const problem = [invite, unlock, enable].find(({ error }) => error !== null)?.error;
   const isLocked = throttle.value?.refusing === true;
   return html`
@@ -57,7 +58,7 @@ export function UserActions({ user, etag, onDone }) {
           !user.disabled &&
           html`<button type="button" class="button button-secondary" onClick=${() => invite.run()}>Invite to set a password</button>`
         }
-        ${throttle.value?.failures > 0 && html`<button type="button" class="button button-secondary" onClick=${() => unlock.run()}>${isLocked ? 'Unlock' : `Forget ${throttle.value.failures} failed attempts`}</button>`}
+        ${throttle.value?.failures > 0 && html`<button type="button" class="button button-secondary" onClick=${() => unlock.run()}>${isLocked ? 'Unlock' : `Clear ${counted(throttle.value.failures, 'failed attempt', 'failed attempts')}`}</button>`}
         ${
           !user.managed &&
           (user.disabled
@@ -85,7 +86,7 @@ export function UserActions({ user, etag, onDone }) {
             onDone();
           }}
         >
-          <p>${sessions} will end and ${keys} will be suspended, at once. Enabling the user again revives the keys.</p>
+          <p>${ending([sessions, 'end'], [keys, 'be suspended']) || nothing}${keys !== '' && ' Enabling the user again revives the keys.'}</p>
         <//>
       `
     }
@@ -100,7 +101,7 @@ export function UserActions({ user, etag, onDone }) {
             await api.delete(`/api/admin/sessions/?user=${user.id}`);
           }}
         >
-          <p>${sessions} will end at once. Keys go on.</p>
+          <p>${ending([sessions, 'end']) || `${user.username} has no sessions.`} API keys keep working.</p>
         <//>
       `
     }
@@ -117,7 +118,7 @@ export function UserActions({ user, etag, onDone }) {
             go(`${root}/users`);
           }}
         >
-          <p>${sessions} will end and ${keys} will be deleted, at once. This can’t be undone.</p>
+          <p>${ending([sessions, 'end'], [keys, 'be deleted']) || nothing} This can’t be undone.</p>
         <//>
       `
     }
@@ -136,8 +137,15 @@ export function UserActions({ user, etag, onDone }) {
   `;
 }
 
-/** @param {number | null | undefined} count @param {string} one @param {string} many */
+/** '' for none, "all" where the number is not known. @param {number | null | undefined} count @param {string} one @param {string} many */
 function counted(count, one, many) {
-  if (count === null || count === undefined) return `All ${many}`;
-  return `${count.toLocaleString()} ${count === 1 ? one : many}`;
+  if (count === null || count === undefined) return `all ${many}`;
+  return count === 0 ? '' : `${count.toLocaleString()} ${count === 1 ? one : many}`;
+}
+
+/** A sentence of what happens to what; '' if there is nothing. @param {(readonly [what: string, fate: string])[]} fates */
+function ending(...fates) {
+  const parts = fates.filter(([what]) => what !== '').map(([what, fate]) => `${what} will ${fate}`);
+  const words = parts.join(' and ');
+  return words === '' ? '' : `${words.charAt(0).toUpperCase()}${words.slice(1)} immediately.`;
 }
