@@ -197,7 +197,8 @@ t.test('a session that ends elsewhere leads to the sign-in page and back', async
   const { accessToken: bearer } = await gateway.api.signIn('ada', 'correct horse battery staple');
   await gateway.api.send({ method: 'DELETE', path: '/api/self/sessions/?others=true', bearer });
   await page.click('nav >> text=API keys');
-  await page.waitForURL(/\/postern\/sign-in\?return_to=%2Fpostern%2Fconsole%2Fapi-keys/);
+  await page.waitForURL(/\/postern\/sign-in\?return_to=%2Fpostern%2Fconsole%2Fapi-keys&ended$/);
+  t.match(await page.textContent('main'), 'You are signed out, or your session has ended.');
 });
 
 t.test('nobody acts as someone else who has signed in since', async (t) => {

@@ -51,6 +51,14 @@ export const pagesWith: Readonly<Record<string, (text: string) => string>> = {
       signedInAs: text,
       problem: null,
     }),
+  'sign-in after an end': (text) =>
+    signInPage(siteNamed(text), {
+      returnTo: text,
+      password: true,
+      providers: [],
+      hasEnded: true,
+      problem: null,
+    }),
   activate: (text) =>
     activatePage(siteNamed(text), {
       token: text,

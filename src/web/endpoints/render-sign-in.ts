@@ -13,6 +13,7 @@ export type RenderSignIn = (
     readonly returnTo: string | null;
     readonly username?: string | undefined;
     readonly signedInAs?: string | null;
+    readonly hasEnded?: boolean;
     readonly problem: Problem | null;
   },
 ) => Promise<string>;

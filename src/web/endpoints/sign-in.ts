@@ -16,6 +16,9 @@ const form = z.object({
   return_to: z.string().optional(),
 });
 
+/** The console leads to the sign-in page with it where its session has ended. */
+const endedParameter = 'ended';
+
 /** What the sign-in page needs. */
 export interface SignInPageOptions {
   readonly area: WebArea;
@@ -45,7 +48,9 @@ export function createSignInPage(options: SignInPageOptions): readonly Endpoint<
       return redirection(303, providerPath(path, only, returnTo));
     const signedInAs = known?.username ?? null;
     const username = signedInAs ?? undefined;
-    return pageReply(await renderSignIn(exchange, { returnTo, username, signedInAs, problem: null }));
+    const hasEnded = new URLSearchParams(exchange.query).has(endedParameter);
+    const shown = { returnTo, username, signedInAs, hasEnded, problem: null };
+    return pageReply(await renderSignIn(exchange, shown));
   });
   if (login === null) return [page];
 

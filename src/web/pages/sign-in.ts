@@ -22,6 +22,8 @@ export interface SignIn {
   readonly username?: string;
   /** Who is signed in, and is asked again all the same: the console does so. */
   readonly signedInAs?: string | null;
+  /** Whether a session has ended in front of its user. */
+  readonly hasEnded?: boolean;
   readonly problem: Problem | null;
 }
 
@@ -43,6 +45,7 @@ const words: FormWords = {
 /** `<path>/sign-in`. Codes with words of their own: those of `POST /api/login/access-token` and of a provider's exchange. */
 export function signInPage(site: Site, signIn: SignIn): string {
   const { password, providers, returnTo, isForConsoleAlone = false, signedInAs = null, problem } = signIn;
+  const hasEnded = isOver(signIn);
   const told = tellProblem(problem, words);
   return renderPage(site, {
     heading: 'Sign in',
@@ -51,6 +54,7 @@ export function signInPage(site: Site, signIn: SignIn): string {
     address: problem === null ? null : `${site.path}/sign-in${returnToQuery(returnTo)}`,
     content: [
       told.notice !== null && notice('problem', told.notice, 'notice'),
+      hasEnded && html`<p id="ended">You are signed out, or your session has ended.</p>`,
       (signedInAs !== null || isForConsoleAlone) && whyAsked(signIn),
       password && form(site, signIn, told),
       password && providers.length > 0 && html`<p class="or"><span>or</span></p>`,
@@ -61,6 +65,11 @@ export function signInPage(site: Site, signIn: SignIn): string {
         html`<p>No way to sign in is set up. Ask your administrator.</p>`,
     ],
   });
+}
+
+/** Nobody is told so who has signed in elsewhere since, or has tried to here. */
+function isOver({ hasEnded = false, signedInAs = null, problem }: SignIn): boolean {
+  return hasEnded && signedInAs === null && problem === null;
 }
 
 function whyAsked({ password, providers, isForConsoleAlone, signedInAs = null }: SignIn): VNode {
@@ -74,13 +83,11 @@ function whyAsked({ password, providers, isForConsoleAlone, signedInAs = null }:
   return html`<p id="signed-in">${who}The console ${why}.</p>`;
 }
 
-function form(
-  { path }: Site,
-  { returnTo, username = '', signedInAs = null }: SignIn,
-  { notice, fields }: ToldProblem,
-): VNode {
+function form({ path }: Site, signIn: SignIn, { notice, fields }: ToldProblem): VNode {
+  const { returnTo, username = '', signedInAs = null } = signIn;
   const typed = username !== '' && fields.username === undefined;
-  const describedBy = notice !== null ? 'notice' : signedInAs !== null ? 'signed-in' : null;
+  const before = isOver(signIn) ? 'ended' : null;
+  const describedBy = notice !== null ? 'notice' : signedInAs !== null ? 'signed-in' : before;
   return html`
     <form method="post" action=${`${path}/sign-in`}>
       ${returnTo !== null && html`<input type="hidden" name="return_to" value=${returnTo} />`}

@@ -64,6 +64,7 @@ export class Api {
   #refreshing = null;
   #expected;
   #signIn;
+  #onScopes;
   /** What the signed-in user may do. @type {ReadonlySet<string>} */
   scopes = new Set();
   /** Who is signed in. */
@@ -73,11 +74,13 @@ export class Api {
 
   /**
    * @param {string} expected Id of the user whom the page was given to.
-   * @param {() => Promise<never>} signIn Leads to the sign-in page and back.
+   * @param {(reason: 'ended' | 'someone else') => Promise<never>} signIn Leads to the sign-in page and back.
+   * @param {() => void} onScopes Other scopes than before are held.
    */
-  constructor(expected, signIn) {
+  constructor(expected, signIn, onScopes) {
     this.#expected = expected;
     this.#signIn = signIn;
+    this.#onScopes = onScopes;
   }
 
   /** @param {string} path @param {CallOptions} [options] @returns {Promise<ApiResult>} */
@@ -115,14 +118,16 @@ export class Api {
 
   async #refresh() {
     const response = await send('POST', '/api/login/refresh-token', {});
-    if (response.status === 401) await this.#signIn();
+    if (response.status === 401) await this.#signIn('ended');
     const { value } = await resultOf(response);
     this.userId = subjectOf(value.access_token);
     // The refresh cookie is another sign-in's, or another host has planted it: nobody acts as someone else without noticing.
-    if (this.userId !== this.#expected) await this.#signIn();
+    if (this.userId !== this.#expected) await this.#signIn('someone else');
     this.#token = value.access_token;
     this.#expiresMs = performance.now() + value.expires_in * 1000;
+    const before = [...this.scopes].join(' ');
     this.scopes = new Set(value.scope === '' ? [] : value.scope.split(' '));
+    if (before !== [...this.scopes].join(' ')) this.#onScopes();
   }
 
   /**
@@ -139,7 +144,12 @@ export class Api {
       await this.refresh();
       response = await this.#sendWithToken(method, path, options);
     }
-    return resultOf(response);
+    const result = resultOf(response);
+    if (response.status === 403) {
+      // What may be done is less than the token says, and no longer offered.
+      await Promise.all([result, this.refresh()]);
+    }
+    return result;
   }
 
   /** @param {string} method @param {string} path @param {CallOptions} options */

@@ -1,7 +1,7 @@
 /** The console: reads where it is, gets a token, and shows the part that the address names. */
 
 import { h, render } from 'preact';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { Account } from './account.js';
 import { followLinksBelow, useAddress } from './address.js';
 import { Api } from './api.js';
@@ -33,12 +33,19 @@ const {
 } = place.dataset;
 const endpoints = new Set(served.split(' '));
 
-const api = new Api(user, () => {
-  const back = location.pathname + location.search;
-  location.replace(`${area}/sign-in?return_to=${encodeURIComponent(back)}`);
-  // Nothing more happens on this page.
-  return new Promise(() => {});
-});
+/** What the user may do is known anew. */
+const scopesChanged = 'postern:scopes';
+
+const api = new Api(
+  user,
+  (reason) => {
+    const back = encodeURIComponent(location.pathname + location.search);
+    location.replace(`${area}/sign-in?return_to=${back}${reason === 'ended' ? '&ended' : ''}`);
+    // Nothing more happens on this page.
+    return new Promise(() => {});
+  },
+  () => dispatchEvent(new Event(scopesChanged)),
+);
 
 /**
  * @typedef {{
@@ -70,6 +77,12 @@ const parts = [
 function App() {
   const started = useLoaded(() => api.refresh(), []);
   const { pathname } = useAddress();
+  const [, setRound] = useState(0);
+  useEffect(() => {
+    const update = () => setRound((before) => before + 1);
+    addEventListener(scopesChanged, update);
+    return () => removeEventListener(scopesChanged, update);
+  }, []);
   const offered = parts.filter(
     ({ scope, endpoint }) =>
       (scope === null || api.scopes.has(scope)) && (endpoint === null || endpoints.has(endpoint)),
