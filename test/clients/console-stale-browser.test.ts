@@ -41,9 +41,11 @@ t.test('what someone else has saved is not said to be saved', async (t) => {
   await page.fill('[name=email]', 'hopper@example.com');
   await page.click('text=Save');
   await page.waitForSelector('text=Saved.');
-  await call('PATCH', `/api/admin/users/${id}`, { email: 'admiral@example.com' });
+  await call('PATCH', `/api/admin/users/${id}`, { email: 'admiral@example.com', scope_sets: [] });
   await page.fill('[name=display_name]', 'Admiral Hopper');
   await page.click('text=Save');
+  await page.waitForSelector('text=Someone else has changed');
+  t.match(await page.textContent('form.edit'), 'Scope sets: readers → nothing');
   await page.click('text=Show what is there now');
   await eventually(
     'the other’s change is shown',
@@ -122,7 +124,7 @@ t.test('a change without a response may have been made', async (t) => {
   await page.waitForSelector('td >> text=perhaps');
 });
 
-t.test('a scope that was lost is the only one that is missing', async (t) => {
+t.test('a scope that was lost is the only one that is missing, and is not offered any more', async (t) => {
   const context = await openBrowser(t);
   if (context === null) return;
   const gateway = await startConsole(t);
@@ -142,6 +144,12 @@ t.test('a scope that was lost is the only one that is missing', async (t) => {
   await page.click('text=Create key');
   const problem = await page.waitForSelector('dialog [role=alert]');
   t.match((await problem.innerText()).replace(/\s+/g, ' '), 'Missing: store:read 403');
+  await page.click('dialog >> text=Cancel');
+
+  await gateway.api.send({ method: 'PATCH', path: users + json.items[0].id, bearer, json: { scopes: [] } });
+  await page.click('thead >> text=Created');
+  await page.waitForSelector('main [role=alert] >> text=Missing: apikeys:read');
+  t.strictSame(await page.locator('nav[aria-label=Console] a').allTextContents(), ['Your account']);
 });
 
 t.test('a key for someone has what that user holds', async (t) => {

@@ -10,13 +10,15 @@ import { html, Problem } from './show.js';
 /** @typedef {{ readonly field: string, readonly before: string, readonly now: string }} Difference */
 
 /**
- * `onTaken`: what someone else has made of it is to be shown. `conflict` says what stands against a change.
+ * `onTaken`: what someone else has made of it is to be shown. `conflict` says what stands against a change,
+ * `spell` what a value is called.
  * @param {{
  *   readonly title: string,
  *   readonly path: string,
  *   readonly original: any,
  *   readonly etag: string | null,
  *   readonly names: Readonly<Record<string, string>>,
+ *   readonly spell?: (name: string, value: string) => string,
  *   readonly read: (form: ReturnType<typeof sent>) => Record<string, unknown>,
  *   readonly isSaved: boolean,
  *   readonly onSaved: () => void,
@@ -32,6 +34,7 @@ export function Edited({
   original,
   etag,
   names,
+  spell = (_, value) => value,
   read,
   isSaved,
   onSaved,
@@ -55,7 +58,7 @@ export function Edited({
     } catch (error) {
       setAsked(null);
       if (error instanceof ApiError && error.code === 'precondition_failed')
-        setOthers(differences(original, (await api.get(path)).value, names));
+        setOthers(differences(original, (await api.get(path)).value, names, spell));
       throw error;
     }
   });
@@ -121,18 +124,17 @@ function Differences({ others, onTaken }) {
  * @param {any} before
  * @param {any} now
  * @param {Readonly<Record<string, string>>} names
+ * @param {(name: string, value: string) => string} spell
  * @returns {readonly Difference[]}
  */
-function differences(before, now, names) {
+function differences(before, now, names, spell) {
+  const textOf = (/** @type {string} */ name, /** @type {unknown} */ value) => {
+    if (Array.isArray(value)) return value.map((each) => spell(name, each)).join(', ');
+    return value === null || value === undefined ? '' : spell(name, String(value));
+  };
   return Object.entries(names)
     .filter(([name]) => !isSame(before[name], now[name]))
-    .map(([name, field]) => ({ field, before: textOf(before[name]), now: textOf(now[name]) }));
-}
-
-/** @param {unknown} value */
-function textOf(value) {
-  if (Array.isArray(value)) return value.join(' ');
-  return value === null || value === undefined ? '' : String(value);
+    .map(([name, field]) => ({ field, before: textOf(name, before[name]), now: textOf(name, now[name]) }));
 }
 
 /** @param {unknown} one @param {unknown} other */

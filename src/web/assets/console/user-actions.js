@@ -125,7 +125,7 @@ export function UserActions({ user, etag, onDone }) {
     ${
       invitation !== null &&
       html`
-        <${Window} title="Invitation" onClose=${() => setInvitation(null)} isWide=${true}>
+        <${Window} title="Invitation" onClose=${() => setInvitation(null)} isWide=${true} first="Copy the address first: it is not shown again.">
           <p>Send this address to the person: the user name is <strong>${user.username}</strong>. The first to set a password with it can sign in. It is valid until <${Time} at=${invitation.expires} />, and is not shown again.</p>
           <${Copyable} text=${`${origin}${area}/invitation#token=${invitation.token}`} what="address" long=${true} />
           <div class="choices">

@@ -72,20 +72,22 @@ export async function everySet(api) {
   }
 }
 
+/** @param {readonly any[]} sets @param {string} id */
+const setName = (sets, id) => sets.find((set) => set.id === id)?.name ?? id;
+
 /** What a user may do, and where each scope comes from. @param {{ readonly user: any, readonly sets: readonly any[] }} options */
 function Effective({ user, sets }) {
-  const nameOf = (/** @type {string} */ id) => sets.find((set) => set.id === id)?.name ?? id;
   const holds = (/** @type {string} */ id, /** @type {string} */ scope) =>
     id === 'administrator' || sets.find((set) => set.id === id)?.scopes.includes(scope);
   const sourcesOf = (/** @type {string} */ scope) => [
     ...(user.scopes.includes(scope) ? ['given directly'] : []),
     ...user.scope_sets
       .filter((/** @type {string} */ id) => holds(id, scope))
-      .map((/** @type {string} */ id) => `the set ${nameOf(id)}`),
+      .map((/** @type {string} */ id) => `the set ${setName(sets, id)}`),
     ...(user.provider_scopes.includes(scope) ? ['granted by the identity provider'] : []),
     ...user.provider_scope_sets
       .filter((/** @type {string} */ id) => holds(id, scope))
-      .map((/** @type {string} */ id) => `the set ${nameOf(id)}, by the identity provider`),
+      .map((/** @type {string} */ id) => `the set ${setName(sets, id)}, by the identity provider`),
   ];
   return html`
     <section aria-labelledby="effective">
@@ -141,6 +143,7 @@ function EditUser({ user, etag, sets, isSaved, onSaved, onTaken }) {
       original=${user}
       etag=${etag}
       names=${fieldNames}
+      spell=${(/** @type {string} */ name, /** @type {string} */ value) => (name === 'scope_sets' ? setName(sets, value) : value)}
       isSaved=${isSaved}
       onSaved=${onSaved}
       onTaken=${onTaken}
