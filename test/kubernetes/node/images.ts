@@ -30,7 +30,7 @@ const curlImage = 'docker.io/curlimages/curl:8.10.1';
 /** That of the example's own chart. */
 const exampleImage = 'docker.io/library/node:24-bookworm-slim';
 /** What the service's containers run besides Node. */
-const servicePrograms = ['curl', 'sleep', 'cat', 'true'];
+const servicePrograms = ['curl', 'sleep', 'cat', 'mv', 'true'];
 
 const sources = [
   'Dockerfile',
