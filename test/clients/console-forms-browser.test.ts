@@ -61,6 +61,9 @@ t.test('what is confirmed is what the form shows', async (t) => {
   await page.click('text=Save');
   await page.waitForSelector('text=Save anyway');
   t.equal(await page.locator('form.edit >> text=/^Save$/').count(), 0, 'there is one way to save');
+  await page.click('form.edit >> text=Cancel');
+  await page.click('text=/^Save$/');
+  await page.waitForSelector('text=Save anyway');
 
   await page.check('form.edit [value="store:read"]');
   await page.waitForSelector('text=Save anyway', { state: 'detached' });
@@ -159,4 +162,31 @@ t.test('one’s own password: its rules, a look at it, and what was wrong', asyn
   await page.reload();
   await settled(page);
   t.equal(await page.locator('input[type=password]').count(), 0, 'who has none changes none');
+});
+
+t.test('lists say what is on them, and what is not there any more', async (t) => {
+  const context = await openBrowser(t);
+  if (context === null) return;
+  const gateway = await startConsole(t);
+  await addSome(gateway);
+  const page = await gateway.open(context, 'administrator', 'audit?event__eq=api_key_created');
+  await eventually(
+    'every target of the page has its name',
+    async () => (await page.locator('td >> text=/^api key export \\d+$/').count()) === 50,
+  );
+  t.match(await page.locator('tbody time').first().textContent(), /:\d\d:\d\d/, 'to the second');
+
+  await page.goto(`${gateway.origin}/postern/console/api-keys?cursor=gone&label__contains=export`);
+  await page.click('text=Go to the first page');
+  await settled(page);
+  t.match(page.url(), /api-keys\?label__contains=export$/);
+  t.match(await page.textContent('.pages'), '60 keys');
+
+  await page.click('nav >> text=Sessions');
+  await settled(page);
+  await page.locator('tr', { hasText: 'this browser' }).getByRole('button').click();
+  t.match(
+    (await page.innerText('dialog p')).replace(/\s+/g, ' '),
+    /^This ends ada’s session in Chrome on \w+ \(127\.0\.0\.1\) immediately\. This is your own session\.$/,
+  );
 });

@@ -122,6 +122,7 @@ function Unlink({ user, identity: { provider, subject }, onClose, onUnlinked }) 
       title="Unlink this account?"
       confirm="Unlink 1 account"
       onClose=${onClose}
+      onStale=${onUnlinked}
       act=${async () => {
         const query = new URLSearchParams({ provider: provider ?? '', subject });
         await api.delete(`/api/admin/users/${user.id}/identities?${query}`);

@@ -177,6 +177,7 @@ function EndSession({ session, list, onClose, onEnded, children }) {
       title="End this session?"
       confirm="End 1 session"
       onClose=${onClose}
+      onStale=${onEnded}
       act=${async () => {
         await api.delete(list + session.id);
         onEnded();
