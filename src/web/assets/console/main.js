@@ -33,7 +33,7 @@ const {
 } = place.dataset;
 const endpoints = new Set(served.split(' '));
 
-/** What the user may do is known anew. */
+/** Event: what the user may do has changed. */
 const scopesChanged = 'postern:scopes';
 
 const api = new Api(
