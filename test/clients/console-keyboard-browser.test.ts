@@ -57,4 +57,9 @@ t.test('a key is made and deleted by keyboard alone', async (t) => {
   await tabTo(page, 'Delete 1 key');
   await press('Enter');
   await page.waitForSelector('text=There are no API keys yet.');
+  t.equal(
+    await page.evaluate('document.activeElement.className'),
+    'table-frame',
+    'the keyboard stays where the key was',
+  );
 });

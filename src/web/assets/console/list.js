@@ -1,6 +1,6 @@
 /** A list of the API as a table: filters, order and page are parameters of the address, named as the API names them. */
 
-import { useContext, useEffect, useRef } from 'preact/hooks';
+import { useContext, useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { useAddress, withParameters } from './address.js';
 import { Console } from './context.js';
 import { Filters } from './filters.js';
@@ -39,6 +39,12 @@ export function List({ path, what, columns, filters, sort, empty, version, onLoa
   useEffect(() => {
     if (page !== null) onLoaded?.(page);
   }, [page]);
+  const table = useRef(/** @type {HTMLElement | null} */ (null));
+  const hadFocus = table.current?.contains(document.activeElement);
+  useLayoutEffect(() => {
+    // What had it is gone with its row.
+    if (hadFocus && document.activeElement === document.body) table.current?.focus();
+  }, [page]);
   const isFiltered = filters.some(({ name }) => address.searchParams.has(name));
   const order = {
     by: address.searchParams.get('sort_by') ?? sort.by,
@@ -56,7 +62,7 @@ export function List({ path, what, columns, filters, sort, empty, version, onLoa
             />
             ${error.code === 'invalid_cursor' && html`<p><a href=${withParameters(address, { cursor: null })}>Go to the first page</a></p>`}`
         : html`
-            <div class="table-frame" aria-busy=${isLoading}>
+            <div class="table-frame" ref=${table} tabindex="-1" aria-busy=${isLoading}>
               <table>
                 <thead>
                   <tr>
