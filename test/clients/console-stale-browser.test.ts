@@ -122,6 +122,14 @@ t.test('a change without a response may have been made', async (t) => {
   await page.waitForSelector('dialog >> text=It may have been done all the same');
   await page.click('dialog >> text=Cancel');
   await page.waitForSelector('td >> text=perhaps');
+
+  await page.unroute('**/api/admin/api-keys/');
+  await page.route('**/api/admin/api-keys/*', (route) =>
+    route.fulfill({ status: 504, contentType: 'text/html', body: '<h1>Gateway Timeout</h1>' }),
+  );
+  await page.locator('tr', { hasText: 'perhaps' }).getByRole('button').click();
+  await page.click('text=Delete 1 key');
+  await page.waitForSelector('dialog >> text=It may have been done all the same');
 });
 
 t.test('a scope that was lost is the only one that is missing, and is not offered any more', async (t) => {

@@ -11,7 +11,11 @@ export class ApiError extends Error {
    * @param {Headers} headers
    */
   constructor(status, body, headers) {
-    super(typeof body.detail === 'string' ? body.detail : 'The request was not valid');
+    super(
+      typeof body.detail === 'string'
+        ? body.detail
+        : 'Something on the way to Postern has failed. Try again.',
+    );
     this.status = status;
     this.code = body.code ?? (status === 422 ? 'validation_error' : 'unknown');
     this.requestId = body.request_id ?? headers.get('x-request-id') ?? '';
@@ -160,12 +164,10 @@ export class Api {
     if (ifMatch) headers['if-match'] = ifMatch;
     const options = { headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) };
     if (method === 'GET') return send(method, path, options);
-    try {
-      return await send(method, path, options);
-    } catch {
-      this.isUncertain = true;
-      throw new ApiError(0, { code: 'outcome_unknown' }, new Headers());
-    }
+    const answer = await send(method, path, options).catch(() => null);
+    if (answer !== null && !isOfGateway(answer)) return answer;
+    this.isUncertain = true;
+    throw new ApiError(0, { code: 'outcome_unknown' }, new Headers());
   }
 }
 
@@ -175,21 +177,29 @@ function subjectOf(token) {
   return JSON.parse(atob(payload.replaceAll('-', '+').replaceAll('_', '/'))).sub;
 }
 
-/** @param {string} method @param {string} path @param {RequestInit} options */
+/** @typedef {{ readonly status: number, readonly ok: boolean, readonly headers: Headers, readonly text: string }} Answer */
+
+/** @param {string} method @param {string} path @param {RequestInit} options @returns {Promise<Answer>} */
 async function send(method, path, options) {
   try {
-    return await fetch(path, { ...options, method, cache: 'no-store', redirect: 'error' });
+    const response = await fetch(path, { ...options, method, cache: 'no-store', redirect: 'error' });
+    const { status, ok, headers } = response;
+    return { status, ok, headers, text: await response.text() };
   } catch {
     throw new ApiError(0, { code: 'no_response', detail: 'There was no response' }, new Headers());
   }
 }
 
-/** @param {Response} response @returns {Promise<ApiResult>} */
-async function resultOf(response) {
-  const text = await response.text();
+/** Whether a proxy in front of Postern says that it has had no response itself. @param {Answer} answer */
+function isOfGateway({ status, text }) {
+  return (status === 502 || status === 504) && parsed(text)?.code === undefined;
+}
+
+/** @param {Answer} answer @returns {Promise<ApiResult>} */
+async function resultOf({ ok, status, headers, text }) {
   const value = text === '' ? null : parsed(text);
-  if (!response.ok) throw new ApiError(response.status, value ?? {}, response.headers);
-  return { value, etag: response.headers.get('etag') };
+  if (!ok) throw new ApiError(status, value ?? {}, headers);
+  return { value, etag: headers.get('etag') };
 }
 
 /** @param {string} text */
