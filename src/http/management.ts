@@ -1,5 +1,6 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import { createServer } from '../http1/node-http.ts';
 import type { MetricsRegistry } from '../metrics/registry.ts';
 
 /** One dependency that `/readyz` reports. */

@@ -1,4 +1,4 @@
-import { STATUS_CODES } from 'node:http';
+import { STATUS_CODES } from './node-http.ts';
 
 declare const checked: unique symbol;
 

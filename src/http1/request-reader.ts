@@ -1,4 +1,3 @@
-import { METHODS } from 'node:http';
 import type { Socket } from 'node:net';
 import { Refusal } from '../errors.ts';
 import { type ConnectionClock, phase } from './connection-clock.ts';
@@ -11,6 +10,7 @@ import {
   parseRequestHead,
   type RequestHeadText,
 } from './message-head.ts';
+import { METHODS } from './node-http.ts';
 import { hasBody, type RequestFraming, requestFraming } from './request-framing.ts';
 import type { TargetLimits } from './target-limits.ts';
 
