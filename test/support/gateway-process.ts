@@ -36,7 +36,7 @@ const listening = /listening on https?:\/\/127\.0\.0\.1:(\d+), management on htt
 
 /**
  * Starts `postern serve` on free ports. `folder`: that of another gateway, to share its stores; `program`: how
- * Postern is called, if not from its sources. At the end of the test its log, what it printed and every error body are searched for secrets.
+ * Postern is called, if not from its sources; `logFile`: where its log goes, by default to a file in the folder. At the end of the test its log, what it printed and every error body are searched for secrets.
  */
 export async function startGatewayProcess(
   t: TestScope,
@@ -44,11 +44,12 @@ export async function startGatewayProcess(
     readonly config?: object;
     readonly folder?: string;
     readonly program?: readonly [string, ...string[]];
+    readonly logFile?: string;
   } = {},
 ): Promise<GatewayProcess> {
   const folder = options.folder ?? makeTemporaryFolder('postern-test-');
   const name = join(folder, `process-${process.hrtime.bigint()}`);
-  const logFile = `${name}.log`;
+  const logFile = options.logFile ?? `${name}.log`;
   const configFile = `${name}.yaml`;
   const configure = (config?: object) =>
     writeFileSync(configFile, stringify(testConfig('builtin:echo', config)));

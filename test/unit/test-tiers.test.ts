@@ -15,6 +15,7 @@ const scripts: Readonly<Record<string, string | null>> = {
   kubernetes: 'test:kubernetes',
   long: 'test:long',
   stores: 'test:stores',
+  processes: 'test:processes',
   upstreams: 'test:long',
 };
 /** Whatever imports these starts a Redis or a PostgreSQL. */

@@ -3,10 +3,10 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { newUser } from '../contract/fixtures.ts';
-import { createSqliteRecordsUnderTest } from '../contract/sqlite-stores.ts';
+import { createSqliteRecordsUnderTest, createSqliteSessionsUnderTest } from '../contract/sqlite-stores.ts';
 import { isLong } from '../support/gateway-under-load.ts';
 import { createUser, listUsers } from '../support/record-changes.ts';
-import { holdWriteLock } from './sqlite-lock-holder.ts';
+import { holdWriteLock } from '../support/sqlite-lock-holder.ts';
 
 /** The promised 50 ms, plus a margin for other work of the machine. */
 const longestBlockMs = 100;
@@ -74,6 +74,16 @@ t.test('a lock held for good is given up after two seconds, by all waiting calls
   t.strictSame(await listUsers(store), [], 'nothing of the refused writes is stored');
   await createUser(store, newUser('later'), 'later');
   t.equal((await listUsers(store)).length, 1);
+});
+
+t.test('attempts that a lock refused refuse no later ones', async (t) => {
+  const { store, file } = createSqliteSessionsUnderTest(t);
+  const holder = await holdWriteLock(t, file, 60_000);
+  const count = () => store.count([{ key: 'address', points: 9 }], 60_000);
+  await t.rejects(Promise.all([count(), count()]), { code: 'store_unavailable' });
+  holder.kill('SIGKILL');
+  await once(holder, 'exit');
+  t.strictSame(await Promise.all([count(), count()]), [{ allowed: true }, { allowed: true }]);
 });
 
 t.test('many writes leave turns of the event loop to other work', async (t) => {

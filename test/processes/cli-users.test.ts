@@ -61,7 +61,7 @@ t.test('users are listed by name, with the fields of the HTTP API', async (t) =>
 t.test('without users the list says how to make one', async (t) => {
   const folder = createCommandFolder(t);
   t.match(
-    (await folder.run(['user', 'list'])).stdout,
+    (await folder.run(['user', 'list', '--create'])).stdout,
     /^There are no users yet: postern user add NAME --admin/,
   );
   t.same((await folder.run(['user', 'list', '--json'])).json, []);

@@ -181,7 +181,7 @@ t.test('the configuration may be named by the environment', async (t) => {
 t.test('a store that can not be opened is one sentence', async (t) => {
   const { run, folder } = createCommandFolder(t);
   writeFileSync(join(folder, 'records.db'), 'this is no database, and long enough to be told from one');
-  const { code, stderr } = await run(['user', 'list']);
+  const { code, stderr } = await run(['user', 'list', '--create']);
   t.equal(code, 1);
   t.match(stderr, /^postern: \S*records\.db: is corrupt or not an SQLite database\n$/);
 

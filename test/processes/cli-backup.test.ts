@@ -36,7 +36,7 @@ t.test('backup copies the records to a file that opens as records', async (t) =>
   const copy = createCommandFolder(t, {
     stores: { records: `sqlite:${file}`, sessions: 'sqlite:sessions.db' },
   });
-  t.match((await copy.run(['user', 'list', '--json'])).json, [{ username: 'ada' }]);
+  t.match((await copy.run(['user', 'list', '--json', '--create'])).json, [{ username: 'ada' }]);
 
   const again = await run(['backup', file]);
   t.equal(again.code, 1);
@@ -58,7 +58,7 @@ t.test('backup - writes the copy alone to standard output, and its checksum to s
   const copy = createCommandFolder(t, {
     stores: { records: `sqlite:${join(copied.folder, 'records.db')}`, sessions: 'sqlite:sessions.db' },
   });
-  t.match((await copy.run(['user', 'list', '--json'])).json, [{ username: 'ada' }]);
+  t.match((await copy.run(['user', 'list', '--json', '--create'])).json, [{ username: 'ada' }]);
 });
 
 t.test('backup - to a reader that is gone fails, and leaves nothing', async (t) => {

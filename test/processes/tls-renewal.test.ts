@@ -102,9 +102,12 @@ t.test('a certificate and the key of another are refused from the start', async 
   const folder = t.testdir();
   const { certFile: cert } = makeCertificate(folder, 'first', ['DNS:a']);
   const { keyFile: key } = makeCertificate(folder, 'second', ['DNS:a']);
+  const mode = { client_certificate: 'require' } as const;
   const ignored = { onChange: () => {}, onError: () => {} };
-  t.throws(() => watchCertificate({ cert, key }, ignored), { code: 'ERR_OSSL_X509_KEY_VALUES_MISMATCH' });
-  t.throws(() => watchCertificate({ cert, key: join(folder, 'none') }, ignored), { code: 'ENOENT' });
+  t.throws(() => watchCertificate({ cert, key, ...mode }, ignored), {
+    code: 'ERR_OSSL_X509_KEY_VALUES_MISMATCH',
+  });
+  t.throws(() => watchCertificate({ cert, key: join(folder, 'none'), ...mode }, ignored), { code: 'ENOENT' });
 });
 
 t.test('a mounted secret is renewed by swapping a link', async (t) => {

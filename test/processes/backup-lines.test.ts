@@ -117,7 +117,7 @@ t.test('the lines for a restore replace the records by a whole copy, and keep th
   const earlier = createCommandFolder(t, {
     stores: { records: `sqlite:${join(volume, kept[0]!, 'postern.db')}`, sessions: 'sqlite:sessions.db' },
   });
-  const { json } = await earlier.run(['user', 'list', '--json']);
+  const { json } = await earlier.run(['user', 'list', '--json', '--create']);
   t.equal(json.length, 2, 'what was there is kept');
 });
 

@@ -7,7 +7,7 @@ const made = /^[\w-]{32}\n$/;
 
 t.test('the token that serve prints is the one of bootstrap-token, and activates', async (t) => {
   const folder = createCommandFolder(t, { bootstrap: {} });
-  const { stdout } = await folder.run(['bootstrap-token']);
+  const { stdout } = await folder.run(['bootstrap-token', '--create']);
   t.match(stdout, made);
   t.equal((await folder.run(['bootstrap-token'])).stdout, stdout, 'the same one each time');
   const { api, printed } = await folder.serve();
@@ -20,7 +20,7 @@ t.test('the token that serve prints is the one of bootstrap-token, and activates
 
 t.test('a configured token is printed until a reset makes another', async (t) => {
   const folder = createCommandFolder(t);
-  t.equal((await folder.run(['bootstrap-token'])).stdout, `${bootstrapToken}\n`);
+  t.equal((await folder.run(['bootstrap-token', '--create'])).stdout, `${bootstrapToken}\n`);
   t.same((await folder.run(['bootstrap-token', '--json'])).json, { token: bootstrapToken });
   const reset = await folder.run(['bootstrap-token', '--reset']);
   t.match(reset.stdout, made);
@@ -51,5 +51,9 @@ t.test('a user made on the command line closes activation', async (t) => {
 
 t.test('where the upstream answers activation there is no token', async (t) => {
   const folder = createCommandFolder(t, { endpoints: { bootstrap: 'upstream' } });
-  t.match(await folder.run(['bootstrap-token']), { code: 1, stdout: '', stderr: /endpoints\.bootstrap/ });
+  t.match(await folder.run(['bootstrap-token', '--create']), {
+    code: 1,
+    stdout: '',
+    stderr: /endpoints\.bootstrap/,
+  });
 });

@@ -20,6 +20,8 @@ t.test('what a command is judged by is read in its transaction', async (t) => {
   t.equal(added.code, 0, added.stderr);
   t.equal((await run(['user', 'link', 'grace', ...linked])).code, 0);
   const db = new Database(join(folder, 'records.db'));
+  // As while a gateway has it open: else a reader would have to wait for the one that writes.
+  db.pragma('journal_mode = WAL');
   t.teardown(() => db.close());
   const identities = () => db.prepare('SELECT issuer, subject FROM identities').all();
   const before = identities();
