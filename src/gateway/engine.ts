@@ -34,6 +34,6 @@ export async function loadEngine({ listen }: Config, log: Log): Promise<Engine> 
   ]);
   return {
     createListener: createNodeListener,
-    openConnection: (target, owner) => new UndiciConnection(target, owner),
+    openConnection: (dialler, owner) => new UndiciConnection(dialler, owner),
   };
 }

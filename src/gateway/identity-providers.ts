@@ -25,6 +25,8 @@ import { createSignInStarts, type SignInStarts } from '../identity-providers/sig
 import type { Log } from '../log/log.ts';
 import type { Tracing } from '../tracing/tracing.ts';
 import type { PageProvider } from '../web/page-provider.ts';
+import type { DescriptorBudget } from './descriptor-budget.ts';
+import type { GatewayNames } from './names.ts';
 import { traceNetwork } from './spans.ts';
 import type { Stores } from './stores.ts';
 
@@ -42,6 +44,8 @@ export interface SignInParts {
   readonly tracing: Tracing | null;
   readonly now: () => number;
   readonly endSession: EndSession;
+  readonly names: GatewayNames;
+  readonly descriptors: Pick<DescriptorBudget, 'beginCall'>;
 }
 
 /** The endpoints of every identity provider. */
@@ -56,6 +60,8 @@ export interface ProviderEndpoints {
 }
 
 const secretBytes = 32;
+/** Less than a call may take, ms: it fails with what failed. */
+const lookupMs = 3_000;
 
 /** Builds sign-in through the configured providers; none of them is asked for anything yet. */
 export async function composeIdentityProviders(
@@ -104,7 +110,10 @@ class ComposedProvider {
 
   constructor(options: ProviderParts) {
     this.#options = options;
-    this.network = traceNetwork(createProviderNetwork(), options.parts.tracing);
+    const { names, descriptors, tracing } = options.parts;
+    const lookup = names.lookupWithin(lookupMs);
+    const { beginCall } = descriptors;
+    this.network = traceNetwork(createProviderNetwork({ lookup, beginCall }), tracing);
     // Without a page of the front end it only receives the provider's sign-outs.
     this.#provider = this.#create({ redirect_uri: '', ...options.settings });
   }

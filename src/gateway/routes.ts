@@ -1,39 +1,51 @@
 import { loadClientTls } from '../config/client-tls.ts';
 import type { Config, UpstreamConfig } from '../config/schema.ts';
 import { parseUpstreamAddress, type UpstreamAddress } from '../config/upstream-address.ts';
-import {
-  createUpstream,
-  type OpenConnection,
-  type Upstream,
-  type UpstreamOptions,
-} from '../http1/client-pool.ts';
+import { createUpstream, type Upstream, type UpstreamOptions } from '../http1/client-pool.ts';
 import { type Echo, type EchoPage, startEcho } from '../proxy/echo.ts';
 import { createIdentityHeaders, type IdentityHeadersOf } from '../proxy/identity-headers.ts';
 import { createRoute, createRouteTable, type RouteTable } from '../proxy/route-table.ts';
 import { hostAndPort } from '../proxy/upstream-failure.ts';
+import type { DescriptorBudget, PooledUpstream } from './descriptor-budget.ts';
+import { upstreamDescriptors } from './descriptor-needs.ts';
+import type { Engine } from './engine.ts';
+import type { GatewayNames } from './names.ts';
 
 /** The configured routes with the upstreams they lead to. */
 export interface ComposedRoutes {
   readonly table: RouteTable;
   readonly upstreams: readonly Upstream[];
+  /** New requests take other routes from now on. */
+  retire(): void;
   /** Closes every connection to every upstream. */
   close(): Promise<void>;
+}
+
+/** What of the gateway routes need. */
+export interface RouteParts {
+  readonly engine: Pick<Engine, 'openConnection'>;
+  readonly descriptors: DescriptorBudget;
+  readonly names: Pick<GatewayNames, 'findAddresses'>;
 }
 
 /** Builds upstreams and routes from the configuration; starts the echo where one is named, with `echoPage` for people. */
 export async function composeRoutes(
   config: Config,
-  openConnection: OpenConnection | undefined,
+  { engine: { openConnection }, descriptors, names: { findAddresses } }: RouteParts,
   echoPage?: EchoPage,
 ): Promise<ComposedRoutes> {
   const usesEcho = Object.values(config.upstreams).some(({ url }) => url.kind === 'echo');
   const echo = usesEcho ? await startEcho(echoPage) : null;
   const upstreams = new Map<string, Upstream>();
-  for (const [name, settings] of Object.entries(config.upstreams))
+  for (const [name, settings] of Object.entries(config.upstreams)) {
+    const options = { ...upstreamOptions(name, settings, echo), ...timesOf(name, config), findAddresses };
+    const { makeRoom, spareSockets } = descriptors;
     upstreams.set(
       name,
-      createUpstream(upstreamOptions(name, settings, echo, shortestTimeoutOf(name, config)), openConnection),
+      createUpstream({ ...options, beforeConnect: makeRoom, spareSockets }, openConnection),
     );
+  }
+  const share = descriptors.openPools(config, pooled(config, upstreams));
 
   const identity = new Map<string, IdentityHeadersOf>();
   for (const [name, settings] of Object.entries(config.upstreams))
@@ -66,19 +78,27 @@ export async function composeRoutes(
   return {
     table: createRouteTable(routes),
     upstreams: [...upstreams.values()],
+    retire: () => share.retire(),
     async close() {
+      share.release();
       for (const upstream of upstreams.values()) upstream.close();
       await echo?.close();
     },
   };
 }
 
+function pooled(config: Config, upstreams: ReadonlyMap<string, Upstream>): PooledUpstream[] {
+  return [...upstreams].map(([name, upstream]) => ({
+    upstream,
+    descriptors: upstreamDescriptors(config.upstreams[name]!),
+  }));
+}
+
 function upstreamOptions(
   name: string,
   settings: UpstreamConfig,
   echo: Echo | null,
-  shortestTimeoutMs: number,
-): UpstreamOptions {
+): Omit<UpstreamOptions, 'findAddresses' | keyof UpstreamTimes> {
   const url = settings.url.kind === 'echo' ? parseUpstreamAddress(echo!.origin) : settings.url;
   return {
     name,
@@ -87,7 +107,6 @@ function upstreamOptions(
     host: settings.host ?? null,
     maxConnections: settings.max_connections,
     maxWaiting: settings.max_waiting,
-    shortestTimeoutMs,
   };
 }
 
@@ -114,10 +133,16 @@ function addressTextOf(url: UpstreamAddress): string {
   }
 }
 
-function shortestTimeoutOf(name: string, config: Config): number {
+type UpstreamTimes = Pick<UpstreamOptions, 'connectTimeoutMs' | 'shortestTimeoutMs'>;
+
+/** The shortest times of any route that leads there. */
+function timesOf(name: string, config: Config): UpstreamTimes {
   const settings = [config.upstreams[name]!, ...config.routes.filter((route) => route.upstream === name)];
-  const all = settings.flatMap((each) => [each.connect_timeout, each.response_timeout, each.idle_timeout]);
-  return Math.min(...all.filter((timeout) => timeout !== undefined));
+  const connects = settings.map((each) => each.connect_timeout);
+  const others = settings.flatMap((each) => [each.response_timeout, each.idle_timeout]);
+  const shortest = (times: readonly (number | undefined)[]) =>
+    Math.min(...times.filter((time) => time !== undefined));
+  return { connectTimeoutMs: shortest(connects), shortestTimeoutMs: shortest([...connects, ...others]) };
 }
 
 function tlsOf({ tls }: UpstreamConfig): UpstreamOptions['tls'] {

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { ChunkedDecoder } from './chunked-decoder.ts';
 import type { ConnectionOwner, UpstreamRequest } from './client-request.ts';
-import { type ConnectEvent, connectEvent, connectSocket, type SocketTarget } from './client-socket.ts';
+import type { Dialler } from './dialler.ts';
 import { GrowingBytes } from './growing-bytes.ts';
 import { holdWrites } from './held-writes.ts';
 import { headEnd, MalformedMessage, parseResponseHead, type ResponseHeadText } from './message-head.ts';
@@ -11,8 +11,8 @@ import { upgradeNamedIn } from './response-framing.ts';
 import { UpstreamError } from './upstream-error.ts';
 
 /** Opens a connection, owned by a pool. */
-export function openUpstreamConnection(target: SocketTarget, owner: ConnectionOwner): UpstreamConnection {
-  return new UpstreamConnection(connectSocket(target), owner, connectEvent(target));
+export function openUpstreamConnection(dialler: Dialler, owner: ConnectionOwner): UpstreamConnection {
+  return new UpstreamConnection(dialler, owner);
 }
 
 /** One connection to an upstream: carries one request at a time, and reads its response strictly. */
@@ -24,8 +24,7 @@ export class UpstreamConnection extends PoolMember {
   #left = 0;
   #chunked: ChunkedDecoder | null = null;
 
-  constructor(socket: Socket, owner: ConnectionOwner, connectEvent: ConnectEvent, keepAliveMs?: number) {
-    super(socket, owner, connectEvent, keepAliveMs);
+  protected listenTo(socket: Socket): void {
     socket.on('data', this.#onData);
     socket.on('drain', this.#onDrain);
     socket.on('end', this.#onEnd);
@@ -33,22 +32,23 @@ export class UpstreamConnection extends PoolMember {
     socket.on('close', this.#onClose);
   }
 
-  protected get source(): ResponseSource {
-    return this.socket;
+  protected get source(): ResponseSource | null {
+    return this.socket ?? null;
   }
 
   protected carry(request: UpstreamRequest): void {
+    const socket = this.socket!;
     if (!request.hasBody) {
-      holdWrites(this.socket);
-      this.socket.write(request.headText, 'latin1');
+      holdWrites(socket);
+      socket.write(request.headText, 'latin1');
       request.onSent();
       return;
     }
     // The part of the body that has already arrived leaves together with the head.
-    this.socket.cork();
-    this.socket.write(request.headText, 'latin1');
+    socket.cork();
+    socket.write(request.headText, 'latin1');
     request.onSent();
-    process.nextTick(() => this.socket.uncork());
+    process.nextTick(() => socket.uncork());
   }
 
   /**
@@ -58,7 +58,7 @@ export class UpstreamConnection extends PoolMember {
   write(bytes: Buffer): boolean {
     this.since = performance.now();
     if (bytes.length === 0) return true;
-    const { socket } = this;
+    const socket = this.socket!;
     if (this.request?.chunked !== true) socket.write(bytes);
     else {
       socket.cork();
@@ -75,7 +75,7 @@ export class UpstreamConnection extends PoolMember {
   endBody(): void {
     this.isSent = true;
     this.since = performance.now();
-    if (this.request?.chunked === true) this.socket.write('0\r\n\r\n', 'latin1');
+    if (this.request?.chunked === true) this.socket!.write('0\r\n\r\n', 'latin1');
   }
 
   readonly #onDrain = (): void => {
@@ -141,7 +141,7 @@ export class UpstreamConnection extends PoolMember {
     const request = this.request!;
     if (request.upgrade === null || upgradeNamedIn(fields) !== request.upgrade)
       throw new MalformedMessage('unexpected 101');
-    const { socket } = this;
+    const socket = this.socket!;
     socket.off('data', this.#onData).off('drain', this.#onDrain).off('end', this.#onEnd);
     socket.off('error', this.#onError).off('close', this.#onClose);
     socket.pause();
@@ -173,7 +173,7 @@ export class UpstreamConnection extends PoolMember {
   };
 
   readonly #onError = (error?: Error): void => {
-    this.fail(new UpstreamError(this.isConnected ? 'reset' : 'refused', error));
+    this.fail(new UpstreamError('reset', error));
   };
 
   readonly #onClose = (): void => this.#onError();

@@ -1,15 +1,19 @@
+import type { Socket } from 'node:net';
 import { Refusal } from '../errors.ts';
 import { openUpstreamConnection } from './client-connection.ts';
 import type { ConnectionOwner, PooledConnection, UpstreamRequest } from './client-request.ts';
 import type { SocketTarget } from './client-socket.ts';
+import { createDialler, type Dialler } from './dialler.ts';
 import { RestingConnections } from './resting-connections.ts';
 import { UpstreamError } from './upstream-error.ts';
 
-/** The load of a pool at one moment; every connection is either busy or free. */
+/** The load of a pool at one moment; every connection of it is either busy or free. */
 export interface ConnectionLoad {
   /** Connections that carry a request, or are being opened for one. */
   readonly busy: number;
   readonly free: number;
+  /** Sockets of upgraded connections, which have left the pool and are still open. */
+  readonly upgraded: number;
   /** Requests waiting for a connection. */
   readonly waiting: number;
 }
@@ -26,6 +30,8 @@ export interface UpstreamOptions extends SocketTarget {
   readonly maxWaiting: number;
   /** The shortest timeout of any request, which determines how often timeouts are checked. */
   readonly shortestTimeoutMs: number;
+  /** Called before each new connection is opened; default: nothing. */
+  readonly beforeConnect?: () => void;
 }
 
 /** A bounded pool of connections to one service. */
@@ -45,12 +51,14 @@ export interface Upstream {
   /** A request is over: removes it from the queues and from the uploads. */
   forget(request: UpstreamRequest): void;
   load(): ConnectionLoad;
+  /** Closes the connection that has been free for longest; false if none is. */
+  closeFree(): boolean;
   /** Closes every connection at once. */
   close(): void;
 }
 
 /** Opens a connection, owned by a pool; it starts to connect at once. */
-export type OpenConnection = (target: SocketTarget, owner: ConnectionOwner) => PooledConnection;
+export type OpenConnection = (dialler: Dialler, owner: ConnectionOwner) => PooledConnection;
 
 /**
  * Creates the pool, which connects on first use. The most recently used connection is used first. `open` creates the
@@ -69,6 +77,7 @@ class UpstreamPool implements Upstream, ConnectionOwner {
   readonly host: string | null;
   readonly #options: UpstreamOptions;
   readonly #open: OpenConnection;
+  readonly #dialler: Dialler;
   readonly #all = new Set<PooledConnection>();
   readonly #free: PooledConnection[] = [];
   readonly #resting = new RestingConnections<PooledConnection>((connection) => this.#onRested(connection));
@@ -79,10 +88,12 @@ class UpstreamPool implements Upstream, ConnectionOwner {
   /** Requests being sent whose body is still arriving. */
   readonly #uploads = new Set<UpstreamRequest>();
   readonly #maxUploads: number;
+  #upgraded = 0;
   readonly #timer: NodeJS.Timeout;
 
   constructor(options: UpstreamOptions, open: OpenConnection) {
     this.#open = open;
+    this.#dialler = createDialler(options);
     this.name = options.name;
     this.authority = options.authority;
     this.host = options.host;
@@ -101,7 +112,14 @@ class UpstreamPool implements Upstream, ConnectionOwner {
 
   load(): ConnectionLoad {
     const free = this.#free.length + this.#resting.size;
-    return { busy: this.#all.size - free, free, waiting: this.#queue.size + this.#uploadQueue.size };
+    const waiting = this.#queue.size + this.#uploadQueue.size;
+    return { busy: this.#all.size - free, free, upgraded: this.#upgraded, waiting };
+  }
+
+  closeFree(): boolean {
+    const [longest] = this.#free;
+    longest?.destroy();
+    return longest !== undefined;
   }
 
   send(request: UpstreamRequest): void {
@@ -181,7 +199,8 @@ class UpstreamPool implements Upstream, ConnectionOwner {
   }
 
   #connect(request: UpstreamRequest): void {
-    const connection = this.#open(this.#options, this);
+    this.#options.beforeConnect?.();
+    const connection = this.#open(this.#dialler, this);
     this.#all.add(connection);
     this.#carry(connection, request);
   }
@@ -196,6 +215,14 @@ class UpstreamPool implements Upstream, ConnectionOwner {
     const next = this.#takeWaiting();
     if (next === undefined) this.#free.push(connection);
     else this.#carry(connection, next);
+  }
+
+  onSwitched(connection: PooledConnection, socket: Socket): void {
+    this.#upgraded += 1;
+    socket.once('close', () => {
+      this.#upgraded -= 1;
+    });
+    this.onGone(connection);
   }
 
   onGone(connection: PooledConnection): void {

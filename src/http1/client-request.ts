@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { HeadText } from './head-text.ts';
 import type { UpstreamError } from './upstream-error.ts';
@@ -27,6 +28,8 @@ export interface PooledConnection extends RequestConnection {
 /** Owns connections, and is notified when one becomes free or closes. */
 export interface ConnectionOwner {
   onFree(connection: PooledConnection): void;
+  /** It has become a tunnel: it is gone, and its socket stays open. */
+  onSwitched(connection: PooledConnection, socket: Socket): void;
   onGone(connection: PooledConnection): void;
 }
 

@@ -1,5 +1,5 @@
-import { isIP, connect as netConnect, type Socket } from 'node:net';
-import { connect as tlsConnect } from 'node:tls';
+import { isIP, type Socket } from 'node:net';
+import { connect as connectTls } from 'node:tls';
 
 /** TLS towards an upstream; PEM texts. */
 export interface UpstreamTls {
@@ -9,31 +9,45 @@ export interface UpstreamTls {
   readonly serverName?: string;
 }
 
+/** Finds the addresses of a host name; `done` is called once, perhaps at once. The returned function withdraws it. */
+export type FindAddresses = (
+  host: string,
+  done: (error: Error | null, addresses: readonly string[]) => void,
+) => () => void;
+
 /** Where an upstream listens. */
 export interface SocketTarget {
   readonly address: { readonly host: string; readonly port: number } | { readonly socketPath: string };
   /** Null for plain HTTP. */
   readonly tls: UpstreamTls | null;
+  /** For a `host` that is a name. */
+  readonly findAddresses: FindAddresses;
+  /** The shortest time that a connection may take, ms: all addresses are tried well within it. */
+  readonly connectTimeoutMs: number;
+  /** What attempts beside the first of a connection take their sockets from; default: as many as they want. */
+  readonly spareSockets?: SpareSockets;
 }
 
-/** The event that a socket of {@link connectSocket} emits when it is ready. */
-export type ConnectEvent = 'connect' | 'secureConnect';
-
-/** Which of them the socket of this target emits. */
-export function connectEvent({ tls }: SocketTarget): ConnectEvent {
-  return tls === null ? 'connect' : 'secureConnect';
+/** Sockets that all openings of connections share. */
+export interface SpareSockets {
+  /** Takes one; false: none is left. */
+  take(): boolean;
+  giveBack(): void;
 }
 
-/** Connects to an upstream. */
-export function connectSocket({ address, tls }: SocketTarget): Socket {
-  const where = {
-    ...('socketPath' in address ? { path: address.socketPath } : address),
-    // The two directions of an upgraded connection end separately.
-    allowHalfOpen: true,
-  };
-  if (tls === null) return netConnect(where);
-  const { ca, cert, key, serverName } = tls;
+/** Begins TLS on a connected socket, of which the returned one takes over everything. */
+export function startTls(socket: Socket, { address, tls }: SocketTarget): Socket {
+  const { ca, cert, key, serverName } = tls!;
+  const host = 'host' in address ? address.host : undefined;
   // RFC 6066 §3 allows no IP address as a server name; the certificate is checked against it all the same.
-  const servername = serverName ?? ('host' in address && isIP(address.host) === 0 ? address.host : undefined);
-  return tlsConnect({ ...where, ca, cert, key, servername, ALPNProtocols: ['http/1.1'] });
+  const servername = serverName ?? (host !== undefined && isIP(host) === 0 ? host : undefined);
+  return connectTls({
+    socket,
+    ...(host && { host }),
+    ca,
+    cert,
+    key,
+    servername,
+    ALPNProtocols: ['http/1.1'],
+  });
 }

@@ -46,6 +46,8 @@ export interface RequestChannel {
   /** Canonical address of the peer. */
   readonly peer: string;
   readonly encrypted: boolean;
+  /** The subject of the client's verified certificate, as RFC 4514 writes it; null if it has shown none. */
+  readonly clientCertificate: string | null;
   /** Whether the request body has been read to its end; true if there is none. */
   readonly bodyDone: boolean;
   /** Starts to read the request body; what has already arrived is passed on at once. */
@@ -89,6 +91,8 @@ export interface ClientConnection {
   announceClose(): void;
   /** Closes the connection if it is waiting for a request. */
   closeIdle(): void;
+  /** Closes the connection after the response in progress, or at once: its client may not be admitted any more. */
+  retire(): void;
   /** Cuts the connection because the gateway is shutting down. */
   cut(): void;
 }

@@ -6,7 +6,7 @@ import {
   type PooledConnection,
   type UpstreamRequest,
 } from './client-request.ts';
-import type { ConnectEvent } from './client-socket.ts';
+import type { DialHandler, Dialler, Dialling } from './dialler.ts';
 import { MalformedMessage } from './message-head.ts';
 import { assertNoInterimBody, framingOf, type ResponseFraming } from './response-framing.ts';
 import { UpstreamError } from './upstream-error.ts';
@@ -23,18 +23,18 @@ export interface ResponseSource {
 }
 
 /** What all connections of a pool do, whatever reads and writes their HTTP: carry a request, time it, and fail it. */
-export abstract class PoolMember implements PooledConnection {
+export abstract class PoolMember implements PooledConnection, DialHandler {
   /** Responses read so far. */
   responses = 0;
   /** When it last became free or made progress, by `performance.now()`. */
   since: number = performance.now();
-  protected socket!: Socket;
+  /** There is none before it has connected. */
+  protected socket: Socket | undefined;
   /** How long it may stay free, in milliseconds. */
   protected keepAliveMs: number;
   protected request: UpstreamRequest | null = null;
   /** How the response is framed; null until its head has been read. */
   protected framing: ResponseFraming | null = null;
-  protected isConnected = false;
   /** All of the request has been written. */
   protected isSent = false;
   /** Bytes of the response have been received. */
@@ -42,32 +42,38 @@ export abstract class PoolMember implements PooledConnection {
   protected isDead = false;
   protected isPaused = false;
   readonly #owner: ConnectionOwner;
-  readonly #connectEvent: ConnectEvent;
+  readonly #dialler: Dialler;
+  #dialling: Dialling;
   #interim = 0;
 
-  constructor(
-    socket: Socket,
-    owner: ConnectionOwner,
-    connectEvent: ConnectEvent,
-    keepAliveMs: number = defaultKeepAliveMs,
-  ) {
+  constructor(dialler: Dialler, owner: ConnectionOwner, keepAliveMs: number = defaultKeepAliveMs) {
+    this.#dialler = dialler;
     this.#owner = owner;
-    this.#connectEvent = connectEvent;
     this.keepAliveMs = keepAliveMs;
-    this.useSocket(socket);
+    this.#dialling = dialler.dial(this);
   }
 
-  /** Goes on with this socket, which is about to connect. */
-  protected useSocket(socket: Socket): void {
-    this.socket = socket;
-    this.isConnected = false;
-    socket.setNoDelay(true);
-    socket.once(this.#connectEvent, () => {
-      this.isConnected = true;
-      this.since = performance.now();
-      if (this.request !== null) this.carry(this.request);
-    });
+  /** Goes on with another connection, which is being opened. */
+  protected dialAgain(): void {
+    this.socket?.destroy();
+    this.socket = undefined;
+    this.#dialling = this.#dialler.dial(this);
   }
+
+  onConnected(socket: Socket): void {
+    this.socket = socket;
+    socket.setNoDelay(true);
+    this.listenTo(socket);
+    this.since = performance.now();
+    if (this.request !== null) this.carry(this.request);
+  }
+
+  onUnreached(error: Error): void {
+    this.fail(new UpstreamError('refused', error));
+  }
+
+  /** Listens for all that happens on the socket. */
+  protected abstract listenTo(socket: Socket): void;
 
   /** Writes the head of the request; it has connected. */
   protected abstract carry(request: UpstreamRequest): void;
@@ -84,7 +90,7 @@ export abstract class PoolMember implements PooledConnection {
     this.isSent = !request.hasBody;
     this.since = performance.now();
     if (request.takenAt === 0) request.takenAt = this.since;
-    if (this.isConnected) this.carry(request);
+    if (this.socket !== undefined) this.carry(request);
   }
 
   pause(): void {
@@ -102,7 +108,8 @@ export abstract class PoolMember implements PooledConnection {
     if (this.isDead) return;
     this.isDead = true;
     this.request = null;
-    this.socket.destroy();
+    this.#dialling.destroy();
+    this.socket?.destroy();
     this.#owner.onGone(this);
   }
 
@@ -117,8 +124,9 @@ export abstract class PoolMember implements PooledConnection {
       return;
     }
     const waited = now - this.since;
-    if (!this.isConnected) {
-      if (waited > request.connectTimeoutMs) this.fail(new UpstreamError('connect_timeout'));
+    if (this.socket === undefined) {
+      if (waited > request.connectTimeoutMs)
+        this.fail(new UpstreamError('connect_timeout', this.#dialling.delay));
     } else if (this.framing === null) {
       // The upstream's time doesn't count while the body is still being sent, unless the upstream stops reading it.
       const isWaiting = this.isSent || this.socket.writableNeedDrain;
@@ -162,7 +170,7 @@ export abstract class PoolMember implements PooledConnection {
     const request = this.request!;
     this.isDead = true;
     this.request = null;
-    this.#owner.onGone(this);
+    this.#owner.onSwitched(this, this.socket!);
     request.onSwitch(fields, socket, bytes);
   }
 

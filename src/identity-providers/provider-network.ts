@@ -1,3 +1,4 @@
+import type { LookupFunction } from 'node:net';
 import { Agent, request } from 'undici';
 import { Refusal } from '../errors.ts';
 import { type JsonObject, parseJsonObject } from './json-object.ts';
@@ -30,7 +31,17 @@ export interface ProviderNetworkOptions {
   readonly fetchTimeoutMs?: number;
   /** Of the body; default 1 MiB. */
   readonly maxResponseBytes?: number;
+  /** Finds the provider by name; default: getaddrinfo(3). */
+  readonly lookup?: LookupFunction;
+  /** Called before each call, which takes one connection; what it returns, once that is closed. Default: nothing. */
+  readonly beginCall?: () => () => void;
 }
+
+/**
+ * Connections to one host of a provider at the same time; further calls wait for one, within their timeout. A provider that hangs
+ * would otherwise take a descriptor for every sign-in that anyone begins.
+ */
+export const maxProviderConnections = 32;
 
 const retryAfterSeconds = 5;
 /** Errors before a connection existed: nothing was sent. */
@@ -57,16 +68,24 @@ export class ProviderUnavailable extends Refusal {
 
 /** Creates the network of one provider; providers share nothing, so a slow one never delays another. */
 export function createProviderNetwork(options: ProviderNetworkOptions = {}): ProviderNetwork {
-  const { documentTimeoutMs = 4_000, fetchTimeoutMs = 5_000, maxResponseBytes = 1024 * 1024 } = options;
+  const {
+    documentTimeoutMs = 4_000,
+    fetchTimeoutMs = 5_000,
+    maxResponseBytes = 1024 * 1024,
+    lookup,
+    beginCall = () => () => {},
+  } = options;
   const agent = new Agent({
     allowH2: false,
-    connect: { timeout: Math.max(documentTimeoutMs, fetchTimeoutMs) },
+    connections: maxProviderConnections,
+    connect: { timeout: Math.max(documentTimeoutMs, fetchTimeoutMs), ...(lookup && { lookup }) },
     maxResponseSize: maxResponseBytes,
     // One connection per call: a code sent on a connection that the provider is closing would be lost.
     pipelining: 0,
   });
 
   async function call(url: string, { method, headers, body }: ProviderCall, timeoutMs: number) {
+    const endCall = beginCall();
     try {
       const response = await request(url, {
         dispatcher: agent,
@@ -79,6 +98,8 @@ export function createProviderNetwork(options: ProviderNetworkOptions = {}): Pro
     } catch (error) {
       const code = codeOf(error);
       throw new ProviderUnavailable(`${nameOf(method, url)}: ${code}`, { isUndone: unreached.has(code) });
+    } finally {
+      endCall();
     }
   }
 

@@ -1,8 +1,7 @@
 import type { Socket } from 'node:net';
 import { type Duplex, Readable } from 'node:stream';
 import { Client, type Dispatcher } from 'undici';
-import type { ConnectionOwner, UpstreamRequest } from '../http1/client-request.ts';
-import { connectEvent, connectSocket, type SocketTarget } from '../http1/client-socket.ts';
+import type { UpstreamRequest } from '../http1/client-request.ts';
 import { MalformedMessage } from '../http1/message-head.ts';
 import { maxHeadBytes, PoolMember, type ResponseSource } from '../http1/pool-member.ts';
 import { upgradeNamedIn } from '../http1/response-framing.ts';
@@ -15,17 +14,10 @@ const malformed = /^(?:HPE_|UND_ERR_(?:HEADERS_OVERFLOW|RES_))/;
 /** One connection to an upstream whose HTTP is undici's, and http-proxy-3's for upgrades; the pool's rules are ours. */
 export class UndiciConnection extends PoolMember {
   protected source: ResponseSource | null = null;
-  readonly #target: SocketTarget;
   #client: Client | null = null;
   #body: Readable | null = null;
 
-  constructor(target: SocketTarget, owner: ConnectionOwner) {
-    super(connectSocket(target), owner, connectEvent(target));
-    this.#target = target;
-  }
-
-  protected override useSocket(socket: Socket): void {
-    super.useSocket(socket);
+  protected listenTo(socket: Socket): void {
     socket.on('error', ignore);
     // undici knows better why, and says so first.
     socket.on('close', () =>
@@ -64,8 +56,8 @@ export class UndiciConnection extends PoolMember {
     return new Client('http://upstream', {
       // One connection is all there is: a lost one is the pool's to replace.
       connect: (_options, callback) => {
-        const error = this.socket.destroyed ? new Error('connection lost') : null;
-        process.nextTick(callback, error, this.socket);
+        const socket = this.socket!;
+        process.nextTick(callback, socket.destroyed ? new Error('connection lost') : null, socket);
       },
       // Timeouts are polled, by the pool.
       headersTimeout: 0,
@@ -78,11 +70,10 @@ export class UndiciConnection extends PoolMember {
     if (this.#client !== null) {
       // http-proxy-3 asks on a socket that nothing else has used: once it has connected, this is called again.
       this.#client = null;
-      this.socket.destroy();
-      this.useSocket(connectSocket(this.#target));
+      this.dialAgain();
       return;
     }
-    const [outgoing, socket] = requestUpgrade(request, this.socket);
+    const [outgoing, socket] = requestUpgrade(request, this.socket!);
     outgoing.on('information', ({ statusCode, rawHeaders }) => this.#onHead(statusCode, rawHeaders, null));
     outgoing.on('upgrade', ({ rawHeaders }) => this.#onSwitch(rawHeaders, socket));
     outgoing.on('response', (response) => {
@@ -131,7 +122,8 @@ export class UndiciConnection extends PoolMember {
     if (this.request === null || this.framing === null) return;
     const { kind, reusable } = this.framing;
     // undici takes a reset for the end of such a body.
-    if (kind === 'close' && this.socket.errored !== null) this.#onError(this.socket.errored);
+    const errored = this.socket?.errored ?? null;
+    if (kind === 'close' && errored !== null) this.#onError(errored);
     else this.complete(reusable && this.isSent && this.request.upgrade === null, trailers);
   }
 
@@ -146,8 +138,7 @@ export class UndiciConnection extends PoolMember {
 
   #onError(error: Error & { readonly code?: string }): void {
     const isMalformed = error instanceof MalformedMessage || malformed.test(error.code ?? '');
-    const lost = this.isConnected ? 'reset' : 'refused';
-    this.fail(new UpstreamError(isMalformed ? 'malformed' : lost, error));
+    this.fail(new UpstreamError(isMalformed ? 'malformed' : 'reset', error));
   }
 }
 

@@ -31,7 +31,10 @@ const tlsError = /^(?:ERR_(?:SSL|TLS|OSSL)|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_T
 const nameError = /^(?:ENOTFOUND|EAI_)/;
 
 function phaseOf({ kind }: UpstreamError, errno: string, isTaken: boolean, hasResponse: boolean): Phase {
-  if (kind === 'refused' || kind === 'connect_timeout') return tlsError.test(errno) ? 'tls' : 'connect';
+  if (kind === 'refused' || kind === 'connect_timeout') {
+    if (nameError.test(errno)) return 'lookup';
+    return tlsError.test(errno) ? 'tls' : 'connect';
+  }
   if (hasResponse) return 'response_body';
   return isTaken ? 'response_head' : 'queue';
 }
@@ -40,10 +43,10 @@ function reasonOf({ kind }: UpstreamError, errno: string, phase: Phase): Reason 
   switch (kind) {
     case 'refused':
       if (phase === 'tls') return 'tls failed';
-      if (nameError.test(errno)) return 'name not resolved';
+      if (phase === 'lookup') return lookupReason(errno);
       return errno === 'ECONNREFUSED' ? 'connect refused' : 'connect failed';
     case 'connect_timeout':
-      return 'connect timed out';
+      return phase === 'lookup' ? lookupReason(errno) : 'connect timed out';
     case 'response_timeout':
       return phase === 'queue' ? 'no free connection' : 'response timed out';
     case 'idle_timeout':
@@ -53,6 +56,10 @@ function reasonOf({ kind }: UpstreamError, errno: string, phase: Phase): Reason 
     case 'reset':
       return phase === 'response_body' ? 'response cut off' : 'connection closed early';
   }
+}
+
+function lookupReason(errno: string): Reason {
+  return errno === 'ENOTFOUND' ? 'name not resolved' : 'name servers unavailable';
 }
 
 /** An address as it is written in URLs. */

@@ -91,6 +91,8 @@ async function forwardTo(
     maxConnections: 2,
     maxWaiting: 1,
     shortestTimeoutMs: hour,
+    connectTimeoutMs: 1_000,
+    findAddresses: () => () => {},
   });
   t.teardown(() => {
     upstream.close();
@@ -100,6 +102,7 @@ async function forwardTo(
   const forward = (replies: Replies) =>
     createForward({
       streams: { add() {}, remove() {} } as never,
+      hasRoomForUpgrade: () => true,
       passedMeaning: createPassedMeaning({ passOddNames: false, passMethodOverride: false, dropped: [] }),
       ownCookies: { names: [], prefixes: [] },
       ownsCors: false,

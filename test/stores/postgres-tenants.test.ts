@@ -11,10 +11,10 @@ t.test('two tenants with one address would share users and keys: the second is r
       tenant,
       stores: { records: `${server.url}${query}`, sessions: 'sqlite:sessions.db' },
     });
-  t.equal((await folderOf('acme', '').run(['user', 'list'])).code, 0);
-  const { code, stderr } = await folderOf('beta', '').run(['user', 'list']);
+  t.equal((await folderOf('acme', '').run(['user', 'list', '--create'])).code, 0);
+  const { code, stderr } = await folderOf('beta', '').run(['user', 'list', '--create']);
   t.equal(code, 1);
   t.match(stderr, /stores\.records: belongs to tenant acme/);
-  t.equal((await folderOf('beta', '?schema=beta').run(['user', 'list'])).code, 0);
-  t.equal((await folderOf('acme', '').run(['user', 'list'])).code, 0);
+  t.equal((await folderOf('beta', '?schema=beta').run(['user', 'list', '--create'])).code, 0);
+  t.equal((await folderOf('acme', '').run(['user', 'list', '--create'])).code, 0);
 });

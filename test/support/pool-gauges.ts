@@ -17,7 +17,7 @@ export async function readPoolGauges(managementPort: number, upstream = 'app'): 
   return {
     busy: inState('busy'),
     free: inState('free'),
-    open: value('upstream_connections', { upstream }),
+    open: inState('busy') + inState('free'),
     waiting: value('upstream_waiting', { upstream }),
   };
 }

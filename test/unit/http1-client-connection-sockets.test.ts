@@ -4,6 +4,7 @@ import { UpstreamConnection } from '../../src/http1/client-connection.ts';
 import type { UpstreamRequest } from '../../src/http1/client-request.ts';
 import { headText } from '../../src/http1/head-text.ts';
 import type { TestScope } from '../support/gateway.ts';
+import { givenSocket } from '../support/given-socket.ts';
 
 /** A connection to a server that responds to every request with those bytes, and how often it became free. */
 async function connectTo(t: TestScope, response: (socket: Socket) => void) {
@@ -12,8 +13,9 @@ async function connectTo(t: TestScope, response: (socket: Socket) => void) {
     server.listen(0, '127.0.0.1', resolve);
   });
   const { port } = server.address() as AddressInfo;
-  const owner = { free: 0, gone: 0, onFree: () => void owner.free++, onGone: () => void owner.gone++ };
-  const connection = new UpstreamConnection(connect(port, '127.0.0.1'), owner, 'connect', 1_000);
+  const onGone = () => void owner.gone++;
+  const owner = { free: 0, gone: 0, onFree: () => void owner.free++, onGone, onSwitched: onGone };
+  const connection = new UpstreamConnection(givenSocket(connect(port, '127.0.0.1')), owner, 1_000);
   t.teardown(() => {
     connection.destroy();
     server.close();

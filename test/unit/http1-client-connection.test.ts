@@ -3,6 +3,7 @@ import { UpstreamConnection } from '../../src/http1/client-connection.ts';
 import type { UpstreamRequest } from '../../src/http1/client-request.ts';
 import { headText } from '../../src/http1/head-text.ts';
 import { cuts, FakeSocket } from '../support/fake-socket.ts';
+import { givenSocket } from '../support/given-socket.ts';
 
 /** A request that records its events, the body in one piece. */
 class NotedRequest implements UpstreamRequest {
@@ -54,8 +55,9 @@ class NotedRequest implements UpstreamRequest {
 
 function open() {
   const socket = new FakeSocket();
-  const owner = { free: 0, gone: 0, onFree: () => void owner.free++, onGone: () => void owner.gone++ };
-  const connection = new UpstreamConnection(socket.asSocket, owner, 'connect', 1_000);
+  const onGone = () => void owner.gone++;
+  const owner = { free: 0, gone: 0, onFree: () => void owner.free++, onGone, onSwitched: onGone };
+  const connection = new UpstreamConnection(givenSocket(socket.asSocket), owner, 1_000);
   return { socket, owner, connection };
 }
 

@@ -29,6 +29,8 @@ async function listen(t: Test, bounds: { readonly maxConnections: number; readon
     authority: 'u',
     host: null,
     shortestTimeoutMs: 3_600_000,
+    connectTimeoutMs: 1_000,
+    findAddresses: () => () => {},
     ...bounds,
   });
   t.teardown(() => {
@@ -80,7 +82,7 @@ function send(upstream: Upstream, target: string, isUploading = false) {
 t.test('no more connections than allowed; the others wait, and one too many is refused', async (t) => {
   const { upstream, targets, come, respond } = await listen(t, { maxConnections: 2, maxWaiting: 2 });
   for (const target of ['/1', '/2', '/3', '/4']) send(upstream, target);
-  t.strictSame(upstream.load(), { busy: 2, free: 0, waiting: 2 });
+  t.strictSame(upstream.load(), { busy: 2, free: 0, upgraded: 0, waiting: 2 });
   t.throws(() => send(upstream, '/5'), new Refusal('upstream_overloaded'));
   await come(2);
   respond('/1');
@@ -89,7 +91,7 @@ t.test('no more connections than allowed; the others wait, and one too many is r
   respond('/2');
   await come(4);
   t.equal(targets()[3], '/4');
-  t.strictSame(upstream.load(), { busy: 2, free: 0, waiting: 0 });
+  t.strictSame(upstream.load(), { busy: 2, free: 0, upgraded: 0, waiting: 0 });
 });
 
 t.test('a connection whose response is complete carries the next request', async (t) => {
@@ -115,7 +117,7 @@ t.test('requests whose body is still arriving get half of the connections', asyn
   upstream.bodyReceived(uploads[0]!.request);
   await come(4);
   t.equal(targets()[3], '/u3', 'one body is complete: the next may start');
-  t.strictSame(upstream.load(), { busy: 4, free: 0, waiting: 1 });
+  t.strictSame(upstream.load(), { busy: 4, free: 0, upgraded: 0, waiting: 1 });
 });
 
 t.test('a request that is forgotten waits no more', async (t) => {
@@ -139,4 +141,23 @@ t.test('a connection that dies makes room for what waits', async (t) => {
   await t.rejects(ended, new UpstreamError('reset'));
   await come(2);
   t.equal(asked[1]!.target, '/2');
+});
+
+t.test('the connection that has been free for longest is the one to close', async (t) => {
+  const { upstream, asked, come, respond } = await listen(t, { maxConnections: 8, maxWaiting: 1 });
+  t.equal(upstream.closeFree(), false, 'there is none');
+  send(upstream, '/1');
+  const { ended } = send(upstream, '/2');
+  await come(2);
+  t.equal(upstream.closeFree(), false, 'both are busy');
+  respond('/2');
+  await ended;
+  await eventually('one is free', () => upstream.load().free === 1);
+  respond('/1');
+  await eventually('both are free', () => upstream.load().free === 2);
+  const [, longest] = asked.toSorted((a, b) => a.target.localeCompare(b.target));
+  const closed = new Promise((resolve) => longest!.socket.once('close', resolve));
+  t.equal(upstream.closeFree(), true);
+  await closed;
+  t.strictSame(upstream.load(), { busy: 0, free: 1, upgraded: 0, waiting: 0 });
 });

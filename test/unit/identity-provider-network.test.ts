@@ -1,7 +1,12 @@
+import type { LookupFunction } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import t, { type Test } from 'tap';
-import { createProviderNetwork } from '../../src/identity-providers/provider-network.ts';
+import {
+  createProviderNetwork,
+  maxProviderConnections,
+} from '../../src/identity-providers/provider-network.ts';
 import { judgeElapsed } from '../support/elapsed.ts';
+import { eventually } from '../support/eventually.ts';
 import { json, type StubResponse, startStubProvider } from '../support/stub-provider.ts';
 
 async function setUp(t: Test, response: StubResponse) {
@@ -156,3 +161,73 @@ for (const status of [302, 307, 429, 500, 503]) {
     });
   });
 }
+
+t.test('a provider that hangs gets a bounded number of connections; further calls wait', async (t) => {
+  let most = 0;
+  const held = new Set<() => void>();
+  const { provider, url } = await setUp(t, (request, response) => {
+    const release = () => {
+      held.delete(release);
+      json({})(request, response);
+    };
+    held.add(release);
+    most = Math.max(most, held.size);
+  });
+  const network = createProviderNetwork();
+  t.teardown(() => network.close());
+  const calls = Array.from({ length: maxProviderConnections + 8 }, () => network.getObject(url));
+  await eventually('all connections are busy', () => held.size === maxProviderConnections);
+  let released = 0;
+  while (released < calls.length)
+    released += await eventually('more have come', () => {
+      const now = [...held];
+      for (const release of now) release();
+      return now.length > 0 && now.length;
+    });
+  t.strictSame(
+    await Promise.all(calls),
+    calls.map(() => ({})),
+  );
+  t.equal(most, maxProviderConnections);
+  t.equal(provider.count('/doc'), calls.length);
+});
+
+t.test('a provider is found by the lookup it is given, and a lookup that fails is the cause', async (t) => {
+  const { url } = await setUp(t, json({ found: true }));
+  const { port } = new URL(url);
+  const asked: string[] = [];
+  const lookup: LookupFunction = (host, options, callback) => {
+    asked.push(host);
+    t.equal(options.all, true);
+    if (host === 'idp.test') callback(null, [{ address: '127.0.0.1', family: 4 }]);
+    else callback(Object.assign(new Error(), { code: 'EAI_AGAIN' }), []);
+  };
+  const network = createProviderNetwork({ lookup });
+  t.teardown(() => network.close());
+  t.strictSame(await network.getObject(`http://idp.test:${port}/doc`), { found: true });
+  await t.rejects(network.getObject(`http://silent.test:${port}/doc`), {
+    code: 'provider_unavailable',
+    cause: /EAI_AGAIN$/,
+    isUndone: true,
+  });
+  t.strictSame(asked, ['idp.test', 'silent.test']);
+});
+
+t.test('each call is announced before it takes a connection, and its end however it ends', async (t) => {
+  const { url } = await setUp(t, json({}));
+  let open = 0;
+  let begun = 0;
+  const beginCall = () => {
+    begun += 1;
+    open += 1;
+    return () => {
+      open -= 1;
+    };
+  };
+  const network = createProviderNetwork({ documentTimeoutMs: 250, beginCall });
+  t.teardown(() => network.close());
+  const calls = [network.getObject(url), network.getObject('http://127.0.0.1:1/')];
+  t.equal(open, 2);
+  t.match(await Promise.allSettled(calls), [{ status: 'fulfilled' }, { status: 'rejected' }]);
+  t.strictSame({ open, begun }, { open: 0, begun: 2 });
+});

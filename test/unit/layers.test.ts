@@ -6,7 +6,7 @@ import t from 'tap';
 const layers: readonly (readonly string[])[] = [
   ['reasons.ts'],
   ['errors.ts'],
-  ['http1', 'log', 'metrics', 'rules', 'tracing'],
+  ['http1', 'log', 'metrics', 'names', 'rules', 'tracing'],
   ['config', 'node-engine'],
   ['stores'],
   ['credentials', 'identity-providers'],

@@ -1,8 +1,28 @@
-import { Socket } from 'node:net';
+import { type LookupFunction, Socket } from 'node:net';
 import { Client, type ClientConfig } from 'pg';
+
+/** What pg takes, and what finds the server by name. */
+export interface CheckedClientConfig extends ClientConfig {
+  /** Default: getaddrinfo(3). */
+  readonly lookup?: LookupFunction | undefined;
+}
 
 /** A socket that ends with the error when a listener for its data throws one. */
 class CheckedSocket extends Socket {
+  readonly #lookup: LookupFunction | undefined;
+
+  constructor(lookup: LookupFunction | undefined) {
+    super();
+    this.#lookup = lookup;
+  }
+
+  /** The driver knows no `lookup`. */
+  override connect(...where: [port: number, host: string]): this;
+  override connect(...where: never): this;
+  override connect(port: number, host: string): this {
+    return super.connect({ port, host, ...(this.#lookup && { lookup: this.#lookup }) });
+  }
+
   override emit(event: string | symbol, ...args: unknown[]): boolean {
     return event === 'data'
       ? emitChecked(this, () => super.emit(event, ...args))
@@ -23,9 +43,13 @@ interface Driver {
  * that it throws could not be caught.
  */
 export class CheckedClient extends Client {
-  constructor(config: ClientConfig = {}) {
+  constructor(config: CheckedClientConfig = {}) {
     // The pool makes the password non-enumerable, so a copy loses it.
-    super({ ...config, password: config.password, stream: () => new CheckedSocket() } as ClientConfig);
+    super({
+      ...config,
+      password: config.password,
+      stream: () => new CheckedSocket(config.lookup),
+    } as ClientConfig);
     const { connection } = this as unknown as Driver;
     connection.on('sslconnect', () => {
       const { stream } = connection;

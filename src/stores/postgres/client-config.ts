@@ -1,7 +1,9 @@
-import { type ClientConfig, types } from 'pg';
+import type { LookupFunction } from 'node:net';
+import { types } from 'pg';
 import { type ClientTlsPaths, loadClientTls } from '../../config/client-tls.ts';
 import { describeAddress, type PostgresAddress } from '../../config/postgres-address.ts';
 import { StoreOpenError } from '../store-open-error.ts';
+import type { CheckedClientConfig } from './checked-client.ts';
 
 /** How to reach PostgreSQL. */
 export interface PostgresAccess {
@@ -10,6 +12,8 @@ export interface PostgresAccess {
   readonly password?: string | undefined;
   /** PEM files; undefined: TLS only if the address requires it, with the authorities that Node trusts. */
   readonly tls?: ClientTlsPaths | undefined;
+  /** Finds the server by name; default: getaddrinfo(3). */
+  readonly lookup?: LookupFunction | undefined;
 }
 
 /** How long it may take to connect, and one statement may run, ms. */
@@ -29,12 +33,16 @@ const getTypeParser = (oid: number, format?: 'text' | 'binary') =>
  * Schema and timeouts are startup parameters: a pooler that would lose them between two transactions, and so give one
  * tenant another's tables, refuses the connection instead.
  */
-export function createClientConfig(access: PostgresAccess, { timeoutMs }: PostgresTimes): ClientConfig {
+export function createClientConfig(
+  access: PostgresAccess,
+  { timeoutMs }: PostgresTimes,
+): CheckedClientConfig {
   const { address } = access;
   const password = access.password ?? address.password ?? '';
   return {
     host: address.host,
     port: address.port,
+    lookup: access.lookup,
     user: address.user,
     database: address.database,
     // A function is never printed, and keeps pg from looking for passwords elsewhere.
@@ -53,7 +61,7 @@ export function createClientConfig(access: PostgresAccess, { timeoutMs }: Postgr
   };
 }
 
-function readTlsFiles({ address, tls }: PostgresAccess): ClientConfig['ssl'] {
+function readTlsFiles({ address, tls }: PostgresAccess): CheckedClientConfig['ssl'] {
   try {
     return { rejectUnauthorized: true, ...loadClientTls(tls) };
   } catch (error) {

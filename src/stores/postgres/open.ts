@@ -4,6 +4,7 @@ import { isUnavailable } from '../breaker.ts';
 import { createCachedRecords } from '../cached-records.ts';
 import { monitorRemote, type RemoteEvents } from '../monitored-remote.ts';
 import type { Records } from '../records.ts';
+import type { ServerClock } from '../server-clock.ts';
 import { StoreOpenError } from '../store-open-error.ts';
 import { changeChannel } from './changes.ts';
 import { listenForChanges } from './listen.ts';
@@ -27,6 +28,7 @@ export interface SharedRecordsOptions extends PostgresRecordsOptions {
 /** Open records that several gateways may share. */
 export interface SharedRecords {
   readonly records: Records;
+  readonly serverClock: ServerClock;
   poolLoad(): PoolLoad;
 }
 
@@ -51,14 +53,15 @@ export async function openSharedRecords(options: SharedRecordsOptions): Promise<
       return prepare().catch((error) => closeAfter(error, records));
     }),
   );
-  const { poolLoad, readPosition: _, ...remote } = opened;
+  const { poolLoad, serverClock, readPosition: _, ...remote } = opened;
   const feed = listenForChanges({
     open: () => createPostgresClient(access, timeoutMs),
     channel: changeChannel(access.address.schema),
     from,
   });
   const monitored = monitorRemote({ remote, feed, events });
-  return { records: createCachedRecords({ remote: monitored, feed, staleIfErrorMs }), poolLoad };
+  const records = createCachedRecords({ remote: monitored, feed, staleIfErrorMs });
+  return { records, serverClock, poolLoad };
 }
 
 /** Waits for a server that is starting, or failing over. */

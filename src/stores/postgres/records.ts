@@ -1,6 +1,7 @@
 import type { Client } from 'pg';
 import type { PoolLoad } from '../../metrics/registry.ts';
 import type { Records } from '../records.ts';
+import { compareClock, type ServerClock } from '../server-clock.ts';
 import { createSqlRecords } from '../sql/records.ts';
 import { type LogPosition, readStoreState } from './change-log.ts';
 import { changeChannel, isReadOnly } from './changes.ts';
@@ -31,6 +32,7 @@ export interface PostgresRecordsOptions {
 export interface PostgresRecords extends Omit<Records, 'version'> {
   /** The current position in the log of changes. */
   readPosition(): Promise<LogPosition>;
+  readonly serverClock: ServerClock;
   /** Of all its connections except the one that listens. */
   poolLoad(): PoolLoad;
 }
@@ -69,6 +71,10 @@ export function createPostgresRecords(options: PostgresRecordsOptions): Postgres
       const { version, mark } = await readers.use((session) => readStoreState(session.query, null));
       return { version, mark };
     },
+    serverClock: {
+      store: 'records',
+      compare: async (clock) => [await compareClock(clock, () => readTime(readers))],
+    },
     poolLoad: () => {
       const { busy, free, waiting } = sumOf(readers.load(), writer.load());
       return { busy, free, waiting: waiting + writes.waiting };
@@ -92,6 +98,14 @@ function sumOf(one: PoolLoad, other: PoolLoad): PoolLoad {
     free: one.free + other.free,
     waiting: one.waiting + other.waiting,
   };
+}
+
+/** The server's time, epoch ms. */
+async function readTime(readers: SessionPool): Promise<number> {
+  const sql = 'SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS time';
+  const [row] = (await readers.use((session) => session.query(sql))) as readonly { readonly time: number }[];
+  if (!Number.isFinite(row?.time)) throw unavailable('unexpected reply to a query for the time');
+  return row!.time;
 }
 
 async function ping(readers: SessionPool, epoch: Epoch): Promise<void> {

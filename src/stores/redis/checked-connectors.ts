@@ -1,4 +1,4 @@
-import { connect as connectPlain, type NetConnectOpts, type Socket } from 'node:net';
+import { connect as connectPlain, type LookupFunction, type NetConnectOpts, type Socket } from 'node:net';
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
 import { AbstractConnector, type Redis, SentinelConnector } from 'ioredis';
 import { CheckedStream } from './checked-stream.ts';
@@ -8,6 +8,13 @@ type ServerLocation = NetConnectOpts & {
   readonly disconnectTimeout: number;
   readonly tls?: ConnectionOptions;
 };
+
+interface ServerAddress {
+  readonly host?: string;
+  readonly port: number;
+  readonly family?: number;
+  readonly lookup?: LookupFunction;
+}
 
 /** Connects to one server, and checks its replies. */
 export class CheckedConnector extends AbstractConnector {
@@ -39,8 +46,11 @@ export class CheckedConnector extends AbstractConnector {
 /** How the driver reaches a Sentinel: internal steps that its types hide. */
 interface SentinelSteps {
   stream: Stream;
+  readonly options: { readonly lookup?: LookupFunction };
   connect(onError: (type: string, error: Error) => void): Promise<Stream>;
   connectToSentinel(endpoint: object, options?: object): Redis;
+  /** The master, as options to connect with. */
+  resolve(endpoint: object): Promise<object | null>;
 }
 
 const Sentinels = SentinelConnector as unknown as new (options: unknown) => SentinelSteps;
@@ -52,7 +62,18 @@ class CheckedSentinels extends Sentinels {
   }
 
   override connectToSentinel(endpoint: object, options?: object): Redis {
-    return super.connectToSentinel(endpoint, { ...options, Connector: CheckedConnector });
+    const { lookup } = this.options;
+    return super.connectToSentinel(endpoint, {
+      ...options,
+      ...(lookup && { lookup }),
+      Connector: CheckedConnector,
+    });
+  }
+
+  override async resolve(endpoint: object): Promise<object | null> {
+    const { lookup } = this.options;
+    const found = await super.resolve(endpoint);
+    return found === null || lookup === undefined ? found : { ...found, lookup };
   }
 }
 
@@ -61,8 +82,13 @@ export const CheckedSentinelConnector = CheckedSentinels as unknown as typeof Ch
 
 function targetOf(location: ServerLocation): NetConnectOpts {
   if ('path' in location && typeof location.path === 'string') return { path: location.path };
-  const { host, port, family } = location as { host?: string; port: number; family?: number };
-  return { port, ...(host === undefined ? {} : { host }), ...(family == null ? {} : { family }) };
+  const { host, port, family, lookup } = location as ServerAddress;
+  return {
+    port,
+    ...(host === undefined ? {} : { host }),
+    ...(family == null ? {} : { family }),
+    ...(lookup === undefined ? {} : { lookup }),
+  };
 }
 
 function checked(socket: Socket): Stream {

@@ -1,3 +1,4 @@
+import type { LookupFunction } from 'node:net';
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import { type ClientTlsPaths, loadClientTls } from '../../config/client-tls.ts';
 import type { RedisAddress } from '../../config/redis-address.ts';
@@ -12,6 +13,8 @@ export interface RedisAccess {
   readonly sentinelPassword: string | undefined;
   /** PEM files; undefined: TLS only if the address requires it, with the authorities that Node trusts. */
   readonly tls: ClientTlsPaths | undefined;
+  /** Finds servers by name; default: getaddrinfo(3). */
+  readonly lookup?: LookupFunction | undefined;
 }
 
 /** A client that sends commands. */
@@ -69,6 +72,7 @@ function commonOptions(access: RedisAccess): RedisOptions {
     // Under RESP3 ioredis would take a reply for a notification.
     protocol: 2,
     Connector: CheckedConnector,
+    ...lookupOption(access),
     db: address.db,
     ...(username === undefined ? {} : { username }),
     ...(password === undefined ? {} : { password }),
@@ -84,6 +88,11 @@ function commonOptions(access: RedisAccess): RedisOptions {
     disconnectTimeout: retryDelayMs,
     retryStrategy: () => retryDelayMs,
   };
+}
+
+/** Of our connectors. */
+function lookupOption({ lookup }: RedisAccess): object {
+  return lookup === undefined ? {} : { lookup };
 }
 
 function locationOptions({ address, sentinelPassword, tls }: RedisAccess): RedisOptions {

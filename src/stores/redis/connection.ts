@@ -181,7 +181,8 @@ function reasonOf(error: unknown): string {
   return text.includes('enableOfflineQueue') ? 'the connection is closed' : text;
 }
 
-async function timeOf(client: CommandClient): Promise<number> {
+/** A server's time, epoch ms. Throws TypeError on an unexpected reply. */
+export async function timeOf(client: CommandClient): Promise<number> {
   const [seconds, microseconds] = (await client.time()) as unknown as [string, string];
   const milliseconds = Number(seconds) * 1000 + Math.floor(Number(microseconds) / 1000);
   if (!Number.isSafeInteger(milliseconds)) throw new TypeError('unexpected reply to TIME');

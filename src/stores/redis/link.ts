@@ -2,11 +2,11 @@ import { Refusal } from '../../errors.ts';
 import type { CommandClient } from './clients.ts';
 import { Connection, type LinkEvents } from './connection.ts';
 import type { Script } from './scripts.ts';
-import { createStoreClock, type StoreClock } from './store-clock.ts';
+import { createStoreClock, createTestClock, type StoreClock } from './store-clock.ts';
 
 /** Runs commands and scripts: bounded in time, without a queue, and failing at once while the store is unavailable. */
 export interface RedisLink {
-  readonly clock: Pick<StoreClock, 'now' | 'earliest'>;
+  readonly clock: Omit<StoreClock, 'learn'>;
   /** The current client; a renewal replaces it. */
   readonly client: CommandClient;
   readonly isDown: boolean;
@@ -32,13 +32,14 @@ export interface LinkOptions {
   readonly commandTimeoutMs: number;
   /** A clock to use instead of the store's own, epoch ms: for tests. */
   readonly testClock: (() => number) | undefined;
+  /** Beside it, a count of milliseconds that goes on when that clock is set; default `performance.now()`. */
+  readonly testElapsed?: (() => number) | undefined;
   readonly events: LinkEvents;
 }
 
 /** Opens the link; it connects in the background. */
-export function openLink({ open, commandTimeoutMs, testClock, events }: LinkOptions): RedisLink {
-  const clock =
-    testClock === undefined ? createStoreClock() : { now: testClock, earliest: testClock, learn: () => {} };
+export function openLink({ open, commandTimeoutMs, testClock, testElapsed, events }: LinkOptions): RedisLink {
+  const clock = testClock === undefined ? createStoreClock() : createTestClock(testClock, testElapsed);
   const connection = new Connection({ open, commandTimeoutMs, clock, events });
 
   async function run(

@@ -1,0 +1,67 @@
+import { isIPv6 } from 'node:net';
+
+/** How long an address that didn't connect is tried last, ms; doubled each time, up to the second. */
+export const firstRetryMs = 30_000;
+export const maxRetryMs = 600_000;
+/** The most addresses that one connection tries. */
+export const maxAddresses = 64;
+
+interface Standing {
+  readonly retryMs: number;
+  retryAt: number;
+}
+
+/**
+ * In which order new connections try the addresses of an upstream: those that connect take turns, so that all of them get
+ * connections, and those that didn't lately come last. Times in ms, by one clock.
+ */
+export class AddressOrder {
+  readonly #failed = new Map<string, Standing>();
+  #turn = -1;
+
+  /** The order for one connection. The families alternate within each group (RFC 8305 §4). */
+  next(addresses: readonly string[], now: number): readonly string[] {
+    this.#turn++;
+    for (const address of this.#failed.keys()) if (!addresses.includes(address)) this.#failed.delete(address);
+    // That says something of the network, or of the whole service, rather than of an address.
+    if (this.#failed.size === new Set(addresses).size) this.#failed.clear();
+    const good = addresses.filter((address) => !this.#failed.has(address));
+    const failed = addresses.filter((address) => this.#failed.has(address));
+    // One at a time is tried first again: a connection waits for at most one that is still dead.
+    const due = failed.find((each) => this.#failed.get(each)!.retryAt <= now);
+    if (due !== undefined) this.#failed.get(due)!.retryAt = now + this.#failed.get(due)!.retryMs;
+    const order = [
+      ...(due === undefined ? [] : [due]),
+      ...alternating(rotated(good, this.#turn)),
+      ...alternating(rotated(failed, this.#turn)).filter((address) => address !== due),
+    ];
+    return order.slice(0, maxAddresses);
+  }
+
+  /** It has connected. */
+  worked(address: string): void {
+    this.#failed.delete(address);
+  }
+
+  /** It failed to connect, or another one that was tried later was sooner. */
+  failed(address: string, now: number): void {
+    const before = this.#failed.get(address);
+    const retryMs = before === undefined ? firstRetryMs : Math.min(maxRetryMs, 2 * before.retryMs);
+    this.#failed.set(address, { retryMs, retryAt: now + retryMs });
+  }
+}
+
+function rotated(addresses: readonly string[], turn: number): readonly string[] {
+  const at = turn % Math.max(1, addresses.length);
+  return [...addresses.slice(at), ...addresses.slice(0, at)];
+}
+
+/** The family of the first address begins. */
+function alternating(addresses: readonly string[]): string[] {
+  const isSix = isIPv6(addresses[0] ?? '');
+  const first = addresses.filter((address) => isIPv6(address) === isSix);
+  const second = addresses.filter((address) => isIPv6(address) !== isSix);
+  return first
+    .flatMap((address, i) => [address, ...second.slice(i, i + 1)])
+    .concat(second.slice(first.length));
+}
