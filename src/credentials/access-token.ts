@@ -56,6 +56,8 @@ export interface AccessTokenOptions {
 }
 
 const clientId = 'postern';
+/** How far ahead of this clock `iat` may be, ms: the gateway that signed the token has a clock of its own. */
+const maxIssuedAheadMs = 60_000;
 /** As much as a whole request head may take by default. */
 const maxTokenLength = 16 * 1024;
 
@@ -126,22 +128,25 @@ async function verifySigned(
   }
 }
 
-/** Checks what jose leaves open: presence and types of the other claims, an audience in a list, `iat` in the future. */
+/**
+ * Checks what jose leaves open: presence and types of the other claims, an audience in a list, `iat` in the future. `exp` has
+ * no leeway.
+ */
 function readClaims(claims: JWTPayload, issuer: string, instant: number): AccessClaims {
   const { aud, sub, sid, scope, iat, exp, jti, client_id } = claims;
   if (aud !== issuer || client_id !== clientId) throw refusal('aud or client_id');
   if (!isText(sub) || !isText(sid) || !isText(jti)) throw refusal('sub, sid or jti');
   const scopes = typeof scope === 'string' ? parseScope(scope) : undefined;
   if (scopes === undefined) throw refusal('scope');
-  if (!isInstant(iat) || !isInstant(exp) || iat * 1000 > instant) throw refusal('iat or exp');
-  return {
-    userId: sub,
-    sessionId: sid,
-    scopes,
-    issued: iat * 1000,
-    expires: exp * 1000,
-    tokenId: jti,
-  };
+  if (!isInstant(iat) || !isInstant(exp)) throw refusal('iat or exp');
+  const issued = iat * 1000;
+  if (isIssuedLater(issued, instant)) throw refusal('iat');
+  return { userId: sub, sessionId: sid, scopes, issued, expires: exp * 1000, tokenId: jti };
+}
+
+/** Whether `issued` is in the future, further than clocks of gateways may differ; both epoch ms. */
+export function isIssuedLater(issued: number, instant: number): boolean {
+  return issued > instant + maxIssuedAheadMs;
 }
 
 function requireKeyOf(algorithm: SigningKey['algorithm'], keys: readonly TokenKey[]): TokenKey {
@@ -154,6 +159,7 @@ const reasonsByCause: Readonly<Record<string, Reason>> = {
   header: 'access token of another key',
   ERR_JWS_SIGNATURE_VERIFICATION_FAILED: 'access token signature',
   ERR_JWT_EXPIRED: 'access token expired',
+  iat: 'access token issued in the future',
 };
 
 function refusal(cause: string): Refusal {

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { keptText } from '../http1/copied-text.ts';
-import type { AccessClaims, AccessTokens } from './access-token.ts';
+import { type AccessClaims, type AccessTokens, isIssuedLater } from './access-token.ts';
 
 /**
  * A verified token, with a slot for its principal. The claims are valid until they expire, the principal for one
@@ -22,7 +22,7 @@ export class Remembered<P> {
 
 /** A cache of verified tokens, for one {@link AccessTokens}: its issuer, audience and keys. */
 export interface VerifiedTokens<P> {
-  /** The cached token, unless it has expired. */
+  /** The cached token, unless it has expired, or the clock was set back to before it was issued. */
   find(token: string): Remembered<P> | undefined;
   /** Verifies a token that isn't cached; concurrent calls share one verification. Rejects with `invalid_token`. */
   verify(token: string): Promise<Remembered<P>>;
@@ -43,7 +43,9 @@ export function createVerifiedTokens<P>(
     const signature = signatureOf(token);
     const entry = remembered.get(signature);
     if (entry === undefined || entry.text !== token) return undefined;
-    if (entry.claims.expires > options.now()) return entry;
+    const now = options.now();
+    // Not deleted: it holds again once the clock has caught up.
+    if (entry.claims.expires > now) return isIssuedLater(entry.claims.issued, now) ? undefined : entry;
     remembered.delete(signature);
     return undefined;
   }

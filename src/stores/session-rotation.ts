@@ -1,3 +1,5 @@
+import { clockToleranceMs } from './steady-clock.ts';
+
 /** The refresh cookies of a session. Instants are epoch milliseconds by the session's clock. */
 export interface RotationState {
   /** The generation of the current cookie; sign-in issues 1. */
@@ -26,17 +28,45 @@ export function initialRotation(now: number): RotationState {
   return { generation: 1, previous: 0, issued: now, presented: now };
 }
 
+/** The time of one session. */
+export interface SessionTime {
+  /** Epoch ms; never before the session's last use. */
+  readonly at: number;
+  /** How far the store's clock is behind it by now, ms: what is recorded is moved back by as much. */
+  readonly setBackMs: number;
+}
+
 /**
- * The session's clock: the store's, unless it has been set back since the session was last used. `now` and `lastUsed`
- * in epoch ms.
+ * What time it is for a session that was last used at `lastUsed` (epoch ms): the store's, unless its clock has been set
+ * back since. Then the session's time goes on as if it had not been, and the session is moved to the time that the clock
+ * shows now: it rotates as ever, and no grace takes longer.
  */
-export function sessionClock(now: number, lastUsed: number): number {
-  return Math.max(now, lastUsed);
+export function sessionTime({ now, unbroken }: StoreTime, lastUsed: number, graceMs: number): SessionTime {
+  const aheadMs = lastUsed - now;
+  if (aheadMs <= 0) return { at: now, setBackMs: 0 };
+  if (aheadMs > clockToleranceMs && unbroken >= lastUsed) return { at: unbroken, setBackMs: unbroken - now };
+  // Two clocks that differ a little, as those of a former and a present Redis master: it catches up within the grace.
+  if (aheadMs < Math.max(graceMs, clockToleranceMs)) return { at: lastUsed, setBackMs: 0 };
+  // Set back before this process began: how long ago the session was used is unknown. No request of then is still under
+  // way, so nothing needs a grace, and a holder of a cookie from before the last one is someone else.
+  return { at: lastUsed + graceMs, setBackMs: aheadMs + graceMs };
+}
+
+/** What the store's clock shows, and would show had it not been set back ({@link SteadyClock}); epoch ms. */
+export interface StoreTime {
+  readonly now: number;
+  readonly unbroken: number;
+}
+
+/** The same state by a clock that is `ms` behind. */
+export function setBack(state: RotationState, ms: number): RotationState {
+  const { issued, presented } = state;
+  return { ...state, issued: issued - ms, presented: presented === null ? null : presented - ms };
 }
 
 /**
  * Decides what presenting the cookie of generation `offered` does to a live session (RFC 9700 §4.14). `now` is the
- * session's clock; `graceMs` is how long the current cookie stays unrotated and the previous one is still accepted.
+ * session's time; `graceMs` is how long the current cookie stays unrotated and the previous one is still accepted.
  */
 export function decideRotation(
   state: RotationState,

@@ -23,9 +23,10 @@ export function runRedisStoresSuite({ name, url, everywhere }: RedisPlace): void
   async function create(t: Test, pick: 'singleUse'): Promise<SingleUsePart>;
   async function create(t: Test, pick: 'sessions' | 'singleUse'): Promise<unknown> {
     const tenant = newTenant();
-    const { now, advance } = createManualClock();
-    const open = async () => (await openRedisStoresUnderTest(t, url, { tenant, testClock: now }))[pick];
-    return { store: await open(), openSecond: open, seesAtOnce: false, advance };
+    const { now, elapsed, advance, step } = createManualClock();
+    const clock = { testClock: now, testElapsed: elapsed };
+    const open = async () => (await openRedisStoresUnderTest(t, url, { tenant, ...clock }))[pick];
+    return { store: await open(), openSecond: open, seesAtOnce: false, advance, step };
   }
 
   runSessionListsSuite({ name, create: (t) => create(t, 'sessions') });
@@ -57,7 +58,10 @@ export function runRedisStoresSuite({ name, url, everywhere }: RedisPlace): void
   }
 }
 
-type SessionsPart = Part<RedisStores['sessions']> & { readonly seesAtOnce: boolean };
+type SessionsPart = Part<RedisStores['sessions']> & {
+  readonly seesAtOnce: boolean;
+  step(ms: number): void;
+};
 type SingleUsePart = Part<RedisStores['singleUse']>;
 
 interface Part<Store> {

@@ -1,8 +1,8 @@
-import t from 'tap';
+import t, { type Test } from 'tap';
 import type { Presentation } from '../../src/stores/sessions.ts';
 import { newSession, sessionTimes, startOfTime } from './fixtures.ts';
 import { checkRotationAgainstModel } from './rotation-walk.ts';
-import { isGone, type SessionsFactory } from './sessions-under-test.ts';
+import { isGone, type SessionsFactory, type SessionsUnderTest } from './sessions-under-test.ts';
 
 const { idleLifetimeMs, absoluteLifetimeMs, reuseGraceMs } = sessionTimes;
 
@@ -100,31 +100,61 @@ export function runSessionsSuite({ name, create }: SessionsFactory): void {
     t.ok(await isGone(second, 's', seesAtOnce));
   });
 
-  t.test(
-    `${name}: after its clock was set back, a session's time stands still until the clock has caught up`,
-    async (t) => {
-      const { store, advance } = await create(t);
-      await store.create(newSession('s'), sessionTimes);
-      await advance(reuseGraceMs);
-      t.equal(generationOf(await store.present('s', 1, sessionTimes)), 2);
-      await advance(1_000 - absoluteLifetimeMs);
-      const confirmed = await store.present('s', 2, sessionTimes);
-      t.match(confirmed, {
-        now: startOfTime + reuseGraceMs,
-        session: {
-          lastUsed: startOfTime + reuseGraceMs,
-          expires: startOfTime + reuseGraceMs + idleLifetimeMs,
-        },
-      });
-      t.ok(await store.findLive('s'));
-      await advance(absoluteLifetimeMs + reuseGraceMs - 1_000);
-      t.equal(
-        generationOf(await store.present('s', 1, sessionTimes)),
-        'reused',
-        'the grace ended when it should',
-      );
-    },
-  );
+  /** A session whose second cookie has been presented, when its clock is set back by an hour. */
+  async function setBackAfterRotation(t: Test, { store, advance, step }: SessionsUnderTest) {
+    await store.create(newSession('s'), sessionTimes);
+    await advance(reuseGraceMs);
+    t.equal(generationOf(await store.present('s', 1, sessionTimes)), 2);
+    t.equal(generationOf(await store.present('s', 2, sessionTimes)), 2);
+    step(-3_600_000);
+  }
+
+  t.test(`${name}: a clock that is set back stops no rotation`, async (t) => {
+    const underTest = await create(t);
+    const { store, advance } = underTest;
+    await setBackAfterRotation(t, underTest);
+    t.equal(generationOf(await store.present('s', 2, sessionTimes)), 2, 'within the grace');
+    await advance(reuseGraceMs);
+    const rotated = await store.present('s', 2, sessionTimes);
+    const now = startOfTime + 2 * reuseGraceMs - 3_600_000;
+    t.match(rotated, {
+      now,
+      rotated: true,
+      session: { generation: 3, lastUsed: now, expires: now + idleLifetimeMs },
+    });
+    t.equal(generationOf(await store.present('s', 3, sessionTimes)), 3);
+    await advance(reuseGraceMs);
+    t.equal(generationOf(await store.present('s', 3, sessionTimes)), 4, 'and goes on by the new time');
+  });
+
+  t.test(`${name}: a clock that is set back lengthens no grace, and shortens none`, async (t) => {
+    const underTest = await create(t);
+    const { store, advance } = underTest;
+    await setBackAfterRotation(t, underTest);
+    await advance(reuseGraceMs - 1);
+    t.equal(generationOf(await store.present('s', 1, sessionTimes)), 2);
+    await advance(1);
+    t.equal(generationOf(await store.present('s', 1, sessionTimes)), 'reused');
+  });
+
+  t.test(`${name}: nor where the process began after that`, async (t) => {
+    const underTest = await create(t);
+    await setBackAfterRotation(t, underTest);
+    const later = await underTest.openSecond();
+    t.equal(generationOf(await later.present('s', 1, sessionTimes)), 'reused');
+  });
+
+  t.test(`${name}: a clock that was a month ahead ends no session for good`, async (t) => {
+    const { store, advance, step } = await create(t);
+    await store.create(newSession('s'), sessionTimes);
+    step(30 * 86_400_000);
+    t.strictSame(await store.present('s', 1, sessionTimes), { outcome: 'gone' });
+    await store.create(newSession('made meanwhile'), sessionTimes);
+    step(-30 * 86_400_000);
+    await advance(reuseGraceMs);
+    t.equal(generationOf(await store.present('s', 1, sessionTimes)), 2);
+    t.equal(generationOf(await store.present('made meanwhile', 1, sessionTimes)), 2);
+  });
 
   t.test(`${name}: a malformed generation does nothing`, async (t) => {
     const { store } = await create(t);

@@ -9,7 +9,10 @@ export interface SessionsUnderTest {
   openSecond(): Sessions | Promise<Sessions>;
   /** Whether it sees at once what another connection did; otherwise it is notified, within a second. */
   readonly seesAtOnce: boolean;
+  /** Time passes. */
   advance(ms: number): void | Promise<void>;
+  /** The store's clock is set, ahead or (negative) back, and no time passes. */
+  step(ms: number): void;
 }
 
 /** How the suite gets a store; each call gives an empty one, closed by the test's teardown. */

@@ -73,6 +73,17 @@ t.test('nothing is found from the instant it expires', async (t) => {
   t.equal(memory.find('a'), undefined);
 });
 
+t.test('nothing is found while it was issued in the future: the clock was set back', async (t) => {
+  const { memory, clock } = setUp();
+  await memory.verify('a');
+  clock.time = -60_000;
+  t.ok(memory.find('a'));
+  clock.time = -60_001;
+  t.equal(memory.find('a'), undefined);
+  clock.time = 0;
+  t.ok(memory.find('a'), 'and again once it is right');
+});
+
 t.test('the cache is bounded: the least recently used token is evicted', async (t) => {
   const { memory } = setUp(2);
   await memory.verify('a');

@@ -3,7 +3,8 @@ import {
   decideRotation,
   initialRotation,
   type RotationState,
-  sessionClock,
+  sessionTime,
+  setBack,
 } from '../../src/stores/session-rotation.ts';
 
 const graceMs = 10;
@@ -62,10 +63,36 @@ for (const [name, state, offered, now, expected] of rows) {
   });
 }
 
-t.test(
-  "after its clock was set back, a session's time stands still until the clock has caught up",
-  async (t) => {
-    t.equal(sessionClock(100, 90), 100);
-    t.equal(sessionClock(50, 90), 90);
-  },
-);
+const hourMs = 3_600_000;
+const times: [string, now: number, unbroken: number, lastUsed: number, at: number, setBackMs: number][] = [
+  ['the time is the store’s', 100, 100, 90, 100, 0],
+  [
+    'a clock that was set back goes on as if it had not been',
+    1_000,
+    hourMs + 1_000,
+    hourMs,
+    hourMs + 1_000,
+    hourMs,
+  ],
+  ['a session used since then goes by the new time', 1_000, hourMs + 1_000, 900, 1_000, 0],
+  ['a clock that is a little behind stands still', 8_500, 8_500, 10_000, 10_000, 0],
+  ['also where an earlier step is remembered', 8_500, hourMs, 10_000, 10_000, 0],
+  [
+    'one that was behind before anyone watched is past the grace',
+    0,
+    0,
+    hourMs,
+    hourMs + graceMs,
+    hourMs + graceMs,
+  ],
+];
+
+for (const [name, now, unbroken, lastUsed, at, setBackMs] of times)
+  t.test(name, async (t) => {
+    t.strictSame(sessionTime({ now, unbroken }, lastUsed, graceMs), { at, setBackMs });
+  });
+
+t.test('a state set back keeps its ages', async (t) => {
+  t.strictSame(setBack(confirmed, 50), { ...confirmed, issued: 50, presented: 53 });
+  t.strictSame(setBack(unconfirmed, 50), { ...unconfirmed, issued: 50 });
+});

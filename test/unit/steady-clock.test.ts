@@ -1,28 +1,61 @@
 import t from 'tap';
-import { createSteadyClock } from '../../src/stores/steady-clock.ts';
+import { ClockTrack, createSteadyClock } from '../../src/stores/steady-clock.ts';
 
-t.test('it shows the time, and continues after that is set back, until it has caught up', async (t) => {
+function createClockInHand() {
   let time = 1_000_000;
   let elapsed = 0;
-  const now = createSteadyClock(
+  const clock = createSteadyClock(
     () => time,
     () => elapsed,
   );
-  const pass = (ms: number) => {
-    time += ms;
-    elapsed += ms;
-    return now();
+  return {
+    clock,
+    set: (ms: number) => {
+      time += ms;
+    },
+    pass: (ms: number) => {
+      time += ms;
+      elapsed += ms;
+    },
   };
-  t.equal(now(), 1_000_000);
-  t.equal(pass(500), 1_000_500);
-  time += 3_600_000;
-  t.equal(now(), 4_600_500, 'set forward, it follows');
-  time -= 60_000;
-  t.equal(now(), 4_600_500, 'set back, it stands still');
-  t.equal(pass(30_000), 4_615_500, 'and continues at half the pace');
-  time -= 10_000;
-  t.equal(pass(1), 4_615_500, 'even when it is set back again');
-  t.equal(pass(19_999), 4_625_500);
-  t.equal(pass(90_000), 4_670_500, 'the time has caught up');
-  t.equal(pass(1), 4_670_501);
+}
+
+t.test('set back, it knows the time that it would be, until the clock has caught up', async (t) => {
+  const { clock, set, pass } = createClockInHand();
+  t.equal(clock.unbroken(), 1_000_000);
+  pass(500);
+  set(3_600_000);
+  t.equal(clock.unbroken(), 4_600_500, 'set forward, it follows');
+  pass(500);
+  set(-60_000);
+  t.equal(clock.now(), 4_541_000);
+  t.equal(clock.unbroken(), 4_601_000, 'set back, it stays');
+  pass(59_999);
+  t.equal(clock.unbroken(), 4_660_999, 'and goes on with what passes');
+  pass(1);
+  t.equal(clock.unbroken(), 4_601_000, 'it is as late as when the clock was set');
+  t.equal(clock.unbroken(), clock.now());
+});
+
+t.test('only the last step counts, and none that may be a difference of clocks', async (t) => {
+  const { clock, set, pass } = createClockInHand();
+  set(-2_000);
+  t.equal(clock.unbroken(), 998_000);
+  set(-50_000);
+  t.equal(clock.unbroken(), 998_000);
+  pass(10_000);
+  set(-20_000);
+  t.equal(clock.unbroken(), 958_000);
+  set(20_000);
+  t.equal(clock.unbroken(), clock.now(), 'the step was taken back');
+});
+
+t.test('a clock known roughly is not set back by what is unknown', async (t) => {
+  const track = new ClockTrack(100_000, Number.POSITIVE_INFINITY);
+  track.learn(50_000, 0, 1_000);
+  t.equal(track.unbroken(0), 50_000, 'the first was a guess');
+  track.learn(46_000, 0, 1_000);
+  t.equal(track.unbroken(0), 46_000, 'both may be wrong by a second');
+  track.learn(41_999, 0, 1_000);
+  t.equal(track.unbroken(0), 46_000);
 });

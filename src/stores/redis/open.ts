@@ -1,4 +1,5 @@
 import type { Attempts } from '../attempts.ts';
+import type { ServerClock } from '../server-clock.ts';
 import type { Sessions } from '../sessions.ts';
 import type { SingleUse } from '../single-use.ts';
 import { createRedisAttempts } from './attempts.ts';
@@ -6,6 +7,7 @@ import { openCommandClient, openSubscriptionClient, type RedisAccess } from './c
 import type { LinkEvents } from './connection.ts';
 import { createKeys } from './keys.ts';
 import { openLink } from './link.ts';
+import { compareRedisClocks } from './server-clocks.ts';
 import { listenForSessionEnds } from './session-ends.ts';
 import { createRedisSessions } from './sessions.ts';
 import { createRedisSingleUse } from './single-use.ts';
@@ -27,6 +29,8 @@ export interface RedisStoresOptions {
   readonly staleIfErrorMs: number;
   /** A clock to use instead of Redis' own, epoch ms: for tests. */
   readonly testClock?: (() => number) | undefined;
+  /** As in {@link ./link.ts LinkOptions}. */
+  readonly testElapsed?: (() => number) | undefined;
   readonly events: RedisStoresEvents;
 }
 
@@ -35,6 +39,9 @@ export interface RedisStores {
   readonly sessions: Sessions;
   readonly attempts: Attempts;
   readonly singleUse: SingleUse;
+  readonly serverClock: ServerClock;
+  /** Redis' time as this process estimates it, epoch ms. */
+  storeNow(): number;
 }
 
 /** Opens the stores in Redis; they connect in the background and are unavailable until then. */
@@ -45,6 +52,7 @@ export function openRedisStores(options: RedisStoresOptions): RedisStores {
     open: () => openCommandClient(access),
     commandTimeoutMs,
     testClock: options.testClock,
+    testElapsed: options.testElapsed,
     events,
   });
   const sessions = createRedisSessions({
@@ -60,5 +68,11 @@ export function openRedisStores(options: RedisStoresOptions): RedisStores {
         onNotificationsLost: events.onNotificationsLost,
       }),
   });
-  return { sessions, attempts: createRedisAttempts(link, keys), singleUse: createRedisSingleUse(link, keys) };
+  return {
+    sessions,
+    attempts: createRedisAttempts(link, keys),
+    singleUse: createRedisSingleUse(link, keys),
+    serverClock: { store: 'sessions', compare: (now) => compareRedisClocks(link, now) },
+    storeNow: link.clock.now,
+  };
 }

@@ -8,6 +8,7 @@ import type {
   Sessions,
   SessionTimes,
 } from '../sessions.ts';
+import { clockToleranceMs } from '../steady-clock.ts';
 import type { Keys } from './keys.ts';
 import type { RedisLink } from './link.ts';
 import type { LivenessCache } from './liveness-cache.ts';
@@ -106,7 +107,9 @@ export class SessionWrites
     indexedUntil: number,
   ): Promise<readonly unknown[]> {
     const lifetimes = [idleLifetimeMs, absoluteLifetimeMs, reuseGraceMs];
-    const args = [generation, ...lifetimes, indexedUntil, this.#keys.sessionEnds, id];
+    const { sessionEnds } = this.#keys;
+    const unbroken = this.#link.clock.unbroken();
+    const args = [generation, ...lifetimes, indexedUntil, sessionEnds, id, unbroken, clockToleranceMs];
     return this.#link.run(scripts.present, this.#keys.session(id), args);
   }
 

@@ -13,8 +13,8 @@ const callBatch = 50;
 
 /** Counters of attempts in a SQLite file, shared by all processes on it; `now` is the store's clock. */
 export interface SqliteAttempts extends Attempts {
-  /** Deletes the counters whose window has ended. */
-  pruneAttempts(): Promise<void>;
+  /** Deletes the counters whose window ended by that instant, epoch ms. */
+  pruneAttempts(until: number): Promise<void>;
 }
 
 /** Counts attempts in the file of the sessions. A refused attempt, or one given back, leaves no trace. */
@@ -75,10 +75,10 @@ export function createSqliteAttempts({ db, read, write }: Connection, now: () =>
     async liftAttempts(group) {
       await write(() => removeGroup.run(...rowsOf(group)));
     },
-    async pruneAttempts() {
+    async pruneAttempts(until) {
       let removed: number;
       do {
-        removed = (await write(() => removeEnded.run(now(), pruneBatch))).changes;
+        removed = (await write(() => removeEnded.run(until, pruneBatch))).changes;
       } while (removed === pruneBatch);
     },
   };
@@ -106,12 +106,17 @@ function createBatches(write: Connection['write']): <T>(step: () => T) => Promis
   return async <T>(step: () => T) => {
     if (underway === undefined || open.length >= callBatch) {
       const steps: (() => unknown)[] = [];
+      const seal = () => {
+        if (open === steps) underway = undefined;
+      };
       open = steps;
       underway = write(() => {
         // No step joins a batch that has begun, even if it begins again because of a lock held elsewhere.
-        if (open === steps) underway = undefined;
+        seal();
         return steps.map((run) => run());
       });
+      // Nor one that was given up before it began: it would fail with what failed the others.
+      underway.catch(seal);
     }
     const index = open.push(step) - 1;
     return (await underway)[index] as T;

@@ -1,4 +1,4 @@
-import { decideRotation, initialRotation, sessionClock } from '../session-rotation.ts';
+import { decideRotation, initialRotation, sessionTime, setBack } from '../session-rotation.ts';
 import type {
   CreatedSession,
   LiveSession,
@@ -8,6 +8,7 @@ import type {
   Sessions,
   SessionTimes,
 } from '../sessions.ts';
+import type { SteadyClock } from '../steady-clock.ts';
 import type { LiveSessions } from './live-sessions.ts';
 import type { SessionRow, SessionStatements } from './session-statements.ts';
 
@@ -15,12 +16,14 @@ import type { SessionRow, SessionStatements } from './session-statements.ts';
 export class SessionSteps {
   readonly #statements: SessionStatements;
   readonly #live: LiveSessions;
+  readonly #clock: SteadyClock;
   readonly #now: () => number;
 
-  constructor(statements: SessionStatements, live: LiveSessions, now: () => number) {
+  constructor(statements: SessionStatements, live: LiveSessions, clock: SteadyClock) {
     this.#statements = statements;
     this.#live = live;
-    this.#now = now;
+    this.#clock = clock;
+    this.#now = clock.now;
   }
 
   /** As {@link Sessions.create}. */
@@ -43,21 +46,25 @@ export class SessionSteps {
   present(id: string, generation: number, times: SessionTimes): Presentation {
     const row = this.#statements.byId.get(id);
     if (row === undefined) return { outcome: 'gone' };
-    const at = sessionClock(this.#now(), row.lastUsed);
-    if (row.expires <= at) return { outcome: 'gone' };
-    const decision = decideRotation(row, generation, at, times.reuseGraceMs);
+    const now = this.#now();
+    if (row.expires <= now) return { outcome: 'gone' };
+    const { reuseGraceMs, idleLifetimeMs, absoluteLifetimeMs } = times;
+    const time = { now, unbroken: this.#clock.unbroken() };
+    const { at, setBackMs } = sessionTime(time, row.lastUsed, reuseGraceMs);
+    const decision = decideRotation(row, generation, at, reuseGraceMs);
     if (decision.outcome === 'gone') return decision;
     this.#live.delete(id);
     if (decision.outcome === 'reused') {
       this.#statements.remove.get(id);
       return { outcome: 'reused', session: toSession(row) };
     }
-    const expires = Math.min(at + times.idleLifetimeMs, row.created + times.absoluteLifetimeMs);
-    const used = { ...row, ...decision.state, lastUsed: at, expires };
+    const lastUsed = at - setBackMs;
+    const expires = Math.min(lastUsed + idleLifetimeMs, row.created + absoluteLifetimeMs);
+    const used = { ...row, ...setBack(decision.state, setBackMs), lastUsed, expires };
     this.#statements.update.run(used);
     // A shorter lifetime configured in the meantime may have ended it just now.
-    if (expires <= at) return { outcome: 'gone' };
-    return { outcome: 'current', session: toSession(used), rotated: decision.rotated, now: at };
+    if (expires <= lastUsed) return { outcome: 'gone' };
+    return { outcome: 'current', session: toSession(used), rotated: decision.rotated, now: lastUsed };
   }
 
   /** As {@link Sessions.noteUse}, of these. */

@@ -3,8 +3,8 @@ import type { Connection } from './connection.ts';
 
 /** Values that can be used only once, in the file of the sessions. */
 export interface SqliteSingleUse extends SingleUse {
-  /** Deletes the values that have expired. */
-  pruneUsed(): Promise<void>;
+  /** Deletes the values that had expired by that instant, epoch ms. */
+  pruneUsed(until: number): Promise<void>;
 }
 
 /** Keeps used values in the file of the sessions; `now` is the store's clock. */
@@ -20,8 +20,8 @@ export function createSqliteSingleUse({ db, read, write }: Connection, now: () =
     async release(id) {
       await write(() => remove.run(id));
     },
-    async pruneUsed() {
-      await write(() => removeExpired.run(now()));
+    async pruneUsed(until) {
+      await write(() => removeExpired.run(until));
     },
   };
 }
