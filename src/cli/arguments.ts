@@ -9,9 +9,16 @@ export const commonOptions: OptionTypes = {
   help: { type: 'boolean', short: 'h' },
 };
 
+/** Options of the commands that open the stores. */
+const storeOptions: OptionTypes = { create: { type: 'boolean' } };
+
 /** Parses the arguments after a command's name; throws Failure `usage`. Its message never repeats a value. */
 export function parseCall(command: Command, args: readonly string[], terminal: Terminal): Call {
-  const { values, positionals, tokens } = parseStrictly(args, { ...command.options, ...commonOptions });
+  const { values, positionals, tokens } = parseStrictly(args, {
+    ...command.options,
+    ...(command.stores !== 'none' && storeOptions),
+    ...commonOptions,
+  });
   const names = tokens.filter(({ kind }) => kind === 'option').map((token) => 'name' in token && token.name);
   const repeated = names.find(
     (name, index) => name && !command.options[name]?.multiple && names.indexOf(name) !== index,
@@ -24,6 +31,7 @@ export function parseCall(command: Command, args: readonly string[], terminal: T
     terminal,
     operands: positionals,
     isSet: (option) => values[option] === true,
+    creates: values.create === true ? 'always' : command.stores === 'first-start' ? 'first-start' : 'never',
     text,
     requireText(option) {
       const value = text(option);

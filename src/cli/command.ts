@@ -1,3 +1,5 @@
+import type { Creation } from '../gateway/store-files.ts';
+
 /** The process, as far as commands use it. */
 export type Terminal = Pick<NodeJS.Process, 'stdin' | 'stdout' | 'stderr' | 'env' | 'on' | 'exit'>;
 
@@ -24,6 +26,11 @@ export interface Command {
   readonly options: OptionTypes;
   /** Whether it works without a configuration, or without a file. Default: it needs `--config FILE`. */
   readonly configuration?: 'none' | 'optional';
+  /**
+   * Whether it opens the configured stores, and may be the first to: then it makes their files if nothing suggests an
+   * earlier start. Default: it opens them, and without `--create` they must exist.
+   */
+  readonly stores?: 'none' | 'first-start';
   /** Resolves when it is done; rejects with {@link Failure} if it can't be done. */
   readonly run: (call: Call) => Promise<void>;
 }
@@ -34,6 +41,8 @@ export interface Call {
   /** In the order of the command's `operands`. */
   readonly operands: readonly string[];
   isSet(option: string): boolean;
+  /** Whether the files of stores that are missing are made. */
+  readonly creates: Creation;
   text(option: string): string | undefined;
   /** Throws Failure `usage` if the option is missing. */
   requireText(option: string): string;

@@ -21,6 +21,7 @@ sign-in page in front of that service on 127.0.0.1:8080, keeps its data in ./dat
 or SIGINT`,
     options: { quickstart: switched, upstream: text },
     configuration: 'optional',
+    stores: 'first-start',
     run: async (call) => {
       const stopRequested = firstSignal(call.terminal);
       await (await import('./serve.ts')).serve(call, stopRequested);
@@ -34,6 +35,7 @@ or SIGINT`,
     details:
       'Reports what would stop serve, with line, column, key and rule, and warns of what is probably a mistake',
     options: {},
+    stores: 'none',
     run: async (call) => (await import('./configuration.ts')).check(call),
   },
   {
@@ -53,6 +55,7 @@ other one counts as superseded`,
     summary: 'Print the OpenAPI document',
     options: {},
     configuration: 'none',
+    stores: 'none',
     run: async (call) => {
       const document = (await import('../openapi/document.ts')).openApiDocument();
       await printResult(call, document, JSON.stringify(document, null, 2));
@@ -77,6 +80,7 @@ its SHA-256, as sha256sum prints it; the copy is made beside the records first, 
       'A missing address is stores.records of the configuration. Counts and checksums are compared afterwards',
     options: { from: text, to: text },
     configuration: 'optional',
+    stores: 'none',
     run: async (call) => (await import('./records.ts')).copyAllRecords(call),
   },
   {

@@ -1,7 +1,7 @@
 import { type LoadedConfig, loadConfig, loadConfigText } from '../config/load.ts';
 import { type ConfigProblem, type Finding, formatProblem, formatWarning } from '../config/problems.ts';
 import type { Config } from '../config/schema.ts';
-import { problemsOfStoreFiles } from '../gateway/stores.ts';
+import { type Creation, problemsOfStoreFiles } from '../gateway/store-files.ts';
 import { type Call, Failure } from './command.ts';
 import { printResult } from './terminal.ts';
 import { tryOutConfiguration } from './try-out.ts';
@@ -36,8 +36,8 @@ export function requireConfig(read: ReadConfig): Config {
  * The configuration of a gateway that can start: as {@link requireConfig}, and the files of its stores can be opened.
  * Only for a process that has not opened them.
  */
-export function requireServableConfig(read: ReadConfig): Config {
-  const problems = problemsOf(read);
+export function requireServableConfig(read: ReadConfig, creates: Creation): Config {
+  const problems = problemsOf(read, creates);
   if (problems.length > 0) throw invalid(read.file, problems);
   return requireConfig(read);
 }
@@ -51,7 +51,7 @@ export function warningLines(read: ReadConfig): readonly string[] {
 export async function check(call: Call): Promise<void> {
   const read = readConfig(call);
   const { file } = read;
-  const problems = problemsOf(read);
+  const problems = problemsOf(read, 'first-start');
   const warnings = read.config === undefined ? [] : read.warnings;
   if (call.isSet('json')) {
     const listed = [
@@ -66,9 +66,9 @@ export async function check(call: Call): Promise<void> {
 }
 
 /** Everything that would stop `serve`, but for servers and addresses that only a start can try. */
-function problemsOf(read: ReadConfig): readonly ConfigProblem[] {
+function problemsOf(read: ReadConfig, creates: Creation): readonly ConfigProblem[] {
   if (read.config === undefined) return read.problems;
-  const stores = problemsOfStoreFiles(read.config);
+  const stores = problemsOfStoreFiles(read.config, creates);
   return read.problemsOf(stores.map(({ store, reason }) => ({ path: ['stores', store], rule: reason })));
 }
 

@@ -8,7 +8,7 @@ export function usageOf(command: Command): string {
 /** The help of one command. */
 export function helpOf(command: Command): string {
   const details = command.details === undefined ? '' : `${command.details}.\n`;
-  return `${usageOf(command)}\n${command.summary}.\n${details}\n${commonHelp}`;
+  return `${usageOf(command)}\n${command.summary}.\n${details}\n${storesHelpOf(command)}${commonHelp}`;
 }
 
 /** The help of several commands, one line each. */
@@ -30,6 +30,13 @@ function signatureOf({ name, operands, synopsis }: Command): string {
 function configurationOf({ configuration }: Command): string {
   if (configuration === 'none') return '';
   return configuration === 'optional' ? ' [--config FILE]' : ' --config FILE';
+}
+
+function storesHelpOf({ stores }: Command): string {
+  if (stores === 'none') return '';
+  const otherwise =
+    stores === 'first-start' ? 'without it only at a first start' : 'without it they must exist';
+  return `      --create       make the missing files of the stores; ${otherwise}\n`;
 }
 
 const commonHelp = `  -c, --config FILE  the configuration; default: the file in POSTERN_CONFIG

@@ -126,6 +126,7 @@ function tlsFiles({ upstreams, stores }: Config): string[] {
 export function fileFailureOf(error: unknown): string | undefined {
   const { code = '', syscall, path } = error as NodeJS.ErrnoException;
   if (syscall === 'open' && path !== undefined) return `${path}: can't be read (${code})`;
-  if (/^ERR_(?:OSSL|SSL|CRYPTO)/.test(code)) return `listen.tls: no usable certificate and key (${code})`;
+  if (/^ERR_(?:OSSL|SSL|CRYPTO)/.test(code))
+    return `listen.tls: an unusable certificate, key or authority (${code})`;
   return undefined;
 }

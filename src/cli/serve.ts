@@ -14,7 +14,7 @@ import { ConfigurationWatch, fileFailureOf, logWarnings } from './reload.ts';
 /** `serve`: runs the gateway until `stopRequested` resolves, then drains it; a gateway that is still starting just ends. */
 export async function serve(call: Call, stopRequested: Promise<void>): Promise<void> {
   const read = readConfig(call);
-  const config = requireServableConfig(read);
+  const config = requireServableConfig(read, call.creates);
   const log = createLog({ ...config.log, isTerminal: call.terminal.stdout.isTTY });
   exitOnUncaught(call, log);
   logWarnings(read, log);
@@ -46,7 +46,10 @@ function exitOnUncaught({ terminal }: Call, log: Log): void {
 
 async function start(call: Call, read: ReadConfig, config: Config, log: Log): Promise<RunningGateway> {
   try {
-    return await startGateway(config, log, { showsEchoPage: call.isSet('quickstart') });
+    return await startGateway(config, log, {
+      showsEchoPage: call.isSet('quickstart'),
+      creates: call.creates,
+    });
   } catch (error) {
     if (error instanceof ManagedProblems) throw findingsFailure(read, error.findings);
     throw listenFailureOf(error, config) ?? asFileFailure(error) ?? error;

@@ -28,6 +28,7 @@ bcrypt, PBKDF2) instead of the password`,
       'display-name': text,
       email: text,
     },
+    stores: 'first-start',
     run: async (call) => (await import('./user.ts')).addUser(call),
   },
   {

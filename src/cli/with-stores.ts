@@ -55,9 +55,12 @@ export async function withStores(
     onUnavailable: (store: string, reason: string) => log.warn('store unavailable', { store, reason }),
     onNotificationsLost: () => {},
     onAvailable: () => {},
+    onLogHeld: () => {},
+    onLogEmptied: () => {},
+    onCreated: () => {},
     onNarrowed: (file: string, mode: string) => log.warn('store file was open to others', { file, mode }),
   };
-  const stores = await openStores(config, now, events, recordsTimeoutMs);
+  const stores = await openStores(config, { now, events, recordsTimeoutMs, creates: call.creates });
   const audit = new CommandAudit(stores.records, log);
   try {
     await work({

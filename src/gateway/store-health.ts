@@ -2,14 +2,20 @@ import type { Config } from '../config/schema.ts';
 import { Refusal } from '../errors.ts';
 import type { Dependency } from '../http/management.ts';
 import type { Log } from '../log/log.ts';
-import type { StoreEvents, Stores } from './stores.ts';
+import type { StoreEvents, StoreName, Stores } from './stores.ts';
+
+/** Why and since when a store is unavailable. */
+interface Outage {
+  readonly reason: string;
+  /** As by `performance.now()`. */
+  readonly since: number;
+}
 
 /** Whether the stores can be reached: what they report goes into the log and decides what `/readyz` says. */
 export class StoreHealth {
   readonly #log: Pick<Log, 'info' | 'warn'>;
   #stores: Stores | null = null;
-  /** As by `performance.now()`. */
-  #recordsUnavailableSince: number | null = null;
+  readonly #outages = new Map<StoreName, Outage>();
 
   constructor(log: Pick<Log, 'info' | 'warn'>) {
     this.#log = log;
@@ -23,17 +29,30 @@ export class StoreHealth {
   /** What the stores report, from their opening on. */
   readonly events: StoreEvents = {
     onUnavailable: (store, reason, since = performance.now()) => {
-      if (store === 'records') this.#recordsUnavailableSince = since;
+      this.#outages.set(store, { reason, since: this.#outages.get(store)?.since ?? since });
       this.#log.warn('store unavailable', { store, reason });
     },
     onAvailable: (store) => {
-      if (store === 'records') this.#recordsUnavailableSince = null;
+      this.#outages.delete(store);
       this.#log.info('store available again', { store });
     },
     onNotificationsLost: (store, reason) =>
       this.#log.warn('store change notifications unavailable', { store, reason }),
+    onCreated: (store, file) => this.#log.info('store file created', { store, file }),
+    onLogHeld: (store, { bytes, heldMs }) =>
+      this.#log.warn('store file has a log that grows, because a snapshot is held', {
+        store,
+        log_bytes: bytes,
+        held_seconds: Math.round(heldMs / 1000),
+      }),
+    onLogEmptied: (store) => this.#log.info('store file has a small log again', { store }),
     onNarrowed: (file, mode) => this.#log.warn('store file was open to others', { file, mode }),
   };
+
+  /** Whether the store is usable, as far as is known without asking it. */
+  isAvailable(store: StoreName): boolean {
+    return !this.#outages.has(store);
+  }
 
   /**
    * The dependencies of `/readyz`: without records the gateway is ready for `stale_if_error`, without sessions always.
@@ -45,12 +64,14 @@ export class StoreHealth {
         toleranceMs: sessions.stale_if_error,
         ping: async () => this.#requireStores().records.ping(),
         unavailableSince: () =>
-          this.#stores === null ? Number.NEGATIVE_INFINITY : this.#recordsUnavailableSince,
+          this.#stores === null ? Number.NEGATIVE_INFINITY : (this.#outages.get('records')?.since ?? null),
+        reason: () => this.#outages.get('records')?.reason,
       },
       {
         name: 'sessions',
         toleranceMs: Number.POSITIVE_INFINITY,
         ping: async () => this.#requireStores().sessions.ping(),
+        reason: () => this.#outages.get('sessions')?.reason,
       },
     ];
   }

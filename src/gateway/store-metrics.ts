@@ -7,7 +7,8 @@ import type { Records } from '../stores/records.ts';
 import type { Sessions } from '../stores/sessions.ts';
 import type { SingleUse } from '../stores/single-use.ts';
 import { type Call, wrapCalls } from '../stores/wrap-calls.ts';
-import type { Stores } from './stores.ts';
+import type { StoreHealth } from './store-health.ts';
+import type { StoreLog, Stores } from './stores.ts';
 
 type Operation = 'read' | 'write';
 
@@ -126,14 +127,38 @@ export function measureStores(stores: Stores, registry: MetricsRegistry): Stores
     collect: () => all.map(({ labels, errors }) => ({ labels, value: errors() })),
   });
   addLiveSessions(registry, stores.sessions);
+  if (stores.logs.length > 0) addLogs(registry, stores.logs);
   if (stores.recordsPool !== undefined) addRecordsPool(registry, stores.recordsPool);
   return {
     records: measured(stores.records, recordsOperations, measures.records),
     sessions: measured(stores.sessions, sessionsOperations, measures.sessions),
     attempts: measured(stores.attempts, attemptsOperations, measures.attempts),
     singleUse: measured(stores.singleUse, singleUseOperations, measures.sessions),
+    logs: stores.logs,
     close: () => stores.close(),
   };
+}
+
+/** Adds whether the stores can be used. */
+export function addStoreHealth(registry: MetricsRegistry, health: Pick<StoreHealth, 'isAvailable'>): void {
+  registry.gaugeBy('store', 'store_up', '1 while the store is available, otherwise 0; by store.', () =>
+    (['records', 'sessions'] as const).map((store) => [store, health.isAvailable(store) ? 1 : 0]),
+  );
+}
+
+function addLogs(registry: MetricsRegistry, logs: readonly StoreLog[]): void {
+  registry.gaugeBy(
+    'store',
+    'store_log_bytes',
+    'Length of the write-ahead log of a SQLite file, by store.',
+    () => logs.map(({ store, state }) => [store, state().bytes]),
+  );
+  registry.gaugeBy(
+    'store',
+    'store_log_held_seconds',
+    'How long a snapshot has kept that log from being emptied, by store.',
+    () => logs.map(({ store, state }) => [store, state().heldMs / 1000]),
+  );
 }
 
 /** Counted when scraped: the store knows the number without visiting the sessions. */

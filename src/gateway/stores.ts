@@ -1,3 +1,4 @@
+import type { LookupFunction } from 'node:net';
 import type { RedisAddress } from '../config/redis-address.ts';
 import type { Config } from '../config/schema.ts';
 import type { RecordsAddress } from '../config/store-addresses.ts';
@@ -5,14 +6,15 @@ import type { PoolLoad } from '../metrics/registry.ts';
 import type { Attempts } from '../stores/attempts.ts';
 import type { PostgresAccess } from '../stores/postgres/client-config.ts';
 import type { Records } from '../stores/records.ts';
+import type { ServerClock } from '../stores/server-clock.ts';
 import type { Sessions } from '../stores/sessions.ts';
 import type { SingleUse } from '../stores/single-use.ts';
 import type { CopyEnd } from '../stores/sql/copy-end.ts';
 import { openSqliteCopySource, openSqliteCopyTarget } from '../stores/sqlite/copy-end.ts';
-import { problemOfDatabaseFile } from '../stores/sqlite/inspect.ts';
+import type { FileEvents, LogState } from '../stores/sqlite/file-events.ts';
 import { createSqliteRecords } from '../stores/sqlite/records.ts';
 import { createSqliteSessions } from '../stores/sqlite/sessions.ts';
-import { createSteadyClock } from '../stores/steady-clock.ts';
+import { assertMayCreate, type Creation } from './store-files.ts';
 
 /** The stores of a configuration, open. */
 export interface Stores {
@@ -23,7 +25,28 @@ export interface Stores {
   readonly singleUse: SingleUse;
   /** Of the connections to the server that has the records; absent where a file does. */
   recordsPool?(): PoolLoad;
+  /** The write-ahead logs of those that are files. */
+  readonly logs: readonly StoreLog[];
   close(): Promise<void>;
+}
+
+/** The stores as they were opened, and their clocks. */
+export interface OpenedStores extends Stores {
+  readonly clocks: StoreClocks;
+}
+
+/** Clocks other than this machine's. */
+export interface StoreClocks {
+  /** Of the stores that are on servers. */
+  readonly servers: readonly ServerClock[];
+  /** The time that has certainly come, epoch ms: this machine's clock may be ahead. */
+  certainNow(): number;
+}
+
+/** The write-ahead log of a store in a file. */
+export interface StoreLog {
+  readonly store: StoreName;
+  state(): LogState;
 }
 
 /** Where there are records, or shall be. */
@@ -33,45 +56,69 @@ export interface RecordsLocation extends Pick<PostgresAccess, 'password' | 'tls'
   readonly key: string;
 }
 
-type StoreName = 'records' | 'sessions';
+export type StoreName = 'records' | 'sessions';
 
 /** Notifications about the stores. */
 export interface StoreEvents {
-  /** A store that is a separate server. `since`, as by `performance.now()`: its last sign of life, where known. */
+  /** `since`, as by `performance.now()`: the last sign of life of a separate server, where known. */
   onUnavailable(store: StoreName, reason: string, since?: number): void;
   onAvailable(store: StoreName): void;
   /** A file of it was accessible to others, with that mode; it no longer is. */
   onNarrowed(file: string, mode: string): void;
+  /** A file was made for it. */
+  onCreated(store: StoreName, file: string): void;
+  /** A snapshot that someone holds makes the log of its file grow; again whenever it has doubled. */
+  onLogHeld(store: StoreName, log: LogState): void;
+  onLogEmptied(store: StoreName): void;
   /** Usable, but without notifications of changes, for that reason: caches are revalidated at short intervals. */
   onNotificationsLost(store: StoreName, reason: string): void;
 }
 
-type RecordsStore = Pick<Stores, 'records' | 'recordsPool'>;
-type SessionStores = Pick<Stores, 'sessions' | 'attempts' | 'singleUse'>;
+/** Stores of one address. */
+interface WithClock {
+  readonly serverClock?: ServerClock;
+}
+type RecordsStore = Pick<Stores, 'records' | 'recordsPool' | 'logs'> & WithClock;
+type SessionStores = Pick<Stores, 'sessions' | 'attempts' | 'singleUse' | 'logs'> &
+  Pick<StoreClocks, 'certainNow'> &
+  WithClock;
+
+/** How stores are opened. */
+export interface OpenStoresOptions {
+  /** The clock, epoch ms. */
+  readonly now: () => number;
+  readonly events: StoreEvents;
+  /** How long it may take to reach the records store, ms. */
+  readonly recordsTimeoutMs: number;
+  /** Whether missing files are made. */
+  readonly creates: Creation;
+  /** Finds servers by name; default: getaddrinfo(3). */
+  readonly lookup?: LookupFunction;
+}
 
 /** How long a start waits for Redis before it continues without it, ms. */
 const sessionsTimeoutMs = 2_000;
 
 /**
- * Opens the configured stores, creating or migrating them; the only place that knows the kinds of stores, and it loads
- * only the drivers that are needed. An unavailable Redis is not a failure: it is retried for as long as the stores are
- * open. The records store must be reachable within `recordsTimeoutMs`.
+ * Opens the configured stores, migrating them and creating them where `creates` allows that; the only place that knows the
+ * kinds of stores, and it loads only the drivers that are needed. An unavailable Redis is not a failure: it is retried for
+ * as long as the stores are open. The records store must be reachable in time.
  *
- * Rejects with a `StoreOpenError` naming the file or address and the reason. `now` returns epoch ms.
+ * Rejects with a `StoreOpenError` naming the file or address and the reason.
  */
-export async function openStores(
-  config: Config,
-  now: () => number,
-  events: StoreEvents,
-  recordsTimeoutMs: number,
-): Promise<Stores> {
-  const location = await openRecords(config, now, events, recordsTimeoutMs);
+export async function openStores(config: Config, options: OpenStoresOptions): Promise<OpenedStores> {
+  assertMayCreate('records', config, options.creates);
+  const location = await openRecords(config, options);
   const { records } = location;
   try {
-    const opened = await openSessionStores(config, now, events);
+    assertMayCreate('sessions', config, options.creates);
+    const { certainNow, ...opened } = await openSessionStores(config, options);
+    const servers = [location, opened].flatMap(({ serverClock }) => serverClock ?? []);
     return {
       ...location,
       ...opened,
+      logs: [...location.logs, ...opened.logs],
+      clocks: { servers, certainNow },
       async close() {
         await Promise.all([records.close(), opened.sessions.close()]);
       },
@@ -101,86 +148,77 @@ export async function openCopyTarget(
   return openPostgresCopyTarget({ address, ...access }, key);
 }
 
-/** A store that can't be opened, as far as that can be seen without opening it. */
-export interface StoreFileProblem {
-  readonly store: 'records' | 'sessions';
-  readonly reason: string;
-}
-
-/** What prevents the files of the stores from being opened; only for a process that has not opened them. */
-export function problemsOfStoreFiles({ stores }: Config): readonly StoreFileProblem[] {
-  const { records, sessions } = stores;
-  if (records.kind === 'sqlite' && sessions.kind === 'sqlite' && records.path === sessions.path)
-    return [{ store: 'sessions', reason: 'must be another file than stores.records' }];
-  return (['records', 'sessions'] as const).flatMap((store) => {
-    const address = stores[store];
-    if (address.kind !== 'sqlite') return [];
-    const problem = problemOfDatabaseFile(address.path, store);
-    return problem === undefined ? [] : [{ store, reason: `${address.path} ${problem}` }];
-  });
-}
-
 async function openRecords(
   config: Config,
-  now: () => number,
-  events: StoreEvents,
-  openTimeoutMs: number,
+  { now, events, recordsTimeoutMs, creates, lookup }: OpenStoresOptions,
 ): Promise<RecordsStore> {
   const { stores, sessions, tenant } = config;
   const staleIfErrorMs = sessions.stale_if_error;
   const address = stores.records;
-  if (address.kind === 'sqlite')
-    return {
-      records: createSqliteRecords(address.path, {
-        now,
-        pollsOncePerTurn: true,
-        staleIfErrorMs,
-        onNarrowed: events.onNarrowed,
-      }),
-    };
+  if (address.kind === 'sqlite') {
+    const records = createSqliteRecords(address.path, {
+      now,
+      pollsOncePerTurn: true,
+      staleIfErrorMs,
+      ...fileOptions('records', events, creates),
+    });
+    return { records, logs: [{ store: 'records', state: records.logState }] };
+  }
   const { openSharedRecords } = await import('../stores/postgres/open.ts');
-  const { records, poolLoad } = await openSharedRecords({
-    access: { address, password: stores.records_password, tls: stores.records_tls },
+  const { records, serverClock, poolLoad } = await openSharedRecords({
+    access: { address, password: stores.records_password, tls: stores.records_tls, lookup },
     tenant,
     now,
     timeoutMs: stores.records_statement_timeout,
     maxConnections: stores.records_connections,
     staleIfErrorMs,
-    openTimeoutMs,
+    openTimeoutMs: recordsTimeoutMs,
     events: {
       onUnavailable: (reason, since) => events.onUnavailable('records', reason, since),
       onAvailable: () => events.onAvailable('records'),
     },
   });
-  return { records, recordsPool: poolLoad };
+  return { records, serverClock, recordsPool: poolLoad, logs: [] };
 }
 
-async function openSessionStores(
-  config: Config,
-  now: () => number,
-  events: StoreEvents,
-): Promise<SessionStores> {
+async function openSessionStores(config: Config, options: OpenStoresOptions): Promise<SessionStores> {
+  const { now, events, creates } = options;
   const staleIfErrorMs = config.sessions.stale_if_error;
   const address = config.stores.sessions;
   if (address.kind === 'sqlite') {
-    const clock = createSteadyClock(now);
     const sessions = createSqliteSessions(address.path, {
-      now: clock,
+      now,
       pollsOncePerTurn: true,
       staleIfErrorMs,
-      onNarrowed: events.onNarrowed,
+      ...fileOptions('sessions', events, creates),
     });
-    return { sessions, attempts: sessions, singleUse: sessions };
+    const logs: readonly StoreLog[] = [{ store: 'sessions', state: sessions.logState }];
+    return { sessions, attempts: sessions, singleUse: sessions, certainNow: sessions.certainNow, logs };
   }
-  return openInRedis(address, config, now, events);
+  return { ...(await openInRedis(address, config, options)), logs: [] };
+}
+
+/** What becomes of a missing file, and whom the store tells of what happens to it. */
+function fileOptions(store: StoreName, events: StoreEvents, creates: Creation) {
+  const fileEvents: FileEvents = {
+    onUnavailable: (reason) => events.onUnavailable(store, reason),
+    onAvailable: () => events.onAvailable(store),
+    onLogHeld: (log) => events.onLogHeld(store, log),
+    onLogEmptied: () => events.onLogEmptied(store),
+  };
+  return {
+    mayCreate: creates !== 'never',
+    onNarrowed: events.onNarrowed,
+    onCreated: (file: string) => events.onCreated(store, file),
+    events: fileEvents,
+  };
 }
 
 async function openInRedis(
   address: RedisAddress,
   config: Config,
-  now: () => number,
-  events: StoreEvents,
-): Promise<SessionStores> {
+  { now, events, lookup }: OpenStoresOptions,
+): Promise<Omit<SessionStores, 'logs'>> {
   const { stores } = config;
   const { openRedisStores } = await import('../stores/redis/open.ts');
   const { promise: connected, resolve: onConnected } = Promise.withResolvers<void>();
@@ -191,6 +229,7 @@ async function openInRedis(
       password: stores.sessions_password,
       sentinelPassword: stores.sessions_sentinel_password,
       tls: stores.sessions_tls,
+      lookup,
     },
     tenant: config.tenant,
     commandTimeoutMs: stores.sessions_command_timeout,
@@ -210,5 +249,8 @@ async function openInRedis(
   const giveUpTimer = setTimeout(onConnected, sessionsTimeoutMs);
   await connected;
   clearTimeout(giveUpTimer);
-  return opened;
+  const { serverClock, storeNow, ...parts } = opened;
+  const certainNow = () => Math.min(now(), storeNow());
+  // A clock in the hand of a test is the store's, too.
+  return now === Date.now ? { ...parts, certainNow, serverClock } : { ...parts, certainNow };
 }

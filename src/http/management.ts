@@ -12,17 +12,18 @@ export interface Dependency {
   readonly ping: () => Promise<void>;
   /** Since when it has been unavailable, by `performance.now()`; null or left out: only a ping can tell. */
   readonly unavailableSince?: () => number | null;
+  /** Why it is unavailable, where that is known; without a credential. */
+  readonly reason?: () => string | undefined;
 }
 
 /** The result of checking one dependency. */
 interface State {
   readonly name: string;
   readonly ok: boolean;
+  readonly reason?: string | undefined;
   readonly isTolerable: boolean;
 }
 
-/** Open connections at most: probes need no more, and all listeners share the limit of file descriptors. */
-const maxConnections = 100;
 /** Limit for receiving a whole request, and for an idle connection. */
 const timeoutMs = 5_000;
 const timeouts = {
@@ -37,6 +38,8 @@ export interface ManagementOptions {
   readonly metrics: Pick<MetricsRegistry, 'text' | 'contentType'>;
   readonly dependencies: readonly Dependency[];
   readonly isDraining: () => boolean;
+  /** Open connections at most: probes need few, and all listeners share the limit of file descriptors. */
+  readonly maxConnections: number;
 }
 
 /**
@@ -48,13 +51,15 @@ export class ManagementServer {
   readonly #checks: readonly (() => Promise<State>)[];
   readonly #isDraining: () => boolean;
   readonly #server: Server;
+  readonly #maxConnections: number;
   /** The least recently active connection comes first. */
   readonly #open = new Set<Socket>();
 
-  constructor({ metrics, dependencies, isDraining }: ManagementOptions) {
+  constructor({ metrics, dependencies, isDraining, maxConnections }: ManagementOptions) {
     this.#metrics = metrics;
     this.#checks = dependencies.map(createCheck);
     this.#isDraining = isDraining;
+    this.#maxConnections = maxConnections;
     this.#server = createServer(timeouts, (request, response) => this.#serve(request, response));
     this.#server.setTimeout(2 * timeoutMs);
     this.#server.on('connection', (socket) => this.#accept(socket));
@@ -82,7 +87,7 @@ export class ManagementServer {
     this.#open.add(socket);
     socket.once('close', () => this.#open.delete(socket));
     // The oldest is closed, not the newest: a client that opens all of them can't keep probes out.
-    if (this.#open.size > maxConnections) this.#open.values().next().value?.destroy();
+    if (this.#open.size > this.#maxConnections) this.#open.values().next().value?.destroy();
   }
 
   #serve({ socket, method, url = '' }: IncomingMessage, response: ServerResponse): void {
@@ -120,14 +125,22 @@ export class ManagementServer {
     const states = await Promise.all(this.#checks.map((check) => check()));
     const ready = states.every(({ isTolerable }) => isTolerable);
     const status = this.#isDraining() ? 'draining' : ready ? 'ready' : 'not_ready';
+    // JSON has no member for a reason that is undefined.
+    const dependencies = Object.fromEntries(states.map(({ name, ok, reason }) => [name, { ok, reason }]));
     return {
       status: status === 'ready' ? 200 : 503,
-      body: { status, dependencies: Object.fromEntries(states.map(({ name, ok }) => [name, { ok }])) },
+      body: { status, dependencies },
     };
   }
 }
 
-function createCheck({ name, toleranceMs, ping, unavailableSince }: Dependency): () => Promise<State> {
+function createCheck({
+  name,
+  toleranceMs,
+  ping,
+  unavailableSince,
+  reason,
+}: Dependency): () => Promise<State> {
   let failingSince: number | null = null;
 
   return async () => {
@@ -139,7 +152,7 @@ function createCheck({ name, toleranceMs, ping, unavailableSince }: Dependency):
     } catch {
       failingSince ??= at;
       const since = Math.min(failingSince, unavailableSince?.() ?? failingSince);
-      return { name, ok: false, isTolerable: performance.now() - since < toleranceMs };
+      return { name, ok: false, reason: reason?.(), isTolerable: performance.now() - since < toleranceMs };
     }
   };
 }

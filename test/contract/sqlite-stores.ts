@@ -18,13 +18,28 @@ export function temporaryFolder(t: Test): string {
   return folder;
 }
 
+/** A clock that the test moves, and beside it the milliseconds that pass. */
+export interface ManualClock {
+  now(): number;
+  elapsed(): number;
+  /** Time passes. */
+  advance(ms: number): void;
+  /** The clock is set, ahead or (negative) back, and no time passes. */
+  step(ms: number): void;
+}
+
 /** A clock that the test moves. */
-export function createManualClock(): { now(): number; advance(ms: number): void } {
-  let now = startOfTime;
+export function createManualClock(): ManualClock {
+  let passed = 0;
+  let stepped = 0;
   return {
-    now: () => now,
+    now: () => startOfTime + passed + stepped,
+    elapsed: () => passed,
     advance: (ms) => {
-      now += ms;
+      passed += ms;
+    },
+    step: (ms) => {
+      stepped += ms;
     },
   };
 }
@@ -58,17 +73,18 @@ export function createSqliteRecordsUnderTest(t: Test): SqliteRecordsUnderTest {
 /** The file of the sessions, which also holds used values and counters of attempts. */
 export interface SqliteSessionsUnderTest extends SessionsUnderTest {
   readonly store: SqliteSessions;
+  readonly file: string;
   openSecond(): SqliteSessions;
 }
 
 /** The SQLite session store on a new file. */
 export function createSqliteSessionsUnderTest(t: Test): SqliteSessionsUnderTest {
   const file = join(temporaryFolder(t), 'sessions.db');
-  const { now, advance } = createManualClock();
+  const { now, elapsed, advance, step } = createManualClock();
   const open = () => {
-    const store = createSqliteSessions(file, { now });
+    const store = createSqliteSessions(file, { now, elapsed });
     t.teardown(() => store.close());
     return store;
   };
-  return { store: open(), openSecond: open, seesAtOnce: true, advance };
+  return { store: open(), file, openSecond: open, seesAtOnce: true, advance, step };
 }

@@ -59,7 +59,7 @@ t.test('PostgreSQL', async (t) => {
     const stores = { records: `${server.url}?schema=backup`, sessions: 'sqlite:sessions.db' };
     const { run, folder } = createCommandFolder(t, { stores });
     for (const target of ['-', join(folder, 'copy.db')]) {
-      t.match(await run(['backup', target]), { code: 1, stdout: '', stderr: /pg_dump/ });
+      t.match(await run(['backup', target, '--create']), { code: 1, stdout: '', stderr: /pg_dump/ });
       t.notOk(existsSync(target));
     }
   });

@@ -15,9 +15,9 @@ function startMeasured(response: () => unknown) {
     removeUserRecord: response,
     consume: response,
   };
-  const stores = { records: store, sessions: store, attempts: store, singleUse: store } as unknown as Stores;
+  const stores = { records: store, sessions: store, attempts: store, singleUse: store };
   const registry = createMetricsRegistry();
-  const measured = measureStores(stores, registry);
+  const measured = measureStores({ ...stores, logs: [] } as unknown as Stores, registry);
   const value = async (name: string, store: string, operation: string) =>
     parsePrometheusText(await registry.text())
       .get(name)!

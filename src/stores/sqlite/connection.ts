@@ -1,6 +1,8 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
-import Database from 'better-sqlite3';
+import type Database from 'better-sqlite3';
 import { Refusal } from '../../errors.ts';
+import { asRefusal, isBusy } from './failures.ts';
+import type { FileHealth } from './file-health.ts';
 
 /** How long a write waits for other processes before it is refused. */
 const writeTimeoutMs = 2_000;
@@ -8,62 +10,87 @@ const writeTimeoutMs = 2_000;
 /** One SQLite connection, with the rules of all stores for locks and failures. */
 export interface Connection {
   readonly db: Database.Database;
-  /** Runs `step`, which only reads. Throws `store_unavailable` when the file can't be read. */
+  /** Runs `step`, which only reads. Throws `store_unavailable` when the file can't be read, or is gone. */
   read<T>(step: () => T): T;
   /**
    * Runs `step` in one immediate transaction: whole or not at all. Waits up to 2 s for other processes, without
-   * blocking the event loop. Rejects `store_unavailable`, or with what `step` throws.
+   * blocking the event loop. Rejects `store_unavailable`, also when the file is no longer where it was opened, or with
+   * what `step` throws.
    */
   write<T>(step: () => T): Promise<T>;
   /** A number that changes after another connection has committed, and with {@link Connection.noteChange} at once. */
   changes(): number;
   /** Counts a change by this connection; called within the step that makes it. */
   noteChange(): void;
+  /** Reads by `step`, for a probe: rejects `store_unavailable` as long as the store is in doubt, too. */
+  ping(step: () => unknown): Promise<void>;
   /** Waits for writes in progress, then closes the file. */
   close(): Promise<void>;
 }
 
-/**
- * Applies the rules for locks and failures to an open database. `pollsOncePerTurn`: whether commits of other connections
- * are checked for once in a turn of the event loop, instead of at each call. Everything read from sockets in one turn was
- * sent before it, so a request that follows another client's acknowledged change still sees it, and a busy process polls
- * far less.
- */
-export function createConnection(db: Database.Database, pollsOncePerTurn = false): Connection {
-  const counter = new ChangeCounter(db, pollsOncePerTurn);
-  const writer = new Writer(db);
+/** How a connection behaves, apart from the rules. */
+export interface ConnectionOptions {
+  /**
+   * Whether commits of other connections are checked for once in a turn of the event loop, instead of at each call.
+   * Everything read from sockets in one turn was sent before it, so a request that follows another client's acknowledged
+   * change still sees it, and a busy process polls far less. Default false.
+   */
+  readonly pollsOncePerTurn?: boolean;
+  /** Notified of failures, and asked whether the file is still there; default: neither. */
+  readonly health?: FileHealth;
+  /** Closes the database; by default nothing else is done. */
+  readonly closeDatabase?: (db: Database.Database) => void;
+}
+
+/** Applies the rules for locks and failures to an open database. */
+export function createConnection(db: Database.Database, options: ConnectionOptions = {}): Connection {
+  const { pollsOncePerTurn = false, health, closeDatabase = () => db.close() } = options;
+  const read = <T>(step: () => T): T => {
+    health?.requirePresent();
+    try {
+      return step();
+    } catch (error) {
+      health?.failed(error, step);
+      throw asRefusal(db, error);
+    }
+  };
+  const counter = new ChangeCounter(db, read, pollsOncePerTurn);
+  const writer = new Writer(db, health);
   return {
     db,
-    read(step) {
-      try {
-        return step();
-      } catch (error) {
-        throw asRefusal(db, error);
-      }
-    },
+    read,
     write: (step) => writer.write(step),
-    changes: () => counter.current(),
+    changes() {
+      health?.requirePresent();
+      return counter.current();
+    },
     noteChange: () => counter.increment(),
+    async ping(step) {
+      read(step);
+      health?.requireAvailable();
+    },
     async close() {
       await writer.drained();
-      db.close();
+      health?.stop();
+      closeDatabase(db);
     },
   };
 }
 
 class ChangeCounter {
-  readonly #db: Database.Database;
+  readonly #read: Connection['read'];
   readonly #pollsOncePerTurn: boolean;
   readonly #dataVersion: Database.Statement<[], number>;
   #seenDataVersion: number | undefined;
   #count = 0;
   #hasPolled = false;
+  readonly #poll = () => this.#dataVersion.get();
   readonly #endTurn = () => {
     this.#hasPolled = false;
   };
 
-  constructor(db: Database.Database, pollsOncePerTurn: boolean) {
-    this.#db = db;
+  constructor(db: Database.Database, read: Connection['read'], pollsOncePerTurn: boolean) {
+    this.#read = read;
     this.#pollsOncePerTurn = pollsOncePerTurn;
     this.#dataVersion = db.prepare<[], number>('PRAGMA data_version').pluck();
     this.#seenDataVersion = this.#dataVersion.get();
@@ -75,12 +102,7 @@ class ChangeCounter {
 
   current(): number {
     if (this.#hasPolled) return this.#count;
-    let dataVersion: number | undefined;
-    try {
-      dataVersion = this.#dataVersion.get();
-    } catch (error) {
-      throw asRefusal(this.#db, error);
-    }
+    const dataVersion = this.#read(this.#poll);
     if (dataVersion !== this.#seenDataVersion) {
       this.#seenDataVersion = dataVersion;
       this.#count += 1;
@@ -95,12 +117,24 @@ class ChangeCounter {
 
 class Writer {
   readonly #db: Database.Database;
+  readonly #health: FileHealth | undefined;
   readonly #transaction: Database.Transaction<(step: () => unknown) => unknown>;
+  readonly #attemptOnly: Database.Transaction<(step: () => unknown) => never>;
   #lastWrite: Promise<unknown> = Promise.resolve();
 
-  constructor(db: Database.Database) {
+  constructor(db: Database.Database, health: FileHealth | undefined) {
     this.#db = db;
-    this.#transaction = db.transaction((step: () => unknown) => step());
+    this.#health = health;
+    this.#transaction = db.transaction((step: () => unknown) => {
+      const result = step();
+      // Last: what is moved away after this has the write in it.
+      health?.requireInPlace();
+      return result;
+    });
+    this.#attemptOnly = db.transaction((step: () => unknown): never => {
+      step();
+      throw undone;
+    });
   }
 
   write<T>(step: () => T): Promise<T> {
@@ -125,24 +159,31 @@ class Writer {
       if (performance.now() > deadline)
         throw new Refusal('store_unavailable', { cause: new Error('locked') });
       try {
+        this.#health?.requirePresent();
         return this.#transaction.immediate(step) as T;
       } catch (error) {
-        if (!isBusy(error)) throw asRefusal(this.#db, error);
+        if (!isBusy(error)) throw this.#failed(error, step);
         // Random, so that two processes don't collide again and again.
         await sleep(5 + Math.random() * 20);
-        if (performance.now() > deadline) throw asRefusal(this.#db, error);
+        if (performance.now() > deadline) throw this.#failed(error, step);
       }
+    }
+  }
+
+  #failed(error: unknown, step: () => unknown): unknown {
+    this.#health?.failed(error, () => this.#repeat(step));
+    return asRefusal(this.#db, error);
+  }
+
+  /** Does all of `step` again, as after a lock, and undoes it. */
+  #repeat(step: () => unknown): void {
+    try {
+      this.#attemptOnly.immediate(step);
+    } catch (error) {
+      if (error !== undone) throw error;
     }
   }
 }
 
-function isBusy(error: unknown): boolean {
-  return error instanceof Database.SqliteError && error.code.startsWith('SQLITE_BUSY');
-}
-
-/** A failing or closed store is `store_unavailable`; a violated constraint is our own mistake and is passed on. */
-function asRefusal(db: Database.Database, error: unknown): unknown {
-  const isMistake = error instanceof Database.SqliteError && error.code.startsWith('SQLITE_CONSTRAINT');
-  const isStore = error instanceof Database.SqliteError || !db.open;
-  return isStore && !isMistake ? new Refusal('store_unavailable', { cause: error }) : error;
-}
+/** Thrown to undo a transaction. */
+const undone = new Error('undone');

@@ -3,7 +3,7 @@ import type { CopyEnd, Row, RunQuery } from '../sql/copy-end.ts';
 import type { Value } from '../sql/steps.ts';
 import { createConnection } from './connection.ts';
 import type { OnNarrowed } from './file-modes.ts';
-import { openDatabase, openDatabaseToRead } from './open.ts';
+import { closeDatabase, openDatabase, openDatabaseToRead } from './open.ts';
 
 /** Nothing else runs during a copy, so the lock of another process may block the event loop. */
 const busyTimeoutMs = 2_000;
@@ -13,7 +13,7 @@ const busyTimeoutMs = 2_000;
  * file.
  */
 export function openSqliteCopySource(file: string): CopyEnd {
-  return createCopyEnd(openDatabaseToRead(file, 'records'), file, 'BEGIN');
+  return createCopyEnd(openDatabaseToRead(file, 'records'), file, 'BEGIN', (db) => db.close());
 }
 
 /**
@@ -21,12 +21,17 @@ export function openSqliteCopySource(file: string): CopyEnd {
  * StoreOpenError}.
  */
 export function openSqliteCopyTarget(file: string, onNarrowed: OnNarrowed): CopyEnd {
-  return createCopyEnd(openDatabase(file, 'records', onNarrowed), file, 'BEGIN IMMEDIATE');
+  return createCopyEnd(openDatabase(file, 'records', { onNarrowed }), file, 'BEGIN IMMEDIATE', closeDatabase);
 }
 
-function createCopyEnd(db: Database.Database, file: string, begin: string): CopyEnd {
+function createCopyEnd(
+  db: Database.Database,
+  file: string,
+  begin: string,
+  closeDatabase: (db: Database.Database) => void,
+): CopyEnd {
   db.pragma(`busy_timeout = ${busyTimeoutMs}`);
-  const { read, close } = createConnection(db);
+  const { read, close } = createConnection(db, { closeDatabase });
   const query: RunQuery = (sql, values = []) => read(() => queryOnce(db, sql, values));
   return {
     location: file,

@@ -1,5 +1,6 @@
-import { accessSync, closeSync, constants, openSync, readSync, statSync } from 'node:fs';
+import { accessSync, closeSync, constants, openSync, readSync, realpathSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { problemOfLog, problemOfLogAlone } from './leftover-log.ts';
 import { applicationIds, notDatabase, problemOfKind, type StoreKind } from './store-kind.ts';
 
 /** Length of the header, and the offset of the number that each program sets for itself (SQLite file format §1.3). */
@@ -18,8 +19,10 @@ export function problemOfDatabaseFile(file: string, kind: StoreKind): string | u
     if (found === undefined) return problemOfNewFile(file);
     if (found.isDirectory()) return 'is a folder';
     accessSync(file, constants.R_OK | constants.W_OK);
-    accessSync(dirname(file), constants.R_OK | constants.W_OK | constants.X_OK);
-    return found.size === 0 ? undefined : problemOfHeader(readHeader(file), kind);
+    const target = realpathSync(file);
+    accessSync(dirname(target), constants.R_OK | constants.W_OK | constants.X_OK);
+    if (found.size === 0) return undefined;
+    return problemOfHeader(readHeader(file), kind) ?? problemOfLog(target);
   } catch (error) {
     return `can't be opened (${(error as NodeJS.ErrnoException).code ?? 'unknown'})`;
   }
@@ -32,7 +35,7 @@ function problemOfNewFile(file: string): string | undefined {
     folder = dirname(folder);
   if (!statSync(folder).isDirectory()) return `can't be created: ${folder} is a file`;
   accessSync(folder, constants.W_OK | constants.X_OK);
-  return undefined;
+  return problemOfLogAlone(file);
 }
 
 function readHeader(file: string): Buffer {

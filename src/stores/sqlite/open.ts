@@ -1,8 +1,10 @@
-import { accessSync, closeSync, constants, mkdirSync, openSync } from 'node:fs';
+import { accessSync, closeSync, constants, existsSync, mkdirSync, openSync, realpathSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import Database from 'better-sqlite3';
 import { StoreOpenError } from '../store-open-error.ts';
 import { narrowModes, type OnNarrowed } from './file-modes.ts';
+import { problemOfLog, problemOfLogAlone } from './leftover-log.ts';
+import { keptLogBytes } from './log-size.ts';
 import { migrate, requireMigrated } from './migrate.ts';
 import { applicationIds, notDatabase, problemOfKind, type StoreKind } from './store-kind.ts';
 
@@ -15,27 +17,62 @@ const openTimeoutMs = 5_000;
 /** How long a statement may block the event loop for a lock; after that, writes wait without blocking. */
 const busyTimeoutMs = 10;
 
+/** What opening may do, and whom it tells. */
+export interface OpenOptions {
+  /** Whether a file that is missing is made, which is the default. */
+  readonly mayCreate?: boolean;
+  /** Called with files that other users could access. */
+  readonly onNarrowed?: OnNarrowed;
+  /** Called when a new file was made. */
+  readonly onCreated?: (file: string) => void;
+}
+
 /**
- * Opens the SQLite file of a store, created and migrated as needed and made private (file 0600, a new folder 0700);
- * `onNarrowed` is called with files that other users could access.
- * Throws {@link StoreOpenError} when it can't be read and written, is corrupt, of another kind or of a newer schema.
+ * Opens the SQLite file of a store, created and migrated as needed and made private (file 0600, a new folder 0700).
+ * Throws {@link StoreOpenError} when it can't be read and written, is missing and may not be made, has the log of
+ * another file beside it, is corrupt, of another kind or of a newer schema.
  */
 export function openDatabase(
   file: string,
   kind: StoreKind,
-  onNarrowed: OnNarrowed = () => {},
+  { mayCreate = true, onNarrowed = () => {}, onCreated }: OpenOptions = {},
 ): Database.Database {
-  return openWith(file, { fileMustExist: true, timeout: openTimeoutMs }, preparePath, (db) => {
+  let isNew = false;
+  const before = (path: string) => {
+    if (mayCreate) isNew = createFile(path, file);
+    const target = realpathSync(path);
+    assertUsable(target);
+    assertOwnLog(target, file);
+    return target;
+  };
+  const db = openWith(file, { fileMustExist: true, timeout: openTimeoutMs }, before, (db) => {
     assertKind(db, file, kind);
     // Before anything is written: the files that SQLite creates beside it then have the same mode.
     narrowModes(db.name, file, onNarrowed);
     useWriteAheadLog(db, file);
+    db.pragma(`journal_size_limit = ${keptLogBytes}`);
     db.pragma(`synchronous = ${synchronous[kind]}`);
     db.pragma('foreign_keys = ON');
     assertIntact(db, file);
     migrate(db, file, kind, applicationIds[kind]);
     db.pragma(`busy_timeout = ${busyTimeoutMs}`);
   });
+  if (isNew) onCreated?.(file);
+  return db;
+}
+
+/**
+ * Closes a database that {@link openDatabase} opened. Where no other process has it open, its log is emptied and removed,
+ * and it says that it has none: see leftover-log.ts.
+ */
+export function closeDatabase(db: Database.Database): void {
+  try {
+    db.pragma('busy_timeout = 0');
+    db.pragma('journal_mode = DELETE');
+  } catch {
+    // Someone else has it open, or the disk fails: then the log stays with it.
+  }
+  db.close();
 }
 
 /**
@@ -44,26 +81,33 @@ export function openDatabase(
  */
 export function openDatabaseToRead(file: string, kind: StoreKind): Database.Database {
   const options = { readonly: true, fileMustExist: true, timeout: openTimeoutMs };
-  return openWith(file, options, accessSync, (db) => {
+  const before = (path: string) => {
+    const target = realpathSync(path);
+    assertOwnLog(target, file);
+    return target;
+  };
+  return openWith(file, options, before, (db) => {
     assertKind(db, file, kind);
     assertIntact(db, file);
     requireMigrated(db, file, kind);
   });
 }
 
-/** Opens a file; every error on the way is thrown as a {@link StoreOpenError}, and leaves nothing open. */
+/**
+ * Opens the file that `before` gives for a path: the target of symbolic links, as that is where SQLite keeps the files
+ * beside it. Every error on the way is thrown as a {@link StoreOpenError}, and leaves nothing open.
+ */
 function openWith(
   file: string,
   options: Database.Options,
-  before: (path: string) => void,
+  before: (path: string) => string,
   prepare: (db: Database.Database) => void,
 ): Database.Database {
   // Absolute, or SQLite would treat names like `:memory:` and `file:…` specially.
   const path = resolve(file);
   let db: Database.Database | undefined;
   try {
-    before(path);
-    db = new Database(path, options);
+    db = new Database(before(path), options);
     prepare(db);
     return db;
   } catch (error) {
@@ -72,18 +116,34 @@ function openWith(
   }
 }
 
-/** Creates folder and file before SQLite would with the process's umask; SQLite gives its side files the same mode. */
-function preparePath(path: string): void {
+/**
+ * Creates folder and file before SQLite would with the process's umask; SQLite gives its side files the same mode. Gives
+ * whether there was none.
+ */
+function createFile(path: string, file: string): boolean {
+  if (existsSync(path)) return false;
+  const problem = problemOfLogAlone(path);
+  if (problem !== undefined) throw new StoreOpenError(file, problem);
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   try {
     // Exclusive: closing a second descriptor of an open database would drop this process's locks on it.
     closeSync(openSync(path, 'wx', 0o600));
+    return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    return false;
   }
-  // SQLite would silently open a file that is read-only.
+}
+
+/** SQLite would silently open a file that is read-only. */
+function assertUsable(path: string): void {
   accessSync(path, constants.R_OK | constants.W_OK);
   accessSync(dirname(path), constants.R_OK | constants.W_OK | constants.X_OK);
+}
+
+function assertOwnLog(path: string, file: string): void {
+  const problem = problemOfLog(path);
+  if (problem !== undefined) throw new StoreOpenError(file, problem);
 }
 
 /** Comes before anything is written: a file that isn't ours stays as it is. */
@@ -98,9 +158,19 @@ function assertKind(db: Database.Database, file: string, kind: StoreKind): void 
   throw new StoreOpenError(file, problemOfKind(found, kind));
 }
 
+/** From the read on the log is in use, so that no other process can turn it off. */
 function useWriteAheadLog(db: Database.Database, file: string): void {
-  const mode = retryWhileBusy(() => db.pragma('journal_mode = WAL', { simple: true }));
-  if (mode !== 'wal') throw new StoreOpenError(file, `can't use the write-ahead log (journal mode ${mode})`);
+  const read = db.prepare('SELECT count(*) FROM sqlite_schema');
+  const deadline = performance.now() + openTimeoutMs;
+  while (performance.now() < deadline) {
+    const mode = retryWhileBusy(() => db.pragma('journal_mode = WAL', { simple: true }));
+    if (mode !== 'wal')
+      throw new StoreOpenError(file, `can't use the write-ahead log (journal mode ${mode})`);
+    read.get();
+    // Another process that closed the file at that moment may have turned it off in between.
+    if (existsSync(`${db.name}-wal`)) return;
+  }
+  throw new StoreOpenError(file, "can't use the write-ahead log: it is removed each time");
 }
 
 /** SQLite doesn't wait by itself when two processes turn on the log at the same time. */

@@ -1,14 +1,17 @@
+import { resolve } from 'node:path';
 import type { Statement } from 'better-sqlite3';
 import type { Records } from '../records.ts';
 import { createSqlRecords } from '../sql/records.ts';
 import { backupDatabase } from './backup.ts';
 import { type Connection, createConnection } from './connection.ts';
 import { createSqliteDatabase } from './database.ts';
-import type { OnNarrowed } from './file-modes.ts';
-import { openDatabase } from './open.ts';
+import type { FileEvents, LogState } from './file-events.ts';
+import { FileHealth } from './file-health.ts';
+import { closeDatabase, type OpenOptions, openDatabase } from './open.ts';
+import type { StoreKind } from './store-kind.ts';
 
 /** Options of a SQLite store. */
-export interface SqliteStoreOptions {
+export interface SqliteStoreOptions extends OpenOptions {
   /** The clock, epoch milliseconds. */
   readonly now: () => number;
   /**
@@ -17,23 +20,47 @@ export interface SqliteStoreOptions {
   readonly pollsOncePerTurn?: boolean;
   /** How long cached results count while the file can't be read, ms. Default 0. */
   readonly staleIfErrorMs?: number;
-  /** Called with files that other users could access. */
-  readonly onNarrowed?: OnNarrowed;
+  /** Called when the file fails and when it can be used again. */
+  readonly events?: FileEvents;
+}
+
+/** What a store in a SQLite file has besides its operations. */
+export interface SqliteStore {
+  /** Of the file, as it was within the last second. */
+  logState(): LogState;
+}
+
+/** Opens the file of a store, and watches it until it is closed. Throws {@link ../store-open-error.ts StoreOpenError}. */
+export function openStoreFile(
+  file: string,
+  kind: StoreKind,
+  { pollsOncePerTurn, events, ...options }: SqliteStoreOptions,
+): { readonly connection: Connection; readonly health: FileHealth } {
+  const db = openDatabase(file, kind, options);
+  const health = new FileHealth(db, resolve(file), events);
+  const connection = createConnection(db, {
+    pollsOncePerTurn,
+    health,
+    // In the place of a file that is gone there may be another one, with a log of its own.
+    closeDatabase: (db) => (health.isInPlace() ? closeDatabase(db) : db.close()),
+  });
+  return { connection, health };
 }
 
 /**
  * Opens the records store in a SQLite file, created and migrated as needed.
  * Throws {@link ../store-open-error.ts StoreOpenError} when the file can't be used.
  */
-export function createSqliteRecords(file: string, options: SqliteStoreOptions): Records {
-  const { now, pollsOncePerTurn, staleIfErrorMs = 0 } = options;
-  const connection = createConnection(openDatabase(file, 'records', options.onNarrowed), pollsOncePerTurn);
+export function createSqliteRecords(file: string, options: SqliteStoreOptions): Records & SqliteStore {
+  const { now, staleIfErrorMs = 0 } = options;
+  const { connection, health } = openStoreFile(file, 'records', options);
   return {
     version: createVersion(connection, staleIfErrorMs),
     ...createSqlRecords(createSqliteDatabase(connection), now),
     noteUse: createNoteUse(connection),
-    ping: async () => connection.read(() => void connection.db.prepare('SELECT open FROM bootstrap').get()),
+    ping: () => connection.ping(() => connection.db.prepare('SELECT open FROM bootstrap').get()),
     backup: (target) => backupDatabase(connection.db.name, target),
+    logState: () => health.logState,
     close: connection.close,
   };
 }

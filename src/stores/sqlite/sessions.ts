@@ -1,12 +1,12 @@
 import type { Attempts } from '../attempts.ts';
 import type { Sessions } from '../sessions.ts';
 import type { SingleUse } from '../single-use.ts';
+import { createSteadyClock } from '../steady-clock.ts';
 import { createSqliteAttempts } from './attempts.ts';
-import { createConnection } from './connection.ts';
+import { ConfirmedTime } from './confirmed-time.ts';
 import { createSqliteDatabase } from './database.ts';
 import { LiveSessions } from './live-sessions.ts';
-import { openDatabase } from './open.ts';
-import type { SqliteStoreOptions } from './records.ts';
+import { openStoreFile, type SqliteStore, type SqliteStoreOptions } from './records.ts';
 import { createSessionList } from './session-list.ts';
 import { prepareSessionStatements } from './session-statements.ts';
 import { SessionSteps, toSession } from './session-steps.ts';
@@ -18,19 +18,29 @@ const removeBatch = 500;
 const useBatch = 250;
 
 /** Everything in the file of the sessions, over one connection; `close` closes all of it. */
-export type SqliteSessions = Sessions & SingleUse & Attempts;
+export interface SqliteSessions extends Sessions, SingleUse, Attempts, SqliteStore {
+  /** The time that has certainly come, also if this machine's clock is ahead; epoch ms. */
+  certainNow(): number;
+}
+
+/** Options of the session store. */
+export interface SqliteSessionsOptions extends SqliteStoreOptions {
+  /** A count of milliseconds that goes on when the clock is set; default `performance.now()`. */
+  readonly elapsed?: () => number;
+}
 
 /**
  * Opens the session store in a SQLite file, created and migrated as needed; `now` is the store's clock.
  * Throws {@link ../store-open-error.ts StoreOpenError} when the file can't be used.
  */
-export function createSqliteSessions(file: string, options: SqliteStoreOptions): SqliteSessions {
-  const { now, pollsOncePerTurn, staleIfErrorMs = 0 } = options;
-  const connection = createConnection(openDatabase(file, 'sessions', options.onNarrowed), pollsOncePerTurn);
+export function createSqliteSessions(file: string, options: SqliteSessionsOptions): SqliteSessions {
+  const { now, elapsed = () => performance.now(), staleIfErrorMs = 0 } = options;
+  const { connection, health } = openStoreFile(file, 'sessions', options);
   const { db, read, write } = connection;
   const statements = prepareSessionStatements(db);
   const live = new LiveSessions(connection, statements, staleIfErrorMs);
-  const steps = new SessionSteps(statements, live, now);
+  const steps = new SessionSteps(statements, live, createSteadyClock(now, elapsed));
+  const confirmed = new ConfirmedTime(db, { now, elapsed });
   const database = createSqliteDatabase(connection);
   const list = createSessionList(now);
   const { pruneAttempts, ...attempts } = createSqliteAttempts(connection, now);
@@ -72,20 +82,23 @@ export function createSqliteSessions(file: string, options: SqliteStoreOptions):
     },
     // Sessions ended by other processes show when the file is next checked, at every request and every sweep.
     onEnded: () => {},
+    certainNow: () => confirmed.now(),
     async prune() {
+      const until = await write(() => confirmed.confirm());
       let pruned = 0;
       for (;;) {
-        const { changes } = await write(() => statements.removeExpired.run(now(), removeBatch));
+        const { changes } = await write(() => statements.removeExpired.run(until, removeBatch));
         pruned += changes;
         if (changes < removeBatch) break;
       }
-      await pruneUsed();
-      await pruneAttempts();
+      await pruneUsed(until);
+      await pruneAttempts(until);
       return pruned;
     },
     ...attempts,
     ...singleUse,
-    ping: async () => read(() => void statements.byId.get('')),
+    ping: () => connection.ping(() => statements.byId.get('')),
+    logState: () => health.logState,
     close: connection.close,
   };
 }

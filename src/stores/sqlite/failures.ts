@@ -1,0 +1,70 @@
+import Database from 'better-sqlite3';
+import { Refusal } from '../../errors.ts';
+
+/** A failing or closed store is `store_unavailable`; a violated constraint is our own mistake and is passed on. */
+export function asRefusal(db: Database.Database, error: unknown): unknown {
+  const isMistake = error instanceof Database.SqliteError && error.code.startsWith('SQLITE_CONSTRAINT');
+  const isStore = error instanceof Database.SqliteError || !db.open;
+  return isStore && !isMistake ? new Refusal('store_unavailable', { cause: error }) : error;
+}
+
+/** Whether another process holds a lock. */
+export function isBusy(error: unknown): boolean {
+  return codeOf(error)?.startsWith('SQLITE_BUSY') ?? false;
+}
+
+/** What the disk, the file or another process can cause; no request can, whatever it asks for. */
+const diskCodes = [
+  'SQLITE_FULL',
+  'SQLITE_IOERR',
+  'SQLITE_READONLY',
+  'SQLITE_CANTOPEN',
+  'SQLITE_CORRUPT',
+  'SQLITE_NOTADB',
+  'SQLITE_PERM',
+  'SQLITE_PROTOCOL',
+  'SQLITE_BUSY',
+  'SQLITE_LOCKED',
+];
+
+/** Whether the error says something about the store, not about the one call. */
+export function isOfDisk(error: unknown): boolean {
+  return isOneOf(diskCodes, error);
+}
+
+/** Contents that can't be read or make no sense. Writing elsewhere in the file may go on, and says nothing about them. */
+const damageCodes = [
+  'SQLITE_CORRUPT',
+  'SQLITE_NOTADB',
+  'SQLITE_IOERR_READ',
+  'SQLITE_IOERR_SHORT_READ',
+  'SQLITE_IOERR_CORRUPTFS',
+  'SQLITE_IOERR_DATA',
+];
+
+/** Whether only the same call can show that the store is well again. */
+export function isDamage(error: unknown): boolean {
+  return isOneOf(damageCodes, error);
+}
+
+/** Whether there is no room. */
+export function isFull(error: unknown): boolean {
+  return isOneOf(['SQLITE_FULL'], error);
+}
+
+/** For the log and `/readyz`: the code, and SQLite's words for it. */
+export function reasonOfFailure(error: unknown): string {
+  const code = codeOf(error);
+  const { message } = error as Error;
+  if (code?.startsWith('SQLITE_BUSY')) return `${code}: locked by another process`;
+  return code === undefined ? message : `${code}: ${message}`;
+}
+
+function isOneOf(codes: readonly string[], error: unknown): boolean {
+  const found = codeOf(error);
+  return found !== undefined && codes.some((code) => found === code || found.startsWith(`${code}_`));
+}
+
+function codeOf(error: unknown): string | undefined {
+  return error instanceof Database.SqliteError ? error.code : undefined;
+}

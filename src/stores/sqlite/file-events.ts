@@ -1,0 +1,17 @@
+/** The write-ahead log of a database. */
+export interface LogState {
+  readonly bytes: number;
+  /** How long a snapshot has kept it from being emptied, ms; 0 while none does. */
+  readonly heldMs: number;
+}
+
+/** Notifications about the file of a store, which is available at first. */
+export interface FileEvents {
+  /** Once for each time that it fails, and again when it is the file itself that is gone. */
+  onUnavailable?(reason: string): void;
+  onAvailable?(): void;
+  /** The write-ahead log has grown because someone holds a snapshot; again whenever it has doubled. */
+  onLogHeld?(state: LogState): void;
+  /** It is small again. */
+  onLogEmptied?(): void;
+}

@@ -1,0 +1,169 @@
+import { statfsSync } from 'node:fs';
+import { dirname } from 'node:path';
+import type Database from 'better-sqlite3';
+import { Refusal } from '../../errors.ts';
+import { isDamage, isFull, isOfDisk, reasonOfFailure } from './failures.ts';
+import type { FileEvents, LogState } from './file-events.ts';
+import { LogSize } from './log-size.ts';
+import { type FileProblem, OpenFiles } from './open-files.ts';
+
+/** How often the paths are compared with the open files, and a store in doubt is tried, ms. */
+const watchIntervalMs = 500;
+
+/** After a relapse within this time, ms, … */
+const relapseMs = 10_000;
+/** … it has to do well for so long, ms, before it counts as available: the log would be full of its ups and downs. */
+const steadyMs = 1_000;
+
+/** Less room than this is none, bytes: SQLite's own log still has places for a tiny write now and then. */
+const leastRoomBytes = 64 * 1024;
+
+/** Why a store is in doubt. */
+interface Doubt {
+  readonly reason: string;
+  readonly isGone: boolean;
+  readonly isFull: boolean;
+  /** What failed because of damage: repeated to see whether it is still there. */
+  readonly repeat: (() => void) | null;
+}
+
+/**
+ * Whether the file of a store can be used. It is in doubt from the first call that fails because of the disk, and as long
+ * as its paths lead elsewhere; until a tiny write succeeds, which is tried twice a second, and, after damage, what failed.
+ */
+export class FileHealth {
+  readonly #db: Database.Database;
+  readonly #files: OpenFiles;
+  readonly #events: FileEvents;
+  readonly #log: LogSize;
+  readonly #timer: NodeJS.Timeout;
+  readonly #writeLittle: () => void;
+  #doubt: Doubt | null = null;
+  /** When it was last available again, and since when it has done well, by `performance.now()`. */
+  #availableAt = Number.NEGATIVE_INFINITY;
+  #wellSince: number | null = null;
+  #hasRelapsed = false;
+
+  /** Of a database in write-ahead-log mode that was opened at `path`; see {@link OpenFiles}. */
+  constructor(db: Database.Database, path: string, events: FileEvents = {}) {
+    this.#db = db;
+    this.#files = new OpenFiles(path, db.name);
+    this.#events = events;
+    this.#log = new LogSize(db, events);
+    this.#writeLittle = tinyWrite(db);
+    this.#timer = setInterval(() => this.#watch(), watchIntervalMs).unref();
+  }
+
+  get logState(): LogState {
+    return this.#log.state;
+  }
+
+  /** Called before each read. Throws `store_unavailable` while the file is gone: what it says no longer counts. */
+  requirePresent(): void {
+    if (this.#doubt?.isGone) throw refusalOf(this.#doubt);
+  }
+
+  /** Called within each write, when its work is done. Throws `store_unavailable` when no later start would find it. */
+  requireInPlace(): void {
+    const problem = this.#files.problem();
+    if (problem === undefined) return;
+    this.#enter({ ...problem, isFull: false, repeat: null });
+    throw refusalOf(problem);
+  }
+
+  /** Throws `store_unavailable` while it is in doubt. */
+  requireAvailable(): void {
+    if (this.#doubt !== null) throw refusalOf(this.#doubt);
+  }
+
+  /** Takes note of the error of a call; `repeat` repeats the call and changes nothing. */
+  failed(error: unknown, repeat: () => void): void {
+    if (!this.#db.open || !isOfDisk(error)) return;
+    this.#enter({
+      reason: reasonOfFailure(error),
+      isGone: false,
+      isFull: isFull(error),
+      repeat: isDamage(error) ? repeat : null,
+    });
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+
+  /** Whether each path still leads to the open file. */
+  isInPlace(): boolean {
+    return this.#files.problem() === undefined;
+  }
+
+  #watch(): void {
+    const problem = this.#files.problem();
+    if (problem !== undefined)
+      this.#enter({ ...problem, isFull: false, repeat: this.#doubt?.repeat ?? null });
+    else if (this.#doubt !== null) this.#try(this.#doubt);
+    else this.#log.keepSmall(this.#files.logBytes());
+  }
+
+  #enter(doubt: Doubt): void {
+    const before = this.#doubt;
+    this.#wellSince = null;
+    if (before === null) this.#hasRelapsed = performance.now() - this.#availableAt < relapseMs;
+    // What failed first is what is repeated: other pages may be well.
+    this.#doubt =
+      before === null || doubt.isGone ? doubt : { ...before, repeat: before.repeat ?? doubt.repeat };
+    if (before === null || (doubt.isGone && before.reason !== doubt.reason))
+      this.#events.onUnavailable?.(doubt.reason);
+  }
+
+  #try(doubt: Doubt): void {
+    if (doubt.isFull) {
+      this.#log.makeRoom(this.#files.logBytes());
+      if (!hasRoom(this.#db.name)) return;
+    }
+    const error = diskErrorOf(doubt.repeat) ?? diskErrorOf(this.#writeLittle);
+    const now = performance.now();
+    if (error !== undefined) {
+      this.#wellSince = null;
+      this.#doubt = { ...doubt, reason: reasonOfFailure(error), isGone: false, isFull: isFull(error) };
+      return;
+    }
+    this.#wellSince ??= now;
+    if (this.#hasRelapsed && now - this.#wellSince < steadyMs) return;
+    this.#doubt = null;
+    this.#availableAt = now;
+    this.#events.onAvailable?.();
+  }
+}
+
+/** Root may use what is kept back for it. */
+function hasRoom(path: string): boolean {
+  try {
+    const { bsize, bavail, bfree } = statfsSync(dirname(path));
+    return bsize * (process.getuid?.() === 0 ? bfree : bavail) >= leastRoomBytes;
+  } catch {
+    // Then the write itself has to tell.
+    return true;
+  }
+}
+
+/** Any other error is a response. */
+function diskErrorOf(call: (() => void) | null): unknown {
+  try {
+    call?.();
+  } catch (error) {
+    if (isOfDisk(error)) return error;
+  }
+  return undefined;
+}
+
+function refusalOf({ reason }: Pick<FileProblem, 'reason'>): Refusal {
+  return new Refusal('store_unavailable', { cause: new Error(reason) });
+}
+
+/** A write that changes nothing and reaches the disk: SQLite writes the first page even for the same number. */
+function tinyWrite(db: Database.Database): () => void {
+  const write = db.transaction(() => {
+    db.pragma(`user_version = ${db.pragma('user_version', { simple: true })}`);
+  });
+  return () => write.immediate();
+}

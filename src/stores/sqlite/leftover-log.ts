@@ -1,0 +1,68 @@
+import { type BigIntStats, closeSync, openSync, readdirSync, readSync, statSync } from 'node:fs';
+
+/** Where a database says which journal it uses (SQLite file format §1.3): 1 is a rollback journal, 2 a write-ahead log. */
+const writeVersionOffset = 18;
+const rollbackJournal = 1;
+
+/**
+ * Why a database can't be opened with the write-ahead log beside it; undefined when there is none, or the two may belong
+ * together. SQLite would take the pages of the log for those of the database, whichever it is: of a backup put in the
+ * place of a file whose process was killed, the log would make the file of before, or neither.
+ *
+ * It is certain where the database says that it has no log: SQLite says so, on disk, before it begins one and after it
+ * has removed one, so no kill and no power cut leads there. That is how Postern leaves a backup, and a file that it has
+ * closed as the last one. A copy of a file in use says otherwise, and is not told apart.
+ */
+export function problemOfLog(path: string): string | undefined {
+  const log = lookAtLog(path);
+  // Its own log was there before it was opened; and closing a second descriptor would drop this process's locks.
+  if (log === undefined || isOpenHere(path)) return undefined;
+  if (readWriteVersion(path) !== rollbackJournal) return undefined;
+  // Another process may just be opening or closing it: then this log is another one than before.
+  const stillThere = lookAtLog(path);
+  if (stillThere?.ino !== log.ino || stillThere.birthtimeNs !== log.birthtimeNs) return undefined;
+  return `has the write-ahead log of another file beside it (${path}-wal), as after a restore that left it there; move that and ${path}-shm away`;
+}
+
+/** Why a new database can't be made at `path`: what a log holds would be lost. */
+export function problemOfLogAlone(path: string): string | undefined {
+  if (lookAtLog(path) === undefined) return undefined;
+  return `is not there, but its write-ahead log is (${path}-wal): put the file back, or move the log away`;
+}
+
+/** Undefined when there is nothing in it. */
+function lookAtLog(path: string): BigIntStats | undefined {
+  const found = statSync(`${path}-wal`, { bigint: true, throwIfNoEntry: false });
+  return found !== undefined && found.size > 0n ? found : undefined;
+}
+
+function readWriteVersion(path: string): number | undefined {
+  const found = Buffer.alloc(1);
+  const descriptor = openSync(path, 'r');
+  try {
+    return readSync(descriptor, found, 0, 1, writeVersionOffset) === 1 ? found[0] : undefined;
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** As far as the system tells: on Linux. */
+function isOpenHere(path: string): boolean {
+  const { dev, ino } = statSync(path, { bigint: true });
+  const folder = '/proc/self/fd';
+  let descriptors: readonly string[];
+  try {
+    descriptors = readdirSync(folder);
+  } catch {
+    return false;
+  }
+  return descriptors.some((descriptor) => {
+    try {
+      const open = statSync(`${folder}/${descriptor}`, { bigint: true });
+      return open.dev === dev && open.ino === ino;
+    } catch {
+      // Closed in the meantime, as the one that listed them is.
+      return false;
+    }
+  });
+}
