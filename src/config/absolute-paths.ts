@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { isTlsFile } from './certificates.ts';
 import type { Config } from './schema.ts';
 
 /** The configuration with every path of a file or socket made absolute, starting at `folder`. */
@@ -39,7 +40,7 @@ function tlsOf<Tls extends object>({ tls }: { tls?: Tls }, folder: string): { tl
 function absoluteFiles<Tls extends object>(tls: Tls, folder: string): Tls {
   const files = Object.entries(tls).map(([key, value]) => [
     key,
-    key === 'server_name' ? value : resolve(folder, value as string),
+    isTlsFile(key) ? resolve(folder, value as string) : value,
   ]);
   return Object.fromEntries(files) as Tls;
 }

@@ -1,13 +1,15 @@
-import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
+import { createPrivateKey, type KeyObject, type X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { createSecureContext } from 'node:tls';
+import { contextOptions } from '../http1/tls-settings.ts';
 import { logoFormat, logoRules } from '../rules/logo-image.ts';
+import { certificatesOf, haveRoot, isTlsFile } from './certificates.ts';
 import { reasonOf, type Surroundings } from './outside-values.ts';
 import type { Finding, Path } from './problems.ts';
 import type { JudgedConfig } from './rule.ts';
 
-type TlsFiles = { readonly ca?: string; readonly cert?: string; readonly key?: string };
+type TlsFiles = Readonly<Partial<Record<'ca' | 'cert' | 'key' | 'client_ca', string>>>;
 type Report = (path: Path, rule: string) => void;
 
 /**
@@ -22,7 +24,7 @@ export function findingsOfFiles(
   for (const [path, written] of tlsSections(config)) {
     const files = Object.fromEntries(
       Object.entries(written)
-        .filter(([name, file]) => name !== 'server_name' && typeof file === 'string')
+        .filter(([name, file]) => isTlsFile(name) && typeof file === 'string')
         .map(([name, file]) => [name, resolve(folder, file as string)]),
     ) as TlsFiles;
     const before = findings.length;
@@ -48,7 +50,7 @@ function brokenByLogo(file: string): string | undefined {
 }
 
 /** Every TLS section that is present, with its path. */
-function tlsSections({ listen, upstreams, stores }: JudgedConfig): [Path, object][] {
+export function tlsSections({ listen, upstreams, stores }: JudgedConfig): [Path, object][] {
   const sections: [Path, object | undefined][] = [
     [['listen', 'tls'], listen?.tls],
     [['stores', 'records_tls'], stores?.records_tls],
@@ -61,8 +63,9 @@ function tlsSections({ listen, upstreams, stores }: JudgedConfig): [Path, object
   return sections.filter((section): section is [Path, object] => section[1] !== undefined);
 }
 
-function judgeTlsFiles({ ca, cert, key }: TlsFiles, report: Report): void {
+function judgeTlsFiles({ ca, cert, key, client_ca: clientCa }: TlsFiles, report: Report): void {
   if (ca !== undefined) certificatesIn(ca, ['ca'], report);
+  if (clientCa !== undefined) judgeAuthorities(clientCa, report);
   const chain = cert === undefined ? undefined : certificatesIn(cert, ['cert'], report);
   const privateKey = key === undefined ? undefined : privateKeyIn(key, report);
   if (chain === undefined || privateKey === undefined) return;
@@ -71,10 +74,24 @@ function judgeTlsFiles({ ca, cert, key }: TlsFiles, report: Report): void {
     return;
   }
   try {
-    createSecureContext({ cert: chain.pem, key: privateKey.pem });
+    // A listener's settings, the strictest there are: a pair for a client is held to the same strength.
+    createSecureContext(
+      contextOptions({
+        cert: Buffer.from(chain.pem, 'latin1'),
+        key: Buffer.from(privateKey.pem, 'latin1'),
+        clients: null,
+      }),
+    );
   } catch (error) {
     report(['cert'], `must be usable for TLS: ${reasonOf(error)}`);
   }
+}
+
+// Without a root, no client could ever connect.
+function judgeAuthorities(file: string, report: Report): void {
+  const { certificates } = certificatesIn(file, ['client_ca'], report) ?? {};
+  if (certificates === undefined || haveRoot(certificates)) return;
+  report(['client_ca'], 'must contain a root: an authority whose certificate it has issued itself');
 }
 
 /** The file's text; undefined, and reported, if it can't be read. */
@@ -86,8 +103,6 @@ function readPem(file: string, path: Path, report: Report): string | undefined {
   }
 }
 
-const certificateBlock = /-----BEGIN (?:TRUSTED |X509 )?CERTIFICATE-----[\s\S]*?-----END [^-]*-----/g;
-
 function certificatesIn(
   file: string,
   path: Path,
@@ -95,9 +110,8 @@ function certificatesIn(
 ): { readonly pem: string; readonly certificates: readonly X509Certificate[] } | undefined {
   const pem = readPem(file, path, report);
   if (pem === undefined) return undefined;
-  const blocks = pem.match(certificateBlock) ?? [];
   try {
-    const certificates = blocks.map((block) => new X509Certificate(block));
+    const certificates = certificatesOf(pem);
     if (certificates.length > 0) return { pem, certificates };
     report(path, 'must contain a PEM certificate');
   } catch {

@@ -23,6 +23,18 @@ export const listen = listener({ host: '0.0.0.0', port: 8080 })
       .strictObject({
         cert: filePath().describe('PEM file of the certificate and its chain.'),
         key: filePath().describe('PEM file of the private key.'),
+        client_ca: filePath()
+          .optional()
+          .describe(
+            'PEM file of the authorities, up to their roots, whose certificates clients show (mutual TLS); if omitted, clients are not asked for one.',
+          ),
+        // Fails closed: a configuration that names an authority and nothing else is for its clients alone.
+        client_certificate: z
+          .enum(['request', 'require'])
+          .prefault('require')
+          .describe(
+            'Whether a client may connect without a certificate (request) or not (require); one that client_ca does not verify is refused in both cases. Requires client_ca.',
+          ),
       })
       .optional()
       .describe('Serve HTTPS with this certificate; if omitted, plain HTTP. Renewed files need no restart.'),
@@ -40,7 +52,9 @@ export const limits = z
   .strictObject({
     connections: whole()
       .prefault(10_000)
-      .describe('Maximum number of open client connections; beyond it none is accepted.'),
+      .describe(
+        'Maximum number of open client connections, or fewer where the process may not open enough file descriptors; beyond it none is accepted.',
+      ),
     connections_per_address: whole({ min: 0 })
       .prefault(0)
       .describe(

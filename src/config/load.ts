@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { withAbsolutePaths } from './absolute-paths.ts';
+import { certificateWarnings } from './certificate-warnings.ts';
 import { findingsOfFiles } from './file-rules.ts';
 import { goodPartsOf, withBrokenMarked } from './good-parts.ts';
 import { findingsOf, ruleOf } from './issues.ts';
@@ -92,13 +93,10 @@ function judge(text: string, surroundings: Surroundings): Judged {
   );
   const ofFiles = findingsOfFiles(goodPartsOf(configSchema, inPlace) ?? {}, surroundings);
   const findings = [...syntax, ...broken, ...ofRules, ...ofFiles];
-  return parsed.success && findings.length === 0
-    ? {
-        config: withAbsolutePaths(parsed.data, surroundings.folder),
-        warnings: problemsOf(warningsOf(parsed.data)),
-        problemsOf,
-      }
-    : invalid(problemsOf(findings), ofFiles.length > 0);
+  if (!parsed.success || findings.length > 0) return invalid(problemsOf(findings), ofFiles.length > 0);
+  const config = withAbsolutePaths(parsed.data, surroundings.folder);
+  const warnings = problemsOf([...warningsOf(parsed.data), ...certificateWarnings(config, Date.now())]);
+  return { config, warnings, problemsOf };
 }
 
 function invalid(problems: readonly ConfigProblem[], hasFileProblems = false): InvalidConfig {

@@ -40,5 +40,11 @@ const upstreamsTls: Rule = ({ upstreams = {} }, context) => {
   }
 };
 
+// Without authorities there is nothing to verify a certificate by.
+const clientCertificates: Rule = (_config, { report, isWritten }) => {
+  const path = ['listen', 'tls', 'client_certificate'];
+  if (isWritten(path) && !isWritten(['listen', 'tls', 'client_ca'])) report(path, 'requires client_ca');
+};
+
 /** TLS settings only for addresses with TLS, and certificates only with their keys. */
-export const tlsRules: readonly Rule[] = [storesTls, upstreamsTls];
+export const tlsRules: readonly Rule[] = [storesTls, upstreamsTls, clientCertificates];

@@ -1,10 +1,15 @@
 import type { Config } from '../config/schema.ts';
 import type { RecentUse } from '../credentials/recent-use.ts';
 import type { Log } from '../log/log.ts';
+import type { MetricsRegistry } from '../metrics/registry.ts';
+import { ClockWatch } from './clock-watch.ts';
 import { reportCommandEvents } from './command-events.ts';
+import type { DescriptorBudget } from './descriptor-budget.ts';
 import { isFirstInInterval } from './once-among-replicas.ts';
-import type { Stores } from './stores.ts';
+import type { RefusedConnections } from './refused-connections.ts';
+import type { OpenedStores, Stores } from './stores.ts';
 
+const connectionsIntervalMs = 1_000;
 const flushIntervalMs = 60_000;
 const pruneIntervalMs = 600_000;
 const auditPruneIntervalMs = 60_000;
@@ -20,38 +25,55 @@ export interface BackgroundWork {
 export interface BackgroundParts {
   readonly recentUse: RecentUse;
   readonly log: Log;
+  readonly registry: MetricsRegistry;
+  readonly clocks: OpenedStores['clocks'];
   /** `audit` of the configuration that serves now. */
   readonly auditSettings: () => Config['audit'];
+  readonly descriptors: Pick<DescriptorBudget, 'fit'>;
+  readonly refused: Pick<RefusedConnections, 'check' | 'flush'>;
   /** The clock, epoch ms. */
   readonly now: () => number;
 }
 
 /**
- * Starts writing out recent use, removing dead sessions and old audit events, and reporting what commands did; no timer
- * keeps the process alive.
+ * Starts watching connections and clocks, writing out recent use, removing dead sessions and old audit events, and
+ * reporting what commands did; no timer keeps the process alive.
  */
 export function startBackgroundWork(
   { records, sessions, singleUse }: Pick<Stores, 'records' | 'sessions' | 'singleUse'>,
-  { recentUse, log, auditSettings, now }: BackgroundParts,
+  { recentUse, log, registry, clocks, auditSettings, descriptors, refused, now }: BackgroundParts,
 ): BackgroundWork {
   const logStoreError = (error: unknown) => log.error('background store write failed', { err: error });
   const flush = () => recentUse.flush().catch(logStoreError);
   const pruneAudit = async () => {
     if (!(await isFirstInInterval(singleUse, 'prune audit', auditPruneIntervalMs, now()))) return;
     const { retention, max_events: maxEvents } = auditSettings();
-    await records.pruneAuditEvents({ since: now() - retention, maxEvents }).catch(logStoreError);
+    await records
+      .pruneAuditEvents({ since: clocks.certainNow() - retention, maxEvents })
+      .catch(logStoreError);
+  };
+  const checkConnections = () => {
+    descriptors.fit();
+    refused.check();
   };
   const timers = [
+    setInterval(checkConnections, connectionsIntervalMs),
     setInterval(flush, flushIntervalMs),
     setInterval(() => sessions.prune().catch(logStoreError), pruneIntervalMs),
     setInterval(pruneAudit, auditPruneIntervalMs),
   ];
   for (const timer of timers) timer.unref();
+  const clockWatch = new ClockWatch({ servers: clocks.servers, now, log, registry });
+  clockWatch.start();
   const stopReporting = reportCommandEvents(records, log);
   return {
-    flush,
+    async flush() {
+      refused.flush();
+      await flush();
+    },
     stop() {
       for (const timer of timers) clearInterval(timer);
+      clockWatch.stop();
       stopReporting();
     },
   };

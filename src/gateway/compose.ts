@@ -24,10 +24,12 @@ import type { OpenStreams } from '../proxy/open-streams.ts';
 import type { Tracing } from '../tracing/tracing.ts';
 import type { AuditTrail } from './audit-trail.ts';
 import { composeBrowser } from './browser.ts';
+import type { DescriptorBudget } from './descriptor-budget.ts';
 import { composeEndpoints } from './endpoints.ts';
 import type { Engine } from './engine.ts';
 import { Gateway } from './gateway.ts';
 import type { GatewayMetrics } from './metrics.ts';
+import type { GatewayNames } from './names.ts';
 import { consoleHostOf, ownOrigins } from './own-origins.ts';
 import { composeRoutes } from './routes.ts';
 import { sessionTimesOf } from './session-times.ts';
@@ -37,6 +39,8 @@ import type { Stores } from './stores.ts';
 /** What outlives a configuration: a reload builds another gateway from the same parts. */
 export interface LastingParts {
   readonly engine: Engine;
+  readonly descriptors: DescriptorBudget;
+  readonly names: GatewayNames;
   readonly stores: Stores;
   readonly recentUse: RecentUse;
   /** Every name that a cookie of ours has had since the start: browsers still send the earlier ones. */
@@ -95,7 +99,7 @@ export async function composeGateway(config: Config, lasting: LastingParts): Pro
     onCredentialEnded: (credentialId) => streams.endOf(credentialId),
   });
   const echoPage = lasting.showsEchoPage ? browser.web?.echoPage : undefined;
-  const routes = await composeRoutes(config, lasting.engine.openConnection, echoPage);
+  const routes = await composeRoutes(config, lasting, echoPage);
   const serveEndpoint = createServeEndpoint({
     authenticate,
     heldNow,
@@ -125,13 +129,14 @@ export async function composeGateway(config: Config, lasting: LastingParts): Pro
 
 function composeForward(
   config: Config,
-  { streams, tracing, cookieNames }: LastingParts,
+  { streams, tracing, cookieNames, descriptors }: LastingParts,
   cors: Cors,
   replies: Replies,
 ): Forward {
   const names = [...cookieNames];
   const forward = createForward({
     streams,
+    hasRoomForUpgrade: (stage) => descriptors.hasRoomForUpgrade(stage),
     passedMeaning: createPassedMeaning(headerRules(config)),
     ownCookies: { names, prefixes: names.map(startCookiePrefix) },
     ownsCors: cors.enabled,

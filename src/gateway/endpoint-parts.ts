@@ -7,7 +7,9 @@ import type { Log } from '../log/log.ts';
 import type { Tracing } from '../tracing/tracing.ts';
 import type { AuditTrail } from './audit-trail.ts';
 import type { BrowserParts } from './browser.ts';
+import type { DescriptorBudget } from './descriptor-budget.ts';
 import type { GatewayMetrics } from './metrics.ts';
+import type { GatewayNames } from './names.ts';
 import type { Stores } from './stores.ts';
 
 /** What the endpoints share with the request path. */
@@ -23,6 +25,8 @@ export interface EndpointParts {
   readonly log: Log;
   readonly auditTrail: AuditTrail;
   readonly metrics: Pick<GatewayMetrics, 'refreshes' | 'loginsBy'>;
+  readonly names: GatewayNames;
+  readonly descriptors: Pick<DescriptorBudget, 'beginCall'>;
   readonly tracing: Tracing | null;
   readonly now: () => number;
   /** Ends everything that a session or key has in flight. */

@@ -33,6 +33,7 @@ export function recordFinished(exchange: Exchange, { log, refusals, metrics }: F
     credentialId: caller === null ? '' : caller.credentialId,
     requestId: exchange.id,
     address,
+    clientCertificate: exchange.connection.clientCertificate,
     bytesIn: exchange.bytesIn,
     bytesOut: bodyBytes,
     reason: exchange.reason,

@@ -3,14 +3,14 @@ import type { KeyVerification } from '../authenticate/api-key.ts';
 import type { WorkLoad } from '../credentials/work-queue.ts';
 import type { RefreshOutcome } from '../endpoints/refresh.ts';
 import { refusals } from '../errors.ts';
+import type { ConnectionLoad } from '../http1/client-pool.ts';
 import { Durations } from '../metrics/durations.ts';
-import type { PoolLoad } from '../metrics/registry.ts';
 import { type Counts, createMetricsRegistry, type MetricsRegistry, zeroCounts } from '../metrics/registry.ts';
 import { createRequestCounts, type RequestCounts } from '../metrics/requests.ts';
 
 /** What metrics read from the serving gateway when they are scraped. */
 export interface WatchedGateway {
-  readonly upstreams: readonly { readonly name: string; load(): PoolLoad }[];
+  readonly upstreams: readonly { readonly name: string; load(): ConnectionLoad }[];
   /** Sessions of which a token that has not expired was seen. */
   activeSessions(): number;
   passwordHashes(): WorkLoad;
@@ -38,6 +38,8 @@ export interface GatewayMetrics {
   revocationSeen(afterMs: number): void;
   /** Something was read again, and is in use from now on or unusable. */
   reloaded(what: Reloaded, outcome: 'applied' | 'failed'): void;
+  /** Shows a listener's connections, and how many it accepts. */
+  watchConnections(listener: { readonly sockets: number }, most: { readonly connections: number }): void;
   /** How many keys of the configuration take effect only after a restart. */
   restartNeeded(keys: number): void;
 }
@@ -78,6 +80,10 @@ export function createGatewayMetrics(read: {
     ),
     loginsBy: addLogins(registry),
     revocationSeen: addRevocations(registry),
+    watchConnections(listener, most) {
+      registry.gauge('connections', 'Open client connections.', () => listener.sockets);
+      registry.gauge('connections_max', 'Client connections at most.', () => most.connections);
+    },
     ...reloads,
   };
 }
@@ -97,12 +103,12 @@ function addGauges(
   );
   registry.add({
     name: 'upstream_connections',
-    help: 'Connections to the upstream, by state: busy, free.',
+    help: 'Connections to the upstream, by state: busy, free, upgraded.',
     type: 'gauge',
     collect: () =>
       gateway().upstreams.flatMap((upstream) => {
-        const { busy, free } = upstream.load();
-        return Object.entries({ busy, free }).map(([state, value]) => ({
+        const { busy, free, upgraded } = upstream.load();
+        return Object.entries({ busy, free, upgraded }).map(([state, value]) => ({
           labels: { upstream: upstream.name, state },
           value,
         }));

@@ -2,17 +2,18 @@ import type { AddressInfo } from 'node:net';
 import type { Config } from '../config/schema.ts';
 import { longExchangeTargets } from '../endpoints/provider-paths.ts';
 import type { Refusal } from '../errors.ts';
-import { type CertificateFiles, watchCertificate } from '../http/certificate-files.ts';
 import { createTrustedProxies } from '../http/client-address.ts';
-import { PublicServer, type ServerSettings } from '../http/public-server.ts';
+import { type ConnectionRefusal, PublicServer, type ServerSettings } from '../http/public-server.ts';
 import { unreadableReason } from '../http/refusal-reason.ts';
-import type { CertificatePair } from '../http1/server.ts';
+import type { ListenerTls } from '../http1/tls-settings.ts';
 import type { Log } from '../log/log.ts';
 import type { Tracing } from '../tracing/tracing.ts';
 import type { CountedRefusals } from './counted-refusals.ts';
 import type { CurrentGateway } from './current-gateway.ts';
 import type { Engine } from './engine.ts';
+import { FailedHandshakes } from './failed-handshakes.ts';
 import { recordFinished } from './finished-exchange.ts';
+import { ListenerCertificate } from './listener-certificate.ts';
 import type { GatewayMetrics } from './metrics.ts';
 import { traceExchange } from './request-spans.ts';
 
@@ -23,8 +24,12 @@ export interface ListenerParts {
   readonly log: Log;
   readonly refusals: Pick<CountedRefusals, 'count'>;
   readonly metrics: GatewayMetrics;
+  /** Called when a connection is closed before its first byte. */
+  readonly onConnectionRefused: (why: ConnectionRefusal) => void;
   /** Null: nothing is traced. */
   readonly tracing: Tracing | null;
+  /** The clock, epoch ms. */
+  readonly now: () => number;
 }
 
 /** Another configuration of the listener, with its certificate loaded; exactly one of the two is called. */
@@ -41,13 +46,32 @@ const bodyJudgedAfterMs = 30_000;
 export class PublicListener {
   readonly #parts: ListenerParts;
   readonly #server: PublicServer;
-  #certificate: CertificateFiles | null;
+  readonly #handshakes: FailedHandshakes;
+  #certificate: ListenerCertificate | null;
 
   /** Throws when the certificate files can't be used. */
   constructor(config: Config, parts: ListenerParts) {
     this.#parts = parts;
-    this.#certificate = this.#watchCertificate(config);
+    const { registry } = parts.metrics;
+    this.#handshakes = new FailedHandshakes(parts.log, registry);
+    this.#certificate = this.#loadCertificate(config);
+    registry.gaugeBy(
+      'file',
+      'certificate_expiry_timestamp_seconds',
+      'When the first certificate in a file of listen.tls expires, by file: cert, client_ca.',
+      () => this.#certificate?.expiries() ?? [],
+    );
     this.#server = this.#createServer(config, this.#certificate?.current ?? null);
+  }
+
+  /** As {@link PublicServer.sockets}. */
+  get sockets(): number {
+    return this.#server.sockets;
+  }
+
+  /** As {@link PublicServer.limitConnections}; until another configuration is applied. */
+  limitConnections(count: number): void {
+    this.#server.limitConnections(count);
   }
 
   listen(host: string, port: number): Promise<AddressInfo> {
@@ -56,12 +80,12 @@ export class PublicListener {
 
   /** Loads the certificate of another configuration; throws, with nothing changed, when its files can't be used. */
   prepare(config: Config): PreparedListener {
-    const certificate = this.#watchCertificate(config);
+    const certificate = this.#loadCertificate(config);
     return {
       apply: () => {
         this.#certificate?.close();
         this.#certificate = certificate;
-        if (certificate !== null) this.#server.renewCertificate(certificate.current);
+        if (certificate !== null) this.#server.renewTls(certificate.current);
         this.#server.apply(serverSettings(config));
       },
       discard: () => certificate?.close(),
@@ -78,13 +102,14 @@ export class PublicListener {
     await this.#server.drain(timeoutMs);
   }
 
-  /** Stops watching the certificate files. */
+  /** Stops watching the certificate files, and logs what has not been logged yet. */
   close(): void {
     this.#certificate?.close();
+    this.#handshakes.close();
   }
 
-  #createServer(config: Config, tls: CertificatePair | null): PublicServer {
-    const { current, tracing } = this.#parts;
+  #createServer(config: Config, tls: ListenerTls | null): PublicServer {
+    const { current, tracing, onConnectionRefused } = this.#parts;
     return new PublicServer({
       ...serverSettings(config),
       createListener: this.#parts.engine.createListener,
@@ -99,7 +124,9 @@ export class PublicListener {
         else traceExchange(tracing, exchange, () => current.refuse(exchange, refusal));
       },
       onClosed: (exchange) => recordFinished(exchange, this.#parts),
+      onConnectionRefused,
       onUnreadable: (...unreadable) => this.#recordUnreadable(...unreadable),
+      onHandshakeFailed: (failure) => this.#handshakes.count(failure),
     });
   }
 
@@ -111,20 +138,9 @@ export class PublicListener {
     log.info('request could not be read', { outcome: code, reason, status, address, request_id: requestId });
   }
 
-  #watchCertificate({ listen: { tls } }: Config): CertificateFiles | null {
+  #loadCertificate({ listen: { tls } }: Config): ListenerCertificate | null {
     if (tls === undefined) return null;
-    const { log, metrics } = this.#parts;
-    return watchCertificate(tls, {
-      onChange: (renewed) => {
-        this.#server.renewCertificate(renewed);
-        metrics.reloaded('certificate', 'applied');
-        log.info('certificate renewed');
-      },
-      onError: (error) => {
-        metrics.reloaded('certificate', 'failed');
-        log.error('certificate reload failed', { err: error });
-      },
-    });
+    return new ListenerCertificate(tls, this.#parts, (renewed) => this.#server.renewTls(renewed));
   }
 }
 

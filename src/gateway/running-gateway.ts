@@ -71,6 +71,7 @@ export class RunningGateway {
     metrics.requests.forget(routesOnlyIn(this.#config, next));
     this.#config = next;
     prepared.apply();
+    lasting.descriptors.applyTo(listener, next, log);
     log.configure(next.log);
     metrics.reloaded('configuration', 'applied');
     metrics.restartNeeded(keys.length);

@@ -31,6 +31,7 @@ export function traceStores(stores: Stores, tracing: Tracing | null, { stores: a
     sessions: tracedStore(stores.sessions, 'sessions', sessions, tracing),
     singleUse: tracedStore(stores.singleUse, 'single_use', sessions, tracing),
     attempts: tracedStore(stores.attempts, 'attempts', sessions, tracing),
+    logs: stores.logs,
     close: () => stores.close(),
   };
 }

@@ -23,7 +23,7 @@ export interface UpstreamFailureDetail {
   readonly address: string;
   /** The code of the system or TLS error; empty when there was none. */
   readonly errno: string;
-  readonly phase: 'queue' | 'connect' | 'tls' | 'response_head' | 'response_body';
+  readonly phase: 'queue' | 'lookup' | 'connect' | 'tls' | 'response_head' | 'response_body';
 }
 
 /** One request and its response on the public listener, with everything known about it so far. */

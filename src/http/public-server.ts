@@ -1,14 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { Refusal } from '../errors.ts';
+import type { HandshakeFailure } from '../http1/handshake-failure.ts';
 import {
-  type CertificatePair,
   type CreateListener,
   type ServerLimits as EngineLimits,
   Http1Server,
   type ServerOptions,
 } from '../http1/server.ts';
 import { createTargetLimits, type LongTargets, type TargetLimits } from '../http1/target-limits.ts';
+import type { ListenerTls } from '../http1/tls-settings.ts';
 import type { TrustedProxies } from './client-address.ts';
 import { ConnectionsByAddress } from './connections-by-address.ts';
 import { Exchange } from './exchange.ts';
@@ -23,6 +24,9 @@ export interface ServerLimits extends EngineLimits {
   readonly headerCount: number;
 }
 
+/** Why a connection was closed at once: too many are open, or too many from its address. */
+export type ConnectionRefusal = 'limit' | 'address';
+
 /** The settings of the public listener that may change while it runs. */
 export interface ServerSettings {
   readonly limits: ServerLimits;
@@ -34,8 +38,8 @@ export interface ServerSettings {
 export interface PublicServerOptions extends ServerSettings {
   /** The tenant, for challenges. */
   readonly realm: string;
-  /** PEM texts; null for plain HTTP. */
-  readonly tls: CertificatePair | null;
+  /** Null for plain HTTP. */
+  readonly tls: ListenerTls | null;
   /** Reads the requests; default: the built-in engine. */
   readonly createListener?: CreateListener | undefined;
   /** Handles the exchange; never throws. */
@@ -44,8 +48,12 @@ export interface PublicServerOptions extends ServerSettings {
   readonly onRefused: (exchange: Exchange, refusal: Refusal) => void;
   /** Called when an exchange is over, however it ended. */
   readonly onClosed: (exchange: Exchange) => void;
+  /** Called when a connection is closed before its first byte. */
+  readonly onConnectionRefused: (why: ConnectionRefusal) => void;
   /** Called when received bytes are refused that never became an exchange. */
   readonly onUnreadable: (refusal: Refusal, peer: string, requestId: string) => void;
+  /** A TLS handshake failed. */
+  readonly onHandshakeFailed: (failure: HandshakeFailure) => void;
 }
 
 /**
@@ -73,13 +81,23 @@ export class PublicServer {
     return this.#server.connections;
   }
 
+  /** As {@link Http1Server.sockets}. */
+  get sockets(): number {
+    return this.#server.sockets;
+  }
+
+  /** As {@link Http1Server.limitConnections}. */
+  limitConnections(count: number): void {
+    this.#server.limitConnections(count);
+  }
+
   listen(host: string, port: number): Promise<AddressInfo> {
     return this.#server.listen(host, port);
   }
 
-  /** Uses this certificate for new connections. */
-  renewCertificate(certificate: CertificatePair): void {
-    this.#server.renewCertificate(certificate);
+  /** Uses these settings for new connections, see {@link Http1Server.renewTls}. */
+  renewTls(tls: ListenerTls): void {
+    this.#server.renewTls(tls);
   }
 
   /** Applies new settings: timeouts at once to every connection, the others to new ones. */
@@ -101,12 +119,17 @@ export class PublicServer {
   }
 
   #engineOptions(): ServerOptions<Exchange> {
-    const { realm, tls, onClosed, onUnreadable } = this.#options;
+    const { realm, tls, onClosed, onConnectionRefused, onUnreadable, onHandshakeFailed } = this.#options;
     return {
       limits: this.#limits,
       targets: this.#targets,
       tls,
-      admits: (socket) => this.#byAddress.admit(socket, this.#limits.connectionsPerAddress),
+      admits: (socket) => {
+        const admitted = this.#byAddress.admit(socket, this.#limits.connectionsPerAddress);
+        if (!admitted) onConnectionRefused('address');
+        return admitted;
+      },
+      onDropped: () => onConnectionRefused('limit'),
       createExchange: (channel, response, text, framing) => {
         const mayBeWebSocket = text.minor === 1 && text.method === 'GET';
         const head = readRequestHead(text.fields, framing, mayBeWebSocket);
@@ -119,6 +142,7 @@ export class PublicServer {
         return unreadableRequestResponse(refusal, realm, requestId);
       },
       onClosed,
+      onHandshakeFailed,
     };
   }
 

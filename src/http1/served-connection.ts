@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
+import type { TLSSocket } from 'node:tls';
 import { Refusal } from '../errors.ts';
 import { BodyPace } from './body-pace.ts';
 import { ConnectionClock, phase } from './connection-clock.ts';
@@ -10,6 +11,7 @@ import type {
   ServerExchange,
 } from './connection-options.ts';
 import { cutSocket } from './cut-socket.ts';
+import { subjectOf } from './distinguished-name.ts';
 import type { BodyReader, IncomingBody } from './incoming-body.ts';
 import { canonicalAddress } from './peer-address.ts';
 import type { RequestFraming } from './request-framing.ts';
@@ -21,6 +23,8 @@ export abstract class ServedConnection<Exchange extends ServerExchange>
   readonly socket: Socket;
   /** Canonical address of the peer. */
   readonly peer: string;
+  /** The subject of the client's verified certificate; null if it has shown none. */
+  readonly clientCertificate: string | null;
   protected readonly options: ConnectionOptions<Exchange>;
   protected readonly clock: ConnectionClock;
   protected exchange: Exchange | null = null;
@@ -29,6 +33,7 @@ export abstract class ServedConnection<Exchange extends ServerExchange>
   constructor(socket: Socket, options: ConnectionOptions<Exchange>) {
     this.socket = socket;
     this.peer = canonicalAddress(socket.remoteAddress ?? '');
+    this.clientCertificate = options.encrypted ? shownSubject(socket as TLSSocket) : null;
     this.options = options;
     this.clock = new ConnectionClock(this, options);
     socket.on('drain', this.onDrain);
@@ -233,6 +238,11 @@ export abstract class ServedConnection<Exchange extends ServerExchange>
     if (this.clock.phase === phase.idle) this.end();
   }
 
+  retire(): void {
+    if (this.exchange !== null) this.exchange.closeAfterResponse();
+    else if (this.clock.phase !== phase.ending) this.end();
+  }
+
   cut(): void {
     const { exchange } = this;
     if (exchange === null || exchange.outcome !== 'ok' || exchange.response.ended) this.reset();
@@ -243,6 +253,11 @@ export abstract class ServedConnection<Exchange extends ServerExchange>
   reset(): void {
     cutSocket(this.socket, this.encrypted);
   }
+}
+
+function shownSubject(socket: TLSSocket): string | null {
+  const certificate = socket.getPeerX509Certificate();
+  return certificate === undefined ? null : subjectOf(certificate);
 }
 
 function ignore(): void {}

@@ -1,16 +1,13 @@
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
-import { createServer as createTlsServer } from 'node:tls';
+import { createServer as createTlsServer, type TLSSocket } from 'node:tls';
 import type { TimeLimits } from './connection-clock.ts';
 import type { ClientConnection, ConnectionOptions, ServerExchange } from './connection-options.ts';
+import type { HandshakeFailure } from './handshake-failure.ts';
 import { ServerConnection } from './server-connection.ts';
 import type { TargetLimits } from './target-limits.ts';
-
-/** A certificate and its key as PEM. */
-export interface CertificatePair {
-  readonly cert: Buffer;
-  readonly key: Buffer;
-}
+import { TlsGate, tlsServerOptions } from './tls-gate.ts';
+import { admitsOthers, type ListenerTls } from './tls-settings.ts';
 
 /** Limits of a server; durations in milliseconds. */
 export interface ServerLimits extends TimeLimits {
@@ -32,17 +29,21 @@ export interface ServerSettings {
 export interface ServerOptions<Exchange extends ServerExchange>
   extends ServerSettings,
     Pick<ConnectionOptions<Exchange>, 'createExchange' | 'onRequest' | 'onUnreadable' | 'onClosed'> {
-  /** PEM texts; null for plain HTTP. */
-  readonly tls: CertificatePair | null;
+  /** Null for plain HTTP. */
+  readonly tls: ListenerTls | null;
   /** Whether to accept a connection; false destroys it before its first byte, even of TLS. */
   readonly admits: (socket: Socket) => boolean;
+  /** A connection was closed at once, because as many as may be open are. */
+  readonly onDropped: () => void;
+  /** A TLS handshake failed; its connection is closed. */
+  readonly onHandshakeFailed: (failure: HandshakeFailure) => void;
 }
 
 /** What accepts connections and reads their requests. */
 export interface Listener {
   readonly server: Server;
-  /** Uses this certificate for new connections. */
-  renewCertificate(certificate: CertificatePair): void;
+  /** Uses these settings for new connections; without effect on a listener for plain HTTP. */
+  renewTls(tls: ListenerTls): void;
   /** Applies new settings, as far as the listener itself enforces them. */
   apply(settings: ServerSettings): void;
 }
@@ -62,21 +63,24 @@ const promisedKeepAliveMs = 1_000;
 
 /** A listening HTTP/1.1 server that can be drained; `listen` starts it. */
 export class Http1Server<Exchange extends ServerExchange> {
-  readonly #connections = new Set<ClientConnection>();
+  /** With their sockets, of TLS where that is used. */
+  readonly #connections = new Map<ClientConnection, Socket>();
   /** All open sockets, including those in a TLS handshake. */
   readonly #sockets = new Set<Socket>();
   readonly #listener: Listener;
   /** What all connections share; changed in place when new settings are applied. */
   readonly #shared: ConnectionOptions<Exchange>;
   #settings: ServerSettings;
+  #tls: ListenerTls | null;
   #timer: NodeJS.Timeout;
   #isClosing = false;
   #onLastGone = () => {};
 
   /** `createListener` reads the requests, by default with this engine. */
   constructor(options: ServerOptions<Exchange>, createListener: CreateListener = createSocketListener) {
-    const { createExchange, onRequest, onUnreadable, onClosed, admits, limits } = options;
+    const { createExchange, onRequest, onUnreadable, onClosed, admits, onDropped, limits } = options;
     this.#settings = options;
+    this.#tls = options.tls;
     this.#shared = {
       ...connectionSettings(options),
       encrypted: options.tls !== null,
@@ -91,6 +95,7 @@ export class Http1Server<Exchange extends ServerExchange> {
     );
     const { server } = this.#listener;
     server.maxConnections = limits.connections;
+    server.on('drop', onDropped);
     // Before any other listener, TLS included: a connection beyond the limit costs nothing more.
     server.prependListener('connection', (socket: Socket) => this.#admit(socket, admits));
     this.#timer = this.#startPolling(limits);
@@ -99,6 +104,16 @@ export class Http1Server<Exchange extends ServerExchange> {
   /** Open client connections. */
   get connections(): number {
     return this.#connections.size;
+  }
+
+  /** Open sockets, those in a TLS handshake and those that were upgraded included. */
+  get sockets(): number {
+    return this.#sockets.size;
+  }
+
+  /** From now on accepts connections only while fewer than `count` are open, until other settings are applied. */
+  limitConnections(count: number): void {
+    this.#listener.server.maxConnections = count;
   }
 
   listen(host: string, port: number): Promise<AddressInfo> {
@@ -112,9 +127,18 @@ export class Http1Server<Exchange extends ServerExchange> {
     });
   }
 
-  /** Uses this certificate for new connections. */
-  renewCertificate(certificate: CertificatePair): void {
-    this.#listener.renewCertificate(certificate);
+  /**
+   * Uses these settings for new connections. When other clients are admitted from now on, those that are connected have to
+   * reconnect: a connection closes as soon as its response in progress, if there is one, has been sent, and a handshake
+   * in progress, which would be completed by the settings that it began with, at once.
+   */
+  renewTls(tls: ListenerTls): void {
+    this.#listener.renewTls(tls);
+    if (admitsOthers(this.#tls, tls)) {
+      for (const socket of this.#shakingHands()) socket.destroy();
+      for (const connection of this.#connections.keys()) connection.retire();
+    }
+    this.#tls = tls;
   }
 
   /** Applies new settings: timeouts at once to every connection, the others to new ones. */
@@ -133,7 +157,7 @@ export class Http1Server<Exchange extends ServerExchange> {
    */
   announceClose(): void {
     this.#isClosing = true;
-    for (const connection of this.#connections) connection.announceClose();
+    for (const connection of this.#connections.keys()) connection.announceClose();
   }
 
   /**
@@ -154,7 +178,7 @@ export class Http1Server<Exchange extends ServerExchange> {
         if (this.#connections.size === 0) resolve();
         else this.#onLastGone = resolve;
       });
-      for (const connection of this.#connections) connection.closeIdle();
+      for (const connection of this.#connections.keys()) connection.closeIdle();
     });
   }
 
@@ -174,23 +198,30 @@ export class Http1Server<Exchange extends ServerExchange> {
   }
 
   #accept(connection: ClientConnection, socket: Socket): void {
-    this.#connections.add(connection);
+    this.#connections.set(connection, socket);
     socket.on('close', () => {
       this.#connections.delete(connection);
       if (this.#connections.size === 0) this.#onLastGone();
     });
   }
 
+  /** Sockets without a connection yet. A socket of TLS is another one than that of its server; they have the same peer. */
+  #shakingHands(): Socket[] {
+    const peerOf = ({ remoteAddress, remotePort }: Socket) => `${remoteAddress} ${remotePort}`;
+    const served = new Set([...this.#connections.values()].map(peerOf));
+    return [...this.#sockets].filter((socket) => !served.has(peerOf(socket)));
+  }
+
   #startPolling(limits: ServerLimits): NodeJS.Timeout {
     const poll = () => {
       const now = performance.now();
-      for (const connection of this.#connections) connection.checkTime(now);
+      for (const connection of this.#connections.keys()) connection.checkTime(now);
     };
     return setInterval(poll, checkIntervalMs(limits)).unref();
   }
 
   #reset(): void {
-    for (const connection of this.#connections) connection.cut();
+    for (const connection of this.#connections.keys()) connection.cut();
     for (const socket of this.#sockets) socket.destroy();
   }
 }
@@ -221,7 +252,7 @@ export function checkIntervalMs(limits: TimeLimits): number {
 
 /** This engine's listener: plain or TLS sockets, whose bytes it reads itself. */
 function createSocketListener<Exchange extends ServerExchange>(
-  { tls, limits }: ServerOptions<Exchange>,
+  { tls, limits, onHandshakeFailed }: ServerOptions<Exchange>,
   shared: ConnectionOptions<Exchange>,
   onConnection: (connection: ClientConnection, socket: Socket) => void,
 ): Listener {
@@ -234,15 +265,12 @@ function createSocketListener<Exchange extends ServerExchange>(
 
   // A client that half-closes during its TLS handshake can't finish it, and must not keep its slot until the timeout.
   const socketOptions = { allowHalfOpen: tls === null, noDelay: true, pauseOnConnect: false };
-  const handshakeTimeout = limits.headerTimeoutMs;
-  const tlsServer =
-    tls === null
-      ? null
-      : createTlsServer({ ...socketOptions, ...tls, ALPNProtocols: ['http/1.1'], handshakeTimeout }, accept);
-  tlsServer?.on('tlsClientError', (_error, socket) => socket.destroy());
-  return {
-    server: tlsServer ?? createServer(socketOptions, accept),
-    renewCertificate: (certificate) => tlsServer?.setSecureContext(certificate),
-    apply: () => {},
-  };
+  if (tls === null)
+    return { server: createServer(socketOptions, accept), renewTls: () => {}, apply: () => {} };
+  const server = createTlsServer({ ...socketOptions, ...tlsServerOptions(tls, limits.headerTimeoutMs) });
+  const gate = new TlsGate(server, tls, onHandshakeFailed);
+  server.on('secureConnection', (socket: TLSSocket) => {
+    if (gate.admits(socket)) accept(socket);
+  });
+  return { server, renewTls: (renewed) => gate.renew(renewed), apply: () => {} };
 }

@@ -15,6 +15,8 @@ export interface AccessEntry {
   readonly credentialId: string;
   readonly requestId: string;
   readonly address: string;
+  /** The subject of the client's certificate (RFC 4514); null if it has shown none. */
+  readonly clientCertificate: string | null;
   readonly bytesIn: number;
   readonly bytesOut: number;
   /** Why it was refused or failed: a phrase of a fixed table; empty when it wasn't. */
@@ -52,7 +54,9 @@ export function accessLine(entry: AccessEntry, time: string): string {
     entry.requestId +
     '","address":"' +
     entry.address +
-    '","bytes_in":' +
+    (entry.clientCertificate === null
+      ? '","bytes_in":'
+      : `","client_certificate":${quoted(entry.clientCertificate)},"bytes_in":`) +
     entry.bytesIn +
     ',"bytes_out":' +
     entry.bytesOut +

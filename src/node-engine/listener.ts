@@ -2,9 +2,11 @@ import { createServer, type IncomingMessage, ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import type { TLSSocket } from 'node:tls';
 import type { ClientConnection, ConnectionOptions, ServerExchange } from '../http1/connection-options.ts';
 import { hasBody, requestFraming } from '../http1/request-framing.ts';
 import { checkIntervalMs, type Listener, type ServerOptions, type ServerSettings } from '../http1/server.ts';
+import { TlsGate, tlsServerOptions } from '../http1/tls-gate.ts';
 import { NodeConnection } from './connection.ts';
 
 /** Listens with `node:http`: what a client sends is read by Node's parser, llhttp. */
@@ -23,8 +25,9 @@ export function createNodeListener<Exchange extends ServerExchange>(
     connectionsCheckingInterval: checkIntervalMs(limits),
     shouldUpgradeCallback: asksForAnotherProtocol,
   };
-  const tlsSettings = { ...settings, ALPNProtocols: ['http/1.1'], handshakeTimeout: limits.headerTimeoutMs };
-  const tlsServer = tls === null ? null : createTlsServer({ ...tlsSettings, ...tls });
+  const tlsServer =
+    tls === null ? null : createTlsServer({ ...settings, ...tlsServerOptions(tls, limits.headerTimeoutMs) });
+  const gate = tlsServer === null ? null : new TlsGate(tlsServer, tls!, options.onHandshakeFailed);
   const server = tlsServer ?? createServer(settings);
   apply(options);
   // Called as the server closes, for connections with half a head as well; ours close themselves.
@@ -44,7 +47,7 @@ export function createNodeListener<Exchange extends ServerExchange>(
     else connection.receiveError(error);
   });
   server.on(tls === null ? 'connection' : 'secureConnection', (socket: Socket) => {
-    if (socket.destroyed) return;
+    if (socket.destroyed || gate?.admits(socket as TLSSocket) === false) return;
     const connection = new NodeConnection(socket, shared);
     connections.set(socket, connection);
     onConnection(connection, socket);
@@ -65,7 +68,7 @@ export function createNodeListener<Exchange extends ServerExchange>(
   return {
     server,
     apply,
-    renewCertificate: (certificate) => tlsServer?.setSecureContext(certificate),
+    renewTls: (renewed) => gate?.renew(renewed),
   };
 }
 

@@ -2,10 +2,12 @@ import type { Exchange } from '../http/exchange.ts';
 import type { PassedMeaning } from '../http/header-names.ts';
 import type { OpenStreams } from './open-streams.ts';
 import type { ResponseRules } from './response-headers.ts';
+import type { HasRoomForUpgrade } from './upgrade.ts';
 
 /** What forwarding needs besides the exchange; the same for every request. */
 export interface ForwardOptions extends ResponseRules {
   readonly streams: OpenStreams;
+  readonly hasRoomForUpgrade: HasRoomForUpgrade;
   /** Decides which of a client's headers pass. */
   readonly passedMeaning: PassedMeaning;
   /** Flat CORS header list of a response; empty when the upstream owns CORS. */

@@ -18,7 +18,10 @@ import type { Tunnel } from './tunnel.ts';
 import { openTunnel, switchFields, upgradeOf } from './upgrade.ts';
 import { noteUpstreamFailure } from './upstream-failure.ts';
 
-/** Sends an admitted exchange to its upstream and the response back. Throws only `UnwritableHead`, before it starts. */
+/**
+ * Sends an admitted exchange to its upstream and the response back. Throws, only before it starts, `UnwritableHead`, and
+ * `upstream_overloaded` for an upgrade that there is no room for.
+ */
 export type Forward = (
   exchange: Exchange,
   route: Route,
@@ -90,7 +93,7 @@ class ForwardedRequest implements UpstreamRequest, BodyOwner, OpenStream {
     this.target = preflight ? exchange.path : exchange.target;
     this.hasBody = head.hasBody;
     this.isUploading = head.hasBody;
-    this.upgrade = upgradeOf(exchange, route);
+    this.upgrade = upgradeOf(exchange, route, options.hasRoomForUpgrade);
     this.chunked = head.framing.isChunked;
     this.connectTimeoutMs = route.connectTimeoutMs;
     this.responseTimeoutMs = route.responseTimeoutMs;

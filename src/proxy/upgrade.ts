@@ -1,4 +1,5 @@
 import type { Duplex } from 'node:stream';
+import { Refusal } from '../errors.ts';
 import type { Exchange } from '../http/exchange.ts';
 import {
   asksToUpgrade,
@@ -10,21 +11,49 @@ import { type ResponseRules, responseFields } from './response-headers.ts';
 import type { Route } from './route-table.ts';
 import { Tunnel } from './tunnel.ts';
 
-/** The protocol to switch to, in lower case: `websocket`, or one that the route allows; null: none. */
-export function upgradeOf({ head, minor }: Exchange, route: Route): string | null {
+/**
+ * Whether there are file descriptors for an upgraded connection, which takes one towards the upstream beside those of its
+ * pool: one that is asked for, or one that has just been switched and is there already.
+ */
+export type HasRoomForUpgrade = (stage: 'asked' | 'switched') => boolean;
+
+/** What the 101 to a client depends on. */
+export interface SwitchRules extends ResponseRules {
+  readonly hasRoomForUpgrade: HasRoomForUpgrade;
+}
+
+/**
+ * The protocol to switch to, in lower case: `websocket`, or one that the route allows; null: none. Throws
+ * `upstream_overloaded` if there is no room for another.
+ */
+export function upgradeOf(exchange: Exchange, route: Route, hasRoom: HasRoomForUpgrade): string | null {
+  const upgrade = askedFor(exchange, route);
+  if (upgrade !== null) assertRoom(hasRoom('asked'));
+  return upgrade;
+}
+
+function askedFor({ head, minor }: Exchange, route: Route): string | null {
   if (minor === 0 || !asksToUpgrade(head)) return null;
   if (isWebSocketRequest(head)) return 'websocket';
   const name = head.upgrade.toLowerCase();
   return name !== 'websocket' && route.upgrades.has(name) ? name : null;
 }
 
-/** The headers of the client's 101: the upstream's, cleaned, the protocol, and our subprotocol if it chose none. */
+function assertRoom(hasRoom: boolean): void {
+  if (!hasRoom) throw new Refusal('upstream_overloaded', { reason: 'no file descriptor left' });
+}
+
+/**
+ * The headers of the client's 101: the upstream's, cleaned, the protocol, and our subprotocol if it chose none. Throws
+ * `upstream_overloaded` if others have taken the room meanwhile.
+ */
 export function switchFields(
   fields: readonly string[],
   exchange: Exchange,
   upgrade: string,
-  rules: ResponseRules,
+  rules: SwitchRules,
 ): string[] {
+  assertRoom(rules.hasRoomForUpgrade('switched'));
   const all = responseFields(fields, exchange.id, false, rules);
   all.push('Connection', 'Upgrade', 'Upgrade', upgrade, ...exchange.responseFields);
   if (!namesProtocol(all) && offersOwnProtocol(exchange.head.webSocketProtocols))

@@ -9,6 +9,7 @@ import type { RequestFraming } from '../../src/http1/request-framing.ts';
 import { type RequestEvents, RequestReader } from '../../src/http1/request-reader.ts';
 import { createTargetLimits } from '../../src/http1/target-limits.ts';
 import { FakeSocket } from '../support/fake-socket.ts';
+import { givenSocket } from '../support/given-socket.ts';
 import type { FuzzCase } from './fuzz-case.ts';
 import { comparableFields, emptyReading, type Reading, type ReadMessage } from './reading.ts';
 
@@ -96,8 +97,8 @@ function refusalOf(head: RequestHeadText, framing: RequestFraming): string | nul
 function responseOf({ method, ends }: FuzzCase, pieces: readonly Buffer[]): Reading {
   const reading = emptyReading();
   const socket = new FakeSocket();
-  const owner = { onFree() {}, onGone() {} };
-  const connection = new UpstreamConnection(socket.asSocket, owner, 'connect', 1e9);
+  const owner = { onFree() {}, onGone() {}, onSwitched() {} };
+  const connection = new UpstreamConnection(givenSocket(socket.asSocket), owner, 1e9);
   let message: ReadMessage | null = null;
   const request: UpstreamRequest = {
     connection: null,

@@ -124,6 +124,9 @@ t.test('a credential that has ended says how', async (t) => {
   gateway.advance(3_600_000);
   t.equal(await reasonOf({ bearer }), 'access token expired');
   const again = await api.signIn('ada', 'correct horse battery staple');
+  gateway.advance(-3_600_000);
+  t.equal(await reasonOf({ bearer: again.accessToken }), 'access token issued in the future');
+  gateway.advance(3_600_000);
   await api.send({ path: '/api/logout', bearer: again.accessToken });
   t.equal(await reasonOf({ bearer: again.accessToken }), 'session ended');
 });
@@ -181,7 +184,12 @@ t.test('an upstream that fails is named, with address, error and phase', async (
     [
       'nameless',
       502,
-      { reason: 'name not resolved', phase: 'connect', upstream_address: 'nowhere.invalid:9000' },
+      {
+        reason: 'name not resolved',
+        errno: 'ENOTFOUND',
+        phase: 'lookup',
+        upstream_address: 'nowhere.invalid:9000',
+      },
     ],
     [
       'socketless',

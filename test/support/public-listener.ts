@@ -41,7 +41,9 @@ export async function startPublicListener(
     onExchange,
     onRefused: () => {},
     onClosed: more.onClosed ?? (() => {}),
+    onConnectionRefused: () => {},
     onUnreadable: () => {},
+    onHandshakeFailed: () => {},
   });
   const { port }: AddressInfo = await server.listen('127.0.0.1', 0);
   t.teardown(() => server.drain(0));

@@ -1,10 +1,12 @@
 import { execFileSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { X509Certificate } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { loadConfig } from '../../src/config/load.ts';
-import { formatProblem } from '../../src/config/problems.ts';
+import { formatProblem, formatWarning } from '../../src/config/problems.ts';
 import { makeCertificate } from '../support/certificates.ts';
+import { makeAuthority } from '../support/issued-certificates.ts';
 
 const folder = t.testdir({ 'notes.txt': 'no PEM at all\n', 'folder.crt': {} });
 const first = makeCertificate(folder, 'first', ['DNS:localhost']);
@@ -20,6 +22,15 @@ execFileSync(
   },
 );
 
+const authority = makeAuthority(folder, 'root');
+const isAuthority = ['basicConstraints = critical, CA:TRUE'];
+const issued = authority.issue('issued', { extensions: isAuthority });
+writeFileSync(join(folder, 'bundle.crt'), `${issued.cert}${readFileSync(authority.caFile)}`);
+authority.issue('short', { key: ['-newkey', 'rsa:1024'] });
+const old = authority.issue('old', { from: -3, to: -2 });
+const early = authority.issue('early', { from: 2, to: 3 });
+const oldRoot = makeAuthority(folder, 'old-root', -1);
+
 function load(sections: string) {
   const file = join(folder, 'postern.yaml');
   const rest =
@@ -30,6 +41,8 @@ function load(sections: string) {
 }
 
 const listen = (cert: string, key: string) => `listen: { tls: { cert: ${cert}, key: ${key} } }`;
+
+const clientCa = (file: string) => `listen: { tls: { cert: first.crt, key: first.key, client_ca: ${file} } }`;
 
 const rows: [sentence: string, yaml: string, ...lines: string[]][] = [
   ['a certificate and its key', listen('first.crt', 'first.key')],
@@ -75,6 +88,38 @@ const rows: [sentence: string, yaml: string, ...lines: string[]][] = [
     listen('first.key', 'first.crt'),
     'f:3:24: listen.tls.cert: must contain a PEM certificate (first.key)',
     'f:3:40: listen.tls.key: must contain a usable PEM private key (first.crt)',
+  ],
+  ['a root for the certificates of clients', clientCa('root.crt')],
+  ['several authorities, one of them a root', clientCa('bundle.crt')],
+  [
+    'an authority for clients that is not there',
+    clientCa('none.crt'),
+    "f:3:62: listen.tls.client_ca: can't be read: no such file (ENOENT) (none.crt)",
+  ],
+  [
+    'an authority for clients that is no certificate',
+    clientCa('notes.txt'),
+    'f:3:62: listen.tls.client_ca: must contain a PEM certificate (notes.txt)',
+  ],
+  [
+    'authorities for clients, one of them damaged',
+    clientCa('damaged.crt'),
+    'f:3:62: listen.tls.client_ca: must contain PEM certificates only, and one is damaged (damaged.crt)',
+  ],
+  [
+    'an authority that another one has issued, which is not there',
+    clientCa('issued.crt'),
+    'f:3:62: listen.tls.client_ca: must contain a root: an authority whose certificate it has issued itself (issued.crt)',
+  ],
+  [
+    'a mode of client certificates without an authority',
+    'listen: { tls: { cert: first.crt, key: first.key, client_certificate: request } }',
+    'f:3:71: listen.tls.client_certificate: requires client_ca (request)',
+  ],
+  [
+    'an RSA key that is too short',
+    listen('short.crt', 'short.key'),
+    'f:3:24: listen.tls.cert: must be usable for TLS: ERR_SSL_EE_KEY_TOO_SMALL (short.crt)',
   ],
   [
     'an authority without a certificate, towards both stores',
@@ -125,4 +170,28 @@ identity_providers:
       'f:4:29: scopes.store:raed: no route, scope set or grant uses this scope',
     ],
   );
+});
+
+t.test('a certificate outside its time is a warning, in every file that has one', async (t) => {
+  const timeOf = (pem: Buffer, which: 'validToDate' | 'validFromDate') =>
+    new X509Certificate(pem)[which].toISOString();
+  writeFileSync(join(folder, 'old-chain.crt'), `${first.cert}${old.cert}`);
+  const warningsOf = (yaml: string) => {
+    const loaded = load(yaml) as { warnings?: readonly any[] };
+    return loaded.warnings?.map((warning) => formatWarning('f', warning));
+  };
+  t.strictSame(warningsOf(listen('first.crt', 'first.key')), []);
+  t.strictSame(warningsOf(listen('old.crt', 'old.key')), [
+    `f:3:24: warning: listen.tls.cert: the certificate CN=old has expired (${timeOf(old.cert, 'validToDate')}) (old.crt)`,
+  ]);
+  t.strictSame(warningsOf(listen('early.crt', 'early.key')), [
+    `f:3:24: warning: listen.tls.cert: the certificate CN=early is not valid yet (${timeOf(early.cert, 'validFromDate')}) (early.crt)`,
+  ]);
+  t.match(warningsOf(listen('old-chain.crt', 'first.key')), [/CN=old has expired/], 'in a chain');
+  t.match(warningsOf(clientCa('old-root.crt')), [
+    /listen\.tls\.client_ca: .* CN=old-root,O=Acme has expired/,
+  ]);
+  t.ok(oldRoot);
+  const records = 'stores: { records: postgres://db/postern, records_tls: { ca: old-root.crt } }';
+  t.match(warningsOf(records), [/stores\.records_tls\.ca: .* has expired/]);
 });

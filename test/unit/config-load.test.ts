@@ -87,7 +87,11 @@ upstreams:
   b: { url: "https://b:1", tls: { ca: inner/../ca.pem, server_name: b } }`,
     { 'a.crt': String(certificate.cert), 'ca.pem': String(certificate.cert), inner: {} },
   );
-  t.strictSame(config.listen.tls, { cert: `${folder}/a.crt`, key: certificate.keyFile });
+  t.strictSame(config.listen.tls, {
+    cert: `${folder}/a.crt`,
+    key: certificate.keyFile,
+    client_certificate: 'require',
+  });
   t.strictSame(config.stores.records, { kind: 'sqlite', path: '/var/p.db' });
   t.match(config.stores.sessions, { kind: 'socket', path: `${folder}/run/redis.sock` });
   t.strictSame(config.upstreams.a!.url, { kind: 'socket', path: `${folder}/run/a.sock` });

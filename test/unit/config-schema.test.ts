@@ -83,7 +83,16 @@ t.test('the reference configuration', async (t) => {
     const logo = '<svg xmlns="http://www.w3.org/2000/svg"/>';
     const folder = t.testdir({ config: { 'reference.yaml': text, 'logo.svg': logo, tls: {} } });
     const tls = join(folder, 'config/tls');
-    for (const name of ['public', 'records', 'sessions', 'app', 'records-ca', 'sessions-ca', 'app-ca'])
+    for (const name of [
+      'public',
+      'records',
+      'sessions',
+      'app',
+      'records-ca',
+      'sessions-ca',
+      'app-ca',
+      'clients-ca',
+    ])
       makeCertificate(tls, name, ['DNS:localhost']);
     t.strictSame(loadConfig(join(folder, 'config/reference.yaml'), env).problems ?? [], []);
   });

@@ -24,7 +24,7 @@ t.test('the warning at start names what the other engine does not refuse', async
 });
 
 t.test('every difference is a result that some test expects', async (t) => {
-  const texts = ['http', 'faults', 'corpora'].flatMap((folder) =>
+  const texts = ['http', 'faults', 'processes', 'corpora'].flatMap((folder) =>
     readdirSync(join(root, 'test', folder), { withFileTypes: true })
       .filter((entry) => entry.isFile())
       .map(({ name }) => readFileSync(join(root, 'test', folder, name), 'utf8')),

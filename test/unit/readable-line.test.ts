@@ -14,6 +14,7 @@ const request = {
   credentialId: 'k-1',
   requestId: 'r-1',
   address: '127.0.0.1',
+  clientCertificate: null,
   bytesIn: 0,
   bytesOut: 2,
   reason: '',

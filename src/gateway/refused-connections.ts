@@ -1,0 +1,73 @@
+import type { Log } from '../log/log.ts';
+import type { MetricsRegistry } from '../metrics/registry.ts';
+import { isOutOfDescriptors } from './descriptor-limit.ts';
+
+/** Why a connection was closed before its first byte. */
+const reasons = ['limit', 'descriptors', 'address'] as const;
+
+/** As in the metric `connections_refused_total`. */
+export type RefusedBecause = (typeof reasons)[number];
+
+const lineIntervalMs = 60_000;
+
+/**
+ * Counts the connections that were closed before their first byte, and the seconds without a free descriptor. The log has
+ * a line with their numbers as soon as there are any, then at most one a minute.
+ */
+export class RefusedConnections {
+  readonly #total: Record<RefusedBecause, number>;
+  #logged: Record<RefusedBecause, number> = { limit: 0, descriptors: 0, address: 0 };
+  #secondsWithoutTotal = 0;
+  #secondsWithoutLogged = 0;
+  /** By `now`. */
+  #lastLine = Number.NEGATIVE_INFINITY;
+  readonly #log: Pick<Log, 'warn'>;
+  readonly #now: () => number;
+
+  /** `now`: a clock that doesn't step, ms. */
+  constructor(
+    registry: MetricsRegistry,
+    log: Pick<Log, 'warn'>,
+    now: () => number = () => performance.now(),
+  ) {
+    this.#log = log;
+    this.#now = now;
+    this.#total = registry.counts(
+      'reason',
+      'connections_refused_total',
+      'Client connections closed before their first byte, by reason: limit, descriptors, address.',
+      reasons,
+    );
+    registry.add({
+      name: 'descriptors_exhausted_seconds_total',
+      help: 'Seconds in which no file descriptor was free, as checked once in each.',
+      type: 'counter',
+      collect: () => [{ labels: {}, value: this.#secondsWithoutTotal }],
+    });
+  }
+
+  count(reason: RefusedBecause): void {
+    this.#total[reason] += 1;
+  }
+
+  /** Looks whether a descriptor is free, and writes the line that is due; called once a second. */
+  check(): void {
+    if (isOutOfDescriptors()) this.#secondsWithoutTotal += 1;
+    if (this.#now() - this.#lastLine >= lineIntervalMs) this.flush();
+  }
+
+  /** Writes a line about what no line was about yet. */
+  flush(): void {
+    const refused = { ...this.#total };
+    const secondsWithout = this.#secondsWithoutTotal - this.#secondsWithoutLogged;
+    const since = reasons
+      .map((reason) => [reason, refused[reason] - this.#logged[reason]] as const)
+      .filter(([, count]) => count > 0);
+    if (since.length > 0) this.#log.warn('connections refused', Object.fromEntries(since));
+    if (secondsWithout > 0) this.#log.warn('no file descriptor was free', { seconds: secondsWithout });
+    if (since.length === 0 && secondsWithout === 0) return;
+    this.#logged = refused;
+    this.#secondsWithoutLogged = this.#secondsWithoutTotal;
+    this.#lastLine = this.#now();
+  }
+}

@@ -1,0 +1,59 @@
+import type { TLSSocket } from 'node:tls';
+
+/** Why a TLS handshake failed, a label of metrics. */
+export const handshakeFailures = [
+  'not_tls',
+  'version',
+  'cipher',
+  'alpn',
+  'certificate_refused',
+  'client_certificate_missing',
+  'client_certificate_invalid',
+  'timeout',
+  'closed',
+  'other',
+] as const;
+
+export type HandshakeFailureReason = (typeof handshakeFailures)[number];
+
+/** One handshake that failed. */
+export interface HandshakeFailure {
+  readonly reason: HandshakeFailureReason;
+  /** Of TLS or the system. */
+  readonly code: string;
+  /** Canonical address of the client; empty if the connection was gone already. */
+  readonly address: string;
+}
+
+const reasons: Readonly<Record<string, HandshakeFailureReason>> = {
+  ERR_SSL_HTTP_REQUEST: 'not_tls',
+  ERR_SSL_HTTPS_PROXY_REQUEST: 'not_tls',
+  ERR_SSL_WRONG_VERSION_NUMBER: 'not_tls',
+  ERR_SSL_UNSUPPORTED_PROTOCOL: 'version',
+  ERR_SSL_VERSION_TOO_LOW: 'version',
+  ERR_SSL_INAPPROPRIATE_FALLBACK: 'version',
+  ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION: 'version',
+  ERR_SSL_NO_SHARED_CIPHER: 'cipher',
+  ERR_SSL_NO_SHARED_GROUP: 'cipher',
+  ERR_SSL_NO_SUITABLE_KEY_SHARE: 'cipher',
+  ERR_SSL_NO_SUITABLE_GROUPS: 'cipher',
+  ERR_SSL_NO_SUITABLE_SIGNATURE_ALGORITHM: 'cipher',
+  ERR_SSL_NO_SHARED_SIGNATURE_ALGORITHMS: 'cipher',
+  ERR_SSL_NO_APPLICATION_PROTOCOL: 'alpn',
+  ERR_SSL_PEER_DID_NOT_RETURN_A_CERTIFICATE: 'client_certificate_missing',
+  ERR_TLS_HANDSHAKE_TIMEOUT: 'timeout',
+  ECONNRESET: 'closed',
+  EPIPE: 'closed',
+};
+
+/** What a client sends that does not trust our certificate (RFC 8446 §6.2); OpenSSL's names of alerts vary by version. */
+const certificateAlert = /ALERT_(?:.*CERTIFICATE|UNKNOWN_CA)/;
+
+/** Classifies an error of a server's handshake. */
+export function handshakeFailureReason(
+  { code = '' }: NodeJS.ErrnoException,
+  { authorizationError }: Pick<TLSSocket, 'authorizationError'>,
+): HandshakeFailureReason {
+  if (authorizationError) return 'client_certificate_invalid';
+  return reasons[code] ?? (certificateAlert.test(code) ? 'certificate_refused' : 'other');
+}

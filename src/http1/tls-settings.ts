@@ -1,0 +1,93 @@
+import { constants } from 'node:crypto';
+import { createSecureContext, type SecureContextOptions } from 'node:tls';
+
+/** A certificate and its key as PEM. */
+export interface CertificatePair {
+  readonly cert: Buffer;
+  readonly key: Buffer;
+}
+
+/** Who may connect by a client certificate. */
+export interface ClientAuthorities {
+  /** PEM texts of the authorities, up to their roots. */
+  readonly ca: Buffer;
+  /** Whether a client without a certificate is refused. */
+  readonly isRequired: boolean;
+}
+
+/** What a listener for TLS is made of. */
+export interface ListenerTls extends CertificatePair {
+  /** Null: clients are not asked for a certificate. */
+  readonly clients: ClientAuthorities | null;
+}
+
+/**
+ * Forward secrecy and authenticated encryption alone. Suites of TLS 1.2 that use CBC have had padding oracles again and
+ * again (Lucky 13, POODLE), and RSA key exchange gives recorded traffic away with the key. Level 2 (112 bits) refuses RSA
+ * keys below 2,048 bits and SHA-1 in signatures.
+ */
+const ciphers = [
+  'TLS_AES_128_GCM_SHA256',
+  'TLS_AES_256_GCM_SHA384',
+  'TLS_CHACHA20_POLY1305_SHA256',
+  'ECDHE-ECDSA-AES128-GCM-SHA256',
+  'ECDHE-RSA-AES128-GCM-SHA256',
+  'ECDHE-ECDSA-AES256-GCM-SHA384',
+  'ECDHE-RSA-AES256-GCM-SHA384',
+  'ECDHE-ECDSA-CHACHA20-POLY1305',
+  'ECDHE-RSA-CHACHA20-POLY1305',
+  '@SECLEVEL=2',
+].join(':');
+
+/**
+ * Elliptic curves alone, by preference, the first one together with ML-KEM where this OpenSSL knows it (3.5). The finite
+ * fields that OpenSSL allows by default would let a client's one message cost milliseconds (CVE-2002-20001).
+ */
+const curves = 'X25519:prime256v1:secp384r1:secp521r1';
+const groups = isKnown(`X25519MLKEM768:${curves}`) ? `X25519MLKEM768:${curves}` : curves;
+
+function isKnown(ecdhCurve: string): boolean {
+  try {
+    createSecureContext({ ecdhCurve });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const { SSL_OP_NO_RENEGOTIATION, SSL_OP_NO_TICKET } = constants;
+
+/** The TLS context of a listener: stated in full, whatever the defaults and options of this Node are. */
+export function contextOptions({ cert, key, clients }: ListenerTls): SecureContextOptions {
+  const settings = {
+    cert,
+    key,
+    minVersion: 'TLSv1.2',
+    maxVersion: 'TLSv1.3',
+    ciphers,
+    ecdhCurve: groups,
+    // All suites are good: the client knows which of them its processor is fast at.
+    honorCipherOrder: false,
+  } as const;
+  // Renegotiation makes a client's few bytes cost a handshake each, and has let others' bytes slip in (CVE-2009-3555).
+  if (clients === null) return { ...settings, secureOptions: SSL_OP_NO_RENEGOTIATION };
+  // A resumed session would not show its certificate again, and could be resumed after the certificate has expired or its
+  // authority is gone.
+  const secureOptions = SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_TICKET;
+  return { ...settings, secureOptions, ca: clients.ca };
+}
+
+/** Whether and how clients are asked for a certificate. */
+export function clientCertificateOptions({ clients }: ListenerTls): {
+  readonly requestCert: boolean;
+  readonly rejectUnauthorized: boolean;
+} {
+  return { requestCert: clients !== null, rejectUnauthorized: clients?.isRequired === true };
+}
+
+/** Whether clients that were admitted by `before` might not be by `now`. */
+export function admitsOthers(before: ListenerTls | null, now: ListenerTls): boolean {
+  if (now.clients === null) return false;
+  const { ca, isRequired } = now.clients;
+  return before?.clients?.isRequired !== isRequired || !before.clients.ca.equals(ca);
+}

@@ -1,0 +1,56 @@
+import { mock } from 'node:test';
+import t from 'tap';
+import { FailedHandshakes } from '../../src/gateway/failed-handshakes.ts';
+import { handshakeFailureReason } from '../../src/http1/handshake-failure.ts';
+import { createMetricsRegistry } from '../../src/metrics/registry.ts';
+
+const closed = { reason: 'closed', code: 'ECONNRESET', address: '' } as const;
+const plain = { reason: 'not_tls', code: 'ERR_SSL_HTTP_REQUEST', address: '192.0.2.1' } as const;
+
+t.test('a line at once, then one a minute with what has come meanwhile, and none without', async (t) => {
+  mock.timers.enable({ apis: ['setTimeout'] });
+  t.teardown(() => mock.timers.reset());
+  const lines: (object | undefined)[] = [];
+  const info = (_message: string, fields?: object) => void lines.push(fields);
+  const handshakes = new FailedHandshakes({ info }, createMetricsRegistry());
+  handshakes.count(closed);
+  t.strictSame(lines.splice(0), [{ count: 1, reasons: { closed: 1 }, last: { code: 'ECONNRESET' } }]);
+  handshakes.count(plain);
+  for (let i = 0; i < 1000; i++) handshakes.count(closed);
+  handshakes.count(plain);
+  mock.timers.tick(59_999);
+  t.strictSame(lines, []);
+  mock.timers.tick(1);
+  const last = { code: plain.code, address: plain.address };
+  t.strictSame(lines.splice(0), [{ count: 1002, reasons: { not_tls: 2, closed: 1000 }, last }]);
+  mock.timers.tick(60_000);
+  t.strictSame(lines, [], 'a minute without any');
+  handshakes.count(plain);
+  t.equal(lines.splice(0).length, 1, 'the next one at once again');
+  handshakes.count(plain);
+  handshakes.close();
+  t.equal(lines.splice(0).length, 1, 'what is left, at the end');
+  mock.timers.tick(120_000);
+  t.strictSame(lines, []);
+});
+
+t.test(
+  'what a client says of our certificate has one reason, whatever this OpenSSL calls the alert',
+  async (t) => {
+    for (const name of [
+      'SSLV3_ALERT_BAD_CERTIFICATE',
+      'SSL/TLS_ALERT_CERTIFICATE_EXPIRED',
+      'TLSV1_ALERT_UNKNOWN_CA',
+    ])
+      t.equal(
+        handshakeFailureReason(Object.assign(new Error(name), { code: `ERR_SSL_${name}` }), {
+          authorizationError: null as unknown as Error,
+        }),
+        'certificate_refused',
+      );
+    t.equal(
+      handshakeFailureReason(new Error('something new'), { authorizationError: null as unknown as Error }),
+      'other',
+    );
+  },
+);
