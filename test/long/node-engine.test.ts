@@ -6,8 +6,8 @@ import { engineDifferences, noteOfDifference } from '../support/engine-differenc
 
 const tests = join(import.meta.dirname, '..');
 const isAboutHttp =
-  /^(?:http\/(?:corpora|forward|upgrade|websocket|open-streams|reload-connections)|faults\/(?:upstream|client)-)/;
-const files = ['http', 'faults']
+  /^(?:http\/(?:corpora|forward|upgrade|websocket|open-streams)|faults\/(?:upstream|client)-|processes\/(?:reload-connections|websocket-messages))/;
+const files = ['http', 'faults', 'processes']
   .flatMap((folder) => readdirSync(join(tests, folder)).map((file) => `${folder}/${file}`))
   .filter((file) => isAboutHttp.test(file) && file.endsWith('.test.ts'));
 
