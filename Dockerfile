@@ -1,5 +1,5 @@
 # The image: what `npm run build` emits, production dependencies, and the base's Node. Any base with Node 24, npm and a
-# shell will do; nothing of the base but Node is used at run time.
+# shell will do; nothing of the base but Node is used at run time. A release names it by digest (RELEASING.md).
 ARG NODE_IMAGE=docker.io/library/node:24-bookworm-slim
 
 FROM ${NODE_IMAGE} AS build
@@ -27,6 +27,10 @@ RUN npm ci --omit=dev --omit=optional --ignore-scripts --no-audit --prefer-offli
  && ln -s /app/dist/main.js /files/usr/local/bin/postern
 
 FROM ${NODE_IMAGE}
+# Node's package managers: nothing here calls them, and what is found in them would have to be judged.
+RUN rm -rf /usr/local/lib/node_modules /opt/yarn-* \
+ && rm -f /usr/local/bin/npm /usr/local/bin/npx /usr/local/bin/corepack /usr/local/bin/yarn /usr/local/bin/yarnpkg
+ARG NODE_IMAGE
 ARG VERSION=0.1.0
 ARG REVISION=unknown
 ARG CREATED=1970-01-01T00:00:00Z
@@ -34,6 +38,7 @@ ARG SOURCE=unknown
 LABEL org.opencontainers.image.title="Postern" \
       org.opencontainers.image.description="An authentication gateway in front of existing HTTP services" \
       org.opencontainers.image.licenses="Apache-2.0" \
+      org.opencontainers.image.base.name="${NODE_IMAGE}" \
       org.opencontainers.image.version="${VERSION}" \
       org.opencontainers.image.revision="${REVISION}" \
       org.opencontainers.image.created="${CREATED}" \
@@ -45,8 +50,11 @@ COPY --from=dependencies /app/sbom.cdx.json ./
 COPY package.json LICENSE ./
 COPY config/image.yaml /etc/postern/postern.yaml
 COPY --from=build /app/dist ./dist
+# The young generation: V8 makes it so small under a memory limit that collecting it takes three times as long, and so
+# large without one that the process holds 70 MiB more (docs/operations.md, Memory).
 # SQLite's temporary files: nothing else can be written.
 ENV NODE_ENV=production \
+    NODE_OPTIONS=--max-semi-space-size=16 \
     POSTERN_CONFIG=/etc/postern/postern.yaml \
     SQLITE_TMPDIR=/data
 VOLUME /data

@@ -111,7 +111,11 @@ export function chartValues(config: Schema): Schema {
       sessionsSentinelPassword: exactly(secret),
       identityProviders: { type: 'object', additionalProperties: exactly(secret) },
     }),
-    tls: exactly({ existingSecret: string }),
+    tls: exactly({
+      existingSecret: string,
+      clientCa: exactly({ existingSecret: string, key: text }),
+      clientCertificate: oneOf('request', 'require'),
+    }),
     sidecar: exactly({
       native: boolean,
       containers: anyObjects,

@@ -9,7 +9,11 @@
 {{- $config = mergeOverwrite $config $found -}}
 {{- end -}}
 {{- if .Values.tls.existingSecret -}}
-{{- $config = mergeOverwrite $config (dict "listen" (dict "tls" (dict "cert" "/run/tls/postern/tls.crt" "key" "/run/tls/postern/tls.key"))) -}}
+{{- $tls := dict "cert" "/run/tls/postern/tls.crt" "key" "/run/tls/postern/tls.key" -}}
+{{- if .Values.tls.clientCa.existingSecret -}}
+{{- $tls = merge $tls (dict "client_ca" "/run/tls/postern-clients/ca.crt" "client_certificate" .Values.tls.clientCertificate) -}}
+{{- end -}}
+{{- $config = mergeOverwrite $config (dict "listen" (dict "tls" $tls)) -}}
 {{- end -}}
 {{- toYaml $config -}}
 {{- end -}}

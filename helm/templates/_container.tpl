@@ -43,6 +43,9 @@ volumeMounts:
 {{- if .Values.tls.existingSecret }}
   - { name: postern-tls, mountPath: /run/tls/postern, readOnly: true }
 {{- end }}
+{{- if .Values.tls.clientCa.existingSecret }}
+  - { name: postern-client-ca, mountPath: /run/tls/postern-clients, readOnly: true }
+{{- end }}
 {{- with .Values.extraVolumeMounts }}
   {{- toYaml . | nindent 2 }}
 {{- end }}
@@ -62,7 +65,7 @@ volumeMounts:
   persistentVolumeClaim:
     claimName: {{ .Values.persistence.existingClaim | default (printf "%s-data" (include "postern.fullname" .)) | quote }}
   {{- else }}
-  emptyDir: {}
+  emptyDir: { sizeLimit: {{ .Values.persistence.size | quote }} }
   {{- end }}
 {{- end }}
 {{- with include "postern.secretFiles" . | fromYamlArray }}
@@ -77,6 +80,12 @@ volumeMounts:
 {{- with .Values.tls.existingSecret }}
 - name: postern-tls
   secret: { secretName: {{ quote . }}, defaultMode: 0440 }
+{{- end }}
+{{- with .Values.tls.clientCa }}
+{{- if .existingSecret }}
+- name: postern-client-ca
+  secret: { secretName: {{ quote .existingSecret }}, defaultMode: 0440, items: [{ key: {{ quote .key }}, path: ca.crt }] }
+{{- end }}
 {{- end }}
 {{- with .Values.extraVolumes }}
 {{ toYaml . }}

@@ -70,6 +70,15 @@ default
 {{- if or .Values.tls.existingSecret (dig "listen" "tls" "" .Values.config) -}}https{{- else -}}http{{- end -}}
 {{- end -}}
 
+{{/* Not empty if a client has to show a certificate. */}}
+{{- define "postern.requiresClientCertificate" -}}
+{{- if .Values.tls.clientCa.existingSecret -}}
+{{- if eq .Values.tls.clientCertificate "require" -}}yes{{- end -}}
+{{- else if dig "listen" "tls" "client_ca" "" .Values.config -}}
+{{- if eq (dig "listen" "tls" "client_certificate" "require" .Values.config | toString) "require" -}}yes{{- end -}}
+{{- end -}}
+{{- end -}}
+
 {{/* The host that clients see. */}}
 {{- define "postern.publicHost" -}}
 {{- include "postern.hostOf" .Values.config.base_url -}}

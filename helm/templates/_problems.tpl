@@ -109,6 +109,9 @@
 {{- if and .Values.tls.existingSecret $config.listen.tls }}
 - config.listen.tls is given twice, there and by tls.existingSecret; leave one of them out.
 {{- end }}
+{{- if and .Values.tls.clientCa.existingSecret (not .Values.tls.existingSecret) (not .Values.existingConfig) }}
+- tls.clientCa is for HTTPS from Postern itself; name its certificate at tls.existingSecret, or leave it out.
+{{- end }}
 {{- range $name, $from := .Values.secrets.identityProviders }}
 {{- if not (or $from.existingSecret $from.value) }}
 - secrets.identityProviders.{{ $name }} has no existingSecret.

@@ -20,7 +20,7 @@ t.test(`the values in ${document} can be installed as they stand`, async (t) => 
 /** Renders the values of one block: alone, with the image of the first block, or beside the whole of it, as it says. */
 function renderBlock(block: string, first: { image: unknown }): void {
   const values = parse(block);
-  if (block.startsWith('# web.yaml')) {
+  if (/^# (?:web|mutual-tls)\.yaml/.test(block)) {
     withValuesFile(values, (file) => render(first, { args: ['--values', file] }));
     return;
   }

@@ -69,6 +69,15 @@ t.test('manifests of the chart', async (t) => {
     t.equal(pod.schedulerName, 'packing');
     t.strictSame(pod.containers[0].lifecycle, { preStop: { sleep: { seconds: 1 } } });
     t.strictSame(pod.volumes.find(({ name }: any) => name === 'postern-tmp').emptyDir, { sizeLimit: '2Gi' });
+    const ownData = theOnly(
+      render({ ...leastValues, persistence: { enabled: false, size: '3Gi' } }),
+      'Deployment',
+    );
+    t.strictSame(
+      ownData.spec.template.spec.volumes.find(({ name }: any) => name === 'postern-data').emptyDir,
+      { sizeLimit: '3Gi' },
+      'files without a volume of their own are bounded, too',
+    );
     t.equal(theOnly(manifests, 'PodDisruptionBudget').spec.unhealthyPodEvictionPolicy, 'AlwaysAllow');
     t.match(theOnly(manifests, 'Service').spec, {
       ipFamilyPolicy: 'PreferDualStack',

@@ -86,6 +86,11 @@ const refused: readonly Refusal[] = [
     says: /config\.listen\.tls is given twice, there and by tls\.existingSecret/,
   },
   {
+    name: 'authorities of clients without a certificate of its own',
+    values: { tls: { clientCa: { existingSecret: 'acme-clients' } } },
+    says: /tls\.clientCa is for HTTPS from Postern itself/,
+  },
+  {
     name: 'a second configuration file, in two words',
     values: { extraArgs: ['--json', '--config', '/x'] },
     says: /extraArgs has --config, which Postern is given already/,

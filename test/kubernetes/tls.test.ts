@@ -1,13 +1,14 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { connect } from 'node:tls';
+import { connect, type SecureContextOptions } from 'node:tls';
 import t, { type Test } from 'tap';
 import { Agent, request } from 'undici';
 import { parse } from 'yaml';
 import { type Certificate, makeCertificate } from '../support/certificates.ts';
 import { eventually } from '../support/eventually.ts';
-import { apply, kubectl, requireNode } from './cluster/commands.ts';
+import { makeAuthority } from '../support/issued-certificates.ts';
+import { apply, helm, kubectl, requireNode } from './cluster/commands.ts';
 import { createNamespace, podsOf } from './cluster/namespace.ts';
 import { ordersService } from './cluster/orders.ts';
 import { bootstrapTokenOf, install, password } from './cluster/release.ts';
@@ -26,10 +27,13 @@ t.test(`${file}: HTTPS from Postern and to its service, and another certificate`
     makeCertificate(folder, name, ['DNS:acme.example.com']),
   ) as [Certificate, Certificate];
   const orders = makeCertificate(folder, 'orders', ['DNS:orders.shop']);
+  const authority = makeAuthority(folder, 'clients');
+  const client = authority.issue('client');
   await apply('shop', [
     tlsSecret('acme-tls', first),
     tlsSecret('orders-tls', orders),
     secretOf('orders-ca', { 'ca.crt': orders.cert }),
+    secretOf('acme-clients', { 'ca.crt': readFileSync(authority.caFile) }),
     ...ordersService({ port: 9443, tlsSecret: 'orders-tls' }),
   ]);
   await kubectl('rollout', 'status', 'deploy/orders', '--namespace=shop');
@@ -37,7 +41,10 @@ t.test(`${file}: HTTPS from Postern and to its service, and another certificate`
   // Nothing here gives a load balancer its address, which helm would wait for.
   const service = { type: 'ClusterIP', port: values.service.port };
   const release = await install('shop', { ...values, service });
-  await callTheService(t, release.address, first, await bootstrapTokenOf(release));
+  const trust = { ca: first.cert, cert: client.cert, key: client.key };
+  await callTheService(t, release.address, trust, await bootstrapTokenOf(release));
+  const tested = await helm('test', 'acme', '--timeout=90s', '--namespace=shop');
+  t.match(tested.stdout, /Phase:\s+Succeeded/, 'a pod without a certificate is refused');
 
   const [before] = await podsOf('shop', release.selector);
   await apply('shop', [tlsSecret('acme-tls', second)]);
@@ -49,8 +56,8 @@ t.test(`${file}: HTTPS from Postern and to its service, and another certificate`
 });
 
 /** From the activation to a request that the service gets, over HTTPS alone. */
-async function callTheService(t: Test, address: string, { cert }: Certificate, token: string) {
-  const dispatcher = new Agent({ connect: { ca: cert, servername: 'acme.example.com' } });
+async function callTheService(t: Test, address: string, trust: SecureContextOptions, token: string) {
+  const dispatcher = new Agent({ connect: { ...trust, servername: 'acme.example.com' } });
   t.teardown(() => dispatcher.close());
   async function ask(path: string, sent: { headers?: Record<string, string>; body?: string } = {}) {
     const method = sent.body === undefined ? 'GET' : 'POST';
