@@ -150,8 +150,8 @@ export class Api {
     }
     const result = resultOf(response);
     if (response.status === 403) {
-      // What may be done is less than the token says, and no longer offered.
-      await Promise.all([result, this.refresh()]);
+      // What may be done is less than the token says; it is no longer offered once the refusal is shown.
+      await Promise.allSettled([result, this.refresh()]);
     }
     return result;
   }
