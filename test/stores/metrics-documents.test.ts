@@ -3,6 +3,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import t, { type Test } from 'tap';
 import { parse } from 'yaml';
+import { makeCertificate } from '../support/certificates.ts';
 import { eventually } from '../support/eventually.ts';
 import { administrator, bootstrapToken, startTestGateway } from '../support/gateway.ts';
 import { requirePostgres } from '../support/postgres-programs.ts';
@@ -41,10 +42,20 @@ async function metricsAfterWalk(t: Test): Promise<Scrape> {
   await api.send({ path: '/api/store/a', bearer: accessToken });
   await api.send({ path: '/api/store/a' });
   collectGarbage();
-  return eventually('the collection is noted', async () => {
-    const shown = await scrape(managementPort);
-    return shown.families.get('postern_nodejs_gc_duration_seconds')!.samples.length > 0 && shown;
+  const shown = await eventually('the collection is noted', async () => {
+    const scraped = await scrape(managementPort);
+    return scraped.families.get('postern_nodejs_gc_duration_seconds')!.samples.length > 0 && scraped;
   });
+  return { ...shown, families: new Map([...shown.families, ...(await metricsOfTls(t))]) };
+}
+
+/** Those that only a listener with TLS has samples of. */
+async function metricsOfTls(t: Test): Promise<[string, MetricFamily][]> {
+  const { certFile: cert, keyFile: key } = makeCertificate(t.testdir(), 'own', ['DNS:a']);
+  const { managementPort } = await startTestGateway(t, { config: { listen: { tls: { cert, key } } } });
+  return [...(await scrape(managementPort)).families].filter(([name]) =>
+    name.startsWith('postern_certificate_'),
+  );
 }
 
 function labelsOf({ samples }: Pick<MetricFamily, 'samples'> = { samples: [] }): string[] {

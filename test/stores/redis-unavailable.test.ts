@@ -10,6 +10,7 @@ import {
   livenessAgeMs,
   readiness,
   ready,
+  reasonInLog,
   staleIfErrorMs,
   startAwayStage,
   statusOf,
@@ -69,7 +70,8 @@ const sentences: Readonly<Record<string, (t: Test, stage: Stage) => Promise<void
   },
 
   '/readyz stays 200 and names the unavailable store': async (t, { gateway }) => {
-    t.strictSame(await readiness(gateway), ready(false));
+    const reason = await reasonInLog(gateway);
+    t.strictSame(await readiness(gateway), ready(false, reason), 'with the reason that the log gives');
   },
 
   'the log gives the reason, in our own words': async (t, { gateway }) => {
@@ -156,7 +158,7 @@ for (const [name, way] of Object.entries(ways))
     const { bearer, cookie, key } = stage;
     await way.go(stage);
     const started = await stage.startAnother(t);
-    t.strictSame(await readiness(started), ready(false));
+    t.strictSame(await readiness(started), ready(false, await reasonInLog(started)));
     t.equal(await statusOf(started, { apiKey: key }), 200);
     t.equal(await statusOf(started, { bearer }), 503);
     judgeUnavailable(t, 'a sign-in', await tryToSignIn(started));

@@ -26,8 +26,15 @@ export interface PostgresProcess {
   end(how: 'crash' | 'immediate' | 'fast'): Promise<void>;
 }
 
-/** Creates it; its data are in `<folder>/data`, and `<folder>/postgres.log` gets the output of the last start. */
-export function createPostgresProcess(program: string, folder: string): PostgresProcess {
+/**
+ * Creates it; its data are in `<folder>/data`, `<folder>/postgres.log` gets the output of the last start, and `env` is
+ * added to its environment.
+ */
+export function createPostgresProcess(
+  program: string,
+  folder: string,
+  env: Readonly<Record<string, string>> = {},
+): PostgresProcess {
   const data = join(folder, 'data');
   const logFile = join(folder, 'postgres.log');
   let child: ChildProcess | null = null;
@@ -36,8 +43,10 @@ export function createPostgresProcess(program: string, folder: string): Postgres
   /** Its output, if it ended before `isUp` no longer threw; null otherwise. */
   async function startOnce(isUp: () => Promise<unknown>): Promise<string | null> {
     const log = openSync(logFile, 'w');
+    const options = postgresSpawnOptions();
     const started = spawn(program, ['-D', data], {
-      ...postgresSpawnOptions(),
+      ...options,
+      env: { ...options.env, ...env },
       stdio: ['ignore', log, log],
     });
     closeSync(log);

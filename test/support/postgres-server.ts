@@ -26,6 +26,8 @@ export interface PostgresOptions {
   readonly config?: readonly string[];
   /** Clients of its port have to use TLS, with that server certificate; client certificates are not requested. */
   readonly tls?: Certificate;
+  /** Added to its environment. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 /** A PostgreSQL that is a process of its own, with children. */
@@ -71,7 +73,7 @@ export async function startPostgresOn(
   const folder = makePostgresFolder();
   const callOff = guardPostgres(folder);
   const programs = programsFor(folder);
-  const child = createPostgresProcess(programs.postgres, folder);
+  const child = createPostgresProcess(programs.postgres, folder, options.env);
   t.teardown(async () => {
     await child.end('immediate');
     rmSync(folder, { recursive: true, force: true });

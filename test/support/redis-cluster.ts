@@ -1,6 +1,6 @@
 import { eventually } from './eventually.ts';
 import type { TestScope } from './gateway.ts';
-import { type RedisServer, startRedis } from './redis-server.ts';
+import { type RedisOptions, type RedisServer, startRedis } from './redis-server.ts';
 import type { Reply } from './resp.ts';
 
 /** A cluster of three masters with a replica each. */
@@ -20,8 +20,11 @@ export interface RedisCluster {
 const slots = 16_384;
 const nodeTimeoutMs = 1_000;
 
-/** Starts one; resolves when it is settled. */
-export async function startRedisCluster(t: TestScope): Promise<RedisCluster> {
+/** Starts one; resolves when it is settled. `optionsOf`: what is added to the options of a node. */
+export async function startRedisCluster(
+  t: TestScope,
+  optionsOf: (node: number) => Pick<RedisOptions, 'config' | 'env'> = () => ({}),
+): Promise<RedisCluster> {
   const config = [
     'cluster-enabled yes',
     'cluster-announce-ip 127.0.0.1',
@@ -31,7 +34,12 @@ export async function startRedisCluster(t: TestScope): Promise<RedisCluster> {
     // A master without a replica gets none of another's: the pairs stay as they were.
     'cluster-allow-replica-migration no',
   ];
-  const nodes = await Promise.all(Array.from({ length: 6 }, () => startRedis(t, { config })));
+  const nodes = await Promise.all(
+    Array.from({ length: 6 }, (_, node) => {
+      const { config: further = [], env } = optionsOf(node);
+      return startRedis(t, { config: [...config, ...further], env });
+    }),
+  );
   await form(nodes.slice(0, 3), nodes.slice(3));
   const running = () => nodes.filter(({ pid }) => pid !== null);
   const settled = async () => {

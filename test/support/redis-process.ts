@@ -16,12 +16,16 @@ export interface RedisProcess {
   end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void>;
 }
 
-/** Creates it; `logFile` gets the output of the last start, and it responds on the Unix socket `socket`. */
+/**
+ * Creates it; `logFile` gets the output of the last start, it responds on the Unix socket `socket`, and `env` is added to
+ * its environment.
+ */
 export function createRedisProcess(
   program: string,
   args: readonly string[],
   logFile: string,
   socket: string,
+  env: Readonly<Record<string, string>> = {},
 ): RedisProcess {
   let child: ChildProcess | null = null;
   return {
@@ -32,7 +36,7 @@ export function createRedisProcess(
       const log = openSync(logFile, 'w');
       // A killed process leaves its socket behind.
       rmSync(socket, { force: true });
-      const started = spawn(program, args, { stdio: ['ignore', log, log] });
+      const started = spawn(program, args, { env: { ...process.env, ...env }, stdio: ['ignore', log, log] });
       closeSync(log);
       child = started;
       guardProcess(started);

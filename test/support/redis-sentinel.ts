@@ -1,6 +1,6 @@
 import { eventually } from './eventually.ts';
 import type { TestScope } from './gateway.ts';
-import { type RedisServer, startRedis } from './redis-server.ts';
+import { type RedisOptions, type RedisServer, startRedis } from './redis-server.ts';
 import type { Reply } from './resp.ts';
 
 /** A master and a replica, watched by three sentinels of which two have to agree. */
@@ -34,10 +34,13 @@ const quick = ['info-period', 100, 'ask-period', 100, 'publish-period', 100, 'pi
 /** To a sentinel, a busy machine looks like a clock that jumps: it pauses for 30 s unless configured otherwise. */
 const patient = ['tilt-period', 1_000];
 
-/** Starts all five; resolves when they are settled. */
-export async function startRedisSentinels(t: TestScope): Promise<RedisSentinels> {
-  const first = await startRedis(t);
-  const second = await startRedis(t, { config: [`replicaof 127.0.0.1 ${first.port}`] });
+/** Starts all five; resolves when they are settled. `envOf`: what is added to the environment of the master and the replica. */
+export async function startRedisSentinels(
+  t: TestScope,
+  envOf: (node: number) => RedisOptions['env'] = () => undefined,
+): Promise<RedisSentinels> {
+  const first = await startRedis(t, { env: envOf(0) });
+  const second = await startRedis(t, { config: [`replicaof 127.0.0.1 ${first.port}`], env: envOf(1) });
   const config = [
     `sentinel monitor ${masterName} 127.0.0.1 ${first.port} 2`,
     `sentinel down-after-milliseconds ${masterName} ${downAfterMs}`,

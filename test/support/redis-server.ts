@@ -20,6 +20,8 @@ export interface RedisOptions {
   readonly tls?: Certificate;
   /** Whether it is a Sentinel. */
   readonly isSentinel?: boolean;
+  /** Added to its environment. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 /** A redis-server, or valkey-server, that is a process of its own. */
@@ -68,7 +70,7 @@ export async function startRedis(t: TestScope, options: RedisOptions = {}): Prom
   const socket = join(folder, 'redis.sock');
   const configFile = join(folder, 'redis.conf');
   const args = options.isSentinel === true ? [configFile, '--sentinel'] : [configFile];
-  const child = createRedisProcess(program, args, join(folder, 'redis.log'), socket);
+  const child = createRedisProcess(program, args, join(folder, 'redis.log'), socket, options.env);
   t.teardown(async () => {
     await child.end('SIGKILL');
     rmSync(folder, { recursive: true, force: true });

@@ -1,4 +1,5 @@
 import type { Test } from 'tap';
+import { eventually } from './eventually.ts';
 import { administrator } from './gateway.ts';
 import type { GatewayProcess } from './gateway-process.ts';
 import { passGrace, type RelayStage, startRelayStage } from './relay-stage.ts';
@@ -96,8 +97,17 @@ export async function readiness({
   return { status: response.status, body: await response.json() };
 }
 
-/** The response of `/readyz` with the session store available or not. */
-export function ready(sessions: boolean) {
-  const dependencies = { records: { ok: true }, sessions: { ok: sessions } };
+/** Why the session store is unavailable, as the log says it. */
+export function reasonInLog({ logLines }: GatewayProcess): Promise<string> {
+  return eventually('a line about the store', () => {
+    const line = logLines().findLast(({ msg, store }) => msg === 'store unavailable' && store === 'sessions');
+    return line?.reason as string | undefined;
+  });
+}
+
+/** The response of `/readyz` with the session store available, or not for that reason. */
+export function ready(isAvailable: boolean, reason?: string) {
+  const sessions = isAvailable ? { ok: true } : { ok: false, reason };
+  const dependencies = { records: { ok: true }, sessions };
   return { status: 200, body: { status: 'ready', dependencies } };
 }

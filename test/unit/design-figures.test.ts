@@ -54,11 +54,13 @@ t.test('DESIGN counts the files that a forwarded request runs through', async (t
       // The first requests open connections and fill caches.
       await forward();
       await forward();
-      // Timers may fire during a measurement, but not during each of five.
+      // Timers may fire during a measurement, or on a busy machine during several in a row.
       let files = [...(await filesThatRun(forward))];
-      for (let i = 1; i < 5; i++) {
+      for (let same = 0; same < 10; ) {
         const others = await filesThatRun(forward);
-        files = files.filter((file) => others.has(file));
+        const both = files.filter((file) => others.has(file));
+        same = both.length === files.length ? same + 1 : 0;
+        files = both;
       }
       t.comment(files.sort().join(' '));
       t.equal(figureIn(t, 'DESIGN.md', new RegExp(`([0-9]+) files ${name}`)), files.length);
