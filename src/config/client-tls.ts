@@ -23,14 +23,17 @@ export interface ClientTlsPaths {
   readonly key?: string;
 }
 
-/** Reads the configured files. Throws Node's error if one can't be read. */
-export function loadClientTls({ ca, cert, key }: ClientTlsPaths = {}): {
+/** Reads the configured files, from the disk unless `read` says otherwise. Throws Node's error if one can't be read. */
+export function loadClientTls(
+  { ca, cert, key }: ClientTlsPaths = {},
+  read: (path: string) => Buffer = (path) => readFileSync(path),
+): {
   readonly [name in keyof ClientTlsPaths]: Buffer;
 } {
   return {
-    ...(ca === undefined ? {} : { ca: readFileSync(ca) }),
-    ...(cert === undefined ? {} : { cert: readFileSync(cert) }),
-    ...(key === undefined ? {} : { key: readFileSync(key) }),
+    ...(ca === undefined ? {} : { ca: read(ca) }),
+    ...(cert === undefined ? {} : { cert: read(cert) }),
+    ...(key === undefined ? {} : { key: read(key) }),
   };
 }
 

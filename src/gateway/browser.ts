@@ -1,6 +1,7 @@
 import type { Authenticate } from '../authenticate/authenticate.ts';
 import { type AuthenticateBrowser, createAuthenticateBrowser } from '../authenticate/authenticate-browser.ts';
 import { createWebCookieAuthenticator, type WebCookieAuthenticator } from '../authenticate/web-cookie.ts';
+import type { ReadFile } from '../config/configured-files.ts';
 import type { Config } from '../config/schema.ts';
 import type { Holdings } from '../credentials/holdings.ts';
 import type { RecentUse } from '../credentials/recent-use.ts';
@@ -33,6 +34,7 @@ export interface BrowserParts {
 /** What it is built from, besides the configuration. */
 interface BrowserOptions {
   readonly stores: Pick<Stores, 'records' | 'sessions'>;
+  readonly readFile: ReadFile;
   readonly recentUse: Pick<RecentUse, 'noteSession'>;
   readonly now: () => number;
   readonly authenticate: Authenticate;
@@ -64,7 +66,8 @@ export async function composeBrowser(config: Config, options: BrowserOptions): P
   const { createEchoPage } = await import('../web/echo-page.ts');
   const { createServiceWorkerGuard } = await import('../web/service-workers.ts');
   const { path, service_workers: serviceWorkers } = config.web;
-  const area = await composeWebArea(config, config.web, options.stores.records);
+  const { stores, readFile } = options;
+  const area = await composeWebArea(config, config.web, { records: stores.records, readFile });
   const webCookie = composeWebCookie(config, options, area);
   const clearing = ['Set-Cookie', setCookie(area.cookie, '', 0)];
   return {

@@ -2,6 +2,7 @@ import { createApiKeyAuthenticator } from '../authenticate/api-key.ts';
 import { type Authenticate, createAuthenticate } from '../authenticate/authenticate.ts';
 import { createBearerTokenAuthenticator } from '../authenticate/bearer-token.ts';
 import { createHeldNow } from '../authenticate/held-now.ts';
+import type { ReadFile } from '../config/configured-files.ts';
 import type { Config } from '../config/schema.ts';
 import { catalogueOf } from '../config/scope-names.ts';
 import { type AccessTokens, createAccessTokens } from '../credentials/access-token.ts';
@@ -61,7 +62,11 @@ export interface LastingParts {
 const ownBodyTimeoutMs = 30_000;
 
 /** Builds every part that depends on the configuration. Throws when a file it names can't be used. */
-export async function composeGateway(config: Config, lasting: LastingParts): Promise<Gateway> {
+export async function composeGateway(
+  config: Config,
+  lasting: LastingParts,
+  readFile: ReadFile,
+): Promise<Gateway> {
   const { streams, log } = lasting;
   const catalogue: ReadonlySet<string> = new Set(catalogueOf(config));
   const holdings = createHoldings(catalogue, config.identity_providers);
@@ -74,6 +79,7 @@ export async function composeGateway(config: Config, lasting: LastingParts): Pro
   const { authenticate, heldNow } = callers;
   const browser = await composeBrowser(config, {
     ...lasting,
+    readFile,
     authenticate,
     holdings,
     isKnownOrigin,
@@ -99,7 +105,7 @@ export async function composeGateway(config: Config, lasting: LastingParts): Pro
     onCredentialEnded: (credentialId) => streams.endOf(credentialId),
   });
   const echoPage = lasting.showsEchoPage ? browser.web?.echoPage : undefined;
-  const routes = await composeRoutes(config, lasting, echoPage);
+  const routes = await composeRoutes(config, { ...lasting, readFile }, echoPage);
   const serveEndpoint = createServeEndpoint({
     authenticate,
     heldNow,

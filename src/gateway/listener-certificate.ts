@@ -6,12 +6,12 @@ import {
   watchCertificate,
 } from '../http/certificate-files.ts';
 import type { Log } from '../log/log.ts';
-import type { GatewayMetrics } from './metrics.ts';
+import type { ReloadMetrics } from './reload-metrics.ts';
 
 /** What it reports to. */
 export interface CertificateParts {
   readonly log: Pick<Log, 'info' | 'warn' | 'error'>;
-  readonly metrics: Pick<GatewayMetrics, 'reloaded'>;
+  readonly reloads: Pick<ReloadMetrics, 'reloaded'>;
   /** The clock, epoch ms. */
   readonly now: () => number;
 }
@@ -35,15 +35,15 @@ export class ListenerCertificate {
   /** Calls `onRenewed` whenever the files hold something else that is valid; throws as {@link watchCertificate} does. */
   constructor(files: ListenerFiles, parts: CertificateParts, onRenewed: (tls: LoadedTls) => void) {
     this.#parts = parts;
-    const { log, metrics } = parts;
+    const { log, reloads } = parts;
     this.#files = watchCertificate(files, {
       onChange: (tls) => {
         onRenewed(tls);
-        metrics.reloaded('certificate', 'applied');
+        reloads.reloaded('certificate', 'applied');
         this.#reportRenewal(tls);
       },
       onError: (error) => {
-        metrics.reloaded('certificate', 'failed');
+        reloads.reloaded('certificate', 'failed');
         log.error('certificate reload failed', { err: error });
       },
     });

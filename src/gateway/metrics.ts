@@ -36,16 +36,9 @@ export interface GatewayMetrics {
   loginsBy(method: string): Counts<LoginOutcome>;
   /** A session ended `afterMs` ago, in any process. */
   revocationSeen(afterMs: number): void;
-  /** Something was read again, and is in use from now on or unusable. */
-  reloaded(what: Reloaded, outcome: 'applied' | 'failed'): void;
   /** Shows a listener's connections, and how many it accepts. */
   watchConnections(listener: { readonly sockets: number }, most: { readonly connections: number }): void;
-  /** How many keys of the configuration take effect only after a restart. */
-  restartNeeded(keys: number): void;
 }
-
-/** What is read again while the gateway runs. */
-export type Reloaded = 'configuration' | 'certificate';
 
 /** Creates the metrics; `read` is called only when they are scraped. */
 export function createGatewayMetrics(read: {
@@ -55,7 +48,6 @@ export function createGatewayMetrics(read: {
   const registry = createMetricsRegistry();
   addBuildInfo(registry);
   addGauges(registry, read);
-  const reloads = addReloads(registry);
   const refreshes = registry.counts(
     'outcome',
     'refreshes_total',
@@ -84,7 +76,6 @@ export function createGatewayMetrics(read: {
       registry.gauge('connections', 'Open client connections.', () => listener.sockets);
       registry.gauge('connections_max', 'Client connections at most.', () => most.connections);
     },
-    ...reloads,
   };
 }
 
@@ -156,35 +147,4 @@ function addRevocations(registry: MetricsRegistry): GatewayMetrics['revocationSe
     collect: (name) => durations.samples(name, {}),
   });
   return (afterMs) => durations.record(afterMs);
-}
-
-function addReloads(registry: MetricsRegistry): Pick<GatewayMetrics, 'reloaded' | 'restartNeeded'> {
-  const reloads = registry.counts('outcome', 'config_reloads_total', 'Reloads by outcome: applied, failed.', [
-    'applied',
-    'failed',
-  ]);
-  const failing = new Set<Reloaded>();
-  let waiting = 0;
-  registry.gauge(
-    'config_last_reload_successful',
-    '1 while the configuration and certificate read last are in use, otherwise 0.',
-    () => (failing.size === 0 ? 1 : 0),
-  );
-  registry.gauge(
-    'config_restart_needed',
-    'Configuration keys that take effect only after a restart.',
-    () => waiting,
-  );
-  return {
-    reloaded(what, outcome) {
-      reloads[outcome]++;
-      if (outcome === 'failed') failing.add(what);
-      // A new configuration is adopted with its certificate, or not at all.
-      else if (what === 'configuration') failing.clear();
-      else failing.delete(what);
-    },
-    restartNeeded(keys) {
-      waiting = keys;
-    },
-  };
 }

@@ -13,7 +13,6 @@ import type { CurrentGateway } from './current-gateway.ts';
 import type { Engine } from './engine.ts';
 import { FailedHandshakes } from './failed-handshakes.ts';
 import { recordFinished } from './finished-exchange.ts';
-import { ListenerCertificate } from './listener-certificate.ts';
 import type { GatewayMetrics } from './metrics.ts';
 import { traceExchange } from './request-spans.ts';
 
@@ -32,36 +31,20 @@ export interface ListenerParts {
   readonly now: () => number;
 }
 
-/** Another configuration of the listener, with its certificate loaded; exactly one of the two is called. */
-export interface PreparedListener {
-  /** Serves by it from now on. */
-  apply(): void;
-  discard(): void;
-}
-
 /** A body's rate is an average, and says nothing of its first seconds. */
 const bodyJudgedAfterMs = 30_000;
 
-/** The public listener, which survives reloads: its server, its certificate, and what is recorded of every request. */
+/** The public listener, which survives reloads: its server, and what is recorded of every request. */
 export class PublicListener {
   readonly #parts: ListenerParts;
   readonly #server: PublicServer;
   readonly #handshakes: FailedHandshakes;
-  #certificate: ListenerCertificate | null;
 
-  /** Throws when the certificate files can't be used. */
-  constructor(config: Config, parts: ListenerParts) {
+  /** `tls`: null for plain HTTP. */
+  constructor(config: Config, tls: ListenerTls | null, parts: ListenerParts) {
     this.#parts = parts;
-    const { registry } = parts.metrics;
-    this.#handshakes = new FailedHandshakes(parts.log, registry);
-    this.#certificate = this.#loadCertificate(config);
-    registry.gaugeBy(
-      'file',
-      'certificate_expiry_timestamp_seconds',
-      'When the first certificate in a file of listen.tls expires, by file: cert, client_ca.',
-      () => this.#certificate?.expiries() ?? [],
-    );
-    this.#server = this.#createServer(config, this.#certificate?.current ?? null);
+    this.#handshakes = new FailedHandshakes(parts.log, parts.metrics.registry);
+    this.#server = this.#createServer(config, tls);
   }
 
   /** As {@link PublicServer.sockets}. */
@@ -74,22 +57,20 @@ export class PublicListener {
     this.#server.limitConnections(count);
   }
 
-  listen(host: string, port: number): Promise<AddressInfo> {
-    return this.#server.listen(host, port);
+  /** As {@link PublicServer.listen}. */
+  listen(host: string, port: number, isShared: boolean): Promise<AddressInfo> {
+    return this.#server.listen(host, port, isShared);
   }
 
-  /** Loads the certificate of another configuration; throws, with nothing changed, when its files can't be used. */
-  prepare(config: Config): PreparedListener {
-    const certificate = this.#loadCertificate(config);
-    return {
-      apply: () => {
-        this.#certificate?.close();
-        this.#certificate = certificate;
-        if (certificate !== null) this.#server.renewTls(certificate.current);
-        this.#server.apply(serverSettings(config));
-      },
-      discard: () => certificate?.close(),
-    };
+  /** Serves by another configuration from now on, with that certificate. */
+  apply(config: Config, tls: ListenerTls | null): void {
+    if (tls !== null) this.#server.renewTls(tls);
+    this.#server.apply(serverSettings(config));
+  }
+
+  /** As {@link PublicServer.renewTls}. */
+  renewTls(tls: ListenerTls): void {
+    this.#server.renewTls(tls);
   }
 
   /** Responses say `Connection: close` from now on. */
@@ -102,9 +83,8 @@ export class PublicListener {
     await this.#server.drain(timeoutMs);
   }
 
-  /** Stops watching the certificate files, and logs what has not been logged yet. */
+  /** Logs what has not been logged yet. */
   close(): void {
-    this.#certificate?.close();
     this.#handshakes.close();
   }
 
@@ -136,11 +116,6 @@ export class PublicListener {
     metrics.requests.unreadable(status, code);
     const reason = unreadableReason(refusal);
     log.info('request could not be read', { outcome: code, reason, status, address, request_id: requestId });
-  }
-
-  #loadCertificate({ listen: { tls } }: Config): ListenerCertificate | null {
-    if (tls === undefined) return null;
-    return new ListenerCertificate(tls, this.#parts, (renewed) => this.#server.renewTls(renewed));
   }
 }
 

@@ -1,4 +1,5 @@
 import { loadClientTls } from '../config/client-tls.ts';
+import type { ReadFile } from '../config/configured-files.ts';
 import type { Config, UpstreamConfig } from '../config/schema.ts';
 import { parseUpstreamAddress, type UpstreamAddress } from '../config/upstream-address.ts';
 import { createUpstream, type Upstream, type UpstreamOptions } from '../http1/client-pool.ts';
@@ -26,19 +27,26 @@ export interface RouteParts {
   readonly engine: Pick<Engine, 'openConnection'>;
   readonly descriptors: DescriptorBudget;
   readonly names: Pick<GatewayNames, 'findAddresses'>;
+  readonly readFile: ReadFile;
 }
 
 /** Builds upstreams and routes from the configuration; starts the echo where one is named, with `echoPage` for people. */
 export async function composeRoutes(
   config: Config,
-  { engine: { openConnection }, descriptors, names: { findAddresses } }: RouteParts,
+  { engine: { openConnection }, descriptors, names: { findAddresses }, readFile }: RouteParts,
   echoPage?: EchoPage,
 ): Promise<ComposedRoutes> {
   const usesEcho = Object.values(config.upstreams).some(({ url }) => url.kind === 'echo');
   const echo = usesEcho ? await startEcho(echoPage) : null;
   const upstreams = new Map<string, Upstream>();
   for (const [name, settings] of Object.entries(config.upstreams)) {
-    const options = { ...upstreamOptions(name, settings, echo), ...timesOf(name, config), findAddresses };
+    const tls = settings.url.kind === 'server' && settings.url.tls ? tlsOf(settings, readFile) : null;
+    const options = {
+      ...upstreamOptions(name, settings, echo),
+      tls,
+      ...timesOf(name, config),
+      findAddresses,
+    };
     const { makeRoom, spareSockets } = descriptors;
     upstreams.set(
       name,
@@ -98,12 +106,11 @@ function upstreamOptions(
   name: string,
   settings: UpstreamConfig,
   echo: Echo | null,
-): Omit<UpstreamOptions, 'findAddresses' | keyof UpstreamTimes> {
+): Omit<UpstreamOptions, 'tls' | 'findAddresses' | keyof UpstreamTimes> {
   const url = settings.url.kind === 'echo' ? parseUpstreamAddress(echo!.origin) : settings.url;
   return {
     name,
     ...locationOf(url),
-    tls: url.kind === 'server' && url.tls ? tlsOf(settings) : null,
     host: settings.host ?? null,
     maxConnections: settings.max_connections,
     maxWaiting: settings.max_waiting,
@@ -145,6 +152,6 @@ function timesOf(name: string, config: Config): UpstreamTimes {
   return { connectTimeoutMs: shortest(connects), shortestTimeoutMs: shortest([...connects, ...others]) };
 }
 
-function tlsOf({ tls }: UpstreamConfig): UpstreamOptions['tls'] {
-  return { ...loadClientTls(tls), serverName: tls?.server_name };
+function tlsOf({ tls }: UpstreamConfig, readFile: ReadFile): UpstreamOptions['tls'] {
+  return { ...loadClientTls(tls, readFile), serverName: tls?.server_name };
 }

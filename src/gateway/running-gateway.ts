@@ -1,48 +1,39 @@
 import type { AddressInfo } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { readConfiguredFiles, readFrom } from '../config/configured-files.ts';
 import type { Config } from '../config/schema.ts';
 import type { ManagementServer } from '../http/management.ts';
-import type { BackgroundWork } from './background-work.ts';
-import { composeGateway, type LastingParts } from './compose.ts';
-import type { CurrentGateway } from './current-gateway.ts';
-import { applyManaged } from './managed-configuration.ts';
-import type { PublicListener } from './public-listener.ts';
+import type { Log } from '../log/log.ts';
+import type { ListenerCertificates } from './listener-certificates.ts';
+import type { ReloadMetrics } from './reload-metrics.ts';
 import type { rememberStart } from './restart-only.ts';
+import type { ServingGateway } from './serving-gateway.ts';
 
-/** How long the audit events that are left may take at a stop, ms: two attempts at an unavailable store. */
-const maxAuditFlushMs = 2_000;
-
-/** What a serving gateway is made of, in the order it was started. */
+/** What a gateway in one process is made of. */
 export interface RunningParts {
   /** What it was started with. */
   readonly config: Config;
+  readonly log: Log;
+  readonly reloads: ReloadMetrics;
   readonly restartOnly: ReturnType<typeof rememberStart>;
-  readonly lasting: LastingParts;
-  readonly current: CurrentGateway;
+  readonly certificates: ListenerCertificates;
   readonly management: ManagementServer;
   readonly managementAddress: AddressInfo;
-  readonly listener: PublicListener;
-  readonly address: AddressInfo;
-  readonly background: BackgroundWork;
-  /** The activation token made by Postern until the first user exists; null when there is none to show. */
-  readonly bootstrapToken: string | null;
-  /** From now on `/readyz` says `draining`. */
-  readonly startDraining: () => void;
+  readonly serving: ServingGateway;
 }
 
-/** A gateway that serves. */
+/** A gateway that serves, in this process alone. */
 export class RunningGateway {
   readonly address: AddressInfo;
   readonly managementAddress: AddressInfo;
-  /** As in {@link RunningParts}. */
+  /** The activation token made by Postern until the first user exists; null when there is none to show. */
   readonly bootstrapToken: string | null;
   readonly #parts: RunningParts;
   #config: Config;
 
   constructor(parts: RunningParts) {
-    this.address = parts.address;
+    this.address = parts.serving.address;
     this.managementAddress = parts.managementAddress;
-    this.bootstrapToken = parts.bootstrapToken;
+    this.bootstrapToken = parts.serving.bootstrapToken;
     this.#parts = parts;
     this.#config = parts.config;
   }
@@ -53,64 +44,44 @@ export class RunningGateway {
    * {@link applyManaged} does.
    */
   async reload(wanted: Config): Promise<void> {
-    const { lasting, current, listener, restartOnly } = this.#parts;
-    const { log, metrics } = lasting;
+    const { log, reloads, certificates, serving, restartOnly } = this.#parts;
     const { keys, config: next } = restartOnly(this.#config, wanted);
     // Everything that can fail comes first: until then nothing has changed.
-    const prepared = listener.prepare(next);
-    const gateway = await composeGateway(next, lasting).catch((error: unknown) => {
-      prepared.discard();
+    const certificate = certificates.prepare(next);
+    const readFile = readFrom(readConfiguredFiles(next));
+    const { tls } = certificate;
+    const prepared = await serving.prepare(next, { readFile, tls }).catch((error: unknown) => {
+      certificate.discard();
       throw error;
     });
-    await applyManaged(next, lasting).catch(async (error: unknown) => {
-      prepared.discard();
-      await gateway.close();
+    await prepared.applyManaged().catch(async (error: unknown) => {
+      certificate.discard();
+      await prepared.discard();
       throw error;
     });
-    current.replace(gateway);
-    metrics.requests.forget(routesOnlyIn(this.#config, next));
-    this.#config = next;
     prepared.apply();
-    lasting.descriptors.applyTo(listener, next, log);
-    log.configure(next.log);
-    metrics.reloaded('configuration', 'applied');
-    metrics.restartNeeded(keys.length);
+    certificate.apply();
+    this.#config = next;
+    reloads.reloaded('configuration', 'applied');
+    reloads.restartNeeded(keys.length);
     log.info('configuration reloaded');
     if (keys.length > 0) log.warn('configuration changes need a restart', { keys });
   }
 
   /** Takes note of a configuration that could not be read; the running one stays. */
   reloadFailed(problems: readonly string[]): void {
-    const { log, metrics } = this.#parts.lasting;
-    metrics.reloaded('configuration', 'failed');
+    const { log, reloads } = this.#parts;
+    reloads.reloaded('configuration', 'failed');
     log.error('config_reload_failed', { problems });
   }
 
   /** Drains, writes out what is collected and closes the stores; durations are those of `shutdown`. */
   async stop(): Promise<void> {
-    const { startDraining, listener, background, lasting, current, management } = this.#parts;
-    startDraining();
-    listener.announceClose();
-    await sleep(this.#config.shutdown.delay);
-    await listener.drain(this.#config.shutdown.timeout);
-    background.stop();
-    lasting.streams.close();
-    listener.close();
-    await current.close();
-    await background.flush();
-    await lasting.auditTrail.close(maxAuditFlushMs);
-    await lasting.stores.close();
-    await lasting.tracing?.close();
+    const { log, certificates, serving, management } = this.#parts;
+    await serving.stop();
+    certificates.close();
     // Last but for the log: probes ask here whether the drain is over.
     await management.close();
-    await lasting.log.close();
+    await log.close();
   }
 }
-
-/** Paths of routes that are gone. */
-function routesOnlyIn(before: Config, now: Config): string[] {
-  const kept = new Set(now.routes.map(pathOf));
-  return before.routes.map(pathOf).filter((path) => !kept.has(path));
-}
-
-const pathOf = ({ exact, prefix }: Config['routes'][number]) => exact ?? prefix!;

@@ -1,6 +1,6 @@
 import type { Config } from '../config/schema.ts';
 import { Refusal } from '../errors.ts';
-import type { Dependency } from '../http/management.ts';
+import type { Dependency } from '../http/readiness.ts';
 import type { Log } from '../log/log.ts';
 import type { StoreEvents, StoreName, Stores } from './stores.ts';
 

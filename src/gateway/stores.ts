@@ -1,4 +1,5 @@
 import type { LookupFunction } from 'node:net';
+import type { ReadFile } from '../config/configured-files.ts';
 import type { RedisAddress } from '../config/redis-address.ts';
 import type { Config } from '../config/schema.ts';
 import type { RecordsAddress } from '../config/store-addresses.ts';
@@ -92,6 +93,8 @@ export interface OpenStoresOptions {
   readonly recordsTimeoutMs: number;
   /** Whether missing files are made. */
   readonly creates: Creation;
+  /** Reads the files for TLS; default: from the disk. */
+  readonly readFile?: ReadFile;
   /** Finds servers by name; default: getaddrinfo(3). */
   readonly lookup?: LookupFunction;
 }
@@ -150,7 +153,7 @@ export async function openCopyTarget(
 
 async function openRecords(
   config: Config,
-  { now, events, recordsTimeoutMs, creates, lookup }: OpenStoresOptions,
+  { now, events, recordsTimeoutMs, creates, readFile, lookup }: OpenStoresOptions,
 ): Promise<RecordsStore> {
   const { stores, sessions, tenant } = config;
   const staleIfErrorMs = sessions.stale_if_error;
@@ -166,7 +169,7 @@ async function openRecords(
   }
   const { openSharedRecords } = await import('../stores/postgres/open.ts');
   const { records, serverClock, poolLoad } = await openSharedRecords({
-    access: { address, password: stores.records_password, tls: stores.records_tls, lookup },
+    access: { address, password: stores.records_password, tls: stores.records_tls, readFile, lookup },
     tenant,
     now,
     timeoutMs: stores.records_statement_timeout,
@@ -217,7 +220,7 @@ function fileOptions(store: StoreName, events: StoreEvents, creates: Creation) {
 async function openInRedis(
   address: RedisAddress,
   config: Config,
-  { now, events, lookup }: OpenStoresOptions,
+  { now, events, readFile, lookup }: OpenStoresOptions,
 ): Promise<Omit<SessionStores, 'logs'>> {
   const { stores } = config;
   const { openRedisStores } = await import('../stores/redis/open.ts');
@@ -229,6 +232,7 @@ async function openInRedis(
       password: stores.sessions_password,
       sentinelPassword: stores.sessions_sentinel_password,
       tls: stores.sessions_tls,
+      readFile,
       lookup,
     },
     tenant: config.tenant,

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import type { ReadFile } from '../config/configured-files.ts';
 import type { Config } from '../config/schema.ts';
 import { createWebCookies } from '../credentials/web-cookie.ts';
 import type { CookieAttributes } from '../http/cookies.ts';
@@ -17,11 +17,11 @@ const secretBytes = 32;
 export async function composeWebArea(
   config: Config,
   web: NonNullable<Config['web']>,
-  records: Pick<Records, 'secret'>,
+  { records, readFile }: { readonly records: Pick<Records, 'secret'>; readonly readFile: ReadFile },
 ): Promise<WebArea> {
   const { tenant, endpoints } = config;
   const { path, home = `${path}/`, title = tenant } = web;
-  const assets = loadAssets({ path, logo: web.logo === undefined ? null : loadLogo(web.logo) });
+  const assets = loadAssets({ path, logo: web.logo === undefined ? null : loadLogo(web.logo, readFile) });
   const cookie = webCookie(config);
   const areas = ownAreas((name) => endpoints[name] === 'upstream', path);
   return {
@@ -65,8 +65,8 @@ function placesOf(
   };
 }
 
-function loadLogo(file: string): Logo {
-  const bytes = readFileSync(file);
+function loadLogo(file: string, readFile: ReadFile): Logo {
+  const bytes = readFile(file);
   const format = logoFormat(bytes);
   if ('problem' in format) throw new Error(`web.logo: ${file} ${logoRules[format.problem]}`);
   return { bytes, format };

@@ -2,27 +2,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { createServer } from '../http1/node-http.ts';
 import type { MetricsRegistry } from '../metrics/registry.ts';
-
-/** One dependency that `/readyz` reports. */
-export interface Dependency {
-  readonly name: string;
-  /** How long the gateway stays ready without it, ms; Infinity if part of the service works without it. */
-  readonly toleranceMs: number;
-  /** Resolves when it responds. */
-  readonly ping: () => Promise<void>;
-  /** Since when it has been unavailable, by `performance.now()`; null or left out: only a ping can tell. */
-  readonly unavailableSince?: () => number | null;
-  /** Why it is unavailable, where that is known; without a credential. */
-  readonly reason?: () => string | undefined;
-}
-
-/** The result of checking one dependency. */
-interface State {
-  readonly name: string;
-  readonly ok: boolean;
-  readonly reason?: string | undefined;
-  readonly isTolerable: boolean;
-}
+import type { ReadReadiness } from './readiness.ts';
 
 /** Limit for receiving a whole request, and for an idle connection. */
 const timeoutMs = 5_000;
@@ -36,8 +16,7 @@ const timeouts = {
 /** What the management listener reports. */
 export interface ManagementOptions {
   readonly metrics: Pick<MetricsRegistry, 'text' | 'contentType'>;
-  readonly dependencies: readonly Dependency[];
-  readonly isDraining: () => boolean;
+  readonly readiness: ReadReadiness;
   /** Open connections at most: probes need few, and all listeners share the limit of file descriptors. */
   readonly maxConnections: number;
 }
@@ -48,17 +27,15 @@ export interface ManagementOptions {
  */
 export class ManagementServer {
   readonly #metrics: ManagementOptions['metrics'];
-  readonly #checks: readonly (() => Promise<State>)[];
-  readonly #isDraining: () => boolean;
+  readonly #readiness: ReadReadiness;
   readonly #server: Server;
   readonly #maxConnections: number;
   /** The least recently active connection comes first. */
   readonly #open = new Set<Socket>();
 
-  constructor({ metrics, dependencies, isDraining, maxConnections }: ManagementOptions) {
+  constructor({ metrics, readiness, maxConnections }: ManagementOptions) {
     this.#metrics = metrics;
-    this.#checks = dependencies.map(createCheck);
-    this.#isDraining = isDraining;
+    this.#readiness = readiness;
     this.#maxConnections = maxConnections;
     this.#server = createServer(timeouts, (request, response) => this.#serve(request, response));
     this.#server.setTimeout(2 * timeoutMs);
@@ -108,8 +85,8 @@ export class ManagementServer {
       case '/healthz':
         return json(response, 200, { status: 'ok' });
       case '/readyz': {
-        const { status, body } = await this.#readiness();
-        return json(response, status, body);
+        const readiness = await this.#readiness();
+        return json(response, readiness.status === 'ready' ? 200 : 503, readiness);
       }
       case '/metrics': {
         const text = await this.#metrics.text();
@@ -120,41 +97,6 @@ export class ManagementServer {
         return json(response, 404, { detail: 'Not found', code: 'not_found' });
     }
   }
-
-  async #readiness(): Promise<{ status: number; body: object }> {
-    const states = await Promise.all(this.#checks.map((check) => check()));
-    const ready = states.every(({ isTolerable }) => isTolerable);
-    const status = this.#isDraining() ? 'draining' : ready ? 'ready' : 'not_ready';
-    // JSON has no member for a reason that is undefined.
-    const dependencies = Object.fromEntries(states.map(({ name, ok, reason }) => [name, { ok, reason }]));
-    return {
-      status: status === 'ready' ? 200 : 503,
-      body: { status, dependencies },
-    };
-  }
-}
-
-function createCheck({
-  name,
-  toleranceMs,
-  ping,
-  unavailableSince,
-  reason,
-}: Dependency): () => Promise<State> {
-  let failingSince: number | null = null;
-
-  return async () => {
-    const at = performance.now();
-    try {
-      await ping();
-      failingSince = null;
-      return { name, ok: true, isTolerable: true };
-    } catch {
-      failingSince ??= at;
-      const since = Math.min(failingSince, unavailableSince?.() ?? failingSince);
-      return { name, ok: false, reason: reason?.(), isTolerable: performance.now() - since < toleranceMs };
-    }
-  };
 }
 
 function json(response: ServerResponse, status: number, body: object): void {

@@ -91,8 +91,9 @@ export class PublicServer {
     this.#server.limitConnections(count);
   }
 
-  listen(host: string, port: number): Promise<AddressInfo> {
-    return this.#server.listen(host, port);
+  /** As {@link Http1Server.listen}. */
+  listen(host: string, port: number, isShared = false): Promise<AddressInfo> {
+    return this.#server.listen(host, port, isShared);
   }
 
   /** Uses these settings for new connections, see {@link Http1Server.renewTls}. */

@@ -116,11 +116,12 @@ export class Http1Server<Exchange extends ServerExchange> {
     this.#listener.server.maxConnections = count;
   }
 
-  listen(host: string, port: number): Promise<AddressInfo> {
+  /** `isShared`: other processes of this user may listen there, too, and the kernel spreads connections over them. */
+  listen(host: string, port: number, isShared = false): Promise<AddressInfo> {
     const { server } = this.#listener;
     return new Promise((resolve, reject) => {
       server.once('error', reject);
-      server.listen(port, host, () => {
+      server.listen({ port, host, reusePort: isShared }, () => {
         server.off('error', reject);
         resolve(server.address() as AddressInfo);
       });

@@ -1,6 +1,7 @@
 import type { LookupFunction } from 'node:net';
 import { types } from 'pg';
 import { type ClientTlsPaths, loadClientTls } from '../../config/client-tls.ts';
+import type { ReadFile } from '../../config/configured-files.ts';
 import { describeAddress, type PostgresAddress } from '../../config/postgres-address.ts';
 import { StoreOpenError } from '../store-open-error.ts';
 import type { CheckedClientConfig } from './checked-client.ts';
@@ -12,6 +13,8 @@ export interface PostgresAccess {
   readonly password?: string | undefined;
   /** PEM files; undefined: TLS only if the address requires it, with the authorities that Node trusts. */
   readonly tls?: ClientTlsPaths | undefined;
+  /** Reads the files of `tls`; default: from the disk. */
+  readonly readFile?: ReadFile | undefined;
   /** Finds the server by name; default: getaddrinfo(3). */
   readonly lookup?: LookupFunction | undefined;
 }
@@ -61,9 +64,9 @@ export function createClientConfig(
   };
 }
 
-function readTlsFiles({ address, tls }: PostgresAccess): CheckedClientConfig['ssl'] {
+function readTlsFiles({ address, tls, readFile }: PostgresAccess): CheckedClientConfig['ssl'] {
   try {
-    return { rejectUnauthorized: true, ...loadClientTls(tls) };
+    return { rejectUnauthorized: true, ...loadClientTls(tls, readFile) };
   } catch (error) {
     throw new StoreOpenError(
       describeAddress(address),

@@ -1,6 +1,7 @@
 import type { LookupFunction } from 'node:net';
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import { type ClientTlsPaths, loadClientTls } from '../../config/client-tls.ts';
+import type { ReadFile } from '../../config/configured-files.ts';
 import type { RedisAddress } from '../../config/redis-address.ts';
 import { CheckedConnector, CheckedSentinelConnector } from './checked-connectors.ts';
 
@@ -13,6 +14,8 @@ export interface RedisAccess {
   readonly sentinelPassword: string | undefined;
   /** PEM files; undefined: TLS only if the address requires it, with the authorities that Node trusts. */
   readonly tls: ClientTlsPaths | undefined;
+  /** Reads the files of `tls`; default: from the disk. */
+  readonly readFile?: ReadFile | undefined;
   /** Finds servers by name; default: getaddrinfo(3). */
   readonly lookup?: LookupFunction | undefined;
 }
@@ -65,7 +68,7 @@ function commonOptions(access: RedisAccess): RedisOptions {
   const tls =
     access.tls === undefined && !(address.kind === 'server' && address.tls)
       ? undefined
-      : loadClientTls(access.tls);
+      : loadClientTls(access.tls, access.readFile);
   const username = access.username ?? address.username;
   const password = access.password ?? address.password;
   return {

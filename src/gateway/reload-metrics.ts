@@ -1,0 +1,44 @@
+import type { MetricsRegistry } from '../metrics/registry.ts';
+
+/** What is read again while the gateway runs. */
+export type Reloaded = 'configuration' | 'certificate';
+
+/** Counts what was read again. */
+export interface ReloadMetrics {
+  /** Something was read again, and is in use from now on or unusable. */
+  reloaded(what: Reloaded, outcome: 'applied' | 'failed'): void;
+  /** How many keys of the configuration take effect only after a restart. */
+  restartNeeded(keys: number): void;
+}
+
+/** Adds the metrics of reloads, for the one process that reads the configuration. */
+export function addReloads(registry: MetricsRegistry): ReloadMetrics {
+  const reloads = registry.counts('outcome', 'config_reloads_total', 'Reloads by outcome: applied, failed.', [
+    'applied',
+    'failed',
+  ]);
+  const failing = new Set<Reloaded>();
+  let waiting = 0;
+  registry.gauge(
+    'config_last_reload_successful',
+    '1 while the configuration and certificate read last are in use, otherwise 0.',
+    () => (failing.size === 0 ? 1 : 0),
+  );
+  registry.gauge(
+    'config_restart_needed',
+    'Configuration keys that take effect only after a restart.',
+    () => waiting,
+  );
+  return {
+    reloaded(what, outcome) {
+      reloads[outcome]++;
+      if (outcome === 'failed') failing.add(what);
+      // A new configuration is adopted with its certificate, or not at all.
+      else if (what === 'configuration') failing.clear();
+      else failing.delete(what);
+    },
+    restartNeeded(keys) {
+      waiting = keys;
+    },
+  };
+}

@@ -1,0 +1,111 @@
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ReadFile } from '../config/configured-files.ts';
+import type { Config } from '../config/schema.ts';
+import type { ListenerTls } from '../http1/tls-settings.ts';
+import type { BackgroundWork } from './background-work.ts';
+import { composeGateway, type LastingParts } from './compose.ts';
+import type { CurrentGateway } from './current-gateway.ts';
+import { applyManaged } from './managed-configuration.ts';
+import type { PublicListener } from './public-listener.ts';
+
+/** How long the audit events that are left may take at a stop, ms: two attempts at an unavailable store. */
+const maxAuditFlushMs = 2_000;
+
+/** What the files that a configuration names hold. */
+export interface ConfigurationContent {
+  readonly readFile: ReadFile;
+  /** Of the public listener; null for plain HTTP. */
+  readonly tls: ListenerTls | null;
+}
+
+/** What a serving gateway is made of, in the order it was started. */
+export interface ServingParts {
+  /** What it was started with. */
+  readonly config: Config;
+  readonly lasting: LastingParts;
+  readonly current: CurrentGateway;
+  readonly startDraining: () => void;
+  readonly listener: PublicListener;
+  readonly address: AddressInfo;
+  readonly background: BackgroundWork;
+  /** The activation token made by Postern until the first user exists; null when there is none to show. */
+  readonly bootstrapToken: string | null;
+}
+
+/** Another configuration, ready to be served; exactly one of `apply` and `discard` is called. */
+export interface PreparedConfiguration {
+  /** As {@link applyManaged}; one of several processes does it, before any of them applies the rest. */
+  applyManaged(): Promise<void>;
+  /** Serves by it from now on; requests in flight finish under the old one. */
+  apply(): void;
+  discard(): Promise<void>;
+}
+
+/** The part of a gateway that serves requests: all of it but the management listener and what reads the configuration. */
+export class ServingGateway {
+  readonly address: AddressInfo;
+  /** As in {@link ServingParts}. */
+  readonly bootstrapToken: string | null;
+  readonly #parts: ServingParts;
+  #config: Config;
+
+  constructor(parts: ServingParts) {
+    this.address = parts.address;
+    this.bootstrapToken = parts.bootstrapToken;
+    this.#parts = parts;
+    this.#config = parts.config;
+  }
+
+  /** Builds everything that can fail of another configuration; nothing changes until it is applied. */
+  async prepare(next: Config, { readFile, tls }: ConfigurationContent): Promise<PreparedConfiguration> {
+    const { lasting } = this.#parts;
+    const gateway = await composeGateway(next, lasting, readFile);
+    return {
+      applyManaged: async () => void (await applyManaged(next, lasting)),
+      apply: () => {
+        const { current, listener } = this.#parts;
+        current.replace(gateway);
+        lasting.metrics.requests.forget(routesOnlyIn(this.#config, next));
+        this.#config = next;
+        listener.apply(next, tls);
+        lasting.descriptors.applyTo(listener, next, lasting.log);
+        lasting.log.configure(next.log);
+      },
+      discard: () => gateway.close(),
+    };
+  }
+
+  /** Uses this certificate for new connections. */
+  renewTls(tls: ListenerTls): void {
+    this.#parts.listener.renewTls(tls);
+  }
+
+  /**
+   * Drains, writes out what is collected and closes the stores; durations are those of `shutdown`. The log stays open.
+   * `delayMs`: how long connections are still accepted.
+   */
+  async stop(delayMs = this.#config.shutdown.delay): Promise<void> {
+    const { startDraining, listener, background, lasting, current } = this.#parts;
+    startDraining();
+    listener.announceClose();
+    await sleep(delayMs);
+    await listener.drain(this.#config.shutdown.timeout);
+    background.stop();
+    lasting.streams.close();
+    listener.close();
+    await current.close();
+    await background.flush();
+    await lasting.auditTrail.close(maxAuditFlushMs);
+    await lasting.stores.close();
+    await lasting.tracing?.close();
+  }
+}
+
+/** Paths of routes that are gone. */
+export function routesOnlyIn(before: Config, now: Config): string[] {
+  const kept = new Set(now.routes.map(pathOf));
+  return before.routes.map(pathOf).filter((path) => !kept.has(path));
+}
+
+const pathOf = ({ exact, prefix }: Config['routes'][number]) => exact ?? prefix!;

@@ -1,0 +1,138 @@
+import type { AddressInfo } from 'node:net';
+import type { Config } from '../config/schema.ts';
+import { createRecentUse } from '../credentials/recent-use.ts';
+import { addAuditCounts, countAudited } from './audit-counts.ts';
+import { startAuditTrail } from './audit-trail.ts';
+import { startBackgroundWork } from './background-work.ts';
+import { openBootstrap } from './bootstrap.ts';
+import { composeGateway, type LastingParts } from './compose.ts';
+import { loadEngine } from './engine.ts';
+import { applyManaged } from './managed-configuration.ts';
+import type { ProcessParts } from './process-parts.ts';
+import { PublicListener } from './public-listener.ts';
+import { type ConfigurationContent, ServingGateway, type ServingParts } from './serving-gateway.ts';
+import { traceStores } from './spans.ts';
+import { createStartSteps, type RunStep } from './start-steps.ts';
+import type { Creation } from './store-files.ts';
+import { measureStores } from './store-metrics.ts';
+import { openStores, type Stores } from './stores.ts';
+
+/** How long a start waits for the records store, ms. */
+const recordsTimeoutMs = 30_000;
+/** Less than any connection to a store may take, ms: it fails with what failed. */
+const storeLookupMs = 900;
+
+/** How a process serves, apart from the configuration. */
+export interface ServingOptions {
+  /** What the files hold that the configuration names. */
+  readonly content: ConfigurationContent;
+  /** Whether people see a page of `builtin:echo`; programs always get JSON. */
+  readonly showsEchoPage: boolean;
+  /** Whether missing files of stores are made. */
+  readonly creates: Creation;
+  /** Whether users and scope sets of the configuration are applied; false if another process of the gateway has. */
+  readonly appliesManaged: boolean;
+  /** Starts to accept connections. */
+  readonly listen: (listener: Pick<PublicListener, 'listen'>) => Promise<AddressInfo>;
+}
+
+/** Opens the stores and the public listener and starts serving. Throws when a store can't be opened or an address is taken. */
+export async function startServing(
+  config: Config,
+  parts: ProcessParts,
+  options: ServingOptions,
+): Promise<ServingGateway> {
+  const { current, streams, metrics, health, names, descriptors, refused, log, now } = parts;
+  const { content, showsEchoPage, creates, appliesManaged, listen } = options;
+  const opened = await openStores(config, {
+    now,
+    events: health.events,
+    recordsTimeoutMs,
+    creates,
+    readFile: content.readFile,
+    lookup: names.lookupWithin(storeLookupMs),
+  });
+  const lasting = await startLasting(config, opened, parts, showsEchoPage);
+  const { stores } = lasting;
+  const runStep = createStartSteps(config, recordsTimeoutMs);
+  if (appliesManaged)
+    await runStep(() => applyManaged(config, { stores, log })).catch(async (error) => {
+      await stores.close();
+      throw error;
+    });
+  current.replace(await runStep(() => composeGateway(config, lasting, content.readFile)));
+  stores.sessions.onEnded((id, afterMs) => {
+    streams.endOf(id);
+    metrics.revocationSeen(afterMs);
+  });
+  const accepting = await startAccepting(config, lasting, parts, { content, listen, runStep });
+  health.serveFrom(stores);
+  const background = startBackgroundWork(stores, {
+    recentUse: lasting.recentUse,
+    log,
+    registry: metrics.registry,
+    clocks: opened.clocks,
+    auditSettings: () => current.auditSettings(),
+    descriptors,
+    refused,
+    now,
+  });
+  const { startDraining } = parts;
+  return new ServingGateway({ ...accepting, config, lasting, current, startDraining, background });
+}
+
+/** Starts the parts that every configuration shares. */
+async function startLasting(
+  config: Config,
+  opened: Stores,
+  { current, names, streams, log, metrics, tracing, descriptors, now }: ProcessParts,
+  showsEchoPage: boolean,
+): Promise<LastingParts> {
+  const { registry } = metrics;
+  const measured = traceStores(measureStores(opened, registry), tracing, config);
+  const counts = addAuditCounts(registry);
+  const stores = { ...measured, records: countAudited(measured.records, counts) };
+  return {
+    names,
+    streams,
+    log,
+    metrics,
+    tracing,
+    descriptors,
+    showsEchoPage,
+    now,
+    stores,
+    recentUse: createRecentUse({
+      records: stores.records,
+      sessions: stores.sessions,
+      times: () => current.sessionTimes(),
+    }),
+    cookieNames: new Set(),
+    auditTrail: startAuditTrail(measured.records, { log, registry, counts, now }),
+    engine: await loadEngine(config, log),
+  };
+}
+
+/** Opens the public listener, and the bootstrap while there is no user. */
+async function startAccepting(
+  config: Config,
+  { engine, log, auditTrail, metrics, tracing, stores, descriptors, now }: LastingParts,
+  { current, refused }: ProcessParts,
+  { content, listen, runStep }: Pick<ServingOptions, 'content' | 'listen'> & { readonly runStep: RunStep },
+): Promise<Pick<ServingParts, 'listener' | 'address' | 'bootstrapToken'>> {
+  const listener = new PublicListener(config, content.tls, {
+    engine,
+    current,
+    log,
+    refusals: auditTrail.refusals,
+    metrics,
+    tracing,
+    now,
+    onConnectionRefused: (why) => refused.count(why === 'limit' && descriptors.isShort ? 'descriptors' : why),
+  });
+  metrics.watchConnections(listener, descriptors);
+  descriptors.applyTo(listener, config, log);
+  const bootstrapToken = await runStep(() => openBootstrap(stores.records, config));
+  const address = await listen(listener);
+  return { listener, address, bootstrapToken };
+}

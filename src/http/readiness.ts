@@ -1,0 +1,77 @@
+/** One dependency that `/readyz` reports. */
+export interface Dependency {
+  readonly name: string;
+  /** How long the gateway stays ready without it, ms; Infinity if part of the service works without it. */
+  readonly toleranceMs: number;
+  /** Resolves when it responds. */
+  readonly ping: () => Promise<void>;
+  /** Since when it has been unavailable, by `performance.now()`; null or left out: only a ping can tell. */
+  readonly unavailableSince?: () => number | null;
+  /** Why it is unavailable, where that is known; without a credential. */
+  readonly reason?: () => string | undefined;
+}
+
+/** Whether a dependency responds. */
+export interface DependencyState {
+  readonly ok: boolean;
+  /** JSON has no member for a reason that is undefined. */
+  readonly reason?: string | undefined;
+}
+
+/** What `/readyz` says. */
+export interface Readiness {
+  readonly status: 'ready' | 'not_ready' | 'draining';
+  readonly dependencies: Readonly<Record<string, DependencyState>>;
+  /** Of the processes that serve, where there are several. */
+  readonly workers?: { readonly ready: number; readonly of: number };
+}
+
+/** Reads the readiness of this moment. */
+export type ReadReadiness = () => Promise<Readiness>;
+
+/** The result of checking one dependency. */
+interface Checked {
+  readonly name: string;
+  readonly state: DependencyState;
+  readonly isTolerable: boolean;
+}
+
+/** Asks every dependency each time. */
+export function createReadiness(
+  dependencies: readonly Dependency[],
+  isDraining: () => boolean,
+): ReadReadiness {
+  const checks = dependencies.map(createCheck);
+  return async () => {
+    const checked = await Promise.all(checks.map((check) => check()));
+    const isReady = checked.every(({ isTolerable }) => isTolerable);
+    return {
+      status: isDraining() ? 'draining' : isReady ? 'ready' : 'not_ready',
+      dependencies: Object.fromEntries(checked.map(({ name, state }) => [name, state])),
+    };
+  };
+}
+
+function createCheck({
+  name,
+  toleranceMs,
+  ping,
+  unavailableSince,
+  reason,
+}: Dependency): () => Promise<Checked> {
+  let failingSince: number | null = null;
+
+  return async () => {
+    const at = performance.now();
+    try {
+      await ping();
+      failingSince = null;
+      return { name, state: { ok: true }, isTolerable: true };
+    } catch {
+      failingSince ??= at;
+      const since = Math.min(failingSince, unavailableSince?.() ?? failingSince);
+      const isTolerable = performance.now() - since < toleranceMs;
+      return { name, state: { ok: false, reason: reason?.() }, isTolerable };
+    }
+  };
+}
