@@ -27,7 +27,7 @@ export type WebCookieAuthenticator = (
 export interface WebCookieOptions {
   /** The cookie's name. */
   readonly name: string;
-  readonly cookies: Pick<WebCookies, 'read'>;
+  readonly cookies: Pick<WebCookies, 'read' | 'basis'>;
   readonly origins: WebCookieOrigins;
   readonly sessions: Pick<Sessions, 'findLive'>;
   readonly records: Pick<Records, 'version' | 'findUser'>;
@@ -56,6 +56,7 @@ export function createWebCookieAuthenticator(options: WebCookieOptions): WebCook
   const { name, cookies, origins, sessions, records, onUse } = options;
   /** By value. Only valid ones are kept: made-up values must not evict real ones. */
   const remembered = new LRUCache<string, VerifiedCookie>({ max: rememberedCookies });
+  let basis = cookies.basis();
 
   function admit(principal: Principal): Principal {
     onUse(principal.credentialId);
@@ -88,6 +89,10 @@ export function createWebCookieAuthenticator(options: WebCookieOptions): WebCook
   }
 
   function verified(value: string): VerifiedCookie | undefined {
+    if (basis !== cookies.basis()) {
+      basis = cookies.basis();
+      remembered.clear();
+    }
     const known = remembered.get(value);
     if (known !== undefined) return known;
     const sessionId = cookies.read(value);

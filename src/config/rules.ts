@@ -6,6 +6,7 @@ import { providerRules } from './provider-rules.ts';
 import { routeRules } from './route-rules.ts';
 import { applyRules, type JudgedConfig, type Rule } from './rule.ts';
 import { scopeRules } from './scope-rules.ts';
+import { signingKeyRules } from './signing-key-rules.ts';
 import { storeRules } from './store-rules.ts';
 import { tlsRules } from './tls-rules.ts';
 import { webRules } from './web-rules.ts';
@@ -37,6 +38,7 @@ const rules: readonly Rule[] = [
   memoryForEachLane,
   ...storeRules,
   ...tlsRules,
+  ...signingKeyRules,
   ...cookieRules,
   ...scopeRules,
   ...managedRules,

@@ -9,6 +9,7 @@ import { scopeSets, users } from './managed.ts';
 import { routes } from './routes.ts';
 import { matching, type TextRule, text } from './scalars.ts';
 import { scopes } from './scope-names.ts';
+import { signingKeys } from './signing-keys.ts';
 import { stores } from './stores.ts';
 import { upstreams } from './upstreams.ts';
 import { web } from './web.ts';
@@ -116,6 +117,7 @@ export const configSchema = z.strictObject({
     .describe('Addresses and CIDR blocks of proxies whose X-Forwarded headers are trusted.'),
   stores,
   tokens,
+  signing_keys: signingKeys,
   sessions,
   passwords,
   login_throttle: loginThrottle,

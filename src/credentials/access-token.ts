@@ -2,8 +2,7 @@ import { errors, type JSONWebKeySet, type JWTPayload, jwtVerify, SignJWT } from 
 import { uuidv7 } from 'uuidv7';
 import { Refusal } from '../errors.ts';
 import type { Reason } from '../reasons.ts';
-import type { SigningKey } from '../stores/records.ts';
-import { createKeyRing, headerOf, type TokenKey, tokenType } from './key-ring.ts';
+import { headerOf, type KeyRing, type KeyUse, type PairAlgorithm, type TokenKey } from './key-ring.ts';
 import { parseScope } from './scopes.ts';
 
 /** The content of a verified access token. Instants are epoch milliseconds. */
@@ -15,6 +14,8 @@ export interface AccessClaims {
   readonly issued: number;
   readonly expires: number;
   readonly tokenId: string;
+  /** The key that signed it. */
+  readonly kid: string;
 }
 
 /** What a new access token states. */
@@ -28,13 +29,15 @@ export interface AccessGrant {
 
 /** Signs and verifies access tokens (JWT, RFC 9068). */
 export interface AccessTokens {
-  /** Signs with the newest key of the configured algorithm. */
+  /** Signs with the current key of the configured algorithm. */
   sign(grant: AccessGrant): Promise<{ readonly token: string; readonly expiresInSeconds: number }>;
   /**
    * Accepts only what `sign` writes, under any of the keys; rejects with {@link Refusal} `invalid_token` otherwise, or
    * `store_unavailable` where it can't be known whether there is such a key.
    */
   verify(token: string): Promise<AccessClaims>;
+  /** Whether what that key has signed still counts, as far as is known. */
+  accepts(kid: string): boolean;
   /** The public part of every key (RFC 7517), those of other replicas included. */
   jwks(): Promise<JSONWebKeySet>;
 }
@@ -43,11 +46,9 @@ export interface AccessTokens {
 export interface AccessTokenOptions {
   /** `iss` and `aud`: the base URL without trailing slash. */
   readonly issuer: string;
-  /** Newest first, at least one of `algorithm`; all verify and are published. */
-  readonly keys: readonly SigningKey[];
-  /** Loads all keys from the store, newest first: another replica may have added one. Default: there are no others. */
-  readonly loadKeys?: () => Promise<readonly SigningKey[]>;
-  readonly algorithm: SigningKey['algorithm'];
+  /** The keys of {@link accessTokenUse}; all verify and are published. */
+  readonly keys: KeyRing;
+  readonly algorithm: PairAlgorithm;
   readonly lifetimeMs: number;
   /** The clock, epoch ms. */
   readonly now: () => number;
@@ -55,6 +56,10 @@ export interface AccessTokenOptions {
   readonly newId?: () => string;
 }
 
+/** What the keys of access tokens are for; their type is that of RFC 9068 §2.1. */
+export const accessTokenUse: KeyUse = { purpose: 'access-token', type: 'at+jwt' };
+
+const tokenType = accessTokenUse.type;
 const clientId = 'postern';
 /** How far ahead of this clock `iat` may be, ms: the gateway that signed the token has a clock of its own. */
 const maxIssuedAheadMs = 60_000;
@@ -63,11 +68,11 @@ const maxTokenLength = 16 * 1024;
 
 /** Creates the signer and verifier of one issuer; throws when no key is of `algorithm`, or a key can't be read. */
 export function createAccessTokens(options: AccessTokenOptions): AccessTokens {
-  const { issuer, lifetimeMs, now, newId = uuidv7 } = options;
-  const ring = createKeyRing({ keys: options.keys, load: options.loadKeys });
-  const signingKey = requireKeyOf(options.algorithm, ring.keys);
+  const { issuer, keys, algorithm, lifetimeMs, now, newId = uuidv7 } = options;
+  keys.signer(algorithm);
 
   async function sign(grant: AccessGrant) {
+    const signingKey = keys.signer(algorithm);
     const instant = now();
     const iat = Math.floor(instant / 1000);
     const exp = Math.floor(Math.min(instant + lifetimeMs, grant.sessionExpires) / 1000);
@@ -82,7 +87,7 @@ export function createAccessTokens(options: AccessTokenOptions): AccessTokens {
       jti: newId(),
       client_id: clientId,
     })
-      .setProtectedHeader(headerOf(signingKey))
+      .setProtectedHeader(headerOf(signingKey, tokenType))
       .sign(signingKey.privateKey);
     if (token.length > maxTokenLength) throw new RangeError('the access token is too long: too many scopes');
     return { token, expiresInSeconds: Math.max(0, exp - iat) };
@@ -92,17 +97,17 @@ export function createAccessTokens(options: AccessTokenOptions): AccessTokens {
     if (token.length > maxTokenLength) throw refusal('length');
     const [header = '', payload, signature = ''] = token.split('.');
     // The header is compared, never interpreted: no algorithm, key or extension is taken from a token.
-    const key = await ring.find(header);
+    const key = await keys.find(header);
     if (key === undefined) throw refusal('header');
     if (!isCanonicalBase64url(signature)) throw refusal('signature encoding');
     const claims = await verifySigned(token, key, issuer, now());
     // Serialised again it must be the same text: no second encoding, no duplicate member (RFC 8725 §2.4, RFC 7519 §4).
     if (Buffer.from(JSON.stringify(claims)).toString('base64url') !== payload)
       throw refusal('payload encoding');
-    return readClaims(claims, issuer, now());
+    return readClaims(claims, key.kid, issuer, now());
   }
 
-  return { sign, verify, jwks: ring.published };
+  return { sign, verify, accepts: keys.has, jwks: keys.published };
 }
 
 async function verifySigned(
@@ -132,7 +137,7 @@ async function verifySigned(
  * Checks what jose leaves open: presence and types of the other claims, an audience in a list, `iat` in the future. `exp` has
  * no leeway.
  */
-function readClaims(claims: JWTPayload, issuer: string, instant: number): AccessClaims {
+function readClaims(claims: JWTPayload, kid: string, issuer: string, instant: number): AccessClaims {
   const { aud, sub, sid, scope, iat, exp, jti, client_id } = claims;
   if (aud !== issuer || client_id !== clientId) throw refusal('aud or client_id');
   if (!isText(sub) || !isText(sid) || !isText(jti)) throw refusal('sub, sid or jti');
@@ -141,18 +146,12 @@ function readClaims(claims: JWTPayload, issuer: string, instant: number): Access
   if (!isInstant(iat) || !isInstant(exp)) throw refusal('iat or exp');
   const issued = iat * 1000;
   if (isIssuedLater(issued, instant)) throw refusal('iat');
-  return { userId: sub, sessionId: sid, scopes, issued, expires: exp * 1000, tokenId: jti };
+  return { userId: sub, sessionId: sid, scopes, issued, expires: exp * 1000, tokenId: jti, kid };
 }
 
 /** Whether `issued` is in the future, further than clocks of gateways may differ; both epoch ms. */
 export function isIssuedLater(issued: number, instant: number): boolean {
   return issued > instant + maxIssuedAheadMs;
-}
-
-function requireKeyOf(algorithm: SigningKey['algorithm'], keys: readonly TokenKey[]): TokenKey {
-  const key = keys.find((candidate) => candidate.algorithm === algorithm);
-  if (key === undefined) throw new Error(`no signing key for ${algorithm}`);
-  return key;
 }
 
 const reasonsByCause: Readonly<Record<string, Reason>> = {

@@ -1,111 +1,136 @@
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import type { JSONWebKeySet } from 'jose';
-import type { SigningKey } from '../stores/records.ts';
+import { signerOf } from '../stores/key-schedule.ts';
+import type { KeyPurpose, SigningKey } from '../stores/signing-key.ts';
+import type { KnownKeys } from './known-keys.ts';
+
+/** Algorithms of key pairs. */
+export type PairAlgorithm = 'ES256' | 'EdDSA' | 'RS256';
 
 /** A key ready for use, with the one encoded header of all tokens signed by it. */
 export interface TokenKey {
   readonly kid: string;
-  readonly algorithm: SigningKey['algorithm'];
+  readonly algorithm: PairAlgorithm;
   readonly privateKey: KeyObject;
   readonly publicKey: KeyObject;
   readonly encodedHeader: string;
 }
 
-/** The signing keys of the store as this process knows them; another replica may add one at any time. */
+/** The key pairs of one purpose; another replica may add, replace or remove one at any time. */
 export interface KeyRing {
-  /** Newest first, as of creation. */
-  readonly keys: readonly TokenKey[];
+  /** The key of that algorithm that signs now. Throws when there is none. */
+  signer(algorithm: PairAlgorithm): TokenKey;
+  /** Whether what that key has signed counts, as far as is known. */
+  has(kid: string): boolean;
   /** The key of tokens with that encoded header, looked up in the store if it isn't known yet. */
   find(encodedHeader: string): TokenKey | undefined | Promise<TokenKey | undefined>;
   /** The public part of every key, including keys added since, as far as the store is available. */
   published(): Promise<JSONWebKeySet>;
 }
 
-export interface KeyRingOptions {
-  /** Newest first. */
-  readonly keys: readonly SigningKey[];
-  /** Loads all keys from the store, newest first; default: there will be no others. */
-  readonly load?: (() => Promise<readonly SigningKey[]>) | undefined;
-  /** A clock as `performance.now()`, which is the default. */
-  readonly elapsed?: (() => number) | undefined;
+/** What the keys of a ring are for. */
+export interface KeyUse {
+  readonly purpose: Exclude<KeyPurpose, 'cookie'>;
+  /** The `typ` of what they sign (RFC 8725 §3.11). */
+  readonly type: string;
 }
 
-/** The type of access tokens (RFC 9068 §2.1). */
-export const tokenType = 'at+jwt';
-/** Minimum time between two loads, ms: a flood of made-up headers costs the store one query in that time. */
-const pauseMs = 1_000;
 const maxHeaderLength = 256;
 const algorithms: ReadonlySet<unknown> = new Set(['ES256', 'EdDSA', 'RS256']);
 
-/** Creates the key ring. Throws when a key can't be parsed. */
-export function createKeyRing({ keys: initial, load, elapsed }: KeyRingOptions): KeyRing {
-  const now = elapsed ?? (() => performance.now());
-  const keys = initial.map(toTokenKey);
-  let byHeader = new Map(keys.map((key) => [key.encodedHeader, key]));
-  let published = jwksOf(byHeader);
-  let checkedAt = Number.NEGATIVE_INFINITY;
-  let lastCheck: Promise<void> = Promise.resolve();
+/** The keys of one state of the store. */
+interface Ring {
+  /** What it was made from. */
+  readonly stored: readonly SigningKey[];
+  readonly byHeader: ReadonlyMap<string, TokenKey>;
+  readonly byKid: ReadonlyMap<string, TokenKey>;
+  readonly signers: ReadonlyMap<string, TokenKey>;
+  readonly published: JSONWebKeySet;
+}
 
-  /** Within the pause, the result of the last load. Rejects when the store is unavailable. */
-  function reload(): Promise<void> {
-    if (load === undefined || now() - checkedAt < pauseMs) return lastCheck;
-    checkedAt = now();
-    lastCheck = load().then((found) => {
-      if (found.length === byHeader.size && found.every((key) => byHeader.has(encodedHeaderOf(key)))) return;
-      const known = found.map((key) => byHeader.get(encodedHeaderOf(key)) ?? toTokenKey(key));
-      byHeader = new Map(known.map((key) => [key.encodedHeader, key]));
-      published = jwksOf(byHeader);
-    });
-    return lastCheck;
+/** Creates the key ring of a purpose. Its functions throw when a key can't be parsed. */
+export function createKeyRing(known: Pick<KnownKeys, 'keys' | 'search'>, use: KeyUse): KeyRing {
+  let ring = ringOf([], use);
+
+  function current(): Ring {
+    if (ring.stored !== known.keys) ring = ringOf(known.keys, use, ring.byKid);
+    return ring;
   }
 
   return {
-    keys,
+    signer(algorithm) {
+      const key = current().signers.get(algorithm);
+      if (key === undefined) throw new Error(`no signing key for ${algorithm}`);
+      return key;
+    },
+    has: (kid) => current().byKid.has(kid),
     find(encodedHeader) {
-      const key = byHeader.get(encodedHeader);
-      if (key !== undefined || load === undefined || !mayBeOurs(encodedHeader)) return key;
-      return reload().then(() => byHeader.get(encodedHeader));
+      const key = current().byHeader.get(encodedHeader);
+      if (key !== undefined || !mayBeOurs(encodedHeader, use)) return key;
+      return known.search().then(() => current().byHeader.get(encodedHeader));
     },
     async published() {
-      await reload().catch(() => {});
-      return published;
+      await known.search().catch(() => {});
+      return current().published;
     },
   };
 }
 
 /** The protected header of tokens under a key. */
-export function headerOf(key: Pick<SigningKey, 'algorithm' | 'kid'>) {
-  return { alg: key.algorithm, typ: tokenType, kid: key.kid };
+export function headerOf(key: { readonly algorithm: string; readonly kid: string }, type: string) {
+  return { alg: key.algorithm, typ: type, kid: key.kid };
+}
+
+function ringOf(
+  stored: readonly SigningKey[],
+  { purpose, type }: KeyUse,
+  earlier: ReadonlyMap<string, TokenKey> = new Map(),
+): Ring {
+  const ours = stored.filter((key) => key.purpose === purpose);
+  const keys = ours.map((key) => earlier.get(key.kid) ?? toTokenKey(key, type));
+  const byKid = new Map(keys.map((key) => [key.kid, key]));
+  const signers = new Map<string, TokenKey>();
+  for (const algorithm of new Set(ours.map((key) => key.algorithm))) {
+    const signer = signerOf(ours.filter((key) => key.algorithm === algorithm));
+    if (signer !== undefined) signers.set(algorithm, byKid.get(signer.kid)!);
+  }
+  return {
+    stored,
+    byHeader: new Map(keys.map((key) => [key.encodedHeader, key])),
+    byKid,
+    signers,
+    published: jwksOf(keys),
+  };
 }
 
 /** Whether a token with that header may be signed by a key added since: it is written exactly as we write ours. */
-function mayBeOurs(encodedHeader: string): boolean {
+function mayBeOurs(encodedHeader: string, { type }: KeyUse): boolean {
   if (encodedHeader.length > maxHeaderLength) return false;
   try {
     const { alg, kid } = JSON.parse(Buffer.from(encodedHeader, 'base64url').toString());
     if (!algorithms.has(alg) || typeof kid !== 'string') return false;
-    return encodedHeaderOf({ algorithm: alg, kid }) === encodedHeader;
+    return encodedHeaderOf({ algorithm: alg, kid }, type) === encodedHeader;
   } catch {
     return false;
   }
 }
 
-function encodedHeaderOf(key: Pick<SigningKey, 'algorithm' | 'kid'>): string {
-  return Buffer.from(JSON.stringify(headerOf(key))).toString('base64url');
+function encodedHeaderOf(key: { readonly algorithm: string; readonly kid: string }, type: string): string {
+  return Buffer.from(JSON.stringify(headerOf(key, type))).toString('base64url');
 }
 
-function toTokenKey(key: SigningKey): TokenKey {
-  const privateKey = createPrivateKey({ key: JSON.parse(key.privateJwk), format: 'jwk' });
+function toTokenKey({ kid, algorithm, privateJwk }: SigningKey, type: string): TokenKey {
+  const privateKey = createPrivateKey({ key: JSON.parse(privateJwk), format: 'jwk' });
   return {
-    kid: key.kid,
-    algorithm: key.algorithm,
+    kid,
+    algorithm: algorithm as PairAlgorithm,
     privateKey,
     publicKey: createPublicKey(privateKey),
-    encodedHeader: encodedHeaderOf(key),
+    encodedHeader: encodedHeaderOf({ kid, algorithm }, type),
   };
 }
 
-function jwksOf(keys: ReadonlyMap<string, TokenKey>): JSONWebKeySet {
+function jwksOf(keys: readonly TokenKey[]): JSONWebKeySet {
   // From the public key object: no private member can get in.
   const publicJwk = ({ publicKey, algorithm, kid }: TokenKey) => ({
     ...publicKey.export({ format: 'jwk' }),
@@ -113,5 +138,5 @@ function jwksOf(keys: ReadonlyMap<string, TokenKey>): JSONWebKeySet {
     alg: algorithm,
     kid,
   });
-  return { keys: [...keys.values()].map(publicJwk) };
+  return { keys: keys.map(publicJwk) };
 }

@@ -1,6 +1,5 @@
-import { timingSafeEqual } from 'node:crypto';
 import { keptText } from '../http1/copied-text.ts';
-import { createMac } from './mac.ts';
+import { type CookieSecrets, createCookieMacs } from './cookie-secrets.ts';
 
 /** The content of a refresh cookie with a valid MAC. */
 export interface RefreshCookie {
@@ -14,7 +13,7 @@ export interface RefreshCookie {
 export interface RefreshCookies {
   /** `<session id>.<generation>.<MAC>`, the MAC in base64url. */
   write(sessionId: string, generation: number): string;
-  /** Undefined unless it is, byte for byte, a value that `write` returns. */
+  /** Undefined unless it is, byte for byte, a value that `write` returned under a secret that still counts. */
   read(value: string): RefreshCookie | undefined;
   /** Of several cookies with the name, the newest valid one of each session. */
   newestOf(values: readonly string[]): readonly RefreshCookie[];
@@ -24,20 +23,19 @@ export interface RefreshCookies {
 
 const shape = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.([1-9][0-9]{0,15})\.[A-Za-z0-9_-]{43}$/;
 
-/** Creates the codec of one tenant's refresh cookies; `secret` has at least 32 bytes. */
+/** Creates the codec of one tenant's refresh cookies. */
 export function createRefreshCookies(options: {
-  readonly secret: Uint8Array;
+  readonly secrets: CookieSecrets;
   readonly tenant: string;
   /** The cookie's name: a value is invalid under another name, which would be forwarded to upstreams. */
   readonly name: string;
 }): RefreshCookies {
   const { tenant, name } = options;
-  const mac = createMac(options.secret, 'postern refresh cookie 2');
+  const macs = createCookieMacs(options.secrets, 'postern refresh cookie 2');
 
   function write(sessionId: string, generation: number): string {
     const generationText = String(generation);
-    const tag = mac([tenant, name, sessionId, generationText]).toString('base64url');
-    return `${sessionId}.${generationText}.${tag}`;
+    return macs.tagged(`${sessionId}.${generationText}`, [tenant, name, sessionId, generationText]);
   }
 
   function read(value: string): RefreshCookie | undefined {
@@ -45,10 +43,8 @@ export function createRefreshCookies(options: {
     if (sessionId === undefined || generationText === undefined) return undefined;
     const generation = Number(generationText);
     if (!Number.isSafeInteger(generation)) return undefined;
-    // The whole text is compared with the only valid spelling: another encoding of the same MAC is refused.
-    const expected = Buffer.from(write(sessionId, generation), 'latin1');
-    const actual = Buffer.from(value, 'latin1');
-    return actual.length === expected.length && timingSafeEqual(actual, expected)
+    const text = `${sessionId}.${generationText}`;
+    return macs.isTagged(value, text, [tenant, name, sessionId, generationText])
       ? { sessionId: keptText(sessionId), generation }
       : undefined;
   }

@@ -1,31 +1,21 @@
+import { randomBytes } from 'node:crypto';
 import { calculateJwkThumbprint, exportJWK, generateKeyPair } from 'jose';
-import type { Records, SigningKey } from '../stores/records.ts';
+import { uuidv7 } from 'uuidv7';
+import type { KeySeries, NewSigningKey } from '../stores/signing-key.ts';
 
-/** Generates a signing key; its kid is the RFC 7638 thumbprint. `now` is epoch ms. */
-export async function generateSigningKey(
-  algorithm: SigningKey['algorithm'],
-  now: number,
-): Promise<SigningKey> {
-  const { privateKey } = await generateKeyPair(algorithm, { extractable: true });
-  const jwk = await exportJWK(privateKey);
-  return {
-    kid: await calculateJwkThumbprint(jwk),
-    algorithm,
-    privateJwk: JSON.stringify(jwk),
-    created: now,
-  };
-}
+const secretBytes = 32;
 
 /**
- * All signing keys of the store, newest first, at least one of them of `algorithm`: it is generated if there is none.
- * If several processes start at once, the store keeps the key of one of them. `now` is epoch ms.
+ * Generates a key of a series. The kid of a key pair is the RFC 7638 thumbprint; that of a secret, which is never
+ * published, says nothing about it.
  */
-export async function loadSigningKeys(
-  records: Pick<Records, 'signingKeys' | 'addSigningKey'>,
-  algorithm: SigningKey['algorithm'],
-  now: number,
-): Promise<readonly SigningKey[]> {
-  const keys = await records.signingKeys();
-  if (keys.some((key) => key.algorithm === algorithm)) return keys;
-  return records.addSigningKey(await generateSigningKey(algorithm, now));
+export async function generateSigningKey(series: KeySeries): Promise<NewSigningKey> {
+  const { purpose, algorithm } = series;
+  if (algorithm === 'HS256') {
+    const k = randomBytes(secretBytes).toString('base64url');
+    return { purpose, algorithm, kid: uuidv7(), privateJwk: JSON.stringify({ kty: 'oct', k }) };
+  }
+  const { privateKey } = await generateKeyPair(algorithm, { extractable: true });
+  const jwk = await exportJWK(privateKey);
+  return { purpose, algorithm, kid: await calculateJwkThumbprint(jwk), privateJwk: JSON.stringify(jwk) };
 }

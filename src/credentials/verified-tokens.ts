@@ -22,7 +22,7 @@ export class Remembered<P> {
 
 /** A cache of verified tokens, for one {@link AccessTokens}: its issuer, audience and keys. */
 export interface VerifiedTokens<P> {
-  /** The cached token, unless it has expired, or the clock was set back to before it was issued. */
+  /** The cached token, unless it has expired, its key was removed, or the clock was set back to before it was issued. */
   find(token: string): Remembered<P> | undefined;
   /** Verifies a token that isn't cached; concurrent calls share one verification. Rejects with `invalid_token`. */
   verify(token: string): Promise<Remembered<P>>;
@@ -32,7 +32,7 @@ export interface VerifiedTokens<P> {
 
 /** Creates the cache; `now` returns epoch ms, `max` bounds the cached tokens (default 10,000). */
 export function createVerifiedTokens<P>(
-  tokens: Pick<AccessTokens, 'verify'>,
+  tokens: Pick<AccessTokens, 'verify' | 'accepts'>,
   options: { readonly now: () => number; readonly max?: number },
 ): VerifiedTokens<P> {
   /** By signature: as distinctive as the whole text, at a fifth of the length to hash. */
@@ -44,8 +44,9 @@ export function createVerifiedTokens<P>(
     const entry = remembered.get(signature);
     if (entry === undefined || entry.text !== token) return undefined;
     const now = options.now();
-    // Not deleted: it holds again once the clock has caught up.
-    if (entry.claims.expires > now) return isIssuedLater(entry.claims.issued, now) ? undefined : entry;
+    // Not deleted if only its time has not come: it holds again once the clock has caught up.
+    const { expires, issued, kid } = entry.claims;
+    if (expires > now && tokens.accepts(kid)) return isIssuedLater(issued, now) ? undefined : entry;
     remembered.delete(signature);
     return undefined;
   }

@@ -1,10 +1,12 @@
 import type { Config } from '../config/schema.ts';
+import type { KnownKeys } from '../credentials/known-keys.ts';
 import type { RecentUse } from '../credentials/recent-use.ts';
 import type { Log } from '../log/log.ts';
 import type { MetricsRegistry } from '../metrics/registry.ts';
 import { ClockWatch } from './clock-watch.ts';
 import { reportCommandEvents } from './command-events.ts';
 import type { DescriptorBudget } from './descriptor-budget.ts';
+import { startKeyRotation } from './key-rotation.ts';
 import { isFirstInInterval } from './once-among-replicas.ts';
 import type { RefusedConnections } from './refused-connections.ts';
 import type { OpenedStores, Stores } from './stores.ts';
@@ -21,14 +23,18 @@ export interface BackgroundWork {
   flush(): Promise<void>;
 }
 
+/** What the work reads of a configuration. */
+export type BackgroundSettings = Pick<Config, 'audit' | 'tokens' | 'sessions' | 'signing_keys'>;
+
 /** What the work needs beside the stores. */
 export interface BackgroundParts {
   readonly recentUse: RecentUse;
   readonly log: Log;
   readonly registry: MetricsRegistry;
   readonly clocks: OpenedStores['clocks'];
-  /** `audit` of the configuration that serves now. */
-  readonly auditSettings: () => Config['audit'];
+  readonly keys: KnownKeys;
+  /** The configuration that serves now. */
+  readonly settings: () => BackgroundSettings;
   readonly descriptors: Pick<DescriptorBudget, 'fit'>;
   readonly refused: Pick<RefusedConnections, 'check' | 'flush'>;
   /** The clock, epoch ms. */
@@ -41,13 +47,13 @@ export interface BackgroundParts {
  */
 export function startBackgroundWork(
   { records, sessions, singleUse }: Pick<Stores, 'records' | 'sessions' | 'singleUse'>,
-  { recentUse, log, registry, clocks, auditSettings, descriptors, refused, now }: BackgroundParts,
+  { recentUse, log, registry, clocks, keys, settings, descriptors, refused, now }: BackgroundParts,
 ): BackgroundWork {
   const logStoreError = (error: unknown) => log.error('background store write failed', { err: error });
   const flush = () => recentUse.flush().catch(logStoreError);
   const pruneAudit = async () => {
     if (!(await isFirstInInterval(singleUse, 'prune audit', auditPruneIntervalMs, now()))) return;
-    const { retention, max_events: maxEvents } = auditSettings();
+    const { retention, max_events: maxEvents } = settings().audit;
     await records
       .pruneAuditEvents({ since: clocks.certainNow() - retention, maxEvents })
       .catch(logStoreError);
@@ -66,6 +72,7 @@ export function startBackgroundWork(
   const clockWatch = new ClockWatch({ servers: clocks.servers, now, log, registry });
   clockWatch.start();
   const stopReporting = reportCommandEvents(records, log);
+  const stopRotation = startKeyRotation({ keys, config: settings, log });
   return {
     async flush() {
       refused.flush();
@@ -75,6 +82,7 @@ export function startBackgroundWork(
       for (const timer of timers) clearInterval(timer);
       clockWatch.stop();
       stopReporting();
+      stopRotation();
     },
   };
 }

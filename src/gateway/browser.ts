@@ -3,6 +3,7 @@ import { type AuthenticateBrowser, createAuthenticateBrowser } from '../authenti
 import { createWebCookieAuthenticator, type WebCookieAuthenticator } from '../authenticate/web-cookie.ts';
 import type { ReadFile } from '../config/configured-files.ts';
 import type { Config } from '../config/schema.ts';
+import type { CookieSecrets } from '../credentials/cookie-secrets.ts';
 import type { Holdings } from '../credentials/holdings.ts';
 import type { RecentUse } from '../credentials/recent-use.ts';
 import { isProviderPath } from '../endpoints/provider-paths.ts';
@@ -34,6 +35,7 @@ export interface BrowserParts {
 /** What it is built from, besides the configuration. */
 interface BrowserOptions {
   readonly stores: Pick<Stores, 'records' | 'sessions'>;
+  readonly cookieSecrets: CookieSecrets;
   readonly readFile: ReadFile;
   readonly recentUse: Pick<RecentUse, 'noteSession'>;
   readonly now: () => number;
@@ -66,8 +68,7 @@ export async function composeBrowser(config: Config, options: BrowserOptions): P
   const { createEchoPage } = await import('../web/echo-page.ts');
   const { createServiceWorkerGuard } = await import('../web/service-workers.ts');
   const { path, service_workers: serviceWorkers } = config.web;
-  const { stores, readFile } = options;
-  const area = await composeWebArea(config, config.web, { records: stores.records, readFile });
+  const area = composeWebArea(config, config.web, options);
   const webCookie = composeWebCookie(config, options, area);
   const clearing = ['Set-Cookie', setCookie(area.cookie, '', 0)];
   return {

@@ -5,11 +5,13 @@ import { createHeldNow } from '../authenticate/held-now.ts';
 import type { ReadFile } from '../config/configured-files.ts';
 import type { Config } from '../config/schema.ts';
 import { catalogueOf } from '../config/scope-names.ts';
-import { type AccessTokens, createAccessTokens } from '../credentials/access-token.ts';
+import { type AccessTokens, accessTokenUse, createAccessTokens } from '../credentials/access-token.ts';
+import { createCookieSecrets } from '../credentials/cookie-secrets.ts';
 import { createHoldings, type Holdings } from '../credentials/holdings.ts';
+import { createKeyRing } from '../credentials/key-ring.ts';
+import type { KnownKeys } from '../credentials/known-keys.ts';
 import type { HeldNow, Principal } from '../credentials/principal.ts';
 import type { RecentUse } from '../credentials/recent-use.ts';
-import { loadSigningKeys } from '../credentials/signing-keys.ts';
 import { createVerifiedTokens } from '../credentials/verified-tokens.ts';
 import { createServeEndpoint } from '../endpoints/serve-endpoint.ts';
 import { startCookiePrefix } from '../endpoints/start-cookies.ts';
@@ -29,6 +31,7 @@ import type { DescriptorBudget } from './descriptor-budget.ts';
 import { composeEndpoints } from './endpoints.ts';
 import type { Engine } from './engine.ts';
 import { Gateway } from './gateway.ts';
+import { prepareKeys } from './key-rotation.ts';
 import type { GatewayMetrics } from './metrics.ts';
 import type { GatewayNames } from './names.ts';
 import { consoleHostOf, ownOrigins } from './own-origins.ts';
@@ -43,6 +46,8 @@ export interface LastingParts {
   readonly descriptors: DescriptorBudget;
   readonly names: GatewayNames;
   readonly stores: Stores;
+  /** Every key that signs. */
+  readonly keys: KnownKeys;
   readonly recentUse: RecentUse;
   /** Every name that a cookie of ours has had since the start: browsers still send the earlier ones. */
   readonly cookieNames: Set<string>;
@@ -75,12 +80,15 @@ export async function composeGateway(
   const isConsoleHost = consoleHostOf(config);
   const cors = createCors(config.cors.origins, isConsoleHost ?? undefined);
   const isKnownOrigin = createKnownOrigins(ownOrigins(config), cors);
-  const callers = await composeCallers(config, lasting, holdings, isKnownOrigin);
+  await prepareKeys(config, lasting.keys);
+  const cookieSecrets = createCookieSecrets(lasting.keys);
+  const callers = composeCallers(config, lasting, holdings, isKnownOrigin);
   const { authenticate, heldNow } = callers;
   const browser = await composeBrowser(config, {
     ...lasting,
     readFile,
     authenticate,
+    cookieSecrets,
     holdings,
     isKnownOrigin,
     cors,
@@ -97,6 +105,7 @@ export async function composeGateway(
   const own = await composeEndpoints(config, {
     ...lasting,
     tokens: callers.tokens,
+    cookieSecrets,
     catalogue,
     holdings,
     cookie,
@@ -127,7 +136,7 @@ export async function composeGateway(
     replies,
     heldNow,
     activeSessions: callers.activeSessions,
-    audit: config.audit,
+    settings: config,
     sessionTimes: sessionTimesOf(config),
     log,
   });
@@ -161,18 +170,17 @@ interface Callers {
   readonly activeSessions: () => number;
 }
 
-async function composeCallers(
+function composeCallers(
   config: Config,
-  { stores: { records, sessions }, recentUse, metrics, tracing, now }: LastingParts,
+  { stores: { records, sessions }, keys, recentUse, metrics, tracing, now }: LastingParts,
   holdings: Holdings,
   isKnownOrigin: IsKnownOrigin,
-): Promise<Callers> {
+): Callers {
   const { tenant } = config;
   const { algorithm, access_lifetime: lifetimeMs } = config.tokens;
   const tokens = createAccessTokens({
     issuer: config.base_url,
-    keys: await loadSigningKeys(records, algorithm, now()),
-    loadKeys: async () => records.signingKeys(),
+    keys: createKeyRing(keys, accessTokenUse),
     algorithm,
     lifetimeMs,
     now,

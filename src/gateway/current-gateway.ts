@@ -1,7 +1,7 @@
-import type { Config } from '../config/schema.ts';
 import type { HeldNow } from '../credentials/principal.ts';
 import type { Exchange } from '../http/exchange.ts';
 import type { SessionTimes } from '../stores/sessions.ts';
+import type { BackgroundSettings } from './background-work.ts';
 import type { Gateway } from './gateway.ts';
 import { noGateway, type WatchedGateway } from './metrics.ts';
 
@@ -32,9 +32,9 @@ export class CurrentGateway {
     return this.#serving ?? noGateway;
   }
 
-  /** `audit` of the configuration that serves now. */
-  auditSettings(): Config['audit'] {
-    return this.#required().audit;
+  /** What goes on beside the requests reads of the configuration that serves now. */
+  settings(): BackgroundSettings {
+    return this.#required().settings;
   }
 
   /** The lifetimes of sessions in the configuration that serves now. */

@@ -1,4 +1,5 @@
 import type { AccessTokens } from '../credentials/access-token.ts';
+import type { CookieSecrets } from '../credentials/cookie-secrets.ts';
 import type { Holdings } from '../credentials/holdings.ts';
 import type { RecentUse } from '../credentials/recent-use.ts';
 import type { CookieAttributes } from '../http/cookies.ts';
@@ -16,6 +17,7 @@ import type { Stores } from './stores.ts';
 export interface EndpointParts {
   readonly stores: Stores;
   readonly tokens: AccessTokens;
+  readonly cookieSecrets: CookieSecrets;
   readonly recentUse: RecentUse;
   readonly catalogue: ReadonlySet<string>;
   readonly holdings: Holdings;

@@ -29,7 +29,7 @@ export async function composeEndpoints(config: Config, parts: EndpointParts): Pr
   const { stores, cookie, metrics, onCredentialEnded } = parts;
   // Every method at once, so that each has a series before its first sign-in.
   for (const method of ['password', ...Object.keys(config.identity_providers)]) metrics.loginsBy(method);
-  const signIns = { ...parts, ...stores, ...(await composeSignIns(config, parts)) };
+  const signIns = { ...parts, ...stores, ...composeSignIns(config, parts) };
   const { cookies, passwords } = signIns;
   const providers = await composeProviders(config, { ...signIns, stores });
   const api: AnyEndpoint[] = [

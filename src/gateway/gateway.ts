@@ -1,6 +1,5 @@
 import type { Authenticate } from '../authenticate/authenticate.ts';
 import type { AuthenticateBrowser } from '../authenticate/authenticate-browser.ts';
-import type { Config } from '../config/schema.ts';
 import type { HeldNow, Principal } from '../credentials/principal.ts';
 import type { WorkLoad } from '../credentials/work-queue.ts';
 import type { ServeEndpoint } from '../endpoints/serve-endpoint.ts';
@@ -16,6 +15,7 @@ import { authorise } from '../proxy/authorise.ts';
 import type { Forward } from '../proxy/forward.ts';
 import type { Route } from '../proxy/route-table.ts';
 import type { SessionTimes } from '../stores/sessions.ts';
+import type { BackgroundSettings } from './background-work.ts';
 import type { OwnEndpoints } from './endpoints.ts';
 import type { WatchedGateway } from './metrics.ts';
 import type { ComposedRoutes } from './routes.ts';
@@ -39,8 +39,8 @@ export interface GatewayParts {
   readonly heldNow: HeldNow;
   /** Sessions of which a token that has not expired was seen. */
   readonly activeSessions: () => number;
-  /** `audit` of the configuration. */
-  readonly audit: Config['audit'];
+  /** What goes on beside the requests reads of the configuration. */
+  readonly settings: BackgroundSettings;
   readonly sessionTimes: SessionTimes;
   readonly log: Pick<Log, 'error'>;
 }
@@ -50,7 +50,7 @@ export class Gateway implements WatchedGateway {
   readonly upstreams: WatchedGateway['upstreams'];
   readonly heldNow: HeldNow;
   readonly activeSessions: () => number;
-  readonly audit: Config['audit'];
+  readonly settings: BackgroundSettings;
   readonly sessionTimes: SessionTimes;
   readonly #parts: GatewayParts;
   /** Exchanges that are not over yet. */
@@ -62,7 +62,7 @@ export class Gateway implements WatchedGateway {
     this.upstreams = parts.routes.upstreams;
     this.heldNow = parts.heldNow;
     this.activeSessions = parts.activeSessions;
-    this.audit = parts.audit;
+    this.settings = parts.settings;
     this.sessionTimes = parts.sessionTimes;
   }
 

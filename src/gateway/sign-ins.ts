@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import type { Config } from '../config/schema.ts';
 import { createPasswordHasher, type PasswordHasher } from '../credentials/passwords.ts';
 import { createRefreshCookies, type RefreshCookies } from '../credentials/refresh-cookie.ts';
@@ -29,11 +28,9 @@ export interface ComposedSignIns {
   readonly forgetting: readonly string[];
 }
 
-const secretBytes = 32;
-
 /** Builds what all ways to sign in share. */
-export async function composeSignIns(config: Config, parts: EndpointParts): Promise<ComposedSignIns> {
-  const { stores, cookie, web, metrics, now, onCredentialEnded } = parts;
+export function composeSignIns(config: Config, parts: EndpointParts): ComposedSignIns {
+  const { stores, cookie, cookieSecrets, web, metrics, now, onCredentialEnded } = parts;
   const { records, sessions, attempts } = stores;
   const auditLog = reportingLogins(parts.log, (method, outcome) => {
     metrics.loginsBy(method)[outcome]++;
@@ -41,7 +38,7 @@ export async function composeSignIns(config: Config, parts: EndpointParts): Prom
   const audit = createAudit(auditLog, parts.auditTrail.queue, now);
   const changeAudit = createChangeAudit(auditLog);
   const cookies = createRefreshCookies({
-    secret: await records.secret('cookie', randomBytes(secretBytes)),
+    secrets: cookieSecrets,
     tenant: config.tenant,
     name: cookie.name,
   });

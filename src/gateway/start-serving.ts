@@ -1,5 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import type { Config } from '../config/schema.ts';
+import { KnownKeys } from '../credentials/known-keys.ts';
 import { createRecentUse } from '../credentials/recent-use.ts';
 import { addAuditCounts, countAudited } from './audit-counts.ts';
 import { startAuditTrail } from './audit-trail.ts';
@@ -72,7 +73,8 @@ export async function startServing(
     log,
     registry: metrics.registry,
     clocks: opened.clocks,
-    auditSettings: () => current.auditSettings(),
+    keys: lasting.keys,
+    settings: () => current.settings(),
     descriptors,
     refused,
     now,
@@ -102,6 +104,7 @@ async function startLasting(
     showsEchoPage,
     now,
     stores,
+    keys: new KnownKeys({ records: stores.records, now }),
     recentUse: createRecentUse({
       records: stores.records,
       sessions: stores.sessions,

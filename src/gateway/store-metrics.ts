@@ -66,7 +66,7 @@ export const recordsOperations: Record<
   findAuditEvent: 'read',
   applyManaged: 'write',
   signingKeys: 'read',
-  addSigningKey: 'write',
+  turnSigningKeys: 'write',
   secret: 'write',
   bootstrap: 'read',
   setBootstrapToken: 'write',

@@ -1,24 +1,21 @@
-import { randomBytes } from 'node:crypto';
 import type { ReadFile } from '../config/configured-files.ts';
 import type { Config } from '../config/schema.ts';
+import type { CookieSecrets } from '../credentials/cookie-secrets.ts';
 import { createWebCookies } from '../credentials/web-cookie.ts';
 import type { CookieAttributes } from '../http/cookies.ts';
 import { createIsHostOf } from '../http/host.ts';
 import { logoFormat, logoRules } from '../rules/logo-image.ts';
 import { areaOf, ownAreas } from '../rules/own-areas.ts';
-import type { Records } from '../stores/records.ts';
 import type { WebArea } from '../web/area.ts';
 import { type Logo, loadAssets } from '../web/assets.ts';
 import { ownOrigins } from './own-origins.ts';
 
-const secretBytes = 32;
-
 /** Builds what the pages for people have in common. Throws when the logo can't be used. */
-export async function composeWebArea(
+export function composeWebArea(
   config: Config,
   web: NonNullable<Config['web']>,
-  { records, readFile }: { readonly records: Pick<Records, 'secret'>; readonly readFile: ReadFile },
-): Promise<WebArea> {
+  { cookieSecrets, readFile }: { readonly cookieSecrets: CookieSecrets; readonly readFile: ReadFile },
+): WebArea {
   const { tenant, endpoints } = config;
   const { path, home = `${path}/`, title = tenant } = web;
   const assets = loadAssets({ path, logo: web.logo === undefined ? null : loadLogo(web.logo, readFile) });
@@ -29,11 +26,7 @@ export async function composeWebArea(
     site: { path, title, tenant, ...assets.addresses },
     assets,
     cookie,
-    cookies: createWebCookies({
-      secret: await records.secret('cookie', randomBytes(secretBytes)),
-      tenant,
-      name: cookie.name,
-    }),
+    cookies: createWebCookies({ secrets: cookieSecrets, tenant, name: cookie.name }),
     ...placesOf(config, path, home),
     isOwnPath: (target) => areaOf(target, areas) !== undefined,
   };

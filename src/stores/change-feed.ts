@@ -8,6 +8,8 @@ export interface RecordsChange {
   readonly newKeys?: readonly string[];
   /** Whether a command left events for a gateway to log; nothing that is cached depends on them. */
   readonly hasCommandEvents?: boolean;
+  /** Whether keys that sign were added, replaced or removed. */
+  readonly hasSigningKeys?: boolean;
   /** Anything may have changed: it was too much to name. */
   readonly isEverything?: boolean;
 }

@@ -9,17 +9,10 @@ import type { InvitationRecords } from './invitation-records.ts';
 import type { ManagedRecords } from './managed-records.ts';
 import type { ScopeSet } from './scope-set.ts';
 import type { ScopeSetRecords } from './scope-set-records.ts';
+import type { SigningKeyRecords } from './signing-key-records.ts';
 import type { NewUser, UserWithSets } from './user.ts';
 import type { UserIdentityRecords } from './user-identity-records.ts';
 import type { UserRecord, UserRecords } from './user-records.ts';
-
-/** A signing key as JWK text (RFC 7517), private part included. */
-export interface SigningKey {
-  readonly kid: string;
-  readonly algorithm: 'ES256' | 'EdDSA' | 'RS256';
-  readonly privateJwk: string;
-  readonly created: number;
-}
 
 /** Whether, and how, the first administrator may still be activated over HTTP. */
 export interface BootstrapState {
@@ -46,6 +39,7 @@ export interface Records
     InvitationRecords,
     ManagedRecords,
     ScopeSetRecords,
+    SigningKeyRecords,
     UserIdentityRecords,
     UserRecords {
   /**
@@ -132,14 +126,8 @@ export interface Records
     change: JudgedChange<KeyTransfer, void, ListedApiKey>,
   ): Promise<ListedApiKey | undefined>;
 
-  /** All signing keys, newest first. */
-  signingKeys(): Awaitable<readonly SigningKey[]>;
-  /**
-   * Adds `key` unless the store already has one of its algorithm; gives the keys that the store then has, newest first.
-   */
-  addSigningKey(key: SigningKey): Promise<readonly SigningKey[]>;
   /** The secret of that name, set to `candidate` if there is none: every process gets the same bytes. */
-  secret(name: 'cookie' | 'cursor' | 'sign_in' | 'tenant', candidate: Uint8Array): Promise<Uint8Array>;
+  secret(name: 'cursor' | 'sign_in' | 'tenant', candidate: Uint8Array): Promise<Uint8Array>;
 
   bootstrap(): Awaitable<BootstrapState>;
   /**

@@ -61,7 +61,12 @@ export async function createPostgresRecordsUnderTest(
       values,
     );
   }
-  return { store: await open(), openSecond: open, advance, addScopeSet };
+  async function addEarlierCookieSecret(secret: Uint8Array): Promise<void> {
+    await server.query(`INSERT INTO ${access.address.schema}.secrets (name, value) VALUES ('cookie', $1)`, [
+      secret,
+    ]);
+  }
+  return { store: await open(), openSecond: open, advance, addScopeSet, addEarlierCookieSecret };
 }
 
 /** The store with the version that the database had after the last call to any store that shares `seen`. */

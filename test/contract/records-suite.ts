@@ -8,6 +8,7 @@ import { runAuditSuite } from './audit-suite.ts';
 import { runEpochsSuite } from './epochs-suite.ts';
 import { runIdentitiesSuite } from './identities-suite.ts';
 import { runSecretsSuite } from './secrets-suite.ts';
+import { runSigningKeysSuite } from './signing-keys-suite.ts';
 import { runUsersSuite } from './users-suite.ts';
 
 /** A records store with a clock controlled by the test. */
@@ -17,6 +18,8 @@ export interface RecordsUnderTest {
   openSecond(): Records | Promise<Records>;
   advance(ms: number): void | Promise<void>;
   addScopeSet(set: ScopeSet): Promise<void>;
+  /** Adds the secret of cookies as it was kept before it could be replaced. */
+  addEarlierCookieSecret(secret: Uint8Array): Promise<void>;
 }
 
 /** How the suite gets a store; each call gives an empty one, closed by the test's teardown. */
@@ -33,6 +36,7 @@ export function runRecordsSuite(factory: RecordsFactory): void {
   runApiKeysSuite(factory);
   runApiKeyPagingSuite(factory);
   runSecretsSuite(factory);
+  runSigningKeysSuite(factory);
   runAuditSuite(factory);
   runAuditFeedSuite(factory);
 }

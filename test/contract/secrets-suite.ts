@@ -1,43 +1,21 @@
 import t from 'tap';
-import type { SigningKey } from '../../src/stores/records.ts';
 import { createUser, listUsers, removeUser } from '../support/record-changes.ts';
 import { newUser } from './fixtures.ts';
 import type { RecordsFactory } from './records-suite.ts';
 
-/** The contract of every records store for signing keys, secrets and the bootstrap. */
+/** The contract of every records store for secrets and the bootstrap. */
 export function runSecretsSuite({ name, create }: RecordsFactory): void {
-  t.test(`${name}: one signing key per algorithm, the first one added`, async (t) => {
-    const { store, openSecond } = await create(t);
-    const second = await openSecond();
-    const key = (kid: string, algorithm: SigningKey['algorithm'], created: number): SigningKey => ({
-      kid,
-      algorithm,
-      privateJwk: `{"kid":"${kid}"}`,
-      created,
-    });
-    t.strictSame(await store.signingKeys(), []);
-    const [one, other] = await Promise.all([
-      store.addSigningKey(key('k1', 'ES256', 1)),
-      second.addSigningKey(key('k2', 'ES256', 2)),
-    ]);
-    t.strictSame(one, other);
-    t.equal(one.length, 1, 'the first one');
-    const both = [key('k3', 'EdDSA', 3), ...one];
-    t.strictSame(await second.addSigningKey(key('k3', 'EdDSA', 3)), both, 'newest first');
-    t.strictSame(await store.signingKeys(), both);
-  });
-
   t.test(`${name}: every process gets the same secret`, async (t) => {
     const { store, openSecond } = await create(t);
     const second = await openSecond();
     const [one, other] = await Promise.all([
-      store.secret('cookie', new Uint8Array([1, 2, 3])),
-      second.secret('cookie', new Uint8Array([4, 5, 6])),
+      store.secret('cursor', new Uint8Array([1, 2, 3])),
+      second.secret('cursor', new Uint8Array([4, 5, 6])),
     ]);
     t.strictSame([...one], [...other], 'the first one');
     t.match([...one], one[0] === 1 ? [1, 2, 3] : [4, 5, 6]);
-    t.strictSame([...(await store.secret('cookie', new Uint8Array([8])))], [...one]);
-    t.strictSame([...(await store.secret('cursor', new Uint8Array([7])))], [7], 'names are independent');
+    t.strictSame([...(await store.secret('cursor', new Uint8Array([8])))], [...one]);
+    t.strictSame([...(await store.secret('sign_in', new Uint8Array([7])))], [7], 'names are independent');
   });
 
   t.test(`${name}: the bootstrap is open until the first user, however created`, async (t) => {

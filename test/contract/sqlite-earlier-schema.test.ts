@@ -27,6 +27,7 @@ function makeEarlierRecords(file: string): void {
   );
   key.run('parent', hashOf('parent'), null);
   key.run('child', hashOf('child'), 'parent');
+  db.exec(`INSERT INTO signing_keys VALUES ('kid', 'EdDSA', '{}', 7)`);
   db.close();
 }
 
@@ -47,4 +48,15 @@ t.test('records of an earlier schema are migrated, and what they hold counts', a
   const holdings = createHoldings(new Set(['a', 'b']), { idp: { issuer, grants: [staff] } });
   t.strictSame(holdings.ofKey(found!).scopes, ['a'], 'as far as a current grant of the provider gives it');
   t.strictSame([...(await store.deleteApiKey('parent', { children: true }))].sort(), ['child', 'parent']);
+});
+
+t.test('a key of an earlier schema signs access tokens on', async (t) => {
+  const file = join(temporaryFolder(t), 'records.db');
+  makeEarlierRecords(file);
+  const store = createSqliteRecords(file, { now: () => startOfTime });
+  t.teardown(() => store.close());
+  const state = { created: 7, signsFrom: 7, retired: null, requested: null, lifetimeMs: 0 };
+  t.strictSame((await store.signingKeys()).keys, [
+    { kid: 'kid', purpose: 'access-token', algorithm: 'EdDSA', privateJwk: '{}', ...state },
+  ]);
 });

@@ -67,7 +67,12 @@ export function createSqliteRecordsUnderTest(t: Test): SqliteRecordsUnderTest {
     ).run({ ...set, scopes: JSON.stringify(set.scopes) });
     db.close();
   }
-  return { file, store: open(), openSecond: open, advance, addScopeSet };
+  async function addEarlierCookieSecret(secret: Uint8Array): Promise<void> {
+    const db = new Database(file);
+    db.prepare("INSERT INTO secrets (name, value) VALUES ('cookie', ?)").run(secret);
+    db.close();
+  }
+  return { file, store: open(), openSecond: open, advance, addScopeSet, addEarlierCookieSecret };
 }
 
 /** The file of the sessions, which also holds used values and counters of attempts. */

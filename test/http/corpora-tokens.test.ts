@@ -7,7 +7,8 @@ import { createTokenForge, type TokenRow } from '../support/corpus-tokens.ts';
 
 t.test('forged access tokens', async (t) => {
   const bench = await startCorpusBench(t);
-  const [own] = await withRecords(bench.gateway.folder, (records) => Promise.resolve(records.signingKeys()));
+  const { keys } = await withRecords(bench.gateway.folder, async (records) => records.signingKeys());
+  const own = keys.find(({ purpose }) => purpose === 'access-token');
   const forge = createTokenForge(bench.values.bearer!, own!, 'https://acme.example.com');
   for (const row of readCorpus<TokenRow>('tokens'))
     await t.test(row.name, (t) => judge(t, bench, row, { values: { token: forge.tokenOf(row) } }));

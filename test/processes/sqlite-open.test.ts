@@ -155,7 +155,7 @@ t.test('processes that start at the same time on a new file all get the same sto
   const store = new URL('../../src/stores/sqlite/records.ts', import.meta.url);
   const program = `import { createSqliteRecords } from ${JSON.stringify(store.href)};
     const store = createSqliteRecords(${JSON.stringify(file)}, { now: Date.now });
-    const secret = await store.secret('cookie', Uint8Array.of(process.pid & 255, process.pid >> 8));
+    const secret = await store.secret('cursor', Uint8Array.of(process.pid & 255, process.pid >> 8));
     process.stdout.write(secret.join());
     await store.close();`;
   const responses = await Promise.all(

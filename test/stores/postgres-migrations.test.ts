@@ -22,7 +22,7 @@ if (requirePostgres(t)) {
     const access = accessToNewSchema(server);
     const stores = await Promise.all(Array.from({ length: 5 }, () => openPostgresUnderTest(t, access)));
     const secrets = await Promise.all(
-      stores.map((store, index) => store.secret('cookie', new Uint8Array([index]))),
+      stores.map((store, index) => store.secret('cursor', new Uint8Array([index]))),
     );
     t.equal(new Set(secrets.map(([byte]) => byte)).size, 1);
     const migrations = await server.query(
@@ -38,6 +38,7 @@ if (requirePostgres(t)) {
       { number: 7 },
       { number: 8 },
       { number: 9 },
+      { number: 10 },
     ]);
   });
 
@@ -47,7 +48,7 @@ if (requirePostgres(t)) {
     await server.query(`INSERT INTO ${access.address.schema}.postern_migrations (number) VALUES (99)`);
     const refused = openPostgresRecords({ access, now, ...recordsLimits });
     await t.rejects(refused, StoreOpenError);
-    await t.rejects(refused, { message: /schema version 99; this version of Postern supports up to 9/ });
+    await t.rejects(refused, { message: /schema version 99; this version of Postern supports up to 10/ });
     await t.rejects(refused, { message: /^postgres:\/\/127\.0\.0\.1:\d+\/postern\?schema=test_/ });
   });
 

@@ -127,7 +127,7 @@ if (requirePostgres(t)) {
     await removeUser(store, 'none');
     await t.rejects(removeUser(store, 'a'), { code: 'last_administrator' });
     await t.rejects(createUser(store, newUser('b'), 'a'), { code: 'conflict' });
-    await store.secret('cookie', new Uint8Array([1]));
+    await store.secret('cursor', new Uint8Array([1]));
     await store.noteUse({ logins: new Map([['a', startOfTime]]), keys: new Map() });
     t.equal((await store.readPosition()).version, version);
   });

@@ -86,7 +86,7 @@ if (requirePostgres(t)) {
       await createUser(store, newUser('a'), 'a');
       await server.makeReadOnly();
       await refusesAll(t, [createUser(store, newUser('b'), 'b'), store.ping(), store.noteUse(use)]);
-      await t.rejects(store.secret('cookie', new Uint8Array([1])), refusal);
+      await t.rejects(store.secret('cursor', new Uint8Array([1])), refusal);
       t.ok(await store.findUser('a'), 'it still responds');
       const readByMany = () => Promise.all(Array.from({ length: 20 }, () => store.findUser('a')));
       await readByMany();

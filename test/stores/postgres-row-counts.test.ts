@@ -86,7 +86,9 @@ if (requirePostgres(t)) {
     await openPostgresUnderTest(t, access);
     await server.query(`DROP FUNCTION ${schema}.count_rows, ${schema}.count_no_rows CASCADE`);
     await server.query(`DROP TABLE ${schema}.row_counts`);
-    await server.query(`DELETE FROM ${schema}.postern_migrations WHERE number = 9`);
+    await server.query(`ALTER TABLE ${schema}.signing_keys DROP COLUMN purpose, DROP COLUMN signs_from,
+      DROP COLUMN retired, DROP COLUMN requested, DROP COLUMN lifetime`);
+    await server.query(`DELETE FROM ${schema}.postern_migrations WHERE number >= 9`);
     await server.query(insertUsers(schema, ['a', 'b']));
     await server.query(insertEvents(schema, 3));
     await asSuperuser(server, async (client) => {

@@ -1,5 +1,5 @@
 import { createHmac, createPublicKey, sign } from 'node:crypto';
-import type { SigningKey } from '../../src/stores/records.ts';
+import type { NewSigningKey } from '../../src/stores/signing-key.ts';
 import { type CorpusRow, expand } from './corpus.ts';
 import { encode, foreign, privateKeyOf, publicKeyOf, withSpareBits } from './forged-tokens.ts';
 
@@ -18,7 +18,7 @@ export interface TokenForge {
 }
 
 /** Creates the forge: `good` is a token that the gateway made, `own` the key it signed with. */
-export function createTokenForge(good: string, own: SigningKey, issuer: string): TokenForge {
+export function createTokenForge(good: string, own: NewSigningKey, issuer: string): TokenForge {
   const [goodHeader, goodClaims] = good.split('.').map((part) => Buffer.from(part, 'base64url').toString());
   const header: object = JSON.parse(goodHeader!);
   const claims: Record<string, any> = JSON.parse(goodClaims!);

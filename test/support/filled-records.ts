@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import Database from 'better-sqlite3';
 import type { ApiKey } from '../../src/stores/api-key.ts';
+import type { Records } from '../../src/stores/records.ts';
 import { createSqliteRecords } from '../../src/stores/sqlite/records.ts';
 import type { NewUser } from '../../src/stores/user.ts';
 import { createApiKey, createUser, linkIdentity } from './record-changes.ts';
@@ -26,8 +27,8 @@ export async function fillRecords(file: string): Promise<void> {
   };
   await store.acceptIdentity({ ...claims, ...granted, subject: 'É?' }, newUser);
   await linkIdentity(store, 'user-1', { issuer: claims.issuer, subject: 'second' });
-  await store.addSigningKey({ kid: 'kid', algorithm: 'ES256', privateJwk: '{"kty":"EC"}', created });
-  await store.secret('cookie', Buffer.from([0, 255, 128, 10, 0]));
+  await fillSigningKeys(store);
+  await store.secret('cursor', Buffer.from([0, 255, 128, 10, 0]));
   await store.setBootstrapToken('a token made by a reset', { reset: true });
   for (let index = 0; index < 3; index++) await createApiKey(store, key(index), hashOf(`key-${index}`));
   // Links that deleted keys leave behind.
@@ -148,4 +149,15 @@ function key(index: number): ApiKey {
 
 function hashOf(id: string): Buffer {
   return createHash('sha256').update(id).digest();
+}
+
+/** Signing keys in each state: the first is retired, the second signs until the third can, which somebody asked for. */
+async function fillSigningKeys(store: Records): Promise<void> {
+  const series = { purpose: 'access-token', algorithm: 'ES256' } as const;
+  const times = { rotateEveryMs: null, publishAheadMs: 0, lifetimeMs: 3_600_000 };
+  for (const kid of ['first', 'second', 'third']) {
+    const candidate = { ...series, kid, privateJwk: `{"kid":"${kid}"}` };
+    await store.turnSigningKeys({ series, times, candidate, isRequested: kid !== 'first' });
+    if (kid === 'second') await store.turnSigningKeys({ series, times, candidate: null });
+  }
 }

@@ -1,6 +1,6 @@
 import { createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:crypto';
 import { generateSigningKey } from '../../src/credentials/signing-keys.ts';
-import type { SigningKey } from '../../src/stores/records.ts';
+import type { NewSigningKey } from '../../src/stores/signing-key.ts';
 
 /** The issuer of the claims below. */
 export const issuer = 'https://acme.example.com';
@@ -11,10 +11,10 @@ export const startSeconds = Math.floor(start / 1000);
 
 /** The gateway's keys, and one it doesn't know. */
 export const [es256, eddsa, rs256, foreign] = await Promise.all([
-  generateSigningKey('ES256', 1),
-  generateSigningKey('EdDSA', 2),
-  generateSigningKey('RS256', 3),
-  generateSigningKey('ES256', 4),
+  generateSigningKey({ purpose: 'access-token', algorithm: 'ES256' }),
+  generateSigningKey({ purpose: 'access-token', algorithm: 'EdDSA' }),
+  generateSigningKey({ purpose: 'access-token', algorithm: 'RS256' }),
+  generateSigningKey({ purpose: 'access-token', algorithm: 'ES256' }),
 ]);
 
 /** The header and claims of a good access token of these keys. */
@@ -38,17 +38,17 @@ export function encode(text: string | Buffer): string {
 }
 
 /** The private key of a record. */
-export function privateKeyOf(key: SigningKey): KeyObject {
+export function privateKeyOf(key: NewSigningKey): KeyObject {
   return createPrivateKey({ key: JSON.parse(key.privateJwk), format: 'jwk' });
 }
 
 /** The public key of a record. */
-export function publicKeyOf(key: SigningKey): KeyObject {
+export function publicKeyOf(key: NewSigningKey): KeyObject {
   return createPublicKey(privateKeyOf(key));
 }
 
 /** Signs two segments just as they stand, as somebody could who holds the key. */
-export function signSegments(first: string, second: string, key: SigningKey = es256): string {
+export function signSegments(first: string, second: string, key: NewSigningKey = es256): string {
   const input = `${first}.${second}`;
   const digest = key.algorithm === 'EdDSA' ? null : 'sha256';
   const options = { key: privateKeyOf(key), dsaEncoding: 'ieee-p1363' as const };
@@ -56,7 +56,7 @@ export function signSegments(first: string, second: string, key: SigningKey = es
 }
 
 /** Signs any header and payload; a text stands for itself, anything else for its JSON. */
-export function forge(first: unknown, second: unknown, key: SigningKey = es256): string {
+export function forge(first: unknown, second: unknown, key: NewSigningKey = es256): string {
   const part = (value: unknown) => encode(typeof value === 'string' ? value : JSON.stringify(value));
   return signSegments(part(first), part(second), key);
 }

@@ -81,6 +81,7 @@ t.test('defaults are those of the contract, durations in milliseconds and sizes 
         upgrades: [],
       },
     ],
+    signing_keys: { rotate_every: 30 * 86_400_000, publish_ahead: 600_000 },
     endpoints: {
       bootstrap: 'own',
       self_sessions: 'own',

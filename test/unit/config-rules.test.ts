@@ -408,6 +408,13 @@ const stores: Row[] = [
     'passwords.memory: memory must be at least 8KiB per lane (parallelism) (31KiB)',
   ],
   [
+    'a key that is published for longer than the one before it signs',
+    'signing_keys: { rotate_every: 1h, publish_ahead: »61m }',
+    'signing_keys.publish_ahead: must be at most signing_keys.rotate_every, 1h (61m)',
+  ],
+  ['a key that is published as soon as the one before it signs', 'signing_keys: { rotate_every: 10m }'],
+  ['any publication without rotation', 'signing_keys: { rotate_every: never, publish_ahead: 90d }'],
+  [
     'stale_if_error below sessions_liveness_age',
     'sessions: { stale_if_error: »4999ms }',
     'sessions.stale_if_error: must be at least stores.sessions_liveness_age, 5s (4999ms)',

@@ -69,6 +69,21 @@ const values: Row[] = [
     ),
   ],
   [
+    'a publication shorter than copies of the published keys may live',
+    'signing_keys: { publish_ahead: »599s }',
+    'signing_keys.publish_ahead: must be at least 10m (599s)',
+  ],
+  [
+    'a rotation that is too frequent',
+    'signing_keys: { rotate_every: »9m }',
+    'signing_keys.rotate_every: must be at least 10m (9m)',
+  ],
+  [
+    'a rotation that is no duration',
+    'signing_keys: { rotate_every: »monthly }',
+    'signing_keys.rotate_every: must be a duration such as 12h or 30d, or never (monthly)',
+  ],
+  [
     'a duration without unit',
     'tokens: { access_lifetime: »600 }',
     'tokens.access_lifetime: must be a duration such as 500ms, 10s, 15m, 12h or 30d (600)',

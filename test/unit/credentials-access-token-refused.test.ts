@@ -18,10 +18,11 @@ import {
   startSeconds,
   withSpareBits,
 } from '../support/forged-tokens.ts';
+import { ringOf } from '../support/signing-keys.ts';
 
 const tokens = createAccessTokens({
   issuer,
-  keys: [rs256, eddsa, es256],
+  keys: ringOf(rs256, eddsa, es256),
   algorithm: 'ES256',
   lifetimeMs: 600_000,
   now: () => start,

@@ -14,10 +14,11 @@ import {
   start,
   startSeconds,
 } from '../support/forged-tokens.ts';
+import { ringOf } from '../support/signing-keys.ts';
 
 let time = start;
 const base = { issuer, algorithm: 'ES256' as const, lifetimeMs: 600_000, now: () => time };
-const tokens = createAccessTokens({ ...base, keys: [rs256, eddsa, es256] });
+const tokens = createAccessTokens({ ...base, keys: ringOf(rs256, eddsa, es256) });
 const grant = {
   userId: 'user-1',
   sessionId: 'session-1',
@@ -42,6 +43,7 @@ t.test('a token signed with our key exactly as we sign is valid', async (t) => {
     issued: startSeconds * 1000,
     expires: (startSeconds + 600) * 1000,
     tokenId: 'token-1',
+    kid: es256.kid,
   });
   t.strictSame((await tokens.verify(withClaims({ scope: '' }))).scopes, []);
   await t.resolves(tokens.verify(withClaims({ nbf: startSeconds })));
@@ -59,7 +61,12 @@ t.test('a refusal contains nothing of the token', async (t) => {
 
 for (const algorithm of ['ES256', 'EdDSA', 'RS256'] as const) {
   t.test(`${algorithm}: what is signed verifies until the second it expires`, async (t) => {
-    const own = createAccessTokens({ ...base, algorithm, keys: [rs256, eddsa, es256], newId: () => 'id' });
+    const own = createAccessTokens({
+      ...base,
+      algorithm,
+      keys: ringOf(rs256, eddsa, es256),
+      newId: () => 'id',
+    });
     const { token, expiresInSeconds } = await own.sign(grant);
     t.equal(expiresInSeconds, 600);
     const [first = '', second = ''] = token.split('.');
@@ -99,15 +106,15 @@ t.test('more scopes than a token can carry are an error where it is signed', asy
 });
 
 t.test('the newest key of the algorithm signs, an older one still verifies', async (t) => {
-  const before = createAccessTokens({ ...base, keys: [es256] });
-  const after = createAccessTokens({ ...base, keys: [foreign, es256] });
+  const before = createAccessTokens({ ...base, keys: ringOf(es256) });
+  const after = createAccessTokens({ ...base, keys: ringOf(foreign, es256) });
   const { token } = await before.sign(grant);
   await t.resolves(after.verify(token));
   await t.rejects(before.verify((await after.sign(grant)).token), { code: 'invalid_token' });
 });
 
 t.test('a token of another tenant under the same key is refused', async (t) => {
-  const other = createAccessTokens({ ...base, issuer: 'https://other.example', keys: [es256] });
+  const other = createAccessTokens({ ...base, issuer: 'https://other.example', keys: ringOf(es256) });
   await t.rejects(tokens.verify((await other.sign(grant)).token), { code: 'invalid_token' });
 });
 
@@ -124,7 +131,7 @@ t.test('the published keys are public, whole and named', async (t) => {
 });
 
 t.test('without a key of the algorithm nothing is created', (t) => {
-  t.throws(() => createAccessTokens({ ...base, keys: [eddsa] }), /no signing key/);
+  t.throws(() => createAccessTokens({ ...base, keys: ringOf(eddsa) }), /no signing key/);
   t.end();
 });
 

@@ -4,6 +4,7 @@ import t from 'tap';
 import { createCursors } from '../../src/credentials/cursor.ts';
 import { createRefreshCookies } from '../../src/credentials/refresh-cookie.ts';
 import { Refusal } from '../../src/errors.ts';
+import { cookieSecrets } from '../support/signing-keys.ts';
 
 const secret = Buffer.alloc(32, 7);
 const cursors = createCursors(secret);
@@ -57,7 +58,10 @@ const refused: Record<string, [text: string, binding: string]> = {
   'base64 instead of base64url': [differentInBase64(), 'b'],
   'a character fewer': [cursors.write('x', 'b').slice(0, -1), 'b'],
   'what is too long to be one': [cursors.write('x'.repeat(4096), 'b'), 'b'],
-  'a refresh cookie': [createRefreshCookies({ secret, tenant: 'b', name: 'n' }).write('x', 1), 'b'],
+  'a refresh cookie': [
+    createRefreshCookies({ secrets: cookieSecrets(secret), tenant: 'b', name: 'n' }).write('x', 1),
+    'b',
+  ],
 };
 
 function encode(bytes: Buffer): string {

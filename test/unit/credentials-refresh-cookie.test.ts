@@ -1,9 +1,10 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { createRefreshCookies } from '../../src/credentials/refresh-cookie.ts';
+import { cookieSecrets } from '../support/signing-keys.ts';
 
 const secret = Buffer.alloc(32, 7);
-const cookies = createRefreshCookies({ secret, tenant: 'acme', name: 'n' });
+const cookies = createRefreshCookies({ secrets: cookieSecrets(secret), tenant: 'acme', name: 'n' });
 const id = '01936f2e-8b6a-7c3d-9e4f-0123456789ab';
 const otherId = '01936f2e-8b6a-7c3d-9e4f-0123456789ac';
 const good = cookies.write(id, 12);
@@ -52,12 +53,20 @@ const refused: Record<string, string> = {
   'a line break behind': `${good}\n`,
   'a quoted value': `"${good}"`,
   'digits of another script': good.replace('.12.', '.１２.'),
-  'another tenant': createRefreshCookies({ secret, tenant: 'acme2', name: 'n' }).write(id, 12),
-  'another name': createRefreshCookies({ secret, tenant: 'acme', name: 'm' }).write(id, 12),
-  'another secret': createRefreshCookies({ secret: Buffer.alloc(32, 8), tenant: 'acme', name: 'n' }).write(
+  'another tenant': createRefreshCookies({
+    secrets: cookieSecrets(secret),
+    tenant: 'acme2',
+    name: 'n',
+  }).write(id, 12),
+  'another name': createRefreshCookies({ secrets: cookieSecrets(secret), tenant: 'acme', name: 'm' }).write(
     id,
     12,
   ),
+  'another secret': createRefreshCookies({
+    secrets: cookieSecrets(Buffer.alloc(32, 8)),
+    tenant: 'acme',
+    name: 'n',
+  }).write(id, 12),
   'a text that is very long': `${good}${'A'.repeat(100_000)}`,
 };
 for (const [name, value] of Object.entries(refused)) {
@@ -96,5 +105,16 @@ t.test('all valid ones are returned, whatever session they name', (t) => {
     { sessionId: id, generation: 3 },
     { sessionId: otherId, generation: 4 },
   ]);
+  t.end();
+});
+
+t.test('under several secrets the first one writes, and all read', (t) => {
+  const other = Buffer.alloc(32, 8);
+  const codec = (...secrets: readonly Buffer[]) =>
+    createRefreshCookies({ secrets: cookieSecrets(...secrets), tenant: 'acme', name: 'n' });
+  t.equal(codec(secret, other).write(id, 12), good);
+  t.not(codec(other, secret).write(id, 12), good);
+  t.strictSame(codec(other, secret).read(good), { sessionId: id, generation: 12 });
+  t.equal(codec(other).read(good), undefined);
   t.end();
 });

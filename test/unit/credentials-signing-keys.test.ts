@@ -1,56 +1,30 @@
 import { createHash } from 'node:crypto';
 import t from 'tap';
-import { generateSigningKey, loadSigningKeys } from '../../src/credentials/signing-keys.ts';
-import type { SigningKey } from '../../src/stores/records.ts';
-
-/** The part of the records store that holds signing keys; of two of an algorithm it keeps the first. */
-function createKeyStore(...keys: SigningKey[]) {
-  return {
-    signingKeys: () => [...keys],
-    async addSigningKey(key: SigningKey) {
-      if (!keys.some((other) => other.algorithm === key.algorithm)) keys.unshift(key);
-      return [...keys];
-    },
-  };
-}
+import { generateSigningKey } from '../../src/credentials/signing-keys.ts';
 
 const required = { ES256: ['crv', 'kty', 'x', 'y'], EdDSA: ['crv', 'kty', 'x'], RS256: ['e', 'kty', 'n'] };
 
 for (const algorithm of ['ES256', 'EdDSA', 'RS256'] as const) {
   t.test(`${algorithm}: a new key is named by its RFC 7638 thumbprint`, async (t) => {
-    const key = await generateSigningKey(algorithm, 42);
+    const key = await generateSigningKey({ purpose: 'assertion', algorithm });
     const jwk = JSON.parse(key.privateJwk);
     const members = required[algorithm].map((name) => [name, jwk[name]]);
     const thumbprint = createHash('sha256').update(JSON.stringify(Object.fromEntries(members)));
     t.equal(key.kid, thumbprint.digest('base64url'));
     t.type(jwk.d, 'string');
-    t.match(key, { algorithm, created: 42 });
+    t.match(key, { algorithm, purpose: 'assertion' });
   });
 }
 
-t.test('a key is generated at the first start and found at the next', async (t) => {
-  const store = createKeyStore();
-  const first = await loadSigningKeys(store, 'ES256', 1);
-  t.equal(first.length, 1);
-  t.match(first[0], { algorithm: 'ES256', created: 1 });
-  t.strictSame(await loadSigningKeys(store, 'ES256', 2), first);
+t.test('a secret has 32 bytes, and a name that says nothing about them', async (t) => {
+  const [one, other] = [await newSecret(), await newSecret()];
+  t.equal(Buffer.from(one.k, 'base64url').length, 32);
+  t.equal(one.kty, 'oct');
+  t.not(one.k, other.k);
+  t.match(one.kid, /^[0-9a-f]{8}-[0-9a-f]{4}-7/, 'a UUIDv7');
 });
 
-t.test('another algorithm gets its own key and the old ones stay', async (t) => {
-  const old = await generateSigningKey('ES256', 1);
-  const keys = await loadSigningKeys(createKeyStore(old), 'EdDSA', 2);
-  t.strictSame(
-    keys.map((key) => key.algorithm),
-    ['EdDSA', 'ES256'],
-  );
-});
-
-t.test('processes that start together end up with one key', async (t) => {
-  const store = createKeyStore();
-  const [one, two] = await Promise.all([
-    loadSigningKeys(store, 'ES256', 1),
-    loadSigningKeys(store, 'ES256', 1),
-  ]);
-  t.equal(one.length, 1);
-  t.strictSame(one, two);
-});
+async function newSecret(): Promise<{ readonly kty: string; readonly k: string; readonly kid: string }> {
+  const { kid, privateJwk } = await generateSigningKey({ purpose: 'cookie', algorithm: 'HS256' });
+  return { ...JSON.parse(privateJwk), kid };
+}

@@ -10,11 +10,13 @@ const claims: AccessClaims = {
   issued: 0,
   expires: 10_000,
   tokenId: 'token-1',
+  kid: 'key-1',
 };
 
 /** A memory over a verifier that says how often it was asked; whatever begins with `bad` is refused. */
 function setUp(max?: number) {
   const clock = { time: 0 };
+  const keys = new Set([claims.kid]);
   const asked: string[] = [];
   const verifier = {
     async verify(token: string) {
@@ -22,9 +24,10 @@ function setUp(max?: number) {
       if (token.startsWith('bad')) throw new Refusal('invalid_token');
       return claims;
     },
+    accepts: (kid: string) => keys.has(kid),
   };
   const memory = createVerifiedTokens<string>(verifier, { now: () => clock.time, max });
-  return { memory, asked, clock };
+  return { memory, asked, clock, keys };
 }
 
 t.test('a token is verified once and then found', async (t) => {
@@ -62,6 +65,13 @@ t.test('a failure is shared by concurrent callers, and not cached', async (t) =>
   t.equal(memory.find('bad'), undefined);
   await t.rejects(memory.verify('bad'), { code: 'invalid_token' });
   t.strictSame(asked, ['bad', 'bad']);
+});
+
+t.test('nothing is found once its key was removed', async (t) => {
+  const { memory, keys } = setUp();
+  await memory.verify('a');
+  keys.clear();
+  t.equal(memory.find('a'), undefined);
 });
 
 t.test('nothing is found from the instant it expires', async (t) => {

@@ -1,10 +1,11 @@
 import t from 'tap';
 import { createRefreshCookies } from '../../src/credentials/refresh-cookie.ts';
 import { createWebCookies } from '../../src/credentials/web-cookie.ts';
+import { cookieSecrets } from '../support/signing-keys.ts';
 
 const secret = Buffer.alloc(32, 7);
 const id = '01a20537-5a66-7275-9ef7-c2c0ca546a43';
-const codec = createWebCookies({ secret, tenant: 'acme', name: 'c_web' });
+const codec = createWebCookies({ secrets: cookieSecrets(secret), tenant: 'acme', name: 'c_web' });
 
 t.test('a value is read back, again and again', (t) => {
   const value = codec.write(id);
@@ -26,10 +27,12 @@ t.test('no other text is a value', (t) => {
     ` ${value}`,
     `${value}=`,
     `${id.slice(0, -1)}4.${mac}`,
-    createWebCookies({ secret, tenant: 'other', name: 'c_web' }).write(id),
-    createWebCookies({ secret, tenant: 'acme', name: 'd_web' }).write(id),
-    createWebCookies({ secret: Buffer.alloc(32, 8), tenant: 'acme', name: 'c_web' }).write(id),
-    createRefreshCookies({ secret, tenant: 'acme', name: 'c_web' }).write(id, 1),
+    createWebCookies({ secrets: cookieSecrets(secret), tenant: 'other', name: 'c_web' }).write(id),
+    createWebCookies({ secrets: cookieSecrets(secret), tenant: 'acme', name: 'd_web' }).write(id),
+    createWebCookies({ secrets: cookieSecrets(Buffer.alloc(32, 8)), tenant: 'acme', name: 'c_web' }).write(
+      id,
+    ),
+    createRefreshCookies({ secrets: cookieSecrets(secret), tenant: 'acme', name: 'c_web' }).write(id, 1),
   ];
   for (const other of others) t.equal(codec.read(other), undefined, other);
   t.end();

@@ -17,6 +17,7 @@ const maxKeptBytes = 1_000_000;
 const maxChannelBytes = 63;
 const everything = '*';
 const commandEvents = 'command-events';
+const signingKeys = 'signing-keys';
 
 /** The channel on which changes of the store in that schema are notified. */
 export function changeChannel(schema: string): string {
@@ -29,13 +30,14 @@ export function changeChannel(schema: string): string {
  * The hints of changes: `user:ID`, `key:ID` and `new-key:ID`, separated by spaces, or `*` for anything. What changes a user,
  * or an identity of the user, names the user (whose keys show its name and whether it is disabled); the removal of a user
  * also names the keys deleted or transferred with it, and a change of a scope set all who hold it. Audit lines for the log
- * of a gateway add `command-events`.
+ * of a gateway add `command-events`, and a change of keys that sign is `signing-keys`.
  */
 export function formatHints(changes: readonly RecordsChange[]): string {
   if (changes.some(({ isEverything }) => isEverything)) return everything;
   const hints = new Set<string>();
-  for (const { users, keys, newKeys = [], hasCommandEvents } of changes) {
+  for (const { users, keys, newKeys = [], hasCommandEvents, hasSigningKeys } of changes) {
     if (hasCommandEvents) hints.add(commandEvents);
+    if (hasSigningKeys) hints.add(signingKeys);
     for (const id of users) hints.add(`user:${id}`);
     for (const id of keys) hints.add(`key:${id}`);
     for (const id of newKeys) hints.add(`new-key:${id}`);
@@ -56,15 +58,23 @@ export function parseHints(hints: string): RecordsChange | null {
   const keys: string[] = [];
   const newKeys: string[] = [];
   let hasCommandEvents = false;
+  let hasSigningKeys = false;
   for (const hint of hints.split(' ')) {
     if (hint.startsWith('user:')) users.push(hint.slice('user:'.length));
     else if (hint.startsWith('key:')) keys.push(hint.slice('key:'.length));
     else if (hint === commandEvents) hasCommandEvents = true;
+    else if (hint === signingKeys) hasSigningKeys = true;
     else if (hint.startsWith('new-key:')) newKeys.push(hint.slice('new-key:'.length));
     // Everything, or a hint of a later version of this program.
     else return null;
   }
-  return { users, keys, newKeys, ...(hasCommandEvents && { hasCommandEvents }) };
+  return {
+    users,
+    keys,
+    newKeys,
+    ...(hasCommandEvents && { hasCommandEvents }),
+    ...(hasSigningKeys && { hasSigningKeys }),
+  };
 }
 
 /** Parses a notification: the version, a space, and hints. Undefined when it is not ours. */

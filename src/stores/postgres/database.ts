@@ -1,5 +1,5 @@
 import type { SqlDatabase } from '../sql/database.ts';
-import type { Value } from '../sql/steps.ts';
+import { first, type Value } from '../sql/steps.ts';
 import { postgresDialect } from './dialect.ts';
 import type { GroupedWrites } from './grouped-writes.ts';
 import type { SessionPool } from './pool.ts';
@@ -8,10 +8,15 @@ import { beginSnapshot, follow, inTransaction } from './transaction.ts';
 export interface PostgresDatabaseOptions {
   readonly readers: SessionPool;
   readonly writes: GroupedWrites;
+  /** A clock in place of the server's, epoch ms. */
+  readonly testClock?: (() => number) | undefined;
 }
 
+/** The server's time in whole epoch ms, which is not that of the transaction's beginning. */
+const selectTime = 'SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS time';
+
 /** PostgreSQL as the database of a store. What its writes promise is said at {@link GroupedWrites}. */
-export function createPostgresDatabase({ readers, writes }: PostgresDatabaseOptions): SqlDatabase {
+export function createPostgresDatabase({ readers, writes, testClock }: PostgresDatabaseOptions): SqlDatabase {
   /** Parses within the call, as a result that can't be parsed is the store's failure. */
   async function query<Row, T>(
     sql: string,
@@ -36,5 +41,9 @@ export function createPostgresDatabase({ readers, writes }: PostgresDatabaseOpti
         }),
       ),
     write: (steps) => writes.write(steps),
+    *time() {
+      const row = yield* first<{ readonly time: number }>(selectTime);
+      return testClock?.() ?? row!.time;
+    },
   };
 }

@@ -62,7 +62,12 @@ export function createPostgresRecords(options: PostgresRecordsOptions): Postgres
   });
   const channel = changeChannel(access.address.schema);
   const writes = new GroupedWrites({ pool: writer, channel, timeoutMs });
-  const database = createPostgresDatabase({ readers, writes });
+  const database = createPostgresDatabase({
+    readers,
+    writes,
+    // The store goes by its own clock, but for a test that has the gateway's in its hand.
+    testClock: now === Date.now ? undefined : now,
+  });
 
   return {
     ...createSqlRecords(database, now),

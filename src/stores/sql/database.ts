@@ -16,4 +16,6 @@ export interface SqlDatabase {
    * the steps throw.
    */
   write<T>(steps: () => Steps<T>): Promise<T>;
+  /** Reads the database's clock, epoch ms; for a file this machine's. */
+  time(): Steps<number>;
 }

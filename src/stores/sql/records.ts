@@ -12,6 +12,7 @@ import { createInvitations } from './invitations.ts';
 import { createManaged } from './managed.ts';
 import { createScopeSets, type ScopeSets } from './scope-sets.ts';
 import { createSecrets, type Secrets } from './secrets.ts';
+import { createSigningKeys, type SigningKeys } from './signing-keys.ts';
 import { createUserIdentities } from './user-identities.ts';
 import { createUserRecords } from './user-records.ts';
 import { createUsers, type Users } from './users.ts';
@@ -26,6 +27,7 @@ export type SqlRecords = AuditRecords &
   InvitationRecords &
   ScopeSets &
   ApiKeys &
+  SigningKeys &
   Secrets &
   CommandEvents;
 
@@ -40,6 +42,7 @@ export function createSqlRecords(database: SqlDatabase, now: () => number): SqlR
     ...createScopeSets(database, now),
     ...createManaged(database, now),
     ...createApiKeys(database, now),
+    ...createSigningKeys(database, now),
     ...createSecrets(database, now),
     ...createCommandEvents(database),
     ...createAudit(database, now),

@@ -1,13 +1,10 @@
-import type { BootstrapState, Records, SigningKey } from '../records.ts';
+import type { BootstrapState, Records } from '../records.ts';
 import { writeAudited } from './audit-events.ts';
 import type { SqlDatabase } from './database.ts';
-import { all, first, run, type Steps } from './steps.ts';
+import { first, run, type Steps } from './steps.ts';
 
-/** The part of the records store for signing keys, secrets and the bootstrap token. */
-export type Secrets = Pick<
-  Records,
-  'signingKeys' | 'addSigningKey' | 'secret' | 'bootstrap' | 'setBootstrapToken'
->;
+/** The part of the records store for secrets and the bootstrap token. */
+export type Secrets = Pick<Records, 'secret' | 'bootstrap' | 'setBootstrapToken'>;
 
 interface BootstrapRow {
   readonly open: number;
@@ -18,34 +15,21 @@ interface SecretRow {
   readonly value: Uint8Array;
 }
 
-const selectSigningKeys = `SELECT kid, algorithm, private_jwk AS "privateJwk", created
-  FROM signing_keys ORDER BY created DESC, kid DESC`;
-const insertSigningKey =
-  'INSERT INTO signing_keys (kid, algorithm, private_jwk, created) VALUES (?, ?, ?, ?)';
 const selectSecret = 'SELECT value FROM secrets WHERE name = ?';
 const insertSecret = 'INSERT INTO secrets (name, value) VALUES (?, ?)';
 const selectBootstrap = 'SELECT open, token FROM bootstrap';
 const keepToken = 'UPDATE bootstrap SET token = ? WHERE open = 1 AND token IS NULL';
 const resetToken = 'UPDATE bootstrap SET open = 1, token = ?';
 
-/** Signing keys, secrets and the bootstrap token in SQL; `now` is the clock, in epoch milliseconds. */
+/** Secrets and the bootstrap token in SQL; `now` is the clock, in epoch milliseconds. */
 export function createSecrets(database: SqlDatabase, now: () => number): Secrets {
-  const { one, many, write } = database;
+  const { one, write } = database;
   return {
-    signingKeys: () => many(selectSigningKeys, [], (rows: readonly SigningKey[]) => rows),
-    addSigningKey: (key) => write(() => addSigningKey(key)),
     secret: (name, candidate) => write(() => keepSecret(name, candidate)),
     bootstrap: () => one(selectBootstrap, [], toBootstrapState),
     setBootstrapToken: (token, { reset }, audit) =>
       writeAudited(database, now, () => setBootstrapToken(token, reset), audit),
   };
-}
-
-function* addSigningKey(key: SigningKey): Steps<readonly SigningKey[]> {
-  const kept = yield* all<SigningKey>(selectSigningKeys);
-  if (kept.some(({ algorithm }) => algorithm === key.algorithm)) return kept;
-  yield* run(insertSigningKey, key.kid, key.algorithm, key.privateJwk, key.created);
-  return yield* all<SigningKey>(selectSigningKeys);
 }
 
 function* keepSecret(name: string, candidate: Uint8Array): Steps<Uint8Array> {

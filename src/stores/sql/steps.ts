@@ -51,6 +51,11 @@ export function* noteNewKey(id: string): Steps<void> {
   yield { changed: { users: [], keys: [], newKeys: [id] } };
 }
 
+/** Notes a change of keys that sign. */
+export function* noteSigningKeys(): Steps<void> {
+  yield { changed: { users: [], keys: [], hasSigningKeys: true } };
+}
+
 /** Notes that a command left events for a gateway to log. */
 export function* noteCommandEvents(): Steps<void> {
   yield { changed: { users: [], keys: [], hasCommandEvents: true } };

@@ -46,7 +46,14 @@ export const recordsTables: readonly Table[] = [
   },
   { name: 'api_key_scope_sets', columns: ['key_id', 'set_id'], key: ['key_id', 'set_id'] },
   { name: 'removed_api_keys', columns: ['id', 'parent'], key: ['id'] },
-  { name: 'signing_keys', columns: ['kid', 'algorithm', 'private_jwk', 'created'], key: ['kid'] },
+  {
+    name: 'signing_keys',
+    columns: [
+      ...['kid', 'purpose', 'algorithm', 'private_jwk', 'created', 'signs_from', 'retired', 'requested'],
+      'lifetime',
+    ],
+    key: ['kid'],
+  },
   { name: 'secrets', columns: ['name', 'value'], key: ['name'] },
   { name: 'command_events', columns: ['id', 'entry'], key: ['id'] },
   { name: 'tenant_epoch', columns: ['id', 'epoch'], key: ['id'], isSeeded: true },

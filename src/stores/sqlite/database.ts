@@ -6,8 +6,11 @@ import { sqliteDialect } from './dialect.ts';
 
 type Prepare = (sql: string) => Statement<Value[]>;
 
-/** A SQLite file as the database of a store; it is synchronous except for writes. */
-export function createSqliteDatabase({ db, read, write, noteChange }: Connection): SqlDatabase {
+/** A SQLite file as the database of a store; it is synchronous except for writes. `now` is epoch ms. */
+export function createSqliteDatabase(
+  { db, read, write, noteChange }: Connection,
+  now: () => number,
+): SqlDatabase {
   const statements = new Map<string, Statement<Value[]>>();
 
   const prepareOnce: Prepare = (sql) => db.prepare(sql);
@@ -37,6 +40,10 @@ export function createSqliteDatabase({ db, read, write, noteChange }: Connection
       parse(read(() => prepare(sql).all(...values) as Row[])),
     snapshot: (steps) => read(db.transaction(() => follow(steps(), prepareOnce))),
     write: (steps) => write(() => follow(steps(), prepare)),
+    // biome-ignore lint/correctness/useYield: a file has no clock to ask
+    *time() {
+      return now();
+    },
   };
 }
 

@@ -56,7 +56,7 @@ export function createSqliteRecords(file: string, options: SqliteStoreOptions): 
   const { connection, health } = openStoreFile(file, 'records', options);
   return {
     version: createVersion(connection, staleIfErrorMs),
-    ...createSqlRecords(createSqliteDatabase(connection), now),
+    ...createSqlRecords(createSqliteDatabase(connection, now), now),
     noteUse: createNoteUse(connection),
     ping: () => connection.ping(() => connection.db.prepare('SELECT open FROM bootstrap').get()),
     backup: (target) => backupDatabase(connection.db.name, target),

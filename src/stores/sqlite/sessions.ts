@@ -41,7 +41,7 @@ export function createSqliteSessions(file: string, options: SqliteSessionsOption
   const live = new LiveSessions(connection, statements, staleIfErrorMs);
   const steps = new SessionSteps(statements, live, createSteadyClock(now, elapsed));
   const confirmed = new ConfirmedTime(db, { now, elapsed });
-  const database = createSqliteDatabase(connection);
+  const database = createSqliteDatabase(connection, now);
   const list = createSessionList(now);
   const { pruneAttempts, ...attempts } = createSqliteAttempts(connection, now);
   const { pruneUsed, ...singleUse } = createSqliteSingleUse(connection, now);

@@ -1,0 +1,81 @@
+import { decideTurn, isDue, type KeyTurn } from '../key-schedule.ts';
+import type { Records } from '../records.ts';
+import { isOfSeries, type NewSigningKey, type SigningKey, type StoredKeys } from '../signing-key.ts';
+import type { KeyChange, KeyTurnRequest } from '../signing-key-records.ts';
+import { writeAudited } from './audit-events.ts';
+import type { SqlDatabase } from './database.ts';
+import { all, first, noteSigningKeys, run, type Steps } from './steps.ts';
+
+/** The part of the records store for keys that sign, and are replaced. */
+export type SigningKeys = Pick<Records, 'signingKeys' | 'turnSigningKeys'>;
+
+const select = `SELECT kid, purpose, algorithm, private_jwk AS "privateJwk", created, signs_from AS "signsFrom",
+  retired, requested, lifetime AS "lifetimeMs" FROM signing_keys ORDER BY created DESC, kid DESC`;
+const insert = `INSERT INTO signing_keys (kid, purpose, algorithm, private_jwk, created, signs_from, lifetime)
+  VALUES (?, ?, ?, ?, ?, ?, ?)`;
+const start = 'UPDATE signing_keys SET signs_from = ? WHERE kid = ?';
+const retire = 'UPDATE signing_keys SET retired = ? WHERE kid = ?';
+const prolong = 'UPDATE signing_keys SET lifetime = ? WHERE kid = ?';
+const drop = 'DELETE FROM signing_keys WHERE kid = ?';
+const request = `UPDATE signing_keys SET requested = coalesce(requested, ?)
+  WHERE purpose = ? AND algorithm = ? AND signs_from IS NOT NULL AND retired IS NULL`;
+const selectEarlierSecret = "SELECT value FROM secrets WHERE name = 'cookie'";
+const dropEarlierSecret = "DELETE FROM secrets WHERE name = 'cookie'";
+
+/** Keys in SQL; `now` is the clock of audit events, epoch ms. */
+export function createSigningKeys(database: SqlDatabase, now: () => number): SigningKeys {
+  const { snapshot, time } = database;
+  return {
+    signingKeys: () => snapshot(() => readKeys(time)),
+    turnSigningKeys: (wanted, audit) => writeAudited(database, now, () => turnKeys(wanted, time), audit),
+  };
+}
+
+function* readKeys(time: SqlDatabase['time']): Steps<StoredKeys> {
+  return { keys: yield* all<SigningKey>(select), time: yield* time() };
+}
+
+function* turnKeys(wanted: KeyTurnRequest, time: SqlDatabase['time']): Steps<KeyChange> {
+  const { series, times, candidate } = wanted;
+  const now = yield* time();
+  const before = yield* all<SigningKey>(select);
+  const revoked = before.some(({ kid }) => kid === wanted.revoke);
+  if (revoked) yield* run(drop, wanted.revoke!);
+  if (wanted.isRequested) yield* run(request, now, series.purpose, series.algorithm);
+  const isChanged = revoked || wanted.isRequested === true;
+  const kept = isChanged ? yield* all<SigningKey>(select) : before;
+  const turn = decideTurn(
+    kept.filter((key) => isOfSeries(key, series)),
+    times,
+    now,
+  );
+  if (!isChanged && !isDue(turn)) return { keys: kept, time: now, turn, added: null, revoked };
+  yield* apply(turn, wanted, now);
+  const added = turn.needs === null ? null : candidate;
+  if (added !== null) yield* add(turn.needs === 'signer' ? yield* asBefore(added) : added, turn, wanted, now);
+  yield* noteSigningKeys();
+  return { keys: yield* all<SigningKey>(select), time: now, turn, added: added?.kid ?? null, revoked };
+}
+
+function* apply(turn: KeyTurn, { times }: KeyTurnRequest, now: number): Steps<void> {
+  for (const kid of turn.drop) yield* run(drop, kid);
+  for (const kid of turn.prolong) yield* run(prolong, times.lifetimeMs, kid);
+  for (const kid of turn.retire) yield* run(retire, now, kid);
+  if (turn.start !== null) yield* run(start, now, turn.start);
+}
+
+function* add(key: NewSigningKey, { needs }: KeyTurn, { times }: KeyTurnRequest, now: number): Steps<void> {
+  const signsFrom = needs === 'signer' ? now : null;
+  const { kid, purpose, algorithm, privateJwk } = key;
+  yield* run(insert, kid, purpose, algorithm, privateJwk, now, signsFrom, times.lifetimeMs);
+}
+
+/** The first secret of cookies is the one they had before secrets could be replaced, if there is one. */
+function* asBefore(candidate: NewSigningKey): Steps<NewSigningKey> {
+  if (candidate.purpose !== 'cookie') return candidate;
+  const earlier = yield* first<{ readonly value: Uint8Array }>(selectEarlierSecret);
+  if (earlier === undefined) return candidate;
+  yield* run(dropEarlierSecret);
+  const k = Buffer.from(earlier.value).toString('base64url');
+  return { ...candidate, privateJwk: JSON.stringify({ kty: 'oct', k }) };
+}

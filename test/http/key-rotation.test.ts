@@ -1,0 +1,87 @@
+import { decodeProtectedHeader } from 'jose';
+import t from 'tap';
+import { addUser } from '../support/accounts.ts';
+import { eventually } from '../support/eventually.ts';
+import { startTestGateway, type TestGateway } from '../support/gateway.ts';
+
+const username = 'grace';
+const password = 'nanoseconds are this long';
+const minutes = 60_000;
+const rotation = { signing_keys: { rotate_every: '1h', publish_ahead: '10m' } };
+
+async function startWithUser(t: Parameters<typeof startTestGateway>[0], config: object, folder?: string) {
+  const gateway = await startTestGateway(t, { config, ...(folder !== undefined && { folder }) });
+  if (folder === undefined) await addUser(gateway.folder, { username, password, scopes: ['store:read'] });
+  return gateway;
+}
+
+async function publishedBy({ api }: Pick<TestGateway, 'api'>): Promise<readonly string[]> {
+  const { json } = await api.send({ path: '/.well-known/jwks.json' });
+  return json.keys.map(({ kid }: { readonly kid: string }) => kid);
+}
+
+/** Resolves once so many keys are published. */
+function published(gateway: Pick<TestGateway, 'api'>, count: number): Promise<true> {
+  return eventually(`${count} keys`, async () => (await publishedBy(gateway)).length === count);
+}
+
+const kidOf = (token: string) => decodeProtectedHeader(token).kid;
+
+async function works({ api }: Pick<TestGateway, 'api'>, token: string): Promise<boolean> {
+  return (await api.send({ path: '/api/store/x', bearer: token })).status === 200;
+}
+
+t.test(
+  'the next key is published before it signs, the earlier one until its last token is dead',
+  async (t) => {
+    const gateway = await startWithUser(t, rotation);
+    const { accessToken: old, cookie } = await gateway.api.signIn(username, password);
+    const [first] = await publishedBy(gateway);
+    t.equal(kidOf(old), first);
+    t.equal((await publishedBy(gateway)).length, 1);
+
+    gateway.advance(50 * minutes);
+    await published(gateway, 2);
+    const [next] = await publishedBy(gateway);
+    const fresh = await gateway.api.refresh(cookie);
+    t.equal(kidOf(fresh.json.access_token), first, 'the next one waits');
+
+    gateway.advance(10 * minutes - 5_000);
+    const last = await gateway.api.signIn(username, password);
+    t.equal(kidOf(last.accessToken), first, 'to the end');
+    gateway.advance(5_000);
+    await eventually('the next key signs', async () => {
+      const { accessToken } = await gateway.api.signIn(username, password);
+      return kidOf(accessToken) === next;
+    });
+    t.ok(await works(gateway, last.accessToken), 'what the earlier key has signed is valid');
+    t.same((await publishedBy(gateway)).toSorted(), [first!, next!].toSorted(), 'and the key published');
+
+    gateway.advance(12 * minutes);
+    await published(gateway, 1);
+    t.same(await publishedBy(gateway), [next]);
+    t.equal((await gateway.api.refresh(cookie)).status, 200, 'nobody was signed out');
+  },
+);
+
+t.test('cookies live through rotations of their secret', async (t) => {
+  const gateway = await startWithUser(t, { ...rotation, tokens: { access_lifetime: '1s' } });
+  const cookies: string[] = [];
+  for (const _ of [1, 2, 3]) cookies.push((await gateway.api.signIn(username, password)).cookie);
+  const noted = (what: string) =>
+    gateway.logLines().filter(({ msg, purpose }) => msg === what && purpose === 'cookie').length;
+  for (const [index, cookie] of cookies.entries()) {
+    gateway.advance(50 * minutes);
+    await eventually('there is another secret', () => noted('signing key added') === index + 1);
+    gateway.advance(10 * minutes);
+    await eventually('it counts for new cookies', () => noted('signing key rotated') === index + 1);
+    t.equal((await gateway.api.refresh(cookie)).status, 200);
+  }
+});
+
+t.test('without rotation a key signs on', async (t) => {
+  const gateway = await startWithUser(t, { signing_keys: { rotate_every: 'never' } });
+  gateway.advance(1000 * 24 * 60 * minutes);
+  const { accessToken } = await gateway.api.signIn(username, password);
+  t.same(await publishedBy(gateway), [kidOf(accessToken)]);
+});
