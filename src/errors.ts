@@ -23,6 +23,7 @@ const table = {
   api_key_required: { status: 403, detail: 'An API key is required' },
   user_not_provisioned: { status: 403, detail: 'The user is not provisioned' },
   expiry_exceeds_caller: { status: 403, detail: 'The key would outlive the key that mints it' },
+  address_not_allowed: { status: 403, detail: 'Address not allowed' },
   cross_site: { status: 403, detail: 'Cross-site request' },
   wrong_password: { status: 403, detail: 'The current password is wrong' },
   prefetch: { status: 403, detail: 'Prefetch requests are refused' },

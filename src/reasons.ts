@@ -36,6 +36,11 @@ const phrases = [
   'body timed out',
   'body too large',
   'malformed request',
+  // Another proxy asked about it.
+  'peer not among the proxies',
+  'proxy did not say what is asked',
+  'header that the proxy would pass on',
+  'token as a subprotocol',
   // Where it leads.
   'no route',
   'another server reads a closer route',

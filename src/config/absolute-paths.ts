@@ -12,6 +12,7 @@ export function withAbsolutePaths(config: Config, folder: string): Config {
   return {
     ...config,
     listen: { ...config.listen, ...tlsOf(config.listen, folder) },
+    forward_auth: config.forward_auth.map((listener) => ({ ...listener, ...tlsOf(listener, folder) })),
     stores: {
       ...config.stores,
       records: withAbsolutePath(records, folder),

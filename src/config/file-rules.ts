@@ -50,9 +50,13 @@ function brokenByLogo(file: string): string | undefined {
 }
 
 /** Every TLS section that is present, with its path. */
-export function tlsSections({ listen, upstreams, stores }: JudgedConfig): [Path, object][] {
+export function tlsSections({ listen, forward_auth, upstreams, stores }: JudgedConfig): [Path, object][] {
   const sections: [Path, object | undefined][] = [
     [['listen', 'tls'], listen?.tls],
+    ...(forward_auth ?? []).map((listener, index): [Path, object | undefined] => [
+      ['forward_auth', index, 'tls'],
+      listener?.tls,
+    ]),
     [['stores', 'records_tls'], stores?.records_tls],
     [['stores', 'sessions_tls'], stores?.sessions_tls],
     ...Object.entries(upstreams ?? {}).map(([name, upstream]): [Path, object | undefined] => [

@@ -3,12 +3,31 @@ import { listenHostRule } from './addresses.ts';
 import { duration, size, timeout } from './durations-and-sizes.ts';
 import { filePath, text, whole } from './scalars.ts';
 
-function listener(defaults: { host: string; port: number }) {
+/** The address of a listener. */
+export function listener(defaults: { host: string; port: number }) {
   return z.strictObject({
     host: text(listenHostRule).prefault(defaults.host).describe('Address or name to listen on.'),
     port: whole({ min: 0, max: 65_535 }).prefault(defaults.port).describe('TCP port; 0 picks any free port.'),
   });
 }
+
+/** The certificate of a listener, and those that its clients show. */
+export const listenerTls = z.strictObject({
+  cert: filePath().describe('PEM file of the certificate and its chain.'),
+  key: filePath().describe('PEM file of the private key.'),
+  client_ca: filePath()
+    .optional()
+    .describe(
+      'PEM file of the authorities, up to their roots, whose certificates clients show (mutual TLS); if omitted, clients are not asked for one.',
+    ),
+  // Fails closed: a configuration that names an authority and nothing else is for its clients alone.
+  client_certificate: z
+    .enum(['request', 'require'])
+    .prefault('require')
+    .describe(
+      'Whether a client may connect without a certificate (request) or not (require); one that client_ca does not verify is refused in both cases. Requires client_ca.',
+    ),
+});
 
 /** `listen`: the public listener. */
 export const listen = listener({ host: '0.0.0.0', port: 8080 })
@@ -19,23 +38,7 @@ export const listen = listener({ host: '0.0.0.0', port: 8080 })
       .describe(
         'What reads and writes HTTP: built_in, or node (node:http, undici and http-proxy-3), an emergency switch for when a vulnerability in the built-in engine is known.',
       ),
-    tls: z
-      .strictObject({
-        cert: filePath().describe('PEM file of the certificate and its chain.'),
-        key: filePath().describe('PEM file of the private key.'),
-        client_ca: filePath()
-          .optional()
-          .describe(
-            'PEM file of the authorities, up to their roots, whose certificates clients show (mutual TLS); if omitted, clients are not asked for one.',
-          ),
-        // Fails closed: a configuration that names an authority and nothing else is for its clients alone.
-        client_certificate: z
-          .enum(['request', 'require'])
-          .prefault('require')
-          .describe(
-            'Whether a client may connect without a certificate (request) or not (require); one that client_ca does not verify is refused in both cases. Requires client_ca.',
-          ),
-      })
+    tls: listenerTls
       .optional()
       .describe('Serve HTTPS with this certificate; if omitted, plain HTTP. Renewed files need no restart.'),
   })

@@ -3,6 +3,7 @@ import { suggestion } from '../rules/nearest-name.ts';
 import { areaOf, ownAreas } from '../rules/own-areas.ts';
 import { keyOf } from './problems.ts';
 import { problemOfRoutePath } from './route-path.ts';
+import { noUpstream } from './routes.ts';
 import type { Rule } from './rule.ts';
 
 const kinds = ['prefix', 'exact'] as const;
@@ -46,11 +47,35 @@ const pathsDiffer: Rule = ({ routes = [] }, { report }) => {
 const upstreamsAreThere: Rule = ({ routes = [], upstreams }, { report }) => {
   if (upstreams === undefined) return;
   for (const [index, route] of routes.entries())
-    if (route?.upstream !== undefined && !Object.hasOwn(upstreams, route.upstream))
+    if (
+      route?.upstream !== undefined &&
+      route.upstream !== noUpstream &&
+      !Object.hasOwn(upstreams, route.upstream)
+    )
       report(
         ['routes', index, 'upstream'],
         `must be the name of an upstream${suggestion(route.upstream, Object.keys(upstreams))}`,
       );
+};
+
+const forwardingKeys = [
+  'max_body',
+  'body_rate',
+  'upgrades',
+  'connect_timeout',
+  'response_timeout',
+  'idle_timeout',
+] as const;
+
+// A limit that nothing keeps would suggest a protection that isn't there.
+const decidedRoutesForwardNothing: Rule = ({ routes = [], upstreams = {} }, { report, isWritten }) => {
+  if (Object.hasOwn(upstreams, noUpstream))
+    report(['upstreams', noUpstream], 'is the word for no upstream: choose another name', 'key');
+  for (const [index, route] of routes.entries())
+    if (route?.upstream === noUpstream)
+      for (const key of forwardingKeys)
+        if (isWritten(['routes', index, key]))
+          report(['routes', index, key], "can't be combined with upstream: none", 'key');
 };
 
 // Only one of the two can be meant, and a wrong guess would open the route.
@@ -119,6 +144,7 @@ export const routeRules: readonly Rule[] = [
   pathsAreUnambiguous,
   pathsDiffer,
   upstreamsAreThere,
+  decidedRoutesForwardNothing,
   publicStandsAlone,
   outsideOfOwnAreas,
   browserRoutesHaveSessions,

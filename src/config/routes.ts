@@ -83,7 +83,9 @@ const route = z.strictObject({
   exact: path().describe(
     'The only path of this route, with or without a trailing slash; either this or prefix.',
   ),
-  upstream: text().describe('Name of the upstream that requests are forwarded to.'),
+  upstream: text().describe(
+    'Name of the upstream that requests are forwarded to; none: requests are only decided about, by forward_auth, and 404 on the public listener.',
+  ),
   scopes,
   accept,
   public: z
@@ -116,6 +118,9 @@ const route = z.strictObject({
   response_timeout: timeout().optional().describe('Overrides the upstream’s response_timeout.'),
   idle_timeout: timeout().optional().describe('Overrides the upstream’s idle_timeout.'),
 });
+
+/** In place of an upstream's name: the route has none. */
+export const noUpstream = 'none';
 
 /** `routes`: which path goes to which upstream, and who may use it. Parsed paths have no trailing slash, except `/`. */
 export const routes = z

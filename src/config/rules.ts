@@ -1,7 +1,7 @@
 import { cookieRules } from './cookie-rules.ts';
 import { identityHeaderRules } from './identity-header-rules.ts';
 import { managedRules } from './managed-rules.ts';
-import type { Finding } from './problems.ts';
+import type { Finding, Path } from './problems.ts';
 import { providerRules } from './provider-rules.ts';
 import { routeRules } from './route-rules.ts';
 import { applyRules, type JudgedConfig, type Rule } from './rule.ts';
@@ -13,15 +13,29 @@ import { webRules } from './web-rules.ts';
 
 const anyAddress = ['0.0.0.0', '::'];
 
-const listenersDiffer: Rule = ({ listen, management }, { report, isWritten }) => {
-  const port = listen?.port;
-  const hosts = [listen?.host, management?.host];
-  const overlap = hosts[0] === hosts[1] || anyAddress.some((address) => hosts.includes(address));
-  // With port 0, each listener gets a free one.
-  if (hosts.includes(undefined) || !overlap || !port || management?.port !== port) return;
-  const listener = isWritten(['management', 'port']) ? 'management' : 'listen';
-  report([listener, 'port'], 'is the port of the other listener');
+const listenersDiffer: Rule = ({ listen, management, forward_auth = [] }, { report, isWritten }) => {
+  const listeners: [Path, Listener][] = [
+    [['listen'], listen],
+    [['management'], management],
+    ...forward_auth.map((each, index): [Path, Listener] => [['forward_auth', index], each]),
+  ];
+  for (const [index, [path, later]] of listeners.entries())
+    for (const [earlierPath, earlier] of listeners.slice(0, index)) {
+      if (!sharePort(earlier, later)) continue;
+      const isWrittenHere = isWritten([...path, 'port']) || !isWritten([...earlierPath, 'port']);
+      report([...(isWrittenHere ? path : earlierPath), 'port'], 'is the port of the other listener');
+      break;
+    }
 };
+
+type Listener = { readonly host?: string | undefined; readonly port?: number | undefined } | undefined;
+
+/** With port 0, each listener gets a free one. */
+function sharePort(one: Listener, other: Listener): boolean {
+  const hosts = [one?.host, other?.host];
+  const overlap = hosts[0] === hosts[1] || anyAddress.some((address) => hosts.includes(address));
+  return !hosts.includes(undefined) && overlap && Boolean(one?.port) && one?.port === other?.port;
+}
 
 // RFC 9106 §3.1: argon2 refuses less than 8 KiB per lane.
 const bytesForEachLane = 8 * 1024;

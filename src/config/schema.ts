@@ -3,6 +3,7 @@ import { framingNames, normalisedName } from '../rules/known-headers.ts';
 import { corsOriginRule, ipOrCidrRule, originRule } from './addresses.ts';
 import { audit } from './audit.ts';
 import { apiKeys, bootstrap, passwords, sessions, tokens } from './credentials.ts';
+import { forwardAuth } from './forward-auth.ts';
 import { identityProviders } from './identity-providers.ts';
 import { limits, listen, loginThrottle, management, shutdown } from './listeners.ts';
 import { scopeSets, users } from './managed.ts';
@@ -134,6 +135,7 @@ export const configSchema = z.strictObject({
   identity_providers: identityProviders,
   upstreams,
   routes,
+  forward_auth: forwardAuth,
   endpoints,
   web,
   audit,
@@ -151,3 +153,6 @@ export type IdentityProviderConfig = Config['identity_providers'][string];
 
 /** An upstream in a valid configuration. */
 export type UpstreamConfig = Config['upstreams'][string];
+
+/** A listener for decisions in a valid configuration. */
+export type DecisionListenerConfig = Config['forward_auth'][number];

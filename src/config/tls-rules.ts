@@ -41,9 +41,12 @@ const upstreamsTls: Rule = ({ upstreams = {} }, context) => {
 };
 
 // Without authorities there is nothing to verify a certificate by.
-const clientCertificates: Rule = (_config, { report, isWritten }) => {
-  const path = ['listen', 'tls', 'client_certificate'];
-  if (isWritten(path) && !isWritten(['listen', 'tls', 'client_ca'])) report(path, 'requires client_ca');
+const clientCertificates: Rule = ({ forward_auth = [] }, { report, isWritten }) => {
+  const listeners: Path[] = [['listen'], ...forward_auth.map((_, index) => ['forward_auth', index])];
+  for (const listener of listeners) {
+    const path = [...listener, 'tls', 'client_certificate'];
+    if (isWritten(path) && !isWritten([...listener, 'tls', 'client_ca'])) report(path, 'requires client_ca');
+  }
 };
 
 /** TLS settings only for addresses with TLS, and certificates only with their keys. */

@@ -1,5 +1,6 @@
 import ipaddr from 'ipaddr.js';
 import type { Finding } from './problems.ts';
+import { noUpstream } from './routes.ts';
 import { applyRules, type Rule } from './rule.ts';
 import type { Config } from './schema.ts';
 import { scopesMentioned } from './scope-rules.ts';
@@ -19,6 +20,22 @@ const proxiesAreSome: Rule = ({ trusted_proxies = [] }, { report }) => {
       report(['trusted_proxies', index], 'trusts every address: list only those of your proxies');
 };
 
+// Everyone could then ask for decisions, and claim any client address.
+const askersAreSome: Rule = ({ forward_auth = [] }, { report }) => {
+  for (const [index, listener] of forward_auth.entries())
+    for (const [at, block] of (listener?.proxies ?? []).entries())
+      if (block !== undefined && isEveryone(block))
+        report(['forward_auth', index, 'proxies', at], 'lets every address ask: list only your proxies');
+};
+
+// Nothing asks about such a route, and nothing is forwarded by it.
+const decidedRoutesAreAsked: Rule = ({ routes = [], forward_auth = [] }, { report }) => {
+  if (forward_auth.length > 0) return;
+  for (const [index, route] of routes.entries())
+    if (route?.upstream === noUpstream)
+      report(['routes', index, 'upstream'], 'is none, and no forward_auth listener could be asked about it');
+};
+
 /** Whether a block contains every IPv4 or IPv6 address, or half of them, as routing tables spell a default route. */
 function isEveryone(block: string): boolean {
   if (!block.includes('/')) return false;
@@ -30,5 +47,9 @@ function isEveryone(block: string): boolean {
 
 /** What is allowed in a valid configuration but probably unintended. */
 export function warningsOf(config: Config): Finding[] {
-  return applyRules([scopesAreUsed, proxiesAreSome, consoleIsApart], config, config);
+  return applyRules(
+    [scopesAreUsed, proxiesAreSome, askersAreSome, decidedRoutesAreAsked, consoleIsApart],
+    config,
+    config,
+  );
 }

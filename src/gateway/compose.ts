@@ -15,8 +15,9 @@ import type { RecentUse } from '../credentials/recent-use.ts';
 import { createVerifiedTokens } from '../credentials/verified-tokens.ts';
 import { createServeEndpoint } from '../endpoints/serve-endpoint.ts';
 import { startCookiePrefix } from '../endpoints/start-cookies.ts';
-import type { CookieAttributes } from '../http/cookies.ts';
+import type { CookieAttributes, OwnCookies } from '../http/cookies.ts';
 import { type Cors, createCors } from '../http/cors.ts';
+import type { Exchange } from '../http/exchange.ts';
 import { createKnownOrigins, type IsKnownOrigin } from '../http/foreign-page.ts';
 import { createPassedMeaning, type HeaderRules } from '../http/header-names.ts';
 import { createReplies, type Replies } from '../http/reply.ts';
@@ -27,10 +28,12 @@ import type { OpenStreams } from '../proxy/open-streams.ts';
 import type { Tracing } from '../tracing/tracing.ts';
 import type { AuditTrail } from './audit-trail.ts';
 import { composeBrowser } from './browser.ts';
+import { composeDecisions } from './decisions.ts';
 import type { DescriptorBudget } from './descriptor-budget.ts';
 import { composeEndpoints } from './endpoints.ts';
 import type { Engine } from './engine.ts';
 import { Gateway } from './gateway.ts';
+import { createJudge } from './judge.ts';
 import { prepareKeys } from './key-rotation.ts';
 import type { GatewayMetrics } from './metrics.ts';
 import type { GatewayNames } from './names.ts';
@@ -94,13 +97,14 @@ export async function composeGateway(
     cors,
   });
   if (browser.web !== null) lasting.cookieNames.add(browser.web.area.cookie.name);
+  const onInternalError = (error: unknown, exchange: Exchange) =>
+    log.error('internal error', { err: error, request_id: exchange.id });
   const replies = createReplies({
     realm: config.tenant,
     cors,
     fieldsOn: browser.fieldsOn,
     insteadOf: browser.insteadOf,
-    onInternalError: (error, exchange) =>
-      log.error('internal error', { err: error, request_id: exchange.id }),
+    onInternalError,
   });
   const own = await composeEndpoints(config, {
     ...lasting,
@@ -123,17 +127,27 @@ export async function composeGateway(
     body: { maxBytes: config.limits.own_body, timeoutMs: ownBodyTimeoutMs },
   });
   return new Gateway({
-    targetRules: targetRules(config),
+    judge: createJudge({
+      targetRules: targetRules(config),
+      cors,
+      own: own.routes,
+      isConsoleHost,
+      routes: routes.table,
+      assertNoServiceWorker: browser.assertNoServiceWorker,
+    }),
     cors,
     own,
     serveEndpoint,
     routes,
     authenticate,
     authenticateBrowser: browser.authenticateBrowser,
-    assertNoServiceWorker: browser.assertNoServiceWorker,
-    isConsoleHost,
     forward: composeForward(config, lasting, cors, replies),
     replies,
+    decisions: composeDecisions(config, {
+      headerRules: headerRules(config),
+      ownCookies: ownCookies(lasting),
+      onInternalError,
+    }),
     heldNow,
     activeSessions: callers.activeSessions,
     settings: config,
@@ -142,24 +156,25 @@ export async function composeGateway(
   });
 }
 
-function composeForward(
-  config: Config,
-  { streams, tracing, cookieNames, descriptors }: LastingParts,
-  cors: Cors,
-  replies: Replies,
-): Forward {
-  const names = [...cookieNames];
+function composeForward(config: Config, lasting: LastingParts, cors: Cors, replies: Replies): Forward {
+  const { streams, tracing, descriptors } = lasting;
   const forward = createForward({
     streams,
     hasRoomForUpgrade: (stage) => descriptors.hasRoomForUpgrade(stage),
     passedMeaning: createPassedMeaning(headerRules(config)),
-    ownCookies: { names, prefixes: names.map(startCookiePrefix) },
+    ownCookies: ownCookies(lasting),
     ownsCors: cors.enabled,
     dropsServiceWorkerScope: config.web?.service_workers === 'refuse',
     corsHeaders: (exchange) => cors.responseHeaders(exchange.head),
     refuse: (exchange, error) => replies.refuse(exchange, error),
   });
   return traceForward(forward, tracing);
+}
+
+/** No upstream sees them, nor sets them. */
+function ownCookies({ cookieNames }: LastingParts): OwnCookies {
+  const names = [...cookieNames];
+  return { names, prefixes: names.map(startCookiePrefix) };
 }
 
 /** What identifies callers. */

@@ -20,9 +20,14 @@ export class CurrentGateway {
     this.#required().handle(exchange);
   }
 
+  /** As {@link Gateway.decide}. */
+  decide(exchange: Exchange, listener: number): void {
+    this.#required().decide(exchange, listener);
+  }
+
   /** As {@link Gateway.refuse}. */
-  refuse(exchange: Exchange, error: unknown): void {
-    this.#required().refuse(exchange, error);
+  refuse(exchange: Exchange, error: unknown, decision?: number): void {
+    this.#required().refuse(exchange, error, decision);
   }
 
   readonly heldNow: HeldNow = (principal) => this.#required().heldNow(principal);

@@ -11,6 +11,9 @@ export interface ClientListener {
   limitConnections(count: number): void;
 }
 
+/** Open connections of the proxies that ask for decisions. */
+export type DecisionSockets = Pick<ClientListener, 'sockets'>;
+
 /** The pools of one configuration. */
 export interface PooledUpstream {
   readonly upstream: Pick<Upstream, 'load' | 'closeFree'>;
@@ -39,6 +42,8 @@ const maxManagementConnections = 100;
 const maxSpareFiles = 32;
 /** For addresses of upstreams that are tried side by side. */
 const maxSpareSockets = 64;
+/** For proxies that ask for decisions, whatever clients take; more as long as those leave it. */
+const leastDecisionConnections = 64;
 /** Each of these is at most this part of a low limit, but never less than that. */
 const lowLimitPart = 1 / 16;
 const leastOfEach = 8;
@@ -65,6 +70,8 @@ export class DescriptorBudget {
   #calls = 0;
   readonly #generations = new Set<Generation>();
   #listener: ClientListener | null = null;
+  #decisions: DecisionSockets = { sockets: 0 };
+  readonly #leastDecisions: number;
   /** `limits.connections`. */
   #wanted = Number.POSITIVE_INFINITY;
   #connections = Number.POSITIVE_INFINITY;
@@ -76,7 +83,9 @@ export class DescriptorBudget {
     const sockets = part(maxSpareSockets);
     this.spareSockets = createSpareSockets(sockets);
     this.#limit = limit;
-    this.#kept = open + storeNeeds(config) + this.managementConnections + part(maxSpareFiles) + sockets;
+    this.#leastDecisions = config.forward_auth.length === 0 ? 0 : part(leastDecisionConnections);
+    const others = this.managementConnections + this.#leastDecisions + config.forward_auth.length;
+    this.#kept = open + storeNeeds(config) + others + part(maxSpareFiles) + sockets;
   }
 
   /** The most client connections that are accepted now. */
@@ -101,6 +110,15 @@ export class DescriptorBudget {
     };
   }
 
+  /** Counts these among the clients from now on. */
+  watchDecisions(decisions: DecisionSockets): void {
+    this.#decisions = decisions;
+  }
+
+  /** Whether there is room for the connection of a proxy that has just been opened. */
+  readonly admitsDecision = (): boolean =>
+    this.#decisions.sockets < this.#leastDecisions || this.#clients() < this.#connections;
+
   /** Limits this listener's connections from now on; warns if the configuration allows more than there is room for. */
   applyTo(listener: ClientListener, { limits }: Config, log: Pick<Log, 'warn'>): void {
     this.#listener = listener;
@@ -122,12 +140,12 @@ export class DescriptorBudget {
     const left = this.#limit - this.#kept;
     const most = Math.max(left - atMost - this.#upgraded(), Math.floor(left / (1 + perRequest)), 1);
     this.#connections = Math.min(this.#wanted, most);
-    this.#listener?.limitConnections(this.#connections);
+    this.#listener?.limitConnections(Math.max(1, this.#connections - this.#decisionsBeyondLeast()));
   }
 
   /** Whether there is room for an upgraded connection; once it has been `switched`, fewer clients are accepted for it. */
   hasRoomForUpgrade(stage: 'asked' | 'switched'): boolean {
-    const clients = this.#listener?.sockets ?? 0;
+    const clients = this.#clients();
     const upgraded = this.#upgraded() + (stage === 'asked' ? 1 : 0);
     const { atMost, perRequest } = this.#outbound();
     const others = Math.min(atMost, perRequest * Math.max(0, clients - upgraded));
@@ -138,7 +156,7 @@ export class DescriptorBudget {
 
   /** Called before a connection is opened to an upstream: closes a free one of any pool if it would be one too many. */
   readonly makeRoom = (): void => {
-    const clients = this.#listener?.sockets ?? 0;
+    const clients = this.#clients();
     const left = this.#limit - this.#kept - clients - this.#upgraded() - this.#calls;
     if (left > this.#pooled()) return;
     for (const { pools } of this.#generations)
@@ -153,6 +171,15 @@ export class DescriptorBudget {
       this.#calls -= 1;
     };
   };
+
+  /** Without those for which descriptors are kept back. */
+  #clients(): number {
+    return (this.#listener?.sockets ?? 0) + this.#decisionsBeyondLeast();
+  }
+
+  #decisionsBeyondLeast(): number {
+    return Math.max(0, this.#decisions.sockets - this.#leastDecisions);
+  }
 
   /** Of all pools: those of retired ones can't become more. */
   #outbound(): OutboundNeeds {

@@ -1,28 +1,27 @@
 import type { Authenticate } from '../authenticate/authenticate.ts';
 import type { AuthenticateBrowser } from '../authenticate/authenticate-browser.ts';
-import type { HeldNow, Principal } from '../credentials/principal.ts';
+import type { HeldNow } from '../credentials/principal.ts';
 import type { WorkLoad } from '../credentials/work-queue.ts';
 import type { ServeEndpoint } from '../endpoints/serve-endpoint.ts';
 import { Refusal } from '../errors.ts';
-import { type Cors, isPreflight } from '../http/cors.ts';
+import type { Decision } from '../forward-auth/decision.ts';
+import type { Cors } from '../http/cors.ts';
 import type { Exchange } from '../http/exchange.ts';
 import type { Replies } from '../http/reply.ts';
 import { assertDeclaredSize } from '../http/request-body.ts';
-import { assertKnownExpectation, assertMethodIsServed, assertUnambiguousHead } from '../http/request-head.ts';
-import { assertUnambiguousTarget, type TargetRules } from '../http/request-target.ts';
 import type { Log } from '../log/log.ts';
-import { authorise } from '../proxy/authorise.ts';
 import type { Forward } from '../proxy/forward.ts';
-import type { Route } from '../proxy/route-table.ts';
+import { isForwarding } from '../proxy/route-table.ts';
 import type { SessionTimes } from '../stores/sessions.ts';
 import type { BackgroundSettings } from './background-work.ts';
 import type { OwnEndpoints } from './endpoints.ts';
+import type { Judge, Listener } from './judge.ts';
 import type { WatchedGateway } from './metrics.ts';
 import type { ComposedRoutes } from './routes.ts';
 
 /** The parts of the request path, built from one configuration. */
 export interface GatewayParts {
-  readonly targetRules: TargetRules;
+  readonly judge: Judge;
   readonly cors: Cors;
   readonly own: OwnEndpoints;
   readonly serveEndpoint: ServeEndpoint;
@@ -30,12 +29,10 @@ export interface GatewayParts {
   readonly authenticate: Authenticate;
   /** As `authenticate`, on routes for browsers. */
   readonly authenticateBrowser: AuthenticateBrowser;
-  /** Refuses a service worker that could read what is typed on Postern's own pages; null: there are none. */
-  readonly assertNoServiceWorker: ((exchange: Exchange) => void) | null;
-  /** Recognises the host that only the console has, where nothing is forwarded; null: there is none. */
-  readonly isConsoleHost: ((host: string) => boolean) | null;
   readonly forward: Forward;
   readonly replies: Replies;
+  /** By the position in `forward_auth`. */
+  readonly decisions: readonly Decision[];
   readonly heldNow: HeldNow;
   /** Sessions of which a token that has not expired was seen. */
   readonly activeSessions: () => number;
@@ -53,12 +50,16 @@ export class Gateway implements WatchedGateway {
   readonly settings: BackgroundSettings;
   readonly sessionTimes: SessionTimes;
   readonly #parts: GatewayParts;
+  readonly #forwarding: Listener<Exchange>;
+  readonly #deciding: readonly Listener<Exchange>[];
   /** Exchanges that are not over yet. */
   #open = 0;
   #isRetired = false;
 
   constructor(parts: GatewayParts) {
     this.#parts = parts;
+    this.#forwarding = forwarding(parts);
+    this.#deciding = parts.decisions.map((decision) => deciding(decision, parts));
     this.upstreams = parts.routes.upstreams;
     this.heldNow = parts.heldNow;
     this.activeSessions = parts.activeSessions;
@@ -75,61 +76,32 @@ export class Gateway implements WatchedGateway {
    * throws.
    */
   handle(exchange: Exchange): void {
-    const { targetRules, cors, own, serveEndpoint, isConsoleHost, replies } = this.#parts;
-    this.#open += 1;
-    exchange.onOver = this.#onOver;
+    this.#begin(exchange);
+    this.#parts.judge(exchange, this.#forwarding);
+  }
+
+  /** As {@link handle}, but answers what a proxy asked, on that listener of `forward_auth`, in place of forwarding. */
+  decide(exchange: Exchange, listener: number): void {
+    this.#begin(exchange);
+    const decision = this.#parts.decisions[listener]!;
     try {
-      assertUnambiguousHead(exchange.head, exchange.minor);
-      assertMethodIsServed(exchange.method);
-      assertKnownExpectation(exchange.head, exchange.minor);
-      assertUnambiguousTarget(exchange.target, exchange.pathEnd, targetRules);
-      exchange.targetIsGood = true;
-      const preflight = isPreflight(exchange.method, exchange.head);
-      const match = own.routes.find(exchange.path);
-      if (match === undefined && isConsoleHost?.(exchange.head.host)) throw new Refusal('not_found');
-      if (preflight && (cors.enabled || match !== undefined)) this.#respondToPreflight(exchange);
-      else if (match !== undefined) void serveEndpoint(exchange, match);
-      else this.#passOn(exchange, preflight);
+      decision.assertPassable(exchange);
     } catch (error) {
-      replies.refuse(exchange, error);
-    }
-  }
-
-  /** Refuses what the listener has judged before anything else sees it. */
-  refuse(exchange: Exchange, error: unknown): void {
-    this.#parts.replies.refuse(exchange, error);
-  }
-
-  #respondToPreflight(exchange: Exchange): void {
-    const { cors, replies } = this.#parts;
-    replies.send(exchange, { status: 204, headers: cors.preflightHeaders(exchange.head) });
-  }
-
-  #passOn(exchange: Exchange, preflight: boolean): void {
-    const { routes, authenticate, authenticateBrowser, forward, replies } = this.#parts;
-    const route = routes.table.find(exchange.path);
-    exchange.route = route.label;
-    exchange.isOnBrowserRoute = route.isForBrowsers;
-    this.#parts.assertNoServiceWorker?.(exchange);
-    if (preflight && route.passesPreflights) {
-      forward(exchange, route, null, true);
+      decision.refuse(exchange, error);
       return;
     }
-    const principal = route.isForBrowsers
-      ? authenticateBrowser(exchange, route.isPublic)
-      : authenticate(exchange.head, route.isPublic);
-    if (principal instanceof Promise)
-      principal
-        .then((found) => this.#admit(exchange, route, found))
-        .catch((error) => replies.refuse(exchange, error));
-    else this.#admit(exchange, route, principal);
+    this.#parts.judge(exchange, this.#deciding[listener]!);
   }
 
-  #admit(exchange: Exchange, route: Route, principal: Principal | null): void {
-    exchange.caller = principal;
-    authorise(route, exchange.method, principal);
-    assertDeclaredSize(exchange, route.maxBodyBytes);
-    this.#parts.forward(exchange, route, principal);
+  /** Refuses what the listener has judged before anything else sees it; `decision` as for {@link decide}. */
+  refuse(exchange: Exchange, error: unknown, decision?: number): void {
+    const { decisions, replies } = this.#parts;
+    (decision === undefined ? replies : decisions[decision]!).refuse(exchange, error);
+  }
+
+  #begin(exchange: Exchange): void {
+    this.#open += 1;
+    exchange.onOver = this.#onOver;
   }
 
   readonly #onOver = (): void => {
@@ -155,4 +127,42 @@ export class Gateway implements WatchedGateway {
     await this.#parts.own.close();
     await this.#parts.routes.close();
   }
+}
+
+/** What becomes of requests on the public listener. */
+function forwarding(parts: GatewayParts): Listener<Exchange> {
+  const { cors, serveEndpoint, authenticate, authenticateBrowser, forward, replies } = parts;
+  return {
+    own: (exchange, match) => void serveEndpoint(exchange, match),
+    preflight: (exchange) =>
+      replies.send(exchange, { status: 204, headers: cors.preflightHeaders(exchange.head) }),
+    routed(exchange, route) {
+      if (!isForwarding(route)) throw new Refusal('not_found', { reason: 'no route' });
+      exchange.isOnBrowserRoute = route.isForBrowsers;
+    },
+    authenticate: (exchange, route) =>
+      route.isForBrowsers
+        ? authenticateBrowser(exchange, route.isPublic)
+        : authenticate(exchange.head, route.isPublic),
+    admit(exchange, route, principal, asPreflight) {
+      if (!isForwarding(route)) throw new TypeError('no request is admitted to a route without an upstream');
+      if (!asPreflight) assertDeclaredSize(exchange, route.maxBodyBytes);
+      forward(exchange, route, principal, asPreflight);
+    },
+    refuse: (exchange, error) => replies.refuse(exchange, error),
+  };
+}
+
+/** What becomes of requests that another proxy asks about. The web cookie doesn't count: nothing could clear it here. */
+function deciding(decision: Decision, { authenticate }: GatewayParts): Listener<Exchange> {
+  return {
+    own() {
+      throw new Refusal('not_found');
+    },
+    preflight: null,
+    routed() {},
+    authenticate: ({ head }, route) => authenticate(head, route.isPublic),
+    admit: (exchange, route, principal) => decision.allow(exchange, route, principal),
+    refuse: (exchange, error) => decision.refuse(exchange, error),
+  };
 }

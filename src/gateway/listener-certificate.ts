@@ -22,18 +22,26 @@ type Untimely = UntimelyCertificate & { readonly file: 'cert' | 'client_ca' };
 const checkIntervalMs = 1_000;
 
 /**
- * The TLS files of the public listener, watched: what becomes of them, and of the time that their certificates have, is in
+ * The TLS files of one listener, watched: what becomes of them, and of the time that their certificates have, is in
  * the log. What a start or another configuration finds is not: the warnings of the configuration say so already.
  */
 export class ListenerCertificate {
   readonly #files: CertificateFiles;
   readonly #parts: CertificateParts;
+  /** Its key in the configuration. */
+  readonly #section: string;
   readonly #timer: NodeJS.Timeout;
   /** Those that have been reported. */
   #untimely: readonly Untimely[];
 
   /** Calls `onRenewed` whenever the files hold something else that is valid; throws as {@link watchCertificate} does. */
-  constructor(files: ListenerFiles, parts: CertificateParts, onRenewed: (tls: LoadedTls) => void) {
+  constructor(
+    section: string,
+    files: ListenerFiles,
+    parts: CertificateParts,
+    onRenewed: (tls: LoadedTls) => void,
+  ) {
+    this.#section = section;
     this.#parts = parts;
     const { log, reloads } = parts;
     this.#files = watchCertificate(files, {
@@ -85,7 +93,7 @@ export class ListenerCertificate {
 
   #report(beginning: string, { file, problem, subject, at }: Untimely): void {
     this.#parts.log.error(`${beginning} ${problem}`, {
-      file: `listen.tls.${file}`,
+      file: `${this.#section}.${file}`,
       subject,
       at: at.toISOString(),
     });

@@ -4,6 +4,7 @@ import type { WorkLoad } from '../credentials/work-queue.ts';
 import type { RefreshOutcome } from '../endpoints/refresh.ts';
 import { refusals } from '../errors.ts';
 import type { ConnectionLoad } from '../http1/client-pool.ts';
+import { createDecisionCounts, type DecisionCounts } from '../metrics/decisions.ts';
 import { Durations } from '../metrics/durations.ts';
 import { type Counts, createMetricsRegistry, type MetricsRegistry, zeroCounts } from '../metrics/registry.ts';
 import { createRequestCounts, type RequestCounts } from '../metrics/requests.ts';
@@ -30,6 +31,7 @@ export type LoginOutcome = 'success' | 'failure';
 export interface GatewayMetrics {
   readonly registry: MetricsRegistry;
   readonly requests: RequestCounts;
+  readonly decisions: DecisionCounts;
   readonly refreshes: Counts<RefreshOutcome>;
   readonly keyVerifications: Counts<KeyVerification>;
   /** The counts of a sign-in method, zero at first: `password` or the name of a configured provider. */
@@ -63,6 +65,7 @@ export function createGatewayMetrics(read: {
   return {
     registry,
     requests: createRequestCounts(registry, [...Object.keys(refusals), 'validation_error']),
+    decisions: createDecisionCounts(registry),
     refreshes,
     keyVerifications: registry.counts(
       'outcome',

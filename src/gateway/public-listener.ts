@@ -3,8 +3,14 @@ import type { Config } from '../config/schema.ts';
 import { longExchangeTargets } from '../endpoints/provider-paths.ts';
 import type { Refusal } from '../errors.ts';
 import { createTrustedProxies } from '../http/client-address.ts';
-import { type ConnectionRefusal, PublicServer, type ServerSettings } from '../http/public-server.ts';
+import {
+  type ConnectionRefusal,
+  PublicServer,
+  type ServerLimits,
+  type ServerSettings,
+} from '../http/public-server.ts';
 import { unreadableReason } from '../http/refusal-reason.ts';
+import type { HandshakeFailure } from '../http1/handshake-failure.ts';
 import type { ListenerTls } from '../http1/tls-settings.ts';
 import type { Log } from '../log/log.ts';
 import type { Tracing } from '../tracing/tracing.ts';
@@ -73,6 +79,11 @@ export class PublicListener {
     this.#server.renewTls(tls);
   }
 
+  /** Counts a failed handshake of another listener, too. */
+  countFailedHandshake(failure: HandshakeFailure): void {
+    this.#handshakes.count(failure);
+  }
+
   /** Responses say `Connection: close` from now on. */
   announceClose(): void {
     this.#server.announceClose();
@@ -121,20 +132,25 @@ export class PublicListener {
 
 function serverSettings({ limits, identity_providers, trusted_proxies }: Config): ServerSettings {
   return {
-    limits: {
-      connections: limits.connections,
-      connectionsPerAddress: limits.connections_per_address,
-      targetBytes: limits.target_bytes,
-      headerBytes: limits.header_bytes,
-      headerCount: limits.header_count,
-      headerTimeoutMs: limits.header_timeout,
-      bodyIdleTimeoutMs: limits.body_idle_timeout,
-      bodyJudgedAfterMs,
-      writeIdleTimeoutMs: limits.write_idle_timeout,
-      keepAliveTimeoutMs: limits.keep_alive_timeout,
-      requestsPerConnection: limits.requests_per_connection,
-    },
+    limits: serverLimits(limits),
     longTargets: longExchangeTargets(Object.keys(identity_providers)),
     proxies: createTrustedProxies(trusted_proxies),
+  };
+}
+
+/** The limits of a listener, as the configuration has them. */
+export function serverLimits(limits: Config['limits']): ServerLimits {
+  return {
+    connections: limits.connections,
+    connectionsPerAddress: limits.connections_per_address,
+    targetBytes: limits.target_bytes,
+    headerBytes: limits.header_bytes,
+    headerCount: limits.header_count,
+    headerTimeoutMs: limits.header_timeout,
+    bodyIdleTimeoutMs: limits.body_idle_timeout,
+    bodyJudgedAfterMs,
+    writeIdleTimeoutMs: limits.write_idle_timeout,
+    keepAliveTimeoutMs: limits.keep_alive_timeout,
+    requestsPerConnection: limits.requests_per_connection,
   };
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import { clientTlsFiles } from '../config/client-tls.ts';
-import type { Config } from '../config/schema.ts';
+import type { Config, DecisionListenerConfig } from '../config/schema.ts';
 
 /** What a running gateway can't adopt of a new configuration, and what it can. */
 export interface RestartOnly {
@@ -50,11 +50,16 @@ function compare(running: Config, wanted: Config): RestartOnly {
   // Turning TLS on or off needs a new listener; another certificate does not.
   const tls =
     (running.listen.tls === undefined) === (listen.tls === undefined) ? listen.tls : running.listen.tls;
+  const areSameListeners = isDeepStrictEqual(
+    running.forward_auth.map(boundOf),
+    wanted.forward_auth.map(boundOf),
+  );
   const config: Config = {
     ...wanted,
     tenant: running.tenant,
     listen: { ...kept, tls },
     management: running.management,
+    forward_auth: areSameListeners ? wanted.forward_auth : running.forward_auth,
     stores: running.stores,
     sessions: { ...sessions, stale_if_error: running.sessions.stale_if_error },
   };
@@ -65,9 +70,15 @@ function compare(running: Config, wanted: Config): RestartOnly {
     ['listen.engine', running.listen.engine, listen.engine],
     ['listen.tls', tls, listen.tls],
     ['management', running.management, wanted.management],
+    ['forward_auth', config.forward_auth, wanted.forward_auth],
     ['stores', running.stores, wanted.stores],
     ['sessions.stale_if_error', running.sessions.stale_if_error, sessions.stale_if_error],
   ];
   const keys = changed.filter(([, was, is]) => !isDeepStrictEqual(was, is)).map(([key]) => key);
   return { keys, config };
+}
+
+/** What of a listener for decisions is fixed once it is open. */
+function boundOf({ mode, host, port, tls }: DecisionListenerConfig) {
+  return { mode, host, port, hasTls: tls !== undefined };
 }

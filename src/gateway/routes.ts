@@ -1,5 +1,6 @@
 import { loadClientTls } from '../config/client-tls.ts';
 import type { ReadFile } from '../config/configured-files.ts';
+import { noUpstream } from '../config/routes.ts';
 import type { Config, UpstreamConfig } from '../config/schema.ts';
 import { parseUpstreamAddress, type UpstreamAddress } from '../config/upstream-address.ts';
 import { createUpstream, type Upstream, type UpstreamOptions } from '../http1/client-pool.ts';
@@ -60,15 +61,15 @@ export async function composeRoutes(
     identity.set(name, createIdentityHeaders(settings.identity_headers, config.tenant));
 
   const routes = config.routes.map((route) => {
-    const settings = config.upstreams[route.upstream]!;
+    const settings = route.upstream === noUpstream ? undefined : config.upstreams[route.upstream]!;
     const path = route.exact ?? route.prefix!;
     return createRoute({
       label: path,
       path,
       exact: route.exact !== undefined,
-      upstream: upstreams.get(route.upstream)!,
-      upstreamAddress: addressTextOf(settings.url),
-      identityHeadersOf: identity.get(route.upstream)!,
+      upstream: upstreams.get(route.upstream) ?? null,
+      upstreamAddress: settings === undefined ? '' : addressTextOf(settings.url),
+      identityHeadersOf: identity.get(route.upstream) ?? createIdentityHeaders({}, config.tenant),
       isPublic: route.public,
       isForBrowsers: route.browser,
       passesPreflights: route.preflight === 'upstream',
@@ -78,9 +79,9 @@ export async function composeRoutes(
       upgrades: new Set(route.upgrades),
       maxBodyBytes: route.max_body ?? Number.POSITIVE_INFINITY,
       leastBodyBytesPerSecond: route.body_rate ?? config.limits.body_rate,
-      connectTimeoutMs: route.connect_timeout ?? settings.connect_timeout,
-      responseTimeoutMs: route.response_timeout ?? settings.response_timeout,
-      idleTimeoutMs: route.idle_timeout ?? settings.idle_timeout,
+      connectTimeoutMs: route.connect_timeout ?? settings?.connect_timeout ?? 0,
+      responseTimeoutMs: route.response_timeout ?? settings?.response_timeout ?? 0,
+      idleTimeoutMs: route.idle_timeout ?? settings?.idle_timeout ?? 0,
     });
   });
   return {

@@ -25,6 +25,8 @@ export interface RunningParts {
 export class RunningGateway {
   readonly address: AddressInfo;
   readonly managementAddress: AddressInfo;
+  /** Of the listeners of `forward_auth`, in their order. */
+  readonly decisionAddresses: readonly AddressInfo[];
   /** The activation token made by Postern until the first user exists; null when there is none to show. */
   readonly bootstrapToken: string | null;
   readonly #parts: RunningParts;
@@ -33,6 +35,7 @@ export class RunningGateway {
   constructor(parts: RunningParts) {
     this.address = parts.serving.address;
     this.managementAddress = parts.managementAddress;
+    this.decisionAddresses = parts.serving.decisionAddresses;
     this.bootstrapToken = parts.serving.bootstrapToken;
     this.#parts = parts;
     this.#config = parts.config;

@@ -2,10 +2,11 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ReadFile } from '../config/configured-files.ts';
 import type { Config } from '../config/schema.ts';
-import type { ListenerTls } from '../http1/tls-settings.ts';
 import type { BackgroundWork } from './background-work.ts';
 import { composeGateway, type LastingParts } from './compose.ts';
 import type { CurrentGateway } from './current-gateway.ts';
+import type { DecisionListeners } from './decision-listeners.ts';
+import type { ListenersTls } from './listener-certificates.ts';
 import { applyManaged } from './managed-configuration.ts';
 import type { PublicListener } from './public-listener.ts';
 
@@ -15,8 +16,7 @@ const maxAuditFlushMs = 2_000;
 /** What the files that a configuration names hold. */
 export interface ConfigurationContent {
   readonly readFile: ReadFile;
-  /** Of the public listener; null for plain HTTP. */
-  readonly tls: ListenerTls | null;
+  readonly tls: ListenersTls;
 }
 
 /** What a serving gateway is made of, in the order it was started. */
@@ -28,6 +28,9 @@ export interface ServingParts {
   readonly startDraining: () => void;
   readonly listener: PublicListener;
   readonly address: AddressInfo;
+  readonly decisions: DecisionListeners;
+  /** In the order of `forward_auth`. */
+  readonly decisionAddresses: readonly AddressInfo[];
   readonly background: BackgroundWork;
   /** The activation token made by Postern until the first user exists; null when there is none to show. */
   readonly bootstrapToken: string | null;
@@ -45,13 +48,15 @@ export interface PreparedConfiguration {
 /** The part of a gateway that serves requests: all of it but the management listener and what reads the configuration. */
 export class ServingGateway {
   readonly address: AddressInfo;
-  /** As in {@link ServingParts}. */
+  /** As in {@link ServingParts}; so is the next. */
+  readonly decisionAddresses: readonly AddressInfo[];
   readonly bootstrapToken: string | null;
   readonly #parts: ServingParts;
   #config: Config;
 
   constructor(parts: ServingParts) {
     this.address = parts.address;
+    this.decisionAddresses = parts.decisionAddresses;
     this.bootstrapToken = parts.bootstrapToken;
     this.#parts = parts;
     this.#config = parts.config;
@@ -64,11 +69,14 @@ export class ServingGateway {
     return {
       applyManaged: async () => void (await applyManaged(next, lasting)),
       apply: () => {
-        const { current, listener } = this.#parts;
+        const { current, listener, decisions } = this.#parts;
         current.replace(gateway);
-        lasting.metrics.requests.forget(routesOnlyIn(this.#config, next));
+        const gone = routesOnlyIn(this.#config, next);
+        lasting.metrics.requests.forget(gone);
+        lasting.metrics.decisions.forget(gone);
         this.#config = next;
-        listener.apply(next, tls);
+        listener.apply(next, tls.listen);
+        decisions.apply(next, tls);
         lasting.descriptors.applyTo(listener, next, lasting.log);
         lasting.log.configure(next.log);
       },
@@ -76,9 +84,10 @@ export class ServingGateway {
     };
   }
 
-  /** Uses this certificate for new connections. */
-  renewTls(tls: ListenerTls): void {
-    this.#parts.listener.renewTls(tls);
+  /** Uses these certificates for new connections. */
+  renewTls(tls: ListenersTls): void {
+    if (tls.listen !== null) this.#parts.listener.renewTls(tls.listen);
+    this.#parts.decisions.renewTls(tls);
   }
 
   /**
@@ -86,11 +95,13 @@ export class ServingGateway {
    * `delayMs`: how long connections are still accepted.
    */
   async stop(delayMs = this.#config.shutdown.delay): Promise<void> {
-    const { startDraining, listener, background, lasting, current } = this.#parts;
+    const { startDraining, listener, decisions, background, lasting, current } = this.#parts;
     startDraining();
     listener.announceClose();
+    decisions.announceClose();
     await sleep(delayMs);
-    await listener.drain(this.#config.shutdown.timeout);
+    const { timeout } = this.#config.shutdown;
+    await Promise.all([listener.drain(timeout), decisions.drain(timeout)]);
     background.stop();
     lasting.streams.close();
     listener.close();

@@ -2,11 +2,13 @@ import type { AddressInfo } from 'node:net';
 import type { Config } from '../config/schema.ts';
 import { KnownKeys } from '../credentials/known-keys.ts';
 import { createRecentUse } from '../credentials/recent-use.ts';
+import type { ConnectionRefusal } from '../http/public-server.ts';
 import { addAuditCounts, countAudited } from './audit-counts.ts';
 import { startAuditTrail } from './audit-trail.ts';
 import { startBackgroundWork } from './background-work.ts';
 import { openBootstrap } from './bootstrap.ts';
 import { composeGateway, type LastingParts } from './compose.ts';
+import { DecisionListeners } from './decision-listeners.ts';
 import { loadEngine } from './engine.ts';
 import { applyManaged } from './managed-configuration.ts';
 import type { ProcessParts } from './process-parts.ts';
@@ -35,6 +37,8 @@ export interface ServingOptions {
   readonly appliesManaged: boolean;
   /** Starts to accept connections. */
   readonly listen: (listener: Pick<PublicListener, 'listen'>) => Promise<AddressInfo>;
+  /** The same of the proxies that ask for decisions. */
+  readonly listenForDecisions: (listeners: Pick<DecisionListeners, 'listen'>) => Promise<AddressInfo[]>;
 }
 
 /** Opens the stores and the public listener and starts serving. Throws when a store can't be opened or an address is taken. */
@@ -44,7 +48,7 @@ export async function startServing(
   options: ServingOptions,
 ): Promise<ServingGateway> {
   const { current, streams, metrics, health, names, descriptors, refused, log, now } = parts;
-  const { content, showsEchoPage, creates, appliesManaged, listen } = options;
+  const { content, showsEchoPage, creates, appliesManaged } = options;
   const opened = await openStores(config, {
     now,
     events: health.events,
@@ -66,7 +70,7 @@ export async function startServing(
     streams.endOf(id);
     metrics.revocationSeen(afterMs);
   });
-  const accepting = await startAccepting(config, lasting, parts, { content, listen, runStep });
+  const accepting = await startAccepting(config, lasting, parts, { ...options, runStep });
   health.serveFrom(stores);
   const background = startBackgroundWork(stores, {
     recentUse: lasting.recentUse,
@@ -116,14 +120,24 @@ async function startLasting(
   };
 }
 
-/** Opens the public listener, and the bootstrap while there is no user. */
+type AcceptingParts = Pick<
+  ServingParts,
+  'listener' | 'address' | 'decisions' | 'decisionAddresses' | 'bootstrapToken'
+>;
+
+/** Opens the listeners for requests and decisions, and the bootstrap while there is no user. */
 async function startAccepting(
   config: Config,
   { engine, log, auditTrail, metrics, tracing, stores, descriptors, now }: LastingParts,
   { current, refused }: ProcessParts,
-  { content, listen, runStep }: Pick<ServingOptions, 'content' | 'listen'> & { readonly runStep: RunStep },
-): Promise<Pick<ServingParts, 'listener' | 'address' | 'bootstrapToken'>> {
-  const listener = new PublicListener(config, content.tls, {
+  {
+    content: { tls },
+    listen,
+    listenForDecisions,
+    runStep,
+  }: Pick<ServingOptions, 'content' | 'listen' | 'listenForDecisions'> & { readonly runStep: RunStep },
+): Promise<AcceptingParts> {
+  const parts = {
     engine,
     current,
     log,
@@ -131,11 +145,20 @@ async function startAccepting(
     metrics,
     tracing,
     now,
-    onConnectionRefused: (why) => refused.count(why === 'limit' && descriptors.isShort ? 'descriptors' : why),
+    onConnectionRefused: (why: ConnectionRefusal) =>
+      refused.count(why === 'limit' && descriptors.isShort ? 'descriptors' : why),
+  };
+  const listener = new PublicListener(config, tls.listen, parts);
+  const decisions = new DecisionListeners(config, tls, {
+    ...parts,
+    onHandshakeFailed: (failure) => listener.countFailedHandshake(failure),
+    hasRoom: descriptors.admitsDecision,
   });
+  descriptors.watchDecisions(decisions);
   metrics.watchConnections(listener, descriptors);
   descriptors.applyTo(listener, config, log);
   const bootstrapToken = await runStep(() => openBootstrap(stores.records, config));
   const address = await listen(listener);
-  return { listener, address, bootstrapToken };
+  const decisionAddresses = await listenForDecisions(decisions);
+  return { listener, address, decisions, decisionAddresses, bootstrapToken };
 }

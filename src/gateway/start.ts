@@ -51,6 +51,7 @@ export async function startGateway(
       creates,
       appliesManaged: true,
       listen: (listener) => listener.listen(host, port, false),
+      listenForDecisions: (listeners) => listeners.listen(config.forward_auth, false),
     });
   } catch (error) {
     certificates?.close();

@@ -56,6 +56,20 @@ export function clientAddress(peer: string, forwardedFor: string, proxies: Trust
   return client;
 }
 
+/**
+ * The client's address as a proxy describes it: the right-most one in the list that isn't one of `ours`. Empty if there is
+ * none, or if what stands right of it can't be read.
+ */
+export function describedAddress(forwardedFor: string, ours: TrustedProxies): string {
+  const hops = forwardedFor.split(',');
+  for (let i = hops.length - 1; i >= 0; i--) {
+    const hop = addressOf(hops[i]!.trim());
+    if (hop === undefined) return '';
+    if (!ours.isTrusted(hop)) return hop;
+  }
+  return '';
+}
+
 /** The address of a hop, without the port that some proxies write; undefined if it isn't an address. */
 function addressOf(hop: string): string | undefined {
   if (isIP(hop) !== 0) return canonicalAddress(hop);

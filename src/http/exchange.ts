@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
+import type { Refusal } from '../errors.ts';
 import type { RequestChannel, ResponseWriter, ServerExchange } from '../http1/connection-options.ts';
 import type { BodyReader } from '../http1/incoming-body.ts';
 import type { RequestHeadText } from '../http1/message-head.ts';
 import type { Reason } from '../reasons.ts';
 import type { RequestTrace } from '../tracing/request-trace.ts';
-import { clientAddress, type TrustedProxies } from './client-address.ts';
 import { isUsableRequestId, type RequestHead } from './request-head.ts';
 import { queryStart } from './request-target.ts';
 
@@ -26,7 +26,10 @@ export interface UpstreamFailureDetail {
   readonly phase: 'queue' | 'lookup' | 'connect' | 'tls' | 'response_head' | 'response_body';
 }
 
-/** One request and its response on the public listener, with everything known about it so far. */
+/**
+ * One request and its response, with everything known about it so far. On a listener for decisions method and target are
+ * those of the request that it describes.
+ */
 export class Exchange implements ServerExchange {
   readonly connection: RequestChannel;
   readonly response: ResponseWriter;
@@ -42,8 +45,10 @@ export class Exchange implements ServerExchange {
   readonly id: string;
   /** Whether the peer's `X-Forwarded-*` are trusted. */
   readonly fromTrustedProxy: boolean;
-  /** Address of the client: the right-most one that isn't a trusted proxy. */
+  /** Address of the client: the right-most one that isn't a trusted proxy; empty if it isn't known. */
   readonly address: string;
+  /** Why it is refused before anything is judged: its peer or its description is no good. */
+  readonly unfit: Refusal | null;
   /** The target has been checked and isn't malformed; a malformed one may contain anything, even secrets. */
   targetIsGood = false;
   /** When the head had been read, by `performance.now()`. */
@@ -81,8 +86,10 @@ export class Exchange implements ServerExchange {
     connection: RequestChannel,
     response: ResponseWriter,
     head: RequestHead,
-    { method, target, minor }: RequestHeadText,
-    proxies: TrustedProxies,
+    { method, target, minor }: Pick<RequestHeadText, 'method' | 'target' | 'minor'>,
+    address: string,
+    fromTrustedProxy: boolean,
+    unfit: Refusal | null = null,
   ) {
     this.connection = connection;
     this.response = response;
@@ -93,9 +100,9 @@ export class Exchange implements ServerExchange {
     this.pathEnd = queryStart(target);
     this.path = this.pathEnd === target.length ? target : target.slice(0, this.pathEnd);
     this.id = isUsableRequestId(head) ? head.requestId : randomUUID();
-    const { peer } = connection;
-    this.fromTrustedProxy = proxies.isTrusted(peer);
-    this.address = this.fromTrustedProxy ? clientAddress(peer, head.forwardedFor, proxies) : peer;
+    this.address = address;
+    this.fromTrustedProxy = fromTrustedProxy;
+    this.unfit = unfit;
     this.expectsContinue = minor === 1 && head.expect.toLowerCase() === '100-continue';
   }
 

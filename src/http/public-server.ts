@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { Refusal } from '../errors.ts';
+import type { RequestChannel, ResponseWriter } from '../http1/connection-options.ts';
 import type { HandshakeFailure } from '../http1/handshake-failure.ts';
+import type { RequestHeadText } from '../http1/message-head.ts';
 import {
   type CreateListener,
   type ServerLimits as EngineLimits,
@@ -10,11 +12,11 @@ import {
 } from '../http1/server.ts';
 import { createTargetLimits, type LongTargets, type TargetLimits } from '../http1/target-limits.ts';
 import type { ListenerTls } from '../http1/tls-settings.ts';
-import type { TrustedProxies } from './client-address.ts';
+import { clientAddress, type TrustedProxies } from './client-address.ts';
 import { ConnectionsByAddress } from './connections-by-address.ts';
 import { Exchange } from './exchange.ts';
-import { unreadableRequestResponse } from './reply.ts';
-import { readRequestHead } from './request-head.ts';
+import { asItIs, type RefusalShape, unreadableRequestResponse } from './reply.ts';
+import { type RequestHead, readRequestHead } from './request-head.ts';
 
 /** Bounds of the public listener; durations in milliseconds. */
 export interface ServerLimits extends EngineLimits {
@@ -35,6 +37,14 @@ export interface ServerSettings {
   readonly proxies: TrustedProxies;
 }
 
+/** Makes the exchange of a request whose head has been read. */
+export type CreateExchange = (
+  channel: RequestChannel,
+  response: ResponseWriter,
+  head: RequestHead,
+  text: RequestHeadText,
+) => Exchange;
+
 export interface PublicServerOptions extends ServerSettings {
   /** The tenant, for challenges. */
   readonly realm: string;
@@ -42,9 +52,15 @@ export interface PublicServerOptions extends ServerSettings {
   readonly tls: ListenerTls | null;
   /** Reads the requests; default: the built-in engine. */
   readonly createListener?: CreateListener | undefined;
+  /** Default: of the request as it was received. */
+  readonly createExchange?: CreateExchange;
+  /** How bytes that never become an exchange are refused; default: like everything else. */
+  readonly refusalShape?: RefusalShape;
+  /** Whether there is room for one more connection, besides `limits`; default: always. */
+  readonly hasRoom?: () => boolean;
   /** Handles the exchange; never throws. */
   readonly onExchange: (exchange: Exchange) => void;
-  /** Refuses an exchange whose head is too large, before it is counted for any route. */
+  /** Refuses an exchange that is unfit, or whose head is too large, before it is counted for any route. */
   readonly onRefused: (exchange: Exchange, refusal: Refusal) => void;
   /** Called when an exchange is over, however it ended. */
   readonly onClosed: (exchange: Exchange) => void;
@@ -121,11 +137,16 @@ export class PublicServer {
 
   #engineOptions(): ServerOptions<Exchange> {
     const { realm, tls, onClosed, onConnectionRefused, onUnreadable, onHandshakeFailed } = this.#options;
+    const { createExchange = this.#createExchange, refusalShape = asItIs, hasRoom } = this.#options;
     return {
       limits: this.#limits,
       targets: this.#targets,
       tls,
       admits: (socket) => {
+        if (hasRoom !== undefined && !hasRoom()) {
+          onConnectionRefused('limit');
+          return false;
+        }
         const admitted = this.#byAddress.admit(socket, this.#limits.connectionsPerAddress);
         if (!admitted) onConnectionRefused('address');
         return admitted;
@@ -134,22 +155,30 @@ export class PublicServer {
       createExchange: (channel, response, text, framing) => {
         const mayBeWebSocket = text.minor === 1 && text.method === 'GET';
         const head = readRequestHead(text.fields, framing, mayBeWebSocket);
-        return new Exchange(channel, response, head, text, this.#proxies);
+        return createExchange(channel, response, head, text);
       },
       onRequest: (exchange) => this.#begin(exchange),
       onUnreadable: (refusal, peer) => {
         const requestId = randomUUID();
         onUnreadable(refusal, peer, requestId);
-        return unreadableRequestResponse(refusal, realm, requestId);
+        return unreadableRequestResponse(refusal, realm, requestId, refusalShape);
       },
       onClosed,
       onHandshakeFailed,
     };
   }
 
+  readonly #createExchange: CreateExchange = (channel, response, head, text) => {
+    const { peer } = channel;
+    const fromTrustedProxy = this.#proxies.isTrusted(peer);
+    const address = fromTrustedProxy ? clientAddress(peer, head.forwardedFor, this.#proxies) : peer;
+    return new Exchange(channel, response, head, text, address, fromTrustedProxy);
+  };
+
   #begin(exchange: Exchange): void {
     const { onExchange, onRefused } = this.#options;
-    if (exchange.head.raw.length > 2 * this.#limits.headerCount)
+    if (exchange.unfit !== null) onRefused(exchange, exchange.unfit);
+    else if (exchange.head.raw.length > 2 * this.#limits.headerCount)
       onRefused(exchange, new Refusal('headers_too_large', { close: true, reason: 'too many headers' }));
     else if (this.#targets.isTooLong(exchange.method, exchange.path, exchange.target.length))
       onRefused(exchange, new Refusal('target_too_long', { close: true }));

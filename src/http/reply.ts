@@ -25,7 +25,7 @@ export interface Content {
   readonly bytes: Buffer;
 }
 
-/** Writes all of Postern's own responses on the public listener. */
+/** Writes all of Postern's own responses on one listener. */
 export interface Replies {
   send(exchange: Exchange, reply: Reply): void;
   /** The only place where a refusal becomes bytes; any other error is sent as `internal_error`. */
@@ -47,6 +47,12 @@ export type InsteadOf = (
   refusal: Refusal | ValidationError,
   parts: RefusalParts,
 ) => Reply | null;
+
+/** What a listener makes of a refusal before it is sent: some proxies understand few statuses. */
+export type RefusalShape = (parts: RefusalParts) => RefusalParts;
+
+/** Refusals as they are. */
+export const asItIs: RefusalShape = (parts) => parts;
 
 /** `realm` is the tenant; `oauth` adds RFC 6749 §5.2 fields. */
 export function refusalParts(
@@ -97,9 +103,10 @@ export function createReplies(options: {
   readonly fieldsOn: (path: string) => readonly string[];
   /** For browsers: a page or a redirection. */
   readonly insteadOf: InsteadOf;
+  readonly shape?: RefusalShape;
   readonly onInternalError: (error: unknown, exchange: Exchange) => void;
 }): Replies {
-  const { realm, cors, fieldsOn, insteadOf, onInternalError } = options;
+  const { realm, cors, fieldsOn, insteadOf, shape = asItIs, onInternalError } = options;
 
   function write(exchange: Exchange, reply: Reply): void {
     const { status, headers = [], cacheControl = 'no-store' } = reply;
@@ -126,7 +133,7 @@ export function createReplies(options: {
     const known = error instanceof Refusal || error instanceof ValidationError;
     if (!known) onInternalError(error, exchange);
     const refusal = known ? error : new Refusal('internal_error');
-    const parts = refusalParts(refusal, realm, exchange.id, oauth);
+    const parts = shape(refusalParts(refusal, realm, exchange.id, oauth));
     exchange.outcome = parts.code;
     if (exchange.reason === '') exchange.reason = refusalReason(refusal);
     if (exchange.response.begun) {
@@ -158,8 +165,13 @@ function contentOf({ body, content }: Reply): Content | null {
 }
 
 /** The complete response, as latin1 text, to bytes that aren't a request; the connection ends with it. */
-export function unreadableRequestResponse(refusal: Refusal, realm: string, requestId: string): string {
-  const { status, headers, body } = refusalParts(refusal, realm, requestId, false);
+export function unreadableRequestResponse(
+  refusal: Refusal,
+  realm: string,
+  requestId: string,
+  shape: RefusalShape,
+): string {
+  const { status, headers, body } = shape(refusalParts(refusal, realm, requestId, false));
   const text = JSON.stringify(body);
   const fields = [
     'X-Request-Id',

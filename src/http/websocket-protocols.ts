@@ -27,6 +27,11 @@ export function offeredTokens(protocols: string): string[] {
     .map((name) => name.slice(bearerPrefix.length));
 }
 
+/** Whether a token is among the offered protocols, in any letter case. */
+export function offersOwnToken(protocols: string): boolean {
+  return protocols !== '' && listed(protocols).some((name) => name.toLowerCase().startsWith(bearerPrefix));
+}
+
 /** The offer without Postern's own names and tokens, in any letter case; empty if none are left. */
 export function withoutOwnProtocols(protocols: string): string {
   if (!/postern/i.test(protocols)) return protocols;

@@ -2,4 +2,9 @@
  * What is used of `node:http`. An import of it would read every one of its properties, and one of those getters loads undici:
  * 50 ms of CPU at each start.
  */
-export const { METHODS, STATUS_CODES, createServer } = process.getBuiltinModule('node:http');
+const { METHODS, STATUS_CODES, createServer } = process.getBuiltinModule('node:http');
+
+export { createServer, STATUS_CODES };
+
+/** The methods that a request may have; any other is 501. */
+export const knownMethods: ReadonlySet<string> = new Set(METHODS);

@@ -10,11 +10,10 @@ import {
   parseRequestHead,
   type RequestHeadText,
 } from './message-head.ts';
-import { METHODS } from './node-http.ts';
+import { knownMethods } from './node-http.ts';
 import { hasBody, type RequestFraming, requestFraming } from './request-framing.ts';
 import type { TargetLimits } from './target-limits.ts';
 
-const methods: ReadonlySet<string> = new Set(METHODS);
 const cr = 0x0d;
 const lf = 0x0a;
 
@@ -187,7 +186,7 @@ export class RequestReader {
     this.#seen = 0;
     let text: RequestHeadText;
     try {
-      text = parseRequestHead(bytes.toString('latin1', from, end), methods);
+      text = parseRequestHead(bytes.toString('latin1', from, end), knownMethods);
     } catch (error) {
       if (!(error instanceof MalformedMessage)) throw error;
       return this.#refuse(bytes, new Refusal(error.code, { cause: error.message }));

@@ -14,6 +14,8 @@ export interface AccessEntry {
   readonly credentialKind: 'session' | 'key' | '';
   readonly credentialId: string;
   readonly requestId: string;
+  /** The kind of proxy that asked about it; empty if it was received itself. */
+  readonly decidedFor: string;
   readonly address: string;
   /** The subject of the client's certificate (RFC 4514); null if it has shown none. */
   readonly clientCertificate: string | null;
@@ -52,7 +54,7 @@ export function accessLine(entry: AccessEntry, time: string): string {
       : `","subject":"${entry.subject}","${entry.credentialKind}":"${entry.credentialId}`) +
     '","request_id":"' +
     entry.requestId +
-    '","address":"' +
+    (entry.decidedFor === '' ? '","address":"' : `","forward_auth":"${entry.decidedFor}","address":"`) +
     entry.address +
     (entry.clientCertificate === null
       ? '","bytes_in":'

@@ -13,7 +13,7 @@ import type { OpenStream } from './open-streams.ts';
 import { keptPrivate } from './private-responses.ts';
 import { forwardedHeaders } from './request-headers.ts';
 import { responseFields, trailerFields } from './response-headers.ts';
-import type { Route } from './route-table.ts';
+import type { ForwardingRoute } from './route-table.ts';
 import type { Tunnel } from './tunnel.ts';
 import { openTunnel, switchFields, upgradeOf } from './upgrade.ts';
 import { noteUpstreamFailure } from './upstream-failure.ts';
@@ -24,7 +24,7 @@ import { noteUpstreamFailure } from './upstream-failure.ts';
  */
 export type Forward = (
   exchange: Exchange,
-  route: Route,
+  route: ForwardingRoute,
   principal: Principal | null,
   /** A CORS preflight that the upstream responds to itself: it is sent without its query and without any credential. */
   preflight?: boolean,
@@ -63,7 +63,7 @@ class ForwardedRequest implements UpstreamRequest, BodyOwner, OpenStream {
   waitingSince = 0;
   takenAt = 0;
   readonly #exchange: Exchange;
-  readonly #route: Route;
+  readonly #route: ForwardingRoute;
   /** Null: the request came without a credential, and no end of one ends it. */
   readonly #principal: Principal | null;
   readonly #options: ForwardOptions;
@@ -78,7 +78,7 @@ class ForwardedRequest implements UpstreamRequest, BodyOwner, OpenStream {
 
   constructor(
     exchange: Exchange,
-    route: Route,
+    route: ForwardingRoute,
     principal: Principal | null,
     preflight: boolean,
     options: ForwardOptions,

@@ -7,7 +7,7 @@ import type { RequestHead } from '../http/request-head.ts';
 import { withoutOwnProtocols } from '../http/websocket-protocols.ts';
 import { normalisedName } from '../rules/known-headers.ts';
 import { acceptTraceparent } from '../tracing/traceparent.ts';
-import type { Route } from './route-table.ts';
+import type { ForwardingRoute } from './route-table.ts';
 
 /** What goes into the upstream's request besides the client's own headers. */
 export interface Forwarding {
@@ -49,7 +49,7 @@ export function requestHeaders(head: RequestHead, forwarding: Forwarding): strin
 /** The headers of an exchange's request to the upstream of `route`; a preflight carries no credentials. */
 export function forwardedHeaders(
   exchange: Exchange,
-  route: Route,
+  route: ForwardingRoute,
   principal: Principal | null,
   preflight: boolean,
   upgrade: string | null,

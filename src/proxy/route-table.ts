@@ -16,8 +16,9 @@ export interface RouteOptions {
   readonly label: string;
   readonly path: string;
   readonly exact: boolean;
-  readonly upstream: Upstream;
-  /** Where it is configured to listen, for the log: host and port, or the path of its socket. */
+  /** Null: requests are only decided about, and another proxy forwards them. */
+  readonly upstream: Upstream | null;
+  /** Where it is configured to listen, for the log: host and port, or the path of its socket; empty without one. */
   readonly upstreamAddress: string;
   /** The headers by which the upstream learns who the caller is. */
   readonly identityHeadersOf: IdentityHeadersOf;
@@ -35,6 +36,7 @@ export interface RouteOptions {
   readonly maxBodyBytes: number;
   /** On average; slower bodies are refused. 0: no limit. */
   readonly leastBodyBytesPerSecond: number;
+  /** These three are for the upstream: nothing waits without one. */
   readonly connectTimeoutMs: number;
   readonly responseTimeoutMs: number;
   readonly idleTimeoutMs: number;
@@ -50,11 +52,21 @@ export interface Route extends RouteOptions {
   scopesFor(method: string): readonly string[];
 }
 
+/** A route by which requests are forwarded. */
+export interface ForwardingRoute extends Route {
+  readonly upstream: Upstream;
+}
+
+/** Whether requests are forwarded by it. */
+export function isForwarding(route: Route): route is ForwardingRoute {
+  return route.upstream !== null;
+}
+
 const readMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 const writeMethods = ['POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
 /** Adds what is computed once per route. */
-export function createRoute(options: RouteOptions): Route {
+export function createRoute<Options extends RouteOptions>(options: Options): Options & Route {
   return { ...options, scopesFor: scopesByMethod(options.scopes) };
 }
 

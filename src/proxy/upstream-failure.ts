@@ -1,13 +1,13 @@
 import type { Exchange, UpstreamFailureDetail } from '../http/exchange.ts';
 import type { UpstreamError } from '../http1/upstream-error.ts';
 import type { Reason } from '../reasons.ts';
-import type { Route } from './route-table.ts';
+import type { ForwardingRoute } from './route-table.ts';
 
 /** Notes for the access line of a request why and where its upstream failed. `isTaken`: a connection carried it. */
 export function noteUpstreamFailure(
   exchange: Exchange,
   error: UpstreamError,
-  { upstream, upstreamAddress }: Pick<Route, 'upstream' | 'upstreamAddress'>,
+  { upstream, upstreamAddress }: Pick<ForwardingRoute, 'upstream' | 'upstreamAddress'>,
   isTaken: boolean,
 ): void {
   const cause = (error.cause ?? {}) as SocketError;

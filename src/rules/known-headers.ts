@@ -42,7 +42,7 @@ export type JudgedName = (typeof judgedNames)[number];
 export const framingNames: ReadonlySet<string> = new Set(framing);
 
 /** Hop-by-hop headers of a request, and what belongs to one connection alone (RFC 9110 §7.6.1). */
-const hopByHopNames = [
+export const hopByHopNames: ReadonlySet<string> = new Set([
   'keep-alive',
   'proxy-connection',
   'te',
@@ -50,7 +50,7 @@ const hopByHopNames = [
   'proxy-authenticate',
   'proxy-authorization',
   'http2-settings',
-] as const;
+]);
 
 /** What servers take for the origin of a request. */
 const senderNames = ['proxy', 'forwarded', 'x-real-ip', 'remote-addr'] as const;

@@ -5,7 +5,7 @@ import type { Exchange } from '../http/exchange.ts';
  * Refuses the script of a service worker (Service Workers §4.5) whose folder contains the pages at `path`: it could read what
  * is typed there. Throws {@link Refusal} `cross_site`.
  */
-export function createServiceWorkerGuard(path: string): (exchange: Exchange) => void {
+export function createServiceWorkerGuard(path: string): (script: Pick<Exchange, 'head' | 'path'>) => void {
   const area = `${path}/`;
   return ({ head, path: script }) => {
     if (head.serviceWorker === '') return;

@@ -8,7 +8,7 @@ import { createReplies, type Replies } from '../../src/http/reply.ts';
 import { createUpstream } from '../../src/http1/client-pool.ts';
 import { UnwritableHead } from '../../src/http1/head-text.ts';
 import { createForward, type Forward } from '../../src/proxy/forward.ts';
-import { createRoute, type Route } from '../../src/proxy/route-table.ts';
+import { createRoute, type ForwardingRoute } from '../../src/proxy/route-table.ts';
 import type { TestScope } from '../support/gateway.ts';
 import { startPublicListener } from '../support/public-listener.ts';
 import { connectRaw } from '../support/raw-client.ts';
@@ -72,7 +72,7 @@ t.test('so does a refusal with one', async (t) => {
 async function forwardTo(
   t: TestScope,
   more: { readonly cors?: string; readonly identity?: string },
-): Promise<{ forward: (replies: Replies) => Forward; route: Route; targets: string[] }> {
+): Promise<{ forward: (replies: Replies) => Forward; route: ForwardingRoute; targets: string[] }> {
   const targets: string[] = [];
   const server = createServer((request, response) => {
     targets.push(request.url!);

@@ -25,6 +25,8 @@ export const administrator = { username: 'ada', password: 'correct horse battery
 export interface TestGateway {
   readonly port: number;
   readonly managementPort: number;
+  /** In the order of `forward_auth`. */
+  readonly decisionPorts: readonly number[];
   readonly folder: string;
   readonly configFile: string;
   readonly upstream: RecordingUpstream;
@@ -128,6 +130,7 @@ export async function startTestGateway(
   return {
     port: gateway.address.port,
     managementPort: gateway.managementAddress.port,
+    decisionPorts: gateway.decisionAddresses.map(({ port }) => port),
     folder,
     configFile,
     upstream,

@@ -444,6 +444,32 @@ const stores: Row[] = [
     'listen: { port: 9090, host: »{ env: MISSING } }',
     'listen.host: environment variable MISSING is not set',
   ],
+  [
+    'a listener for decisions on the port of another one',
+    'listen: { port: 9000 }\nforward_auth: [{ mode: nginx, port: 8081 }, { mode: envoy, port: »8081 }, { mode: caddy, port: »9000 }]',
+    'forward_auth[1].port: is the port of the other listener (8081)',
+    'forward_auth[2].port: is the port of the other listener (9000)',
+  ],
+  [
+    'listeners for decisions on one port of different addresses',
+    'forward_auth: [{ mode: nginx }, { mode: envoy, host: 127.0.0.2 }]',
+  ],
+  [
+    'a listener for decisions that is wrong in every way',
+    'forward_auth:\n  - { mode: »apache, proxies: »[], client_headers: »drop }\n  - »{ port: 1 }\n  - { mode: nginx, port: 0, proxies: [»here] }',
+    'forward_auth[0].mode: must be one of nginx, ingress_nginx, haproxy, traefik, caddy, envoy (apache)',
+    'forward_auth[0].proxies: must not be empty: nobody could ask',
+    'forward_auth[0].client_headers: must be one of refuse, pass (drop)',
+    'forward_auth[1].mode: is required',
+    'forward_auth[2].proxies[0]: must be an IP address or a CIDR block (here)',
+  ],
+  [
+    'what a route without an upstream can’t have, and an upstream of that name',
+    'forward_auth: [{ mode: nginx }]\nroutes: [{ prefix: /, upstream: none, »max_body: 1KiB, »idle_timeout: 1s }]\nupstreams: { »none: { url: builtin:echo } }',
+    "routes[0].max_body: can't be combined with upstream: none",
+    "routes[0].idle_timeout: can't be combined with upstream: none",
+    'upstreams.none: is the word for no upstream: choose another name',
+  ],
   ['both listeners on any free port', 'listen: { port: 0 }\nmanagement: { port: 0 }'],
   ['one port of two addresses', 'listen: { host: 10.0.0.1, port: 9090 }'],
 ];

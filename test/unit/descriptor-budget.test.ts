@@ -125,6 +125,24 @@ t.test(
   },
 );
 
+t.test('proxies that ask for decisions share with the clients, and some always fit', async (t) => {
+  const forward_auth = [{ mode: 'nginx', port: 0 }];
+  const { listener, budget } = serve({ forward_auth }, 1_200);
+  const most = 1_200 - 25 - 15 - 75 - 64 - 1 - 32 - 64 - 256;
+  t.equal(listener.most, most, 'without 64 and their listener');
+  const decisions = { sockets: 63 };
+  budget.watchDecisions(decisions);
+  listener.sockets = most;
+  t.ok(budget.admitsDecision(), 'while fewer than those are open');
+  decisions.sockets = 64;
+  t.notOk(budget.admitsDecision(), 'then only as long as clients leave room');
+  listener.sockets = most - 1;
+  t.ok(budget.admitsDecision());
+  decisions.sockets = 164;
+  budget.fit();
+  t.equal(listener.most, most - 100);
+});
+
 t.test('upgraded connections take from the clients, and pools that are retired', async (t) => {
   const { config, listener, budget, pool, share } = serve({ limits: { connections: 1_000 } }, 1_200);
   const left = 1_200 - 25 - 15 - 75 - 32 - 64;

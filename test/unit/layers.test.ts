@@ -13,7 +13,7 @@ const layers: readonly (readonly string[])[] = [
   ['administration'],
   ['http', 'input'],
   ['authenticate', 'endpoints', 'proxy'],
-  ['openapi', 'web'],
+  ['forward-auth', 'openapi', 'web'],
   ['gateway'],
   ['cli'],
   ['main.ts'],

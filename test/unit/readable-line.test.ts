@@ -13,6 +13,7 @@ const request = {
   credentialKind: 'key',
   credentialId: 'k-1',
   requestId: 'r-1',
+  decidedFor: '',
   address: '127.0.0.1',
   clientCertificate: null,
   bytesIn: 0,

@@ -1,0 +1,106 @@
+import type { Principal } from '../credentials/principal.ts';
+import { type OwnCookies, withoutCookies } from '../http/cookies.ts';
+import type { RequestHead } from '../http/request-head.ts';
+import type { Route } from '../proxy/route-table.ts';
+import type { Mode } from './modes.ts';
+import type { ReceivedHeaders } from './received-headers.ts';
+
+/** The identity headers of Postern's own, and the proof of them. */
+const ownNames = [
+  'X-Auth-Subject',
+  'X-Auth-Username',
+  'X-Auth-Method',
+  'X-Auth-Scopes',
+  'X-Auth-Session-Id',
+  'X-Auth-Key-Id',
+  'X-Auth-Tenant',
+  'X-Auth-Assertion',
+] as const;
+
+/** Every name by which an answer identifies the caller; `upstreamNames` are those of `identity_headers`. */
+export function answeredNames(upstreamNames: readonly string[]): readonly string[] {
+  const others = new Map(upstreamNames.map((name) => [name.toLowerCase(), name]));
+  return [...ownNames, ...others.values()];
+}
+
+/** The headers, names and values in turn, of the answer to a request that may pass. */
+export type AllowedFields = (
+  head: RequestHead,
+  route: Route,
+  principal: Principal | null,
+) => readonly string[];
+
+/** How answers are made. */
+export interface AnswerOptions {
+  readonly mode: Mode;
+  /** As from {@link answeredNames}. */
+  readonly names: readonly string[];
+  readonly received: ReceivedHeaders;
+  /** Postern's own cookies, which are for nobody behind the proxy. */
+  readonly ownCookies: OwnCookies;
+}
+
+/**
+ * Creates what identifies the caller to a proxy: every name every time, empty where there is none, so that a proxy that
+ * copies them overwrites what a client sent; where a proxy can remove headers, it is told which instead.
+ */
+export function createAllowedFields(options: AnswerOptions): AllowedFields {
+  const { names } = options;
+  const nobody = complete(names, []);
+  const known = new WeakMap<readonly string[], Completed>();
+
+  /** Computed once per principal and upstream, as the identity headers are. */
+  function completedOf(route: Route, principal: Principal | null): Completed {
+    if (principal === null) return nobody;
+    const identity = route.identityHeadersOf(principal);
+    let completed = known.get(identity);
+    if (completed === undefined) {
+      completed = complete(names, identity);
+      known.set(identity, completed);
+    }
+    return completed;
+  }
+
+  if (!options.mode.removesHeaders) return (_, route, principal) => completedOf(route, principal).all;
+  return (head, route, principal) => withRemovals(completedOf(route, principal), head, options);
+}
+
+/** The identity headers of one caller, for both kinds of proxy. */
+interface Completed {
+  /** Every name, with an empty value where there is none. */
+  readonly all: readonly string[];
+  readonly present: readonly string[];
+  /** In lower case. */
+  readonly absent: readonly string[];
+}
+
+function complete(names: readonly string[], identity: readonly string[]): Completed {
+  const values = new Map<string, string>();
+  for (let i = 0; i < identity.length; i += 2) values.set(identity[i]!.toLowerCase(), identity[i + 1]!);
+  const lower = names.map((name) => name.toLowerCase());
+  return {
+    all: names.flatMap((name, index) => [name, values.get(lower[index]!) ?? '']),
+    present: identity,
+    absent: lower.filter((name) => !values.has(name)),
+  };
+}
+
+/** Credentials that Postern has judged and nobody else needs. */
+const credentials = ['authorization', 'x-api-key'] as const;
+
+function withRemovals(
+  { present, absent }: Completed,
+  head: RequestHead,
+  { received, ownCookies }: AnswerOptions,
+): readonly string[] {
+  const cookie = withoutCookies(head.cookie, ownCookies);
+  const aliases = received.aliasesIn(head.raw).map((name) => name.toLowerCase());
+  const removed = new Set([...absent, ...credentials, ...aliases]);
+  const fields = [...present];
+  if (cookie !== head.cookie) {
+    if (cookie === '') removed.add('cookie');
+    else fields.push('Cookie', cookie);
+  }
+  fields.push('x-envoy-auth-headers-to-remove', [...removed].join(','));
+  return fields;
+}

@@ -1,0 +1,44 @@
+import type { Principal } from '../credentials/principal.ts';
+import { Refusal } from '../errors.ts';
+import type { Exchange } from '../http/exchange.ts';
+import type { Replies } from '../http/reply.ts';
+import { offersOwnToken } from '../http/websocket-protocols.ts';
+import type { Route } from '../proxy/route-table.ts';
+import type { AllowedFields } from './answer.ts';
+import type { Mode } from './modes.ts';
+import type { ReceivedHeaders } from './received-headers.ts';
+
+/** The answers of one listener to the proxies that ask there. */
+export interface Decision {
+  /** Refuses what its proxy would pass on although the gateway would not. Throws `bad_request`. */
+  assertPassable(exchange: Exchange): void;
+  /** The request that was asked about may pass; null: without an identity. */
+  allow(exchange: Exchange, route: Route, principal: Principal | null): void;
+  /** It may not. */
+  refuse(exchange: Exchange, error: unknown): void;
+}
+
+/** Creates the answers; `passesAliases` is `client_headers: pass`. */
+export function createDecision(options: {
+  readonly mode: Mode;
+  readonly passesAliases: boolean;
+  readonly received: ReceivedHeaders;
+  readonly allowedFields: AllowedFields;
+  readonly replies: Replies;
+}): Decision {
+  const { mode, passesAliases, received, allowedFields, replies } = options;
+  const judgesAliases = !mode.removesHeaders && !passesAliases;
+  return {
+    assertPassable({ head }) {
+      // The proxy would pass the token on; and the upstream, which chooses among the protocols, would not know it.
+      if (offersOwnToken(head.webSocketProtocols))
+        throw new Refusal('bad_request', { reason: 'token as a subprotocol' });
+      if (judgesAliases && received.aliasesIn(head.raw).length > 0)
+        throw new Refusal('bad_request', { reason: 'header that the proxy would pass on' });
+    },
+    allow(exchange, route, principal) {
+      replies.send(exchange, { status: 200, headers: allowedFields(exchange.head, route, principal) });
+    },
+    refuse: (exchange, error) => replies.refuse(exchange, error),
+  };
+}

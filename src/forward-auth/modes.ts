@@ -1,0 +1,90 @@
+import type { DecisionMode } from '../config/forward-auth.ts';
+import type { RefusalParts, RefusalShape } from '../http/reply.ts';
+
+/** The headers of a proxy's question that name method and target of the request it is about, in lower case. */
+export interface DescribingHeaders {
+  readonly method: string;
+  readonly target: string;
+  /** Whether the target follows a scheme and an authority. */
+  readonly isUrl: boolean;
+}
+
+/** How one kind of proxy asks, and what it understands. */
+export interface Mode {
+  readonly name: DecisionMode;
+  /** Null: the question itself has the method and, after a fixed prefix, the target. */
+  readonly described: DescribingHeaders | null;
+  /** Further headers that the proxy sets or overwrites, in lower case: what a client sent by these names is gone. */
+  readonly setByProxy: readonly string[];
+  /** Whether the proxy removes headers of the client's request when it is told their names. */
+  readonly removesHeaders: boolean;
+  /** The status under which a refusal reaches the proxy. */
+  readonly statusOf: (status: number) => number;
+}
+
+const sender = ['x-forwarded-for', 'x-forwarded-proto', 'x-forwarded-host', 'x-forwarded-port', 'x-real-ip'];
+const asItIs = (status: number) => status;
+/** nginx makes a 500 of every 4xx but these two (ngx_http_auth_request_module). */
+const as403 = (status: number) => (status >= 400 && status < 500 && status !== 401 ? 403 : status);
+/** Envoy lets a request pass upon a 5xx if it is told to (`failure_mode_allow`): a refusal must not look like a failure. */
+const neverFailing = (status: number) => (status >= 500 ? 403 : status);
+
+const original = { method: 'x-original-method', target: 'x-original-uri', isUrl: false };
+const forwarded = { method: 'x-forwarded-method', target: 'x-forwarded-uri', isUrl: false };
+
+/** Every mode of `forward_auth`. */
+export const modes: Readonly<Record<DecisionMode, Mode>> = {
+  nginx: {
+    name: 'nginx',
+    described: original,
+    setByProxy: sender,
+    removesHeaders: false,
+    statusOf: as403,
+  },
+  ingress_nginx: {
+    name: 'ingress_nginx',
+    described: { method: 'x-original-method', target: 'x-original-url', isUrl: true },
+    // The last one is where a browser would be led after a sign-in; nothing here reads it.
+    setByProxy: [...sender, 'x-forwarded-scheme', 'x-auth-request-redirect'],
+    removesHeaders: false,
+    statusOf: as403,
+  },
+  haproxy: {
+    name: 'haproxy',
+    described: original,
+    setByProxy: sender,
+    removesHeaders: false,
+    statusOf: asItIs,
+  },
+  traefik: {
+    name: 'traefik',
+    described: forwarded,
+    setByProxy: [...sender, 'x-forwarded-server'],
+    removesHeaders: false,
+    statusOf: asItIs,
+  },
+  caddy: {
+    name: 'caddy',
+    described: forwarded,
+    setByProxy: sender,
+    removesHeaders: false,
+    statusOf: asItIs,
+  },
+  envoy: {
+    name: 'envoy',
+    described: null,
+    // It doesn't overwrite a client's X-Forwarded-Host, -Port and X-Real-IP.
+    setByProxy: ['x-forwarded-for', 'x-forwarded-proto', 'x-forwarded-client-cert'],
+    removesHeaders: true,
+    statusOf: neverFailing,
+  },
+};
+
+/** What a refusal looks like to the proxy: in a status that it understands, with the code beside it. */
+export function refusalShapeOf({ statusOf }: Mode): RefusalShape {
+  return (parts: RefusalParts) => ({
+    ...parts,
+    status: statusOf(parts.status),
+    headers: [...parts.headers, 'X-Auth-Code', parts.code],
+  });
+}

@@ -1,0 +1,35 @@
+import { Refusal } from '../errors.ts';
+import { describedAddress, type TrustedProxies } from '../http/client-address.ts';
+import { Exchange } from '../http/exchange.ts';
+import type { CreateExchange } from '../http/public-server.ts';
+import { readDescribed } from './described-request.ts';
+import type { Mode } from './modes.ts';
+
+/** Who may ask, and whose addresses are no client's. */
+export interface Askers {
+  readonly proxies: TrustedProxies;
+  /** These, and `trusted_proxies`. */
+  readonly ours: TrustedProxies;
+}
+
+/**
+ * Creates exchanges of which method, target and address are those of the request that a proxy asks about. One that is from
+ * nobody who may ask, or says nothing that can be judged, is unfit, and is what it was received as.
+ */
+export function createQuestionReader(mode: Mode, askers: () => Askers): CreateExchange {
+  return (channel, response, head, text) => {
+    const { proxies, ours } = askers();
+    if (!proxies.isTrusted(channel.peer)) {
+      const unknown = new Refusal('address_not_allowed', { close: true });
+      return new Exchange(channel, response, head, text, channel.peer, false, unknown);
+    }
+    const address = describedAddress(head.forwardedFor, ours);
+    try {
+      const described = { ...readDescribed(mode, text), minor: text.minor };
+      return new Exchange(channel, response, head, described, address, true);
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      return new Exchange(channel, response, head, text, address, true, error);
+    }
+  };
+}

@@ -1,0 +1,118 @@
+import type { AddressInfo } from 'node:net';
+import type { Config, DecisionListenerConfig } from '../config/schema.ts';
+import type { Refusal } from '../errors.ts';
+import { type Mode, modes, refusalShapeOf } from '../forward-auth/modes.ts';
+import { type Askers, createQuestionReader } from '../forward-auth/question.ts';
+import { createTrustedProxies } from '../http/client-address.ts';
+import { PublicServer, type ServerSettings } from '../http/public-server.ts';
+import { unreadableReason } from '../http/refusal-reason.ts';
+import type { HandshakeFailure } from '../http1/handshake-failure.ts';
+import type { ListenerTls } from '../http1/tls-settings.ts';
+import { recordDecided } from './finished-exchange.ts';
+import { type ListenerParts, serverLimits } from './public-listener.ts';
+import { traceExchange } from './request-spans.ts';
+
+/** As for the public listener, and what listeners for decisions share. */
+export interface DecisionListenerParts extends ListenerParts {
+  readonly onHandshakeFailed: (failure: HandshakeFailure) => void;
+  /** Whether one more connection may be open. */
+  readonly hasRoom: () => boolean;
+}
+
+/** One listener of `forward_auth`, which survives reloads; `index` is its position there. */
+export class DecisionListener {
+  readonly #index: number;
+  readonly #mode: Mode;
+  readonly #parts: DecisionListenerParts;
+  readonly #server: PublicServer;
+  #askers: Askers;
+
+  /** `tls`: null for plain HTTP. */
+  constructor(config: Config, index: number, tls: ListenerTls | null, parts: DecisionListenerParts) {
+    const settings = config.forward_auth[index]!;
+    this.#index = index;
+    this.#mode = modes[settings.mode];
+    this.#parts = parts;
+    this.#askers = askersOf(settings, config);
+    this.#server = this.#createServer(config, tls);
+  }
+
+  get sockets(): number {
+    return this.#server.sockets;
+  }
+
+  /** As {@link PublicServer.listen}. */
+  listen(host: string, port: number, isShared: boolean): Promise<AddressInfo> {
+    return this.#server.listen(host, port, isShared);
+  }
+
+  /** Serves by another configuration from now on, with that certificate. */
+  apply(config: Config, tls: ListenerTls | null): void {
+    if (tls !== null) this.#server.renewTls(tls);
+    this.#askers = askersOf(config.forward_auth[this.#index]!, config);
+    this.#server.apply(serverSettings(config));
+  }
+
+  renewTls(tls: ListenerTls): void {
+    this.#server.renewTls(tls);
+  }
+
+  announceClose(): void {
+    this.#server.announceClose();
+  }
+
+  drain(timeoutMs: number): Promise<void> {
+    return this.#server.drain(timeoutMs);
+  }
+
+  #createServer(config: Config, tls: ListenerTls | null): PublicServer {
+    const { current, tracing, engine, hasRoom, onConnectionRefused, onHandshakeFailed } = this.#parts;
+    const mode = this.#mode;
+    return new PublicServer({
+      ...serverSettings(config),
+      createListener: engine.createListener,
+      realm: config.tenant,
+      tls,
+      hasRoom,
+      createExchange: createQuestionReader(mode, () => this.#askers),
+      refusalShape: refusalShapeOf(mode),
+      onExchange: (exchange) => {
+        if (tracing === null) current.decide(exchange, this.#index);
+        else traceExchange(tracing, exchange, () => current.decide(exchange, this.#index));
+      },
+      onRefused: (exchange, refusal) => {
+        if (tracing === null) current.refuse(exchange, refusal, this.#index);
+        else traceExchange(tracing, exchange, () => current.refuse(exchange, refusal, this.#index));
+      },
+      onClosed: (exchange) => recordDecided(exchange, mode.name, this.#parts),
+      onConnectionRefused,
+      onUnreadable: (...unreadable) => this.#recordUnreadable(...unreadable),
+      onHandshakeFailed,
+    });
+  }
+
+  #recordUnreadable(refusal: Refusal, address: string, requestId: string): void {
+    const { log, metrics } = this.#parts;
+    const { name } = this.#mode;
+    const { status, code } = refusal;
+    metrics.decisions.unreadable(name, code);
+    const reason = unreadableReason(refusal);
+    const about = { outcome: code, reason, status, forward_auth: name, address, request_id: requestId };
+    log.info('request could not be read', about);
+  }
+}
+
+function askersOf({ proxies }: DecisionListenerConfig, { trusted_proxies }: Config): Askers {
+  return {
+    proxies: createTrustedProxies(proxies),
+    ours: createTrustedProxies([...proxies, ...trusted_proxies]),
+  };
+}
+
+/** Proxies hold many connections from few addresses. */
+function serverSettings({ limits }: Config): ServerSettings {
+  return {
+    limits: { ...serverLimits(limits), connectionsPerAddress: 0 },
+    proxies: createTrustedProxies([]),
+  };
+}

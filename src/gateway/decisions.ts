@@ -1,0 +1,50 @@
+import type { Config } from '../config/schema.ts';
+import { answeredNames, createAllowedFields } from '../forward-auth/answer.ts';
+import { createDecision, type Decision } from '../forward-auth/decision.ts';
+import { modes, refusalShapeOf } from '../forward-auth/modes.ts';
+import { createReceivedHeaders } from '../forward-auth/received-headers.ts';
+import type { OwnCookies } from '../http/cookies.ts';
+import { createCors } from '../http/cors.ts';
+import type { Exchange } from '../http/exchange.ts';
+import type { HeaderRules } from '../http/header-names.ts';
+import { createReplies } from '../http/reply.ts';
+
+/** What decisions share with the request path. */
+export interface DecisionParts {
+  readonly headerRules: HeaderRules;
+  readonly ownCookies: OwnCookies;
+  readonly onInternalError: (error: unknown, exchange: Exchange) => void;
+}
+
+/** Other proxies answer CORS for what they forward. */
+const noCors = createCors([]);
+
+/** Builds the answers of each listener of `forward_auth`, in its order. */
+export function composeDecisions(
+  config: Config,
+  { headerRules, ownCookies, onInternalError }: DecisionParts,
+): Decision[] {
+  const identity = Object.values(config.upstreams).flatMap((upstream) =>
+    Object.keys(upstream.identity_headers),
+  );
+  const names = answeredNames(identity);
+  const answered = new Set(names.map((name) => name.toLowerCase()));
+  return config.forward_auth.map((listener) => {
+    const mode = modes[listener.mode];
+    const received = createReceivedHeaders(mode, answered, headerRules);
+    return createDecision({
+      mode,
+      passesAliases: listener.client_headers === 'pass',
+      received,
+      allowedFields: createAllowedFields({ mode, names, received, ownCookies }),
+      replies: createReplies({
+        realm: config.tenant,
+        cors: noCors,
+        fieldsOn: () => [],
+        insteadOf: () => null,
+        shape: refusalShapeOf(mode),
+        onInternalError,
+      }),
+    });
+  });
+}

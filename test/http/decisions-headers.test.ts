@@ -1,0 +1,136 @@
+import t from 'tap';
+import { decisionModes } from '../../src/config/forward-auth.ts';
+import { startDeciding } from '../support/decisions.ts';
+
+const routes = [
+  { prefix: '/api/open', upstream: 'none', public: true },
+  { prefix: '/api', upstream: 'app' },
+];
+const upstreams = { app: { url: 'builtin:echo', identity_headers: { 'X-WEBAUTH-USER': 'username' } } };
+const headers = { drop: ['X-Secret-Switch'] };
+const config = { routes, upstreams, headers };
+
+/** What the gateway would have dropped, by which an upstream could be led astray. */
+const aliases = [
+  'X_Auth_Subject: eve',
+  'x.auth.subject: eve',
+  'X-Auth_Subject: eve',
+  'X-Auth-Role: admin',
+  'X_API_Key: a',
+  'Content_Type: a/b',
+  'X_Forwarded_For: 203.0.113.9',
+  'X_WEBAUTH_USER: eve',
+  'Script-Name: /x',
+  'Path-Info: /x',
+  'Daphne-Root-Path: /x',
+  'X-Script-Name: /x',
+  'X-Rewrite-URL: /x',
+  'Remote-User: eve',
+  'X-Remote-User: eve',
+  'Remote-Addr: 203.0.113.9',
+  'Forwarded: for=203.0.113.9',
+  'Proxy: http://evil.example',
+  'X-Forwarded-Prefix: /x',
+  'X-Forwarded-User: eve',
+  'X-HTTP-Method-Override: DELETE',
+  'X-HTTP-Method: DELETE',
+  'x_method_override: DELETE',
+  'X-Secret-Switch: on',
+  'x_secret_switch: on',
+];
+/** What proxies set, connections need, or nobody takes for anything. */
+const harmless = [
+  'X-Forwarded-Proto: https',
+  'Keep-Alive: timeout=5',
+  'TE: trailers',
+  'Sentry-Trace: 1',
+  'X_Custom: 1',
+  'X-Auth-Subject: eve',
+  'x-auth-scopes: everything',
+  'X-Auth-Assertion: a.b.c',
+  'X-WEBAUTH-USER: eve',
+  'Cookie: a=b',
+];
+
+t.test(
+  'a header that the proxy would pass on is refused, unless the configuration says otherwise',
+  async (t) => {
+    const deciding = await startDeciding(t, config);
+    const passing = await startDeciding(t, config, { client_headers: 'pass' });
+    for (const mode of decisionModes.filter((mode) => mode !== 'envoy')) {
+      const status = mode.endsWith('nginx') ? 403 : 400;
+      for (const line of aliases) {
+        const lines = [line, `X-API-Key: ${deciding.key}`];
+        const refused = await deciding.ask(mode, { target: '/api/x', lines });
+        t.match(refused, { status, json: { code: 'bad_request' } }, `${mode} ${line}`);
+        t.equal(
+          (await passing.ask(mode, { target: '/api/open', lines: [line] })).status,
+          200,
+          `${mode} ${line}`,
+        );
+      }
+      for (const line of harmless)
+        t.equal(
+          (await deciding.ask(mode, { target: '/api/open', lines: [line] })).status,
+          200,
+          `${mode} ${line}`,
+        );
+    }
+    const token = { target: '/api/open', lines: ['Sec-WebSocket-Protocol: postern.bearer.x'] };
+    t.equal((await passing.ask('caddy', token)).status, 400, 'a token never passes');
+  },
+);
+
+t.test('what others describe requests with is refused, too', async (t) => {
+  const { ask } = await startDeciding(t, config);
+  const rows = [
+    ['nginx', 'X-Original-URL: /x', 403],
+    ['nginx', 'X-Forwarded-Uri: /x', 403],
+    ['nginx', 'X-Auth-Request-Redirect: /x', 403],
+    ['ingress_nginx', 'X-Original-URI: /x', 403],
+    ['haproxy', 'X-Forwarded-Method: GET', 400],
+    ['traefik', 'X-Original-URI: /x', 400],
+    ['caddy', 'X-Forwarded-Server: x', 400],
+    ['traefik', 'X-Forwarded-Server: x', 200],
+  ] as const;
+  for (const [mode, line, status] of rows)
+    t.equal((await ask(mode, { target: '/api/open', lines: [line] })).status, status, `${mode} ${line}`);
+});
+
+t.test('a method override passes where the gateway lets it through', async (t) => {
+  const { ask } = await startDeciding(t, { ...config, headers: { method_override: 'pass' } });
+  const lines = ['X-HTTP-Method-Override: DELETE'];
+  t.equal((await ask('caddy', { target: '/api/open', lines })).status, 200);
+  t.equal((await ask('caddy', { target: '/api/open', lines: ['X_HTTP_Method: DELETE'] })).status, 400);
+});
+
+t.test('envoy is told what to overwrite and what to remove', async (t) => {
+  const { ask, key, keyId, cookie } = await startDeciding(t, config);
+  const listIn = (answer: Awaited<ReturnType<typeof ask>>) => {
+    const [list] = answer.values('x-envoy-auth-headers-to-remove');
+    return list!.split(',');
+  };
+  const lines = [`X-API-Key: ${key}`, `Cookie: a=b; ${cookie}; c=d`, ...aliases];
+  const answer = await ask('envoy', { target: '/api/x', lines });
+  t.equal(answer.status, 200);
+  t.strictSame(answer.values('x-auth-key-id'), [keyId]);
+  t.strictSame(answer.values('x-webauth-user'), ['ada']);
+  t.strictSame(answer.values('cookie'), ['a=b; c=d'], 'without our cookie');
+  t.strictSame(answer.values('x-auth-session-id'), [], 'absent ones are removed');
+  const removed = listIn(answer);
+  for (const line of aliases) t.ok(removed.includes(line.split(':')[0]!.toLowerCase()), line);
+  for (const name of ['authorization', 'x-api-key', 'x-auth-session-id', 'x-auth-assertion'])
+    t.ok(removed.includes(name), name);
+  for (const name of ['x-auth-subject', 'x-webauth-user', 'cookie', 'host'])
+    t.notOk(removed.includes(name), name);
+
+  const nobody = await ask('envoy', {
+    target: '/api/open',
+    lines: ['X-Auth-Subject: eve', `Cookie: ${cookie}`],
+  });
+  t.equal(nobody.status, 200);
+  for (const name of ['x-auth-subject', 'x-auth-scopes', 'x-auth-tenant', 'x-webauth-user', 'cookie'])
+    t.ok(listIn(nobody).includes(name), name);
+  t.strictSame(nobody.values('x-auth-subject'), []);
+  t.notOk(listIn(await ask('envoy', { target: '/api/open', lines: ['Cookie: a=b'] })).includes('cookie'));
+});
