@@ -3,6 +3,7 @@ import type { Command } from './command.ts';
 import { keyCommands } from './key-commands.ts';
 import { scopeSetCommands } from './scope-set-commands.ts';
 import { sessionCommands } from './session-commands.ts';
+import { signingKeyCommands } from './signing-key-commands.ts';
 import { firstSignal, printResult } from './terminal.ts';
 import { userCommands } from './user-commands.ts';
 
@@ -96,5 +97,6 @@ its SHA-256, as sha256sum prints it; the copy is made beside the records first, 
   ...sessionCommands,
   ...scopeSetCommands,
   ...keyCommands,
+  ...signingKeyCommands,
   ...auditCommands,
 ];

@@ -1,3 +1,4 @@
+import type { AuditOf } from '../stores/audit.ts';
 import { decideTurn, isDue, type KeyTimes } from '../stores/key-schedule.ts';
 import type { Records } from '../stores/records.ts';
 import { isOfSeries, type KeySeries, type SigningKey, type StoredKeys } from '../stores/signing-key.ts';
@@ -75,14 +76,14 @@ export class KnownKeys {
   }
 
   /** Does what is due in a series: afterwards it has a key that signs. Rejects `store_unavailable`. */
-  async turn(series: KeySeries, times: KeyTimes): Promise<KeyChange> {
+  async turn(series: KeySeries, times: KeyTimes, audit?: AuditOf<KeyChange>): Promise<KeyChange> {
     const { records } = this.#options;
     const { needs } = decideTurn(this.#of(series), times, this.time());
     let candidate = needs === null ? null : await generateSigningKey(series);
-    let change = await records.turnSigningKeys({ series, times, candidate });
+    let change = await records.turnSigningKeys({ series, times, candidate }, audit);
     if (change.turn.needs !== null && candidate === null) {
       candidate = await generateSigningKey(series);
-      change = await records.turnSigningKeys({ series, times, candidate });
+      change = await records.turnSigningKeys({ series, times, candidate }, audit);
     }
     this.#note(change);
     return change;

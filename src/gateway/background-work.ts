@@ -6,6 +6,7 @@ import type { MetricsRegistry } from '../metrics/registry.ts';
 import { ClockWatch } from './clock-watch.ts';
 import { reportCommandEvents } from './command-events.ts';
 import type { DescriptorBudget } from './descriptor-budget.ts';
+import { addKeyMetrics } from './key-metrics.ts';
 import { startKeyRotation } from './key-rotation.ts';
 import { isFirstInInterval } from './once-among-replicas.ts';
 import type { RefusedConnections } from './refused-connections.ts';
@@ -72,6 +73,7 @@ export function startBackgroundWork(
   const clockWatch = new ClockWatch({ servers: clocks.servers, now, log, registry });
   clockWatch.start();
   const stopReporting = reportCommandEvents(records, log);
+  addKeyMetrics(registry, keys, settings);
   const stopRotation = startKeyRotation({ keys, config: settings, log });
   return {
     async flush() {

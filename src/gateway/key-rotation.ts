@@ -1,7 +1,10 @@
 import type { Config } from '../config/schema.ts';
 import type { KnownKeys } from '../credentials/known-keys.ts';
-import type { Log } from '../log/log.ts';
+import { type Log, system } from '../log/log.ts';
+import type { AuditOf } from '../stores/audit.ts';
 import type { KeySeries } from '../stores/signing-key.ts';
+import type { KeyChange } from '../stores/signing-key-records.ts';
+import { keyEntries } from './key-events.ts';
 import { plannedSeries, timesOf } from './key-times.ts';
 
 /** How often it is asked whether the keys have changed, or something is due, ms: a revoked key counts no longer than a second. */
@@ -13,7 +16,7 @@ export interface KeyRotationParts {
   readonly keys: KnownKeys;
   /** The configuration that serves now. */
   readonly config: () => Pick<Config, 'tokens' | 'sessions' | 'signing_keys'>;
-  readonly log: Pick<Log, 'info' | 'warn'>;
+  readonly log: Pick<Log, 'info' | 'audit'>;
 }
 
 /** Makes every series that the configuration signs with ready to sign. Rejects `store_unavailable`. */
@@ -52,10 +55,20 @@ async function followKeys({ keys, config, log }: KeyRotationParts): Promise<void
   for (const series of seriesOf(current, keys)) {
     const times = timesOf(series, current);
     if (!keys.isDue(series, times)) continue;
-    const { turn, added } = await keys.turn(series, times);
-    if (turn.start !== null) log.info('signing key rotated', { ...series, kid: turn.start });
+    const { added } = await keys.turn(series, times, auditOn(log));
     if (added !== null) log.info('signing key added', { ...series, kid: added });
   }
+}
+
+/** A rotation is an event of the audit; that the next key was published is only a line of the log. */
+function auditOn(log: Pick<Log, 'audit'>): AuditOf<KeyChange> {
+  return {
+    drafts: (change) =>
+      keyEntries(system, change).map((entry) => ({ ...entry, address: null, requestId: null })),
+    onWritten: (entries) => {
+      for (const entry of entries) log.audit(entry);
+    },
+  };
 }
 
 /** Those that the configuration signs with, and any other there is. */

@@ -15,7 +15,7 @@ export type AuditKeeping = 'with_change' | 'afterwards' | 'counted';
 
 /** What was changed. */
 export interface AuditTarget {
-  readonly type: 'user' | 'scope_set' | 'api_key' | 'session';
+  readonly type: 'user' | 'scope_set' | 'api_key' | 'session' | 'signing_key';
   readonly id: string;
 }
 
@@ -52,6 +52,9 @@ const table = {
   api_key_created: { target: 'api_key', changes: held, kept: 'with_change' },
   api_key_deleted: { target: 'api_key', changes: [], kept: 'with_change' },
   api_key_transferred: { target: 'api_key', changes: ['fields'], kept: 'with_change' },
+  signing_key_rotated: { target: 'signing_key', changes: [], kept: 'with_change' },
+  signing_key_requested: { target: 'signing_key', changes: [], kept: 'with_change' },
+  signing_key_revoked: { target: 'signing_key', changes: [], kept: 'with_change' },
   login_succeeded: { target: 'session', changes: [], kept: 'with_change' },
   session_revoked: { target: 'session', changes: [], kept: 'afterwards' },
   refresh_token_reused: { target: 'session', changes: [], kept: 'afterwards' },

@@ -21,8 +21,10 @@ export interface KeyChange extends StoredKeys {
   readonly turn: KeyTurn;
   /** The kid of the candidate, if it was needed. */
   readonly added: string | null;
-  /** Whether the key to remove existed. */
-  readonly revoked: boolean;
+  /** The kid of the key that was removed. */
+  readonly revoked: string | null;
+  /** The kid of the key that shall no longer sign, if there was one. */
+  readonly requested: string | null;
 }
 
 /** The part of the records store for keys that sign, and are replaced. */

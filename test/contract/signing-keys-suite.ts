@@ -89,7 +89,11 @@ export function runSigningKeysSuite({ name, create }: RecordsFactory): void {
     const { store, advance } = await create(t);
     await store.turnSigningKeys({ series, times, candidate: key('one') });
     const asked = await store.turnSigningKeys({ series, times, candidate: key('two'), isRequested: true });
-    t.match(asked, { turn: { needs: 'next' }, keys: [{ kid: 'two' }, { requested: startOfTime }] });
+    t.match(asked, {
+      turn: { needs: 'next' },
+      requested: 'one',
+      keys: [{ kid: 'two' }, { requested: startOfTime }],
+    });
     await advance(999);
     t.match(await store.turnSigningKeys({ series, times, candidate: null, isRequested: true }), {
       turn: { start: null },
@@ -106,17 +110,17 @@ export function runSigningKeysSuite({ name, create }: RecordsFactory): void {
       store.turnSigningKeys({ series, times, candidate, revoke: kid });
     await store.turnSigningKeys({ series, times, candidate: key('one') });
     const version = second.version();
-    t.match(await revoke('one', key('two')), { revoked: true, turn: { needs: 'signer' } });
+    t.match(await revoke('one', key('two')), { revoked: 'one', turn: { needs: 'signer' } });
     t.match((await second.signingKeys()).keys, [{ kid: 'two', signsFrom: startOfTime }]);
     await t.resolves(async () => {
       while (second.version() === version) await new Promise(setImmediate);
     }, 'the other process notices');
     await store.turnSigningKeys({ series, times, candidate: key('three'), isRequested: true });
-    t.match(await revoke('two'), { revoked: true, turn: { start: 'three' } });
+    t.match(await revoke('two'), { revoked: 'two', turn: { start: 'three' } });
     t.match((await second.signingKeys()).keys, [{ kid: 'three', signsFrom: startOfTime }]);
-    t.match(await revoke('two'), { revoked: false });
+    t.match(await revoke('two'), { revoked: null });
     const { keys } = await second.signingKeys();
-    t.match(await revoke('three'), { revoked: true, turn: { needs: 'signer' } }, 'without a candidate');
+    t.match(await revoke('three'), { revoked: 'three', turn: { needs: 'signer' } }, 'without a candidate');
     t.strictSame(keys.length, 1);
   });
 

@@ -3,6 +3,7 @@ import t from 'tap';
 import { addUser } from '../support/accounts.ts';
 import { eventually } from '../support/eventually.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
+import { scrape } from '../support/scrape.ts';
 
 const username = 'grace';
 const password = 'nanoseconds are this long';
@@ -40,8 +41,14 @@ t.test(
     t.equal(kidOf(old), first);
     t.equal((await publishedBy(gateway)).length, 1);
 
+    const toRotation = async () =>
+      (await scrape(gateway.managementPort)).value('signing_key_seconds_to_rotation', {
+        purpose: 'access-token',
+      });
+    t.ok(Math.abs((await toRotation()) - 3_600) < 60);
     gateway.advance(50 * minutes);
     await published(gateway, 2);
+    t.ok(Math.abs((await toRotation()) - 600) < 60);
     const [next] = await publishedBy(gateway);
     const fresh = await gateway.api.refresh(cookie);
     t.equal(kidOf(fresh.json.access_token), first, 'the next one waits');
@@ -68,13 +75,15 @@ t.test('cookies live through rotations of their secret', async (t) => {
   const gateway = await startWithUser(t, { ...rotation, tokens: { access_lifetime: '1s' } });
   const cookies: string[] = [];
   for (const _ of [1, 2, 3]) cookies.push((await gateway.api.signIn(username, password)).cookie);
-  const noted = (what: string) =>
-    gateway.logLines().filter(({ msg, purpose }) => msg === what && purpose === 'cookie').length;
+  const added = () => gateway.logLines().flatMap(({ purpose, kid }) => (purpose === 'cookie' ? [kid] : []));
+  const rotated = () =>
+    gateway.logLines().filter(({ event, target }) => event === 'signing_key_rotated' && target !== null);
   for (const [index, cookie] of cookies.entries()) {
     gateway.advance(50 * minutes);
-    await eventually('there is another secret', () => noted('signing key added') === index + 1);
+    await eventually('there is another secret', () => added().length === index + 1);
     gateway.advance(10 * minutes);
-    await eventually('it counts for new cookies', () => noted('signing key rotated') === index + 1);
+    const isLast = ({ target }: Record<string, any>) => target.id === added()[index];
+    await eventually('it counts for new cookies', () => rotated().some(isLast));
     t.equal((await gateway.api.refresh(cookie)).status, 200);
   }
 });
@@ -84,4 +93,6 @@ t.test('without rotation a key signs on', async (t) => {
   gateway.advance(1000 * 24 * 60 * minutes);
   const { accessToken } = await gateway.api.signIn(username, password);
   t.same(await publishedBy(gateway), [kidOf(accessToken)]);
+  const { series } = await scrape(gateway.managementPort);
+  t.notOk([...series].some((name) => name.includes('seconds_to_rotation')));
 });

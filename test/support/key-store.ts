@@ -29,7 +29,14 @@ export class KeyStore {
     const turn = decideTurn(ofSeries, times, this.time);
     const added = turn.needs === null ? null : candidate;
     if (added !== null) this.#add(added, turn.needs === 'signer');
-    return { keys: this.keys, time: this.time, turn, added: added?.kid ?? null, revoked: false };
+    return {
+      keys: this.keys,
+      time: this.time,
+      turn,
+      added: added?.kid ?? null,
+      revoked: null,
+      requested: null,
+    };
   }
 
   #add(candidate: NonNullable<KeyTurnRequest['candidate']>, signs: boolean): void {

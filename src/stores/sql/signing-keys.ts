@@ -18,7 +18,8 @@ const retire = 'UPDATE signing_keys SET retired = ? WHERE kid = ?';
 const prolong = 'UPDATE signing_keys SET lifetime = ? WHERE kid = ?';
 const drop = 'DELETE FROM signing_keys WHERE kid = ?';
 const request = `UPDATE signing_keys SET requested = coalesce(requested, ?)
-  WHERE purpose = ? AND algorithm = ? AND signs_from IS NOT NULL AND retired IS NULL`;
+  WHERE purpose = ? AND algorithm = ? AND signs_from IS NOT NULL AND retired IS NULL RETURNING kid`;
+const revokeKey = 'DELETE FROM signing_keys WHERE kid = ? AND purpose = ? AND algorithm = ? RETURNING kid';
 const selectEarlierSecret = "SELECT value FROM secrets WHERE name = 'cookie'";
 const dropEarlierSecret = "DELETE FROM secrets WHERE name = 'cookie'";
 
@@ -38,23 +39,31 @@ function* readKeys(time: SqlDatabase['time']): Steps<StoredKeys> {
 function* turnKeys(wanted: KeyTurnRequest, time: SqlDatabase['time']): Steps<KeyChange> {
   const { series, times, candidate } = wanted;
   const now = yield* time();
+  const asked = yield* doAsAsked(wanted, now);
   const before = yield* all<SigningKey>(select);
-  const revoked = before.some(({ kid }) => kid === wanted.revoke);
-  if (revoked) yield* run(drop, wanted.revoke!);
-  if (wanted.isRequested) yield* run(request, now, series.purpose, series.algorithm);
-  const isChanged = revoked || wanted.isRequested === true;
-  const kept = isChanged ? yield* all<SigningKey>(select) : before;
   const turn = decideTurn(
-    kept.filter((key) => isOfSeries(key, series)),
+    before.filter((key) => isOfSeries(key, series)),
     times,
     now,
   );
-  if (!isChanged && !isDue(turn)) return { keys: kept, time: now, turn, added: null, revoked };
-  yield* apply(turn, wanted, now);
   const added = turn.needs === null ? null : candidate;
+  const change = { time: now, turn, added: added?.kid ?? null, ...asked };
+  if (asked.revoked === null && asked.requested === null && !isDue(turn)) return { ...change, keys: before };
+  yield* apply(turn, wanted, now);
   if (added !== null) yield* add(turn.needs === 'signer' ? yield* asBefore(added) : added, turn, wanted, now);
   yield* noteSigningKeys();
-  return { keys: yield* all<SigningKey>(select), time: now, turn, added: added?.kid ?? null, revoked };
+  return { ...change, keys: yield* all<SigningKey>(select) };
+}
+
+function* doAsAsked(
+  { series, revoke, isRequested }: KeyTurnRequest,
+  now: number,
+): Steps<Pick<KeyChange, 'revoked' | 'requested'>> {
+  const { purpose, algorithm } = series;
+  const dropped =
+    revoke === undefined ? [] : yield* run<{ readonly kid: string }>(revokeKey, revoke, purpose, algorithm);
+  const noted = isRequested ? yield* run<{ readonly kid: string }>(request, now, purpose, algorithm) : [];
+  return { revoked: dropped[0]?.kid ?? null, requested: noted[0]?.kid ?? null };
 }
 
 function* apply(turn: KeyTurn, { times }: KeyTurnRequest, now: number): Steps<void> {
