@@ -4,7 +4,15 @@ import { listener, listenerTls } from './listeners.ts';
 import { text } from './scalars.ts';
 
 /** The proxies that ask for decisions, and how each describes a request. */
-export const decisionModes = ['nginx', 'ingress_nginx', 'haproxy', 'traefik', 'caddy', 'envoy'] as const;
+export const decisionModes = [
+  'nginx',
+  'ingress_nginx',
+  'haproxy',
+  'traefik',
+  'caddy',
+  'envoy',
+  'envoy_grpc',
+] as const;
 
 /** One of {@link decisionModes}. */
 export type DecisionMode = (typeof decisionModes)[number];

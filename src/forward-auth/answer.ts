@@ -2,7 +2,7 @@ import type { Principal } from '../credentials/principal.ts';
 import { type OwnCookies, withoutCookies } from '../http/cookies.ts';
 import type { RequestHead } from '../http/request-head.ts';
 import type { Route } from '../proxy/route-table.ts';
-import type { Mode } from './modes.ts';
+import { type Mode, removalHeader } from './modes.ts';
 import type { ReceivedHeaders } from './received-headers.ts';
 
 /** The identity headers of Postern's own, and the proof of them. */
@@ -101,6 +101,6 @@ function withRemovals(
     if (cookie === '') removed.add('cookie');
     else fields.push('Cookie', cookie);
   }
-  fields.push('x-envoy-auth-headers-to-remove', [...removed].join(','));
+  fields.push(removalHeader, [...removed].join(','));
   return fields;
 }

@@ -12,7 +12,7 @@ export interface DescribingHeaders {
 /** How one kind of proxy asks, and what it understands. */
 export interface Mode {
   readonly name: DecisionMode;
-  /** Null: the question itself has the method and, after a fixed prefix, the target. */
+  /** Null: the question itself has the method and, after a fixed prefix or by gRPC, the target. */
   readonly described: DescribingHeaders | null;
   /** Further headers that the proxy sets or overwrites, in lower case: what a client sent by these names is gone. */
   readonly setByProxy: readonly string[];
@@ -31,6 +31,12 @@ const neverFailing = (status: number) => (status >= 500 ? 403 : status);
 
 const original = { method: 'x-original-method', target: 'x-original-uri', isUrl: false };
 const forwarded = { method: 'x-forwarded-method', target: 'x-forwarded-uri', isUrl: false };
+
+/** What Envoy sets itself: it doesn't overwrite a client's X-Forwarded-Host, -Port and X-Real-IP. */
+const ofEnvoy = ['x-forwarded-for', 'x-forwarded-proto', 'x-forwarded-client-cert'];
+
+/** The names of headers for Envoy to remove, with commas between them. */
+export const removalHeader = 'x-envoy-auth-headers-to-remove';
 
 /** Every mode of `forward_auth`. */
 export const modes: Readonly<Record<DecisionMode, Mode>> = {
@@ -73,10 +79,16 @@ export const modes: Readonly<Record<DecisionMode, Mode>> = {
   envoy: {
     name: 'envoy',
     described: null,
-    // It doesn't overwrite a client's X-Forwarded-Host, -Port and X-Real-IP.
-    setByProxy: ['x-forwarded-for', 'x-forwarded-proto', 'x-forwarded-client-cert'],
+    setByProxy: ofEnvoy,
     removesHeaders: true,
     statusOf: neverFailing,
+  },
+  envoy_grpc: {
+    name: 'envoy_grpc',
+    described: null,
+    setByProxy: ofEnvoy,
+    removesHeaders: true,
+    statusOf: asItIs,
   },
 };
 

@@ -1,5 +1,6 @@
+import type { Config, DecisionListenerConfig } from '../config/schema.ts';
 import { Refusal } from '../errors.ts';
-import { describedAddress, type TrustedProxies } from '../http/client-address.ts';
+import { createTrustedProxies, describedAddress, type TrustedProxies } from '../http/client-address.ts';
 import { Exchange } from '../http/exchange.ts';
 import type { CreateExchange } from '../http/public-server.ts';
 import { readDescribed } from './described-request.ts';
@@ -10,6 +11,14 @@ export interface Askers {
   readonly proxies: TrustedProxies;
   /** These, and `trusted_proxies`. */
   readonly ours: TrustedProxies;
+}
+
+/** Who may ask on a listener. */
+export function askersOf({ proxies }: DecisionListenerConfig, { trusted_proxies }: Config): Askers {
+  return {
+    proxies: createTrustedProxies(proxies),
+    ours: createTrustedProxies([...proxies, ...trusted_proxies]),
+  };
 }
 
 /**

@@ -1,8 +1,8 @@
 import type { AddressInfo } from 'node:net';
-import type { Config, DecisionListenerConfig } from '../config/schema.ts';
+import type { Config } from '../config/schema.ts';
 import type { Refusal } from '../errors.ts';
 import { type Mode, modes, refusalShapeOf } from '../forward-auth/modes.ts';
-import { type Askers, createQuestionReader } from '../forward-auth/question.ts';
+import { type Askers, askersOf, createQuestionReader } from '../forward-auth/question.ts';
 import { createTrustedProxies } from '../http/client-address.ts';
 import { PublicServer, type ServerSettings } from '../http/public-server.ts';
 import { unreadableReason } from '../http/refusal-reason.ts';
@@ -19,8 +19,22 @@ export interface DecisionListenerParts extends ListenerParts {
   readonly hasRoom: () => boolean;
 }
 
-/** One listener of `forward_auth`, which survives reloads; `index` is its position there. */
-export class DecisionListener {
+/** One listener of `forward_auth`, which survives reloads. */
+export interface OneDecisionListener {
+  /** Open sockets. */
+  readonly sockets: number;
+  /** `isShared` as for the public listener. */
+  listen(host: string, port: number, isShared: boolean): Promise<AddressInfo>;
+  /** Serves by another configuration from now on, with that certificate. */
+  apply(config: Config, tls: ListenerTls | null): void;
+  /** Uses this certificate for new connections. */
+  renewTls(tls: ListenerTls): void;
+  announceClose(): void;
+  drain(timeoutMs: number): Promise<void>;
+}
+
+/** A listener that is asked over HTTP/1.1; `index` is its position in `forward_auth`. */
+export class DecisionListener implements OneDecisionListener {
   readonly #index: number;
   readonly #mode: Mode;
   readonly #parts: DecisionListenerParts;
@@ -41,12 +55,10 @@ export class DecisionListener {
     return this.#server.sockets;
   }
 
-  /** As {@link PublicServer.listen}. */
   listen(host: string, port: number, isShared: boolean): Promise<AddressInfo> {
     return this.#server.listen(host, port, isShared);
   }
 
-  /** Serves by another configuration from now on, with that certificate. */
   apply(config: Config, tls: ListenerTls | null): void {
     if (tls !== null) this.#server.renewTls(tls);
     this.#askers = askersOf(config.forward_auth[this.#index]!, config);
@@ -100,13 +112,6 @@ export class DecisionListener {
     const about = { outcome: code, reason, status, forward_auth: name, address, request_id: requestId };
     log.info('request could not be read', about);
   }
-}
-
-function askersOf({ proxies }: DecisionListenerConfig, { trusted_proxies }: Config): Askers {
-  return {
-    proxies: createTrustedProxies(proxies),
-    ours: createTrustedProxies([...proxies, ...trusted_proxies]),
-  };
 }
 
 /** Proxies hold many connections from few addresses. */

@@ -1,7 +1,12 @@
 import type { AddressInfo } from 'node:net';
 import type { Config } from '../config/schema.ts';
-import { DecisionListener, type DecisionListenerParts } from './decision-listener.ts';
+import {
+  DecisionListener,
+  type DecisionListenerParts,
+  type OneDecisionListener,
+} from './decision-listener.ts';
 import type { ListenersTls } from './listener-certificates.ts';
+import type { GatewayMetrics } from './metrics.ts';
 
 /** Where a listener is to be opened. */
 export interface ListenerAddress {
@@ -9,16 +14,33 @@ export interface ListenerAddress {
   readonly port: number;
 }
 
-/** The listeners of `forward_auth`; a restart alone adds or removes one. */
-export class DecisionListeners {
-  readonly #listeners: readonly DecisionListener[];
+/**
+ * The listeners of `forward_auth`; a restart alone adds or removes one. Only where Envoy asks by gRPC, its library is loaded.
+ */
+export async function createDecisionListeners(
+  config: Config,
+  tls: ListenersTls,
+  parts: DecisionListenerParts,
+): Promise<DecisionListeners> {
+  const listeners = await Promise.all(
+    config.forward_auth.map(async ({ mode }, index): Promise<OneDecisionListener> => {
+      const ownTls = tls.decisions[index] ?? null;
+      if (mode !== 'envoy_grpc') return new DecisionListener(config, index, ownTls, parts);
+      const { CheckListener } = await import('./check-listener.ts');
+      return new CheckListener(config, index, ownTls, parts);
+    }),
+  );
+  return new DecisionListeners(listeners, parts.metrics);
+}
 
-  constructor(config: Config, tls: ListenersTls, parts: DecisionListenerParts) {
-    this.#listeners = config.forward_auth.map(
-      (_, index) => new DecisionListener(config, index, tls.decisions[index] ?? null, parts),
-    );
-    if (this.#listeners.length === 0) return;
-    parts.metrics.registry.gauge(
+/** The listeners of `forward_auth`, as one. */
+export class DecisionListeners {
+  readonly #listeners: readonly OneDecisionListener[];
+
+  constructor(listeners: readonly OneDecisionListener[], { registry }: Pick<GatewayMetrics, 'registry'>) {
+    this.#listeners = listeners;
+    if (listeners.length === 0) return;
+    registry.gauge(
       'decision_connections',
       'Open connections of proxies that ask for decisions.',
       () => this.sockets,

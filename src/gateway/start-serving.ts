@@ -8,7 +8,7 @@ import { startAuditTrail } from './audit-trail.ts';
 import { startBackgroundWork } from './background-work.ts';
 import { openBootstrap } from './bootstrap.ts';
 import { composeGateway, type LastingParts } from './compose.ts';
-import { DecisionListeners } from './decision-listeners.ts';
+import { createDecisionListeners, type DecisionListeners } from './decision-listeners.ts';
 import { loadEngine } from './engine.ts';
 import { applyManaged } from './managed-configuration.ts';
 import type { ProcessParts } from './process-parts.ts';
@@ -149,7 +149,7 @@ async function startAccepting(
       refused.count(why === 'limit' && descriptors.isShort ? 'descriptors' : why),
   };
   const listener = new PublicListener(config, tls.listen, parts);
-  const decisions = new DecisionListeners(config, tls, {
+  const decisions = await createDecisionListeners(config, tls, {
     ...parts,
     onHandshakeFailed: (failure) => listener.countFailedHandshake(failure),
     hasRoom: descriptors.admitsDecision,

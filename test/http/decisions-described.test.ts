@@ -1,13 +1,13 @@
 import t from 'tap';
-import { type DecisionMode, decisionModes } from '../../src/config/forward-auth.ts';
-import { describingLines, sendQuestion, startDeciding } from '../support/decisions.ts';
+import type { DecisionMode } from '../../src/config/forward-auth.ts';
+import { describingLines, httpModes, sendQuestion, startDeciding } from '../support/decisions.ts';
 import { connectRaw } from '../support/raw-client.ts';
 
 const routes = [
   { prefix: '/api/open', upstream: 'none', public: true },
   { prefix: '/api', upstream: 'none' },
 ];
-const withHeaders = decisionModes.filter((mode) => mode !== 'envoy');
+const withHeaders = httpModes.filter((mode) => mode !== 'envoy');
 const ok = 200;
 /** nginx would make a 500 of a 400. */
 const bad = (mode: DecisionMode) => (mode.endsWith('nginx') ? 403 : 400);
@@ -52,9 +52,7 @@ t.test('method and target are read from one place, where they are once', async (
     await t.test(mode, async (t) => {
       for (const [name, lines, status] of rows)
         t.equal((await sendQuestion(portOf(mode), line, ['Host: a.example', ...lines])).status, status, name);
-      const elsewhere = decisionModes.filter(
-        (other) => describingLines(other, 'GET', '/x')[1][1] !== undefined,
-      );
+      const elsewhere = httpModes.filter((other) => describingLines(other, 'GET', '/x')[1][1] !== undefined);
       for (const other of elsewhere) {
         const lines = describingLines(other, 'GET', '/api/open/x')[1];
         const isSame = lines[1] === target;
@@ -130,7 +128,7 @@ t.test('envoy: the target follows a fixed prefix', async (t) => {
 
 t.test('the host that the client named is judged where it is passed on', async (t) => {
   const { portOf } = await startDeciding(t, { routes });
-  for (const mode of decisionModes) {
+  for (const mode of httpModes) {
     const [line, lines] = describingLines(mode, 'GET', '/api/open/x');
     const rows: [hosts: string[], status: number][] = [
       [['Host: a.example'], 200],
@@ -150,7 +148,7 @@ t.test('the host that the client named is judged where it is passed on', async (
 
 t.test('peers that may not ask are refused, whatever they send', async (t) => {
   const { portOf, key } = await startDeciding(t, { routes }, { proxies: ['192.0.2.0/24'] });
-  for (const mode of decisionModes) {
+  for (const mode of httpModes) {
     const [line, lines] = describingLines(mode, 'GET', '/api/open/x');
     for (const more of [lines, [...lines, `X-API-Key: ${key}`], []]) {
       const connection = await connectRaw(portOf(mode));
@@ -182,7 +180,7 @@ t.test('the address of the client', async (t) => {
     [[''], ''],
     [[], ''],
   ];
-  for (const mode of decisionModes) {
+  for (const mode of httpModes) {
     const [line, lines] = describingLines(mode, 'GET', '/api/open/x');
     for (const [index, [values, address]] of rows.entries()) {
       const id = `${mode}-${index}`;

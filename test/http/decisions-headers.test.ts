@@ -1,6 +1,5 @@
 import t from 'tap';
-import { decisionModes } from '../../src/config/forward-auth.ts';
-import { startDeciding } from '../support/decisions.ts';
+import { httpModes, startDeciding } from '../support/decisions.ts';
 
 const routes = [
   { prefix: '/api/open', upstream: 'none', public: true },
@@ -57,7 +56,7 @@ t.test(
   async (t) => {
     const deciding = await startDeciding(t, config);
     const passing = await startDeciding(t, config, { client_headers: 'pass' });
-    for (const mode of decisionModes.filter((mode) => mode !== 'envoy')) {
+    for (const mode of httpModes.filter((mode) => mode !== 'envoy')) {
       const status = mode.endsWith('nginx') ? 403 : 400;
       for (const line of aliases) {
         const lines = [line, `X-API-Key: ${deciding.key}`];

@@ -1,6 +1,5 @@
 import t from 'tap';
-import { decisionModes } from '../../src/config/forward-auth.ts';
-import { identityIn, startDeciding } from '../support/decisions.ts';
+import { httpModes, identityIn, startDeciding } from '../support/decisions.ts';
 
 const routes = [
   { prefix: '/api/store', upstream: 'none', scopes: { read: ['store:read'], write: ['store:write'] } },
@@ -82,7 +81,7 @@ t.test('what each proxy is told', async (t) => {
       'bad_request',
     ],
   ];
-  for (const mode of decisionModes)
+  for (const mode of httpModes)
     await t.test(mode, async (t) => {
       for (const [name, method, target, lines, status, code] of rows)
         await t.test(name, async (t) => {
@@ -124,9 +123,9 @@ t.test('a revoked key is refused by the very next decision', async (t) => {
   const { ask, api, bearer } = await startDeciding(t, config);
   const { id, key } = await api.mintKey(bearer, { label: 'k', scopes: ['store:read'] });
   const question = { target: '/api/store/x', lines: [`X-API-Key: ${key}`] };
-  for (const mode of decisionModes) t.equal((await ask(mode, question)).status, 200, mode);
+  for (const mode of httpModes) t.equal((await ask(mode, question)).status, 200, mode);
   await api.send({ method: 'DELETE', path: `/api/admin/api-keys/${id}`, bearer });
-  for (const mode of decisionModes) t.equal((await ask(mode, question)).status, 401, mode);
+  for (const mode of httpModes) t.equal((await ask(mode, question)).status, 401, mode);
 });
 
 t.test('names that an upstream chose are answered on every route', async (t) => {

@@ -3,6 +3,12 @@ import { type Forwarding, startForwarding } from './forwarding.ts';
 import type { TestScope } from './gateway.ts';
 import { exchangeRaw, type RawResponse } from './raw-client.ts';
 
+/** A mode in which questions are asked over HTTP/1.1. */
+export type HttpMode = Exclude<DecisionMode, 'envoy_grpc'>;
+
+/** Every one of them. */
+export const httpModes = decisionModes.filter((mode): mode is HttpMode => mode !== 'envoy_grpc');
+
 /** What a proxy asks about. */
 export interface Question {
   readonly method?: string;
@@ -12,7 +18,7 @@ export interface Question {
 }
 
 /** The request line and the headers by which a proxy of that kind describes a request. */
-export function describingLines(mode: DecisionMode, method: string, target: string): [string, string[]] {
+export function describingLines(mode: HttpMode, method: string, target: string): [string, string[]] {
   switch (mode) {
     case 'nginx':
     case 'haproxy':
@@ -47,7 +53,7 @@ export async function sendQuestion(
 export interface Deciding extends Forwarding {
   portOf(mode: DecisionMode): number;
   /** Asks as that proxy does, on behalf of a client at 192.0.2.7. */
-  ask(mode: DecisionMode, question: Question): Promise<RawResponse>;
+  ask(mode: HttpMode, question: Question): Promise<RawResponse>;
 }
 
 /** Starts the gateway; `settings` are for each listener, `config` replaces whole top-level sections. */

@@ -1,0 +1,82 @@
+import type { ResponseWriter } from '../http1/connection-options.ts';
+import { type CheckResponse, overwrite, type SetHeader } from './check-protocol.ts';
+import { removalHeader } from './modes.ts';
+
+/** Codes of `google.rpc.Status`: for Envoy any other than 0 is a refusal. */
+const ok = 0;
+const permissionDenied = 7;
+
+/** Headers of our response that say nothing about the request. */
+const ofResponse: ReadonlySet<string> = new Set(['cache-control', removalHeader]);
+
+/** Receives the answer to one question as if it were a response to a request, and makes Envoy's message of it. */
+export class CheckAnswer implements ResponseWriter {
+  status = 0;
+  ended = false;
+  bodyBytes = 0;
+  closes = false;
+  readonly cutShort = false;
+  #fields: readonly string[] = [];
+  #body = '';
+  readonly #onEnd: (response: CheckResponse) => void;
+
+  constructor(onEnd: (response: CheckResponse) => void) {
+    this.#onEnd = onEnd;
+  }
+
+  get begun(): boolean {
+    return this.status !== 0;
+  }
+
+  begin(status: number, fields: readonly string[]): void {
+    this.status = status;
+    this.#fields = fields;
+  }
+
+  write(bytes: Buffer): boolean {
+    this.bodyBytes += bytes.length;
+    this.#body += bytes.toString();
+    return true;
+  }
+
+  end(bytes?: Buffer): void {
+    if (bytes !== undefined) this.write(bytes);
+    this.ended = true;
+    this.#onEnd(this.status === 200 ? this.#allowed() : this.#denied());
+  }
+
+  flush(): void {}
+
+  sendInterim(): void {}
+
+  switchProtocols(): void {
+    throw new TypeError('a question can not be upgraded');
+  }
+
+  #allowed(): CheckResponse {
+    const headers: SetHeader[] = [];
+    let removed: string[] = [];
+    for (let i = 0; i < this.#fields.length; i += 2) {
+      const name = this.#fields[i]!.toLowerCase();
+      const value = this.#fields[i + 1]!;
+      if (name === removalHeader) removed = value.split(',');
+      if (!ofResponse.has(name)) headers.push(setting(name, value));
+    }
+    return { status: { code: ok }, ok_response: { headers, headers_to_remove: removed } };
+  }
+
+  #denied(): CheckResponse {
+    const headers: SetHeader[] = [];
+    for (let i = 0; i < this.#fields.length; i += 2)
+      headers.push(setting(this.#fields[i]!.toLowerCase(), this.#fields[i + 1]!));
+    const { status } = this;
+    return {
+      status: { code: permissionDenied },
+      denied_response: { status: { code: status }, headers, body: this.#body },
+    };
+  }
+}
+
+function setting(key: string, value: string): SetHeader {
+  return { header: { key, value }, append_action: overwrite, keep_empty_value: true };
+}

@@ -1,0 +1,139 @@
+import type { ServiceDefinition } from '@grpc/grpc-js';
+import protobuf from 'protobufjs';
+
+/*
+ * What is used of Envoy's external authorization, version 3, by its packages, names and numbers; fields left out are skipped
+ * when they are received.
+ */
+const definitions = [
+  `syntax = "proto3";
+  package google.rpc;
+  message Status { int32 code = 1; string message = 2; }`,
+  // An enumeration there, which is the same on the wire.
+  `syntax = "proto3";
+  package envoy.type.v3;
+  message HttpStatus { int32 code = 1; }`,
+  `syntax = "proto3";
+  package envoy.config.core.v3;
+  message SocketAddress { string address = 2; }
+  message Address { oneof address { SocketAddress socket_address = 1; } }
+  message HeaderValue { string key = 1; string value = 2; bytes raw_value = 3; }
+  message HeaderMap { repeated HeaderValue headers = 1; }
+  message HeaderValueOption {
+    enum HeaderAppendAction {
+      APPEND_IF_EXISTS_OR_ADD = 0;
+      ADD_IF_ABSENT = 1;
+      OVERWRITE_IF_EXISTS_OR_ADD = 2;
+      OVERWRITE_IF_EXISTS = 3;
+    }
+    HeaderValue header = 1;
+    HeaderAppendAction append_action = 3;
+    bool keep_empty_value = 4;
+  }`,
+  `syntax = "proto3";
+  package envoy.service.auth.v3;
+  message AttributeContext {
+    message Peer { envoy.config.core.v3.Address address = 1; }
+    message HttpRequest {
+      string method = 2;
+      map<string, string> headers = 3;
+      string path = 4;
+      string host = 5;
+      envoy.config.core.v3.HeaderMap header_map = 13;
+    }
+    message Request { HttpRequest http = 2; }
+    Peer source = 1;
+    Request request = 4;
+  }
+  message CheckRequest { AttributeContext attributes = 1; }
+  message DeniedHttpResponse {
+    envoy.type.v3.HttpStatus status = 1;
+    repeated envoy.config.core.v3.HeaderValueOption headers = 2;
+    string body = 3;
+  }
+  message OkHttpResponse {
+    repeated envoy.config.core.v3.HeaderValueOption headers = 2;
+    repeated string headers_to_remove = 5;
+  }
+  message CheckResponse {
+    google.rpc.Status status = 1;
+    oneof http_response {
+      DeniedHttpResponse denied_response = 2;
+      OkHttpResponse ok_response = 3;
+    }
+  }`,
+];
+
+/** A header as Envoy describes it; either value may be empty. */
+export interface CheckedHeader {
+  readonly key: string;
+  readonly value: string;
+  readonly raw_value: Uint8Array;
+}
+
+/** The request that Envoy asks about; nothing in it is certain to be there. */
+export interface CheckRequest {
+  readonly attributes?: {
+    readonly source?: {
+      readonly address?: { readonly socket_address?: { readonly address: string } };
+    } | null;
+    readonly request?: {
+      readonly http?: {
+        readonly method: string;
+        readonly path: string;
+        readonly host: string;
+        readonly headers: Readonly<Record<string, string>>;
+        readonly header_map?: { readonly headers: readonly CheckedHeader[] } | null;
+      } | null;
+    } | null;
+  } | null;
+}
+
+/** One header of an answer, set in place of whatever is there. */
+export interface SetHeader {
+  readonly header: { readonly key: string; readonly value: string };
+  readonly append_action: number;
+  readonly keep_empty_value: boolean;
+}
+
+/** The answer: exactly one of the two responses. */
+export interface CheckResponse {
+  readonly status: { readonly code: number };
+  readonly denied_response?: {
+    readonly status: { readonly code: number };
+    readonly headers: readonly SetHeader[];
+    readonly body: string;
+  };
+  readonly ok_response?: {
+    readonly headers: readonly SetHeader[];
+    readonly headers_to_remove: readonly string[];
+  };
+}
+
+/** `OVERWRITE_IF_EXISTS_OR_ADD`. */
+export const overwrite = 2;
+
+/** What gRPC needs of it; bytes that are no request become an empty one: it must be refused, and not fail. */
+export function loadCheckService(): ServiceDefinition {
+  const root = new protobuf.Root();
+  for (const text of definitions) protobuf.parse(text, root, { keepCase: true });
+  const request = root.lookupType('envoy.service.auth.v3.CheckRequest');
+  const response = root.lookupType('envoy.service.auth.v3.CheckResponse');
+  return {
+    Check: {
+      path: '/envoy.service.auth.v3.Authorization/Check',
+      requestStream: false,
+      responseStream: false,
+      requestSerialize: (message: CheckRequest) => Buffer.from(request.encode(message).finish()),
+      requestDeserialize(bytes: Buffer): CheckRequest {
+        try {
+          return request.decode(bytes) as unknown as CheckRequest;
+        } catch {
+          return {};
+        }
+      },
+      responseSerialize: (message: CheckResponse) => Buffer.from(response.encode(message).finish()),
+      responseDeserialize: (bytes: Buffer) => response.decode(bytes) as unknown as CheckResponse,
+    },
+  };
+}

@@ -1,0 +1,69 @@
+import { Refusal } from '../errors.ts';
+import { knownMethods } from '../http1/node-http.ts';
+import type { CheckRequest } from './check-protocol.ts';
+
+/** A request that Envoy asks about, as if its head had been received. */
+export interface CheckedRequest {
+  readonly method: string;
+  readonly target: string;
+  /** Names and values in turn, `Host` among them; bytes as latin1. */
+  readonly fields: readonly string[];
+  /** Address of whoever sent it to Envoy; empty if it isn't known. */
+  readonly source: string;
+  /** Why it can't be judged. */
+  readonly unfit: Refusal | null;
+}
+
+/** Where repeated fields have become one, a comma may be all that is left of them. */
+const credentials: ReadonlySet<string> = new Set(['authorization', 'x-api-key']);
+
+/**
+ * Reads what Envoy asks. Headers are those of `header_map` where it is filled, else of `headers`, in which repeated ones are
+ * joined: a credential with a comma counts as two. Pseudo-headers have to agree with the fields of their own.
+ */
+export function readChecked(question: CheckRequest): CheckedRequest {
+  const { request, source: peer } = question.attributes ?? {};
+  const source = peer?.address?.socket_address?.address ?? '';
+  const http = request?.http;
+  if (http === undefined || http === null)
+    return { method: '', target: '', fields: [], source, unfit: undescribed() };
+  const { method, path } = http;
+  const pairs = pairsOf(http);
+  const fields: string[] = [];
+  const pseudo = new Map<string, string[]>();
+  for (const [name, value] of pairs) {
+    if (!name.startsWith(':')) fields.push(name, value);
+    else pseudo.set(name, [...(pseudo.get(name) ?? []), value]);
+  }
+  const hosts = pseudo.get(':authority') ?? (http.host === '' ? [] : [http.host]);
+  for (const host of hosts) fields.push('Host', host);
+  const agrees = (name: string, value: string) =>
+    pseudo.get(name)?.join() === (pseudo.has(name) ? value : undefined);
+  const isClear = path !== '' && agrees(':method', method) && agrees(':path', path);
+  const unfit = isClear ? problemOfMethod(method) : undescribed();
+  return { method, target: path, fields, source, unfit };
+}
+
+type Http = NonNullable<NonNullable<NonNullable<CheckRequest['attributes']>['request']>['http']>;
+
+function pairsOf({ header_map: map, headers }: Http): [name: string, value: string][] {
+  const listed = map?.headers ?? [];
+  if (listed.length > 0)
+    return listed.map(({ key, value, raw_value: raw }) => [
+      key,
+      Buffer.from(raw.length > 0 ? raw : value).toString('latin1'),
+    ]);
+  return Object.entries(headers).flatMap(([name, value]): [string, string][] => {
+    const values = credentials.has(name.toLowerCase()) ? value.split(',') : [value];
+    return values.map((each) => [name, Buffer.from(each).toString('latin1')]);
+  });
+}
+
+function problemOfMethod(method: string): Refusal | null {
+  if (knownMethods.has(method)) return null;
+  return /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(method) ? new Refusal('not_implemented') : undescribed();
+}
+
+function undescribed(): Refusal {
+  return new Refusal('bad_request', { reason: 'proxy did not say what is asked' });
+}
