@@ -14,38 +14,52 @@ export interface Surroundings {
 /** The text found, or the broken rule; undefined if the value is optional and absent. */
 export type OutsideValue = { readonly text: string } | { readonly rule: string } | undefined;
 
-/** Resolves `{ env, optional }` or `{ file, optional }`; one trailing newline of a file is dropped. */
+/**
+ * Resolves `{ env, optional }` or `{ file, optional }`; one trailing newline of a file is dropped. With `bytes` the text has
+ * one character for each byte, and a file need not be UTF-8.
+ */
 export function readOutsideValue(
   form: Readonly<Record<string, unknown>>,
   surroundings: Surroundings,
+  { bytes }: Pick<Shape, 'bytes'>,
 ): OutsideValue {
   const { env, file, optional = false } = form;
   if (typeof optional !== 'boolean') return { rule: 'optional must be true or false' };
   if ('env' in form && 'file' in form) return { rule: 'must have env or file, not both' };
-  const found = 'env' in form ? fromEnvironment(env, surroundings) : fromFile(file, surroundings);
+  const found =
+    'env' in form ? fromEnvironment(env, surroundings, bytes) : fromFile(file, surroundings, bytes);
   return 'unavailable' in found ? (optional ? undefined : { rule: found.unavailable }) : found;
 }
 
 type Found = { text: string } | { rule: string } | { unavailable: string };
 
-function fromEnvironment(name: unknown, { env }: Surroundings): Found {
+function fromEnvironment(name: unknown, { env }: Surroundings, bytes: boolean): Found {
   // The rule doesn't repeat the name: a secret may have been written there by mistake.
   if (typeof name !== 'string' || !/^[A-Za-z_][A-Za-z0-9_]*$/.test(name))
     return { rule: 'env must be the name of an environment variable' };
   const text = Object.hasOwn(env, name) ? env[name] : undefined;
-  return text === undefined ? { unavailable: `environment variable ${name} is not set` } : { text };
+  if (text === undefined) return { unavailable: `environment variable ${name} is not set` };
+  return { text: bytes ? bytesOf(text) : text };
 }
 
-function fromFile(path: unknown, { folder, sources }: Surroundings): Found {
+function fromFile(path: unknown, { folder, sources }: Surroundings, bytes: boolean): Found {
   if (typeof path !== 'string' || path === '') return { rule: 'file must be the path of a file' };
   const absolute = resolve(folder, path);
   sources.add(absolute);
   try {
-    const text = decodeUtf8(readFileSync(absolute));
+    const content = readFileSync(absolute);
+    // Whoever else has the bytes drops a line feed, not what happens to be before it.
+    if (bytes) return { text: content.toString('latin1').replace(/\n$/, '') };
+    const text = decodeUtf8(content);
     return text === undefined ? { rule: `file ${path} is not UTF-8` } : { text: text.replace(/\r?\n$/, '') };
   } catch (error) {
     return { unavailable: `file ${path} can't be read: ${reasonOf(error)}` };
   }
+}
+
+/** The bytes of a text in UTF-8, one character each. */
+export function bytesOf(text: string): string {
+  return Buffer.from(text).toString('latin1');
 }
 
 /** Decodes UTF-8 without its byte order mark; undefined for anything else. */

@@ -1,3 +1,4 @@
+import { assertionRules } from './assertion-rules.ts';
 import { cookieRules } from './cookie-rules.ts';
 import { identityHeaderRules } from './identity-header-rules.ts';
 import { managedRules } from './managed-rules.ts';
@@ -59,6 +60,7 @@ const rules: readonly Rule[] = [
   ...routeRules,
   ...providerRules,
   ...identityHeaderRules,
+  ...assertionRules,
   ...webRules,
 ];
 

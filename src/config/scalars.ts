@@ -21,6 +21,15 @@ export function secret(rule?: TextRule) {
   return text(rule).meta({ writeOnly: true });
 }
 
+/** A secret of bytes, at least so many: the string has one character for each, and a file need not be text. */
+export function secretBytes(least: number) {
+  const rule = `must be at least ${least} bytes`;
+  return z
+    .string()
+    .refine((value) => value.length >= least, { error: rule })
+    .meta({ writeOnly: true, contentEncoding: 'binary' });
+}
+
 /**
  * Makes a `transform` of a parser that throws a RangeError, whose message is the broken rule, for a string it can't
  * parse.

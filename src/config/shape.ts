@@ -15,6 +15,8 @@ export interface Shape {
   readonly scalars: readonly ScalarType[];
   /** Whether its value must never be shown. */
   readonly secret: boolean;
+  /** Whether a string stands for bytes, one character each: the content of a file as it is, which need not be text. */
+  readonly bytes: boolean;
 }
 
 /**
@@ -22,7 +24,12 @@ export interface Shape {
  */
 export function shapeOf(schema: z.ZodType): Shape {
   const shape = bareShapeOf(schema);
-  return schema.meta()?.writeOnly === true ? { ...shape, secret: true } : shape;
+  const { writeOnly, contentEncoding } = schema.meta() ?? {};
+  return {
+    ...shape,
+    secret: shape.secret || writeOnly === true,
+    bytes: shape.bytes || contentEncoding === 'binary',
+  };
 }
 
 /** The fixed keys of the map at a path of a schema; empty if there is no such map or its keys are free. */
@@ -40,7 +47,7 @@ export function keysAt(schema: z.ZodType, path: Path): readonly string[] {
 }
 
 function bareShapeOf(schema: z.ZodType): Shape {
-  const nothing = { scalars: [], secret: false };
+  const nothing = { scalars: [], secret: false, bytes: false };
   const { def } = (schema as unknown as z.core.$ZodTypes)._zod;
   switch (def.type) {
     case 'object':
@@ -84,5 +91,6 @@ function merge(left: Shape, right: Shape): Shape {
     ...right,
     scalars: [...left.scalars, ...right.scalars],
     secret: left.secret || right.secret,
+    bytes: left.bytes || right.bytes,
   };
 }

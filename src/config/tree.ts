@@ -1,7 +1,7 @@
 import { type Document, isAlias, isMap, isScalar, isSeq, type Node, type YAMLMap } from 'yaml';
 import type { z } from 'zod';
 import { suggestion } from '../rules/nearest-name.ts';
-import { asScalar, readOutsideValue, type Surroundings } from './outside-values.ts';
+import { asScalar, bytesOf, readOutsideValue, type Surroundings } from './outside-values.ts';
 import type { Finding, Path } from './problems.ts';
 import { type Shape, shapeOf } from './shape.ts';
 
@@ -69,7 +69,8 @@ function readNode(schema: z.ZodType, written: unknown, path: Path, reading: Read
   if (shape.secret) hide(reading, path);
   if (isMap(node)) return readMap(shape, node, path, reading);
   if (isSeq(node)) return readList(shape, node.items, path, reading);
-  return isScalar(node) ? node.value : null;
+  if (!isScalar(node)) return null;
+  return shape.bytes && typeof node.value === 'string' ? bytesOf(node.value) : node.value;
 }
 
 function readMap(shape: Shape, map: YAMLMap, path: Path, reading: Reading): unknown {
@@ -107,11 +108,11 @@ function readForm(shape: Shape, map: YAMLMap, path: Path, reading: Reading): unk
     if (!formKeys.includes(name))
       reading.findings.push({ path: [...path, name], rule: unknownInForm(name), at: 'key' });
   }
-  const found = readOutsideValue(form, reading.surroundings);
+  const found = readOutsideValue(form, reading.surroundings, shape);
   if (found === undefined) return absent;
   if ('rule' in found) return fail(reading, path, found.rule);
   hide(reading, path, 'env' in form ? `from environment variable ${form.env}` : `from file ${form.file}`);
-  return asScalar(found.text, shape.scalars);
+  return shape.bytes ? found.text : asScalar(found.text, shape.scalars);
 }
 
 const formKeys = ['env', 'file', 'optional'];

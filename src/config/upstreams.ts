@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { hostHeaderRule } from './addresses.ts';
+import { assertion } from './assertion.ts';
 import { clientTlsKeys } from './client-tls.ts';
 import { timeout } from './durations-and-sizes.ts';
 import { mapByName, parsedBy, text, whole } from './scalars.ts';
@@ -48,6 +49,9 @@ const upstream = z.strictObject({
       'Additional headers that identify the caller, under names the service already reads: subject, username, display_name, email, method, scopes, scopes_csv, credential_id or tenant. Such a name in a client’s request never reaches any upstream.',
     ),
   host: text(hostHeaderRule).optional().describe('Host header to send; if omitted, as received.'),
+  assertion: assertion
+    .optional()
+    .describe('Proof for the service: X-Auth-Assertion, a signed statement of who sends each request.'),
 });
 
 /** `upstreams`: the services behind the gateway, by the name routes use. */

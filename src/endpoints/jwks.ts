@@ -1,3 +1,4 @@
+import type { JSONWebKeySet } from 'jose';
 import { z } from 'zod';
 import type { AccessTokens } from '../credentials/access-token.ts';
 import type { Endpoint } from './endpoint.ts';
@@ -11,12 +12,27 @@ export const jwkSet = z
   })
   .meta({ id: 'JsonWebKeySet' });
 
+/** What clients may do with published keys: a key is published for longer than this before it signs. */
+const cacheControl = 'public, max-age=300';
+
 /** `GET /.well-known/jwks.json`: the public keys of access tokens (RFC 7517 §5), for upstreams that verify them too. */
 export function createJwks(tokens: Pick<AccessTokens, 'jwks'>): Endpoint<'open'> {
   return {
     method: 'GET',
     path: '/.well-known/jwks.json',
     guard: 'open',
-    handle: async () => ({ status: 200, body: await tokens.jwks(), cacheControl: 'public, max-age=300' }),
+    handle: async () => ({ status: 200, body: await tokens.jwks(), cacheControl }),
+  };
+}
+
+/** `GET /.well-known/postern-assertion-jwks.json`: the public keys of assertions, for the services that verify them. */
+export function createAssertionJwks(assertions: {
+  readonly published: () => Promise<JSONWebKeySet>;
+}): Endpoint<'open'> {
+  return {
+    method: 'GET',
+    path: '/.well-known/postern-assertion-jwks.json',
+    guard: 'open',
+    handle: async () => ({ status: 200, body: await assertions.published(), cacheControl }),
   };
 }

@@ -8,6 +8,7 @@ import { reportCommandEvents } from './command-events.ts';
 import type { DescriptorBudget } from './descriptor-budget.ts';
 import { addKeyMetrics } from './key-metrics.ts';
 import { startKeyRotation } from './key-rotation.ts';
+import type { KeySettings } from './key-times.ts';
 import { isFirstInInterval } from './once-among-replicas.ts';
 import type { RefusedConnections } from './refused-connections.ts';
 import type { OpenedStores, Stores } from './stores.ts';
@@ -25,7 +26,7 @@ export interface BackgroundWork {
 }
 
 /** What the work reads of a configuration. */
-export type BackgroundSettings = Pick<Config, 'audit' | 'tokens' | 'sessions' | 'signing_keys'>;
+export type BackgroundSettings = KeySettings & Pick<Config, 'audit'>;
 
 /** What the work needs beside the stores. */
 export interface BackgroundParts {

@@ -23,9 +23,11 @@ import { createPassedMeaning, type HeaderRules } from '../http/header-names.ts';
 import { createReplies, type Replies } from '../http/reply.ts';
 import type { TargetRules } from '../http/request-target.ts';
 import type { Log } from '../log/log.ts';
-import { createForward, type Forward } from '../proxy/forward.ts';
+import { createForward } from '../proxy/forward.ts';
+import type { Forward } from '../proxy/forward-options.ts';
 import type { OpenStreams } from '../proxy/open-streams.ts';
 import type { Tracing } from '../tracing/tracing.ts';
+import { composeAssertions } from './assertions.ts';
 import type { AuditTrail } from './audit-trail.ts';
 import { composeBrowser } from './browser.ts';
 import { composeDecisions } from './decisions.ts';
@@ -85,6 +87,7 @@ export async function composeGateway(
   const isKnownOrigin = createKnownOrigins(ownOrigins(config), cors);
   await prepareKeys(config, lasting.keys);
   const cookieSecrets = createCookieSecrets(lasting.keys);
+  const assertions = composeAssertions(config, lasting);
   const callers = composeCallers(config, lasting, holdings, isKnownOrigin);
   const { authenticate, heldNow } = callers;
   const browser = await composeBrowser(config, {
@@ -109,6 +112,7 @@ export async function composeGateway(
   const own = await composeEndpoints(config, {
     ...lasting,
     tokens: callers.tokens,
+    assertions,
     cookieSecrets,
     catalogue,
     holdings,
@@ -118,7 +122,7 @@ export async function composeGateway(
     onCredentialEnded: (credentialId) => streams.endOf(credentialId),
   });
   const echoPage = lasting.showsEchoPage ? browser.web?.echoPage : undefined;
-  const routes = await composeRoutes(config, { ...lasting, readFile }, echoPage);
+  const routes = await composeRoutes(config, { ...lasting, readFile, assertions }, echoPage);
   const serveEndpoint = createServeEndpoint({
     authenticate,
     heldNow,
@@ -150,6 +154,7 @@ export async function composeGateway(
     }),
     heldNow,
     activeSessions: callers.activeSessions,
+    assertionKeys: assertions.published,
     settings: config,
     sessionTimes: sessionTimesOf(config),
     log,

@@ -1,3 +1,4 @@
+import type { JSONWebKeySet } from 'jose';
 import type { HeldNow } from '../credentials/principal.ts';
 import type { Exchange } from '../http/exchange.ts';
 import type { SessionTimes } from '../stores/sessions.ts';
@@ -45,6 +46,11 @@ export class CurrentGateway {
   /** The lifetimes of sessions in the configuration that serves now. */
   sessionTimes(): SessionTimes {
     return this.#required().sessionTimes;
+  }
+
+  /** The public keys of assertions; null until the first gateway is composed. */
+  async assertionKeys(): Promise<JSONWebKeySet | null> {
+    return this.#serving === null ? null : this.#serving.assertionKeys();
   }
 
   /** Closes the gateway that serves now. */

@@ -6,6 +6,7 @@ import type { CookieAttributes } from '../http/cookies.ts';
 import type { IsKnownOrigin } from '../http/foreign-page.ts';
 import type { Log } from '../log/log.ts';
 import type { Tracing } from '../tracing/tracing.ts';
+import type { Assertions } from './assertions.ts';
 import type { AuditTrail } from './audit-trail.ts';
 import type { BrowserParts } from './browser.ts';
 import type { DescriptorBudget } from './descriptor-budget.ts';
@@ -17,6 +18,7 @@ import type { Stores } from './stores.ts';
 export interface EndpointParts {
   readonly stores: Stores;
   readonly tokens: AccessTokens;
+  readonly assertions: Pick<Assertions, 'published'>;
   readonly cookieSecrets: CookieSecrets;
   readonly recentUse: RecentUse;
   readonly catalogue: ReadonlySet<string>;

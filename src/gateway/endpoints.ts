@@ -1,7 +1,7 @@
 import type { Config } from '../config/schema.ts';
 import type { WorkLoad } from '../credentials/work-queue.ts';
 import type { AnyEndpoint } from '../endpoints/endpoint.ts';
-import { createJwks } from '../endpoints/jwks.ts';
+import { createAssertionJwks, createJwks } from '../endpoints/jwks.ts';
 import { createLogin } from '../endpoints/login.ts';
 import { createLogout } from '../endpoints/logout.ts';
 import { createRefresh } from '../endpoints/refresh.ts';
@@ -41,6 +41,7 @@ export async function composeEndpoints(config: Config, parts: EndpointParts): Pr
     ...tokenEndpoints(config, { ...signIns, stores }),
     ...selfEndpoints(config, signIns),
     createJwks(parts.tokens),
+    createAssertionJwks(parts.assertions),
   ];
   const pages = await composePages(
     config,

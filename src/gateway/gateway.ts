@@ -1,3 +1,4 @@
+import type { JSONWebKeySet } from 'jose';
 import type { Authenticate } from '../authenticate/authenticate.ts';
 import type { AuthenticateBrowser } from '../authenticate/authenticate-browser.ts';
 import type { HeldNow } from '../credentials/principal.ts';
@@ -10,7 +11,7 @@ import type { Exchange } from '../http/exchange.ts';
 import type { Replies } from '../http/reply.ts';
 import { assertDeclaredSize } from '../http/request-body.ts';
 import type { Log } from '../log/log.ts';
-import type { Forward } from '../proxy/forward.ts';
+import type { Forward } from '../proxy/forward-options.ts';
 import { isForwarding } from '../proxy/route-table.ts';
 import type { SessionTimes } from '../stores/sessions.ts';
 import type { BackgroundSettings } from './background-work.ts';
@@ -36,6 +37,8 @@ export interface GatewayParts {
   readonly heldNow: HeldNow;
   /** Sessions of which a token that has not expired was seen. */
   readonly activeSessions: () => number;
+  /** The public keys of assertions. */
+  readonly assertionKeys: () => Promise<JSONWebKeySet>;
   /** What goes on beside the requests reads of the configuration. */
   readonly settings: BackgroundSettings;
   readonly sessionTimes: SessionTimes;
@@ -47,6 +50,7 @@ export class Gateway implements WatchedGateway {
   readonly upstreams: WatchedGateway['upstreams'];
   readonly heldNow: HeldNow;
   readonly activeSessions: () => number;
+  readonly assertionKeys: () => Promise<JSONWebKeySet>;
   readonly settings: BackgroundSettings;
   readonly sessionTimes: SessionTimes;
   readonly #parts: GatewayParts;
@@ -63,6 +67,7 @@ export class Gateway implements WatchedGateway {
     this.upstreams = parts.routes.upstreams;
     this.heldNow = parts.heldNow;
     this.activeSessions = parts.activeSessions;
+    this.assertionKeys = parts.assertionKeys;
     this.settings = parts.settings;
     this.sessionTimes = parts.sessionTimes;
   }

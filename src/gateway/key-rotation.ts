@@ -5,7 +5,7 @@ import type { AuditOf } from '../stores/audit.ts';
 import type { KeySeries } from '../stores/signing-key.ts';
 import type { KeyChange } from '../stores/signing-key-records.ts';
 import { keyEntries } from './key-events.ts';
-import { plannedSeries, timesOf } from './key-times.ts';
+import { type KeySettings, plannedSeries, timesOf } from './key-times.ts';
 
 /** How often it is asked whether the keys have changed, or something is due, ms: a revoked key counts no longer than a second. */
 const intervalMs = 250;
@@ -15,7 +15,7 @@ const pauseMs = 2_000;
 export interface KeyRotationParts {
   readonly keys: KnownKeys;
   /** The configuration that serves now. */
-  readonly config: () => Pick<Config, 'tokens' | 'sessions' | 'signing_keys'>;
+  readonly config: () => KeySettings;
   readonly log: Pick<Log, 'info' | 'audit'>;
 }
 

@@ -9,7 +9,7 @@ export interface PlannedSeries {
 }
 
 /** What a configuration says of keys. */
-type KeySettings = Pick<Config, 'tokens' | 'sessions' | 'signing_keys'>;
+export type KeySettings = Pick<Config, 'tokens' | 'sessions' | 'signing_keys' | 'upstreams'>;
 
 /** The series that a configuration signs with. */
 export function plannedSeries(config: KeySettings): readonly PlannedSeries[] {
@@ -17,7 +17,21 @@ export function plannedSeries(config: KeySettings): readonly PlannedSeries[] {
   return [
     planned({ purpose: 'access-token', algorithm: tokens.algorithm }, tokens.access_lifetime, config),
     planned({ purpose: 'cookie', algorithm: 'HS256' }, sessions.absolute_lifetime, config),
+    ...assertionSeries(config),
   ];
+}
+
+/** One for each algorithm with key pairs; what upstreams sign and verify by secrets isn't Postern's to replace. */
+function assertionSeries(config: KeySettings): readonly PlannedSeries[] {
+  const longest = new Map<'EdDSA' | 'ES256', number>();
+  for (const { assertion } of Object.values(config.upstreams)) {
+    if (assertion === undefined || assertion.algorithm === 'HS256') continue;
+    const { algorithm, lifetime } = assertion;
+    longest.set(algorithm, Math.max(lifetime, longest.get(algorithm) ?? 0));
+  }
+  return [...longest].map(([algorithm, lifetimeMs]) =>
+    planned({ purpose: 'assertion', algorithm }, lifetimeMs, config),
+  );
 }
 
 /** When the keys of any series are replaced: those that the configuration doesn't sign with are not. */

@@ -8,6 +8,7 @@ import { type Echo, type EchoPage, startEcho } from '../proxy/echo.ts';
 import { createIdentityHeaders, type IdentityHeadersOf } from '../proxy/identity-headers.ts';
 import { createRoute, createRouteTable, type RouteTable } from '../proxy/route-table.ts';
 import { hostAndPort } from '../proxy/upstream-failure.ts';
+import type { Assertions } from './assertions.ts';
 import type { DescriptorBudget, PooledUpstream } from './descriptor-budget.ts';
 import { upstreamDescriptors } from './descriptor-needs.ts';
 import type { Engine } from './engine.ts';
@@ -29,12 +30,13 @@ export interface RouteParts {
   readonly descriptors: DescriptorBudget;
   readonly names: Pick<GatewayNames, 'findAddresses'>;
   readonly readFile: ReadFile;
+  readonly assertions: Pick<Assertions, 'assertFor'>;
 }
 
 /** Builds upstreams and routes from the configuration; starts the echo where one is named, with `echoPage` for people. */
 export async function composeRoutes(
   config: Config,
-  { engine: { openConnection }, descriptors, names: { findAddresses }, readFile }: RouteParts,
+  { engine: { openConnection }, descriptors, names: { findAddresses }, readFile, assertions }: RouteParts,
   echoPage?: EchoPage,
 ): Promise<ComposedRoutes> {
   const usesEcho = Object.values(config.upstreams).some(({ url }) => url.kind === 'echo');
@@ -70,6 +72,7 @@ export async function composeRoutes(
       upstream: upstreams.get(route.upstream) ?? null,
       upstreamAddress: settings === undefined ? '' : addressTextOf(settings.url),
       identityHeadersOf: identity.get(route.upstream) ?? createIdentityHeaders({}, config.tenant),
+      assert: assertions.assertFor(route.upstream),
       isPublic: route.public,
       isForBrowsers: route.browser,
       passesPreflights: route.preflight === 'upstream',

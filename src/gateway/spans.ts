@@ -2,7 +2,7 @@ import type { Authenticate } from '../authenticate/authenticate.ts';
 import type { Config } from '../config/schema.ts';
 import type { RecordsAddress, SessionsAddress } from '../config/store-addresses.ts';
 import type { ProviderNetwork } from '../identity-providers/provider-network.ts';
-import type { Forward } from '../proxy/forward.ts';
+import type { Forward } from '../proxy/forward-options.ts';
 import { wrapCalls } from '../stores/wrap-calls.ts';
 import type { SpanStart } from '../tracing/span.ts';
 import type { Tracing } from '../tracing/tracing.ts';

@@ -70,10 +70,11 @@ export async function startGateway(
   });
 }
 
-function createManagement({ metrics, readiness, descriptors }: ProcessParts): ManagementServer {
+function createManagement({ metrics, readiness, current, descriptors }: ProcessParts): ManagementServer {
   return new ManagementServer({
     metrics: metrics.registry,
     readiness,
+    assertionKeys: () => current.assertionKeys(),
     maxConnections: descriptors.managementConnections,
   });
 }

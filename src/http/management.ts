@@ -17,25 +17,29 @@ const timeouts = {
 export interface ManagementOptions {
   readonly metrics: Pick<MetricsRegistry, 'text' | 'contentType'>;
   readonly readiness: ReadReadiness;
+  /** The public keys of assertions, for services that can't reach the public listener; null: there are none yet. */
+  readonly assertionKeys: () => Promise<object | null>;
   /** Open connections at most: probes need few, and all listeners share the limit of file descriptors. */
   readonly maxConnections: number;
 }
 
 /**
- * The management listener, unauthenticated, meant for loopback or the pod network: `/healthz`, `/readyz` and `/metrics`;
- * other paths are 404.
+ * The management listener, unauthenticated, meant for loopback or the pod network: `/healthz`, `/readyz`, `/metrics` and
+ * the public keys of assertions; other paths are 404.
  */
 export class ManagementServer {
   readonly #metrics: ManagementOptions['metrics'];
   readonly #readiness: ReadReadiness;
+  readonly #assertionKeys: ManagementOptions['assertionKeys'];
   readonly #server: Server;
   readonly #maxConnections: number;
   /** The least recently active connection comes first. */
   readonly #open = new Set<Socket>();
 
-  constructor({ metrics, readiness, maxConnections }: ManagementOptions) {
+  constructor({ metrics, readiness, assertionKeys, maxConnections }: ManagementOptions) {
     this.#metrics = metrics;
     this.#readiness = readiness;
+    this.#assertionKeys = assertionKeys;
     this.#maxConnections = maxConnections;
     this.#server = createServer(timeouts, (request, response) => this.#serve(request, response));
     this.#server.setTimeout(2 * timeoutMs);
@@ -93,13 +97,19 @@ export class ManagementServer {
         response.writeHead(200, { 'Content-Type': this.#metrics.contentType }).end(text);
         return;
       }
+      case '/.well-known/postern-assertion-jwks.json': {
+        const keys = await this.#assertionKeys();
+        if (keys === null)
+          return json(response, 503, { detail: 'Store unavailable', code: 'store_unavailable' });
+        return json(response, 200, keys, 'public, max-age=300');
+      }
       default:
         return json(response, 404, { detail: 'Not found', code: 'not_found' });
     }
   }
 }
 
-function json(response: ServerResponse, status: number, body: object): void {
-  response.writeHead(status, { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' });
+function json(response: ServerResponse, status: number, body: object, cacheControl = 'no-store'): void {
+  response.writeHead(status, { 'Content-Type': 'application/json', 'Cache-Control': cacheControl });
   response.end(JSON.stringify(body));
 }

@@ -36,6 +36,9 @@ export interface ConnectionOwner {
 /** How long a free connection is kept if the upstream doesn't say: less than common servers keep it (5 s). */
 export const defaultKeepAliveMs = 4_000;
 
+/** Methods that may be sent a second time when a kept connection turns out to be dead (RFC 9110 §9.2.2). */
+export const retriedMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
+
 /** One request to an upstream, notified of its progress. It ends with one of `onEnd`, `onSwitch` and `onError`. */
 export interface UpstreamRequest {
   /** The connection that carries it, once there is one; set by the connection. */
@@ -46,9 +49,9 @@ export interface UpstreamRequest {
   takenAt: number;
   readonly method: string;
   readonly target: string;
-  /** Names and values in turn. */
+  /** Names and values in turn. Read once each time the request is sent, because a header may state the moment. */
   readonly fields: readonly string[];
-  /** The head made of `method`, `target` and `fields`. */
+  /** The head made of `method`, `target` and `fields`; read likewise. */
   readonly headText: HeadText;
   readonly chunked: boolean;
   readonly hasBody: boolean;

@@ -41,6 +41,13 @@ export function headText(
   return text as HeadText;
 }
 
+/** A head with one more field, at its end. Throws like {@link headText}. */
+export function withField(head: HeadText, name: string, value: string): HeadText {
+  const line = `${name}: ${value}`;
+  if (unwritable.test(line)) throw new UnwritableHead(JSON.stringify(name));
+  return `${head.slice(0, -2)}${line}\r\n\r\n` as HeadText;
+}
+
 /** The head of a response. Throws like {@link headText}. */
 export function responseHeadText(
   status: number,

@@ -74,6 +74,22 @@ export const authenticationOperations: readonly Operation[] = [
     refusals: ['method_not_allowed'],
   },
   {
+    id: 'Authentication-AssertionJwks',
+    summary: 'Gives the public keys of assertions',
+    description:
+      'For the services that verify `X-Auth-Assertion`. May be cached for five minutes. The management listener has them, too.',
+    method: 'GET',
+    path: '/.well-known/postern-assertion-jwks.json',
+    guard: 'open',
+    success: {
+      status: 200,
+      description: 'A JWK set (RFC 7517).',
+      schema: jwkSet,
+      headers: ['Cache-Control'],
+    },
+    refusals: ['method_not_allowed'],
+  },
+  {
     id: 'Authentication-RedeemInvitation',
     summary: 'Sets a password with an invitation',
     description:

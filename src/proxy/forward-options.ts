@@ -1,8 +1,22 @@
+import type { Principal } from '../credentials/principal.ts';
 import type { Exchange } from '../http/exchange.ts';
 import type { PassedMeaning } from '../http/header-names.ts';
 import type { OpenStreams } from './open-streams.ts';
 import type { ResponseRules } from './response-headers.ts';
+import type { ForwardingRoute } from './route-table.ts';
 import type { HasRoomForUpgrade } from './upgrade.ts';
+
+/**
+ * Sends an admitted exchange to its upstream and the response back. Throws, only before it starts, `UnwritableHead`, and
+ * `upstream_overloaded` for an upgrade that there is no room for.
+ */
+export type Forward = (
+  exchange: Exchange,
+  route: ForwardingRoute,
+  principal: Principal | null,
+  /** A CORS preflight that the upstream responds to itself: it is sent without its query and without any credential. */
+  preflight?: boolean,
+) => void;
 
 /** What forwarding needs besides the exchange; the same for every request. */
 export interface ForwardOptions extends ResponseRules {

@@ -2,33 +2,21 @@ import type { Duplex } from 'node:stream';
 import type { Principal } from '../credentials/principal.ts';
 import type { Refusal } from '../errors.ts';
 import type { Exchange } from '../http/exchange.ts';
-import type { RequestConnection, UpstreamRequest } from '../http1/client-request.ts';
-import { type HeadText, headText } from '../http1/head-text.ts';
+import { type RequestConnection, retriedMethods, type UpstreamRequest } from '../http1/client-request.ts';
+import { type HeadText, headText, withField } from '../http1/head-text.ts';
 import { releaseBuffer } from '../http1/release-buffer.ts';
 import type { UpstreamError } from '../http1/upstream-error.ts';
-import type { ForwardOptions } from './forward-options.ts';
+import type { Forward, ForwardOptions } from './forward-options.ts';
 import { type BodyOwner, ForwardedBody } from './forwarded-body.ts';
 import { HeldBodies } from './held-bodies.ts';
 import type { OpenStream } from './open-streams.ts';
 import { keptPrivate } from './private-responses.ts';
-import { forwardedHeaders } from './request-headers.ts';
+import { assertionHeader, forwardedHeaders } from './request-headers.ts';
 import { responseFields, trailerFields } from './response-headers.ts';
 import type { ForwardingRoute } from './route-table.ts';
 import type { Tunnel } from './tunnel.ts';
 import { openTunnel, switchFields, upgradeOf } from './upgrade.ts';
 import { noteUpstreamFailure } from './upstream-failure.ts';
-
-/**
- * Sends an admitted exchange to its upstream and the response back. Throws, only before it starts, `UnwritableHead`, and
- * `upstream_overloaded` for an upgrade that there is no room for.
- */
-export type Forward = (
-  exchange: Exchange,
-  route: ForwardingRoute,
-  principal: Principal | null,
-  /** A CORS preflight that the upstream responds to itself: it is sent without its query and without any credential. */
-  preflight?: boolean,
-) => void;
 
 /** Creates the last step of the request path. */
 export function createForward(options: ForwardOptions): Forward {
@@ -39,9 +27,6 @@ export function createForward(options: ForwardOptions): Forward {
 
 const none: readonly string[] = [];
 
-/** Methods that may be sent a second time when a kept connection turns out to be dead (RFC 9110 §9.2.2). */
-const retried: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
-
 /**
  * One forwarded request. A single object is what the connection to the upstream reports to, what the client's body is
  * sent through and what the registry ends when the credential does: the three share nearly all of their state, and a
@@ -51,8 +36,6 @@ class ForwardedRequest implements UpstreamRequest, BodyOwner, OpenStream {
   readonly neededScopes: readonly string[];
   readonly method: string;
   readonly target: string;
-  readonly fields: readonly string[];
-  readonly headText: HeadText;
   readonly chunked: boolean;
   readonly hasBody: boolean;
   readonly upgrade: string | null;
@@ -67,6 +50,9 @@ class ForwardedRequest implements UpstreamRequest, BodyOwner, OpenStream {
   /** Null: the request came without a credential, and no end of one ends it. */
   readonly #principal: Principal | null;
   readonly #options: ForwardOptions;
+  /** All but the assertion. */
+  readonly #fields: readonly string[];
+  readonly #headText: HeadText;
   connection: RequestConnection | null = null;
   #mayRetry: boolean;
   #body: ForwardedBody | null = null;
@@ -98,9 +84,23 @@ class ForwardedRequest implements UpstreamRequest, BodyOwner, OpenStream {
     this.connectTimeoutMs = route.connectTimeoutMs;
     this.responseTimeoutMs = route.responseTimeoutMs;
     this.idleTimeoutMs = route.idleTimeoutMs;
-    this.#mayRetry = !head.hasBody && retried.has(method);
-    this.fields = forwardedHeaders(exchange, route, principal, preflight, this.upgrade, options);
-    this.headText = headText(`${method} ${this.target} HTTP/1.1`, this.fields);
+    this.#mayRetry = !head.hasBody && retriedMethods.has(method);
+    this.#fields = forwardedHeaders(exchange, route, principal, preflight, this.upgrade, options);
+    this.#headText = headText(`${method} ${this.target} HTTP/1.1`, this.#fields);
+  }
+
+  // An assertion is signed when it is sent: a request may wait for its body or a connection, and may be sent again.
+  get fields(): readonly string[] {
+    return this.#route.assert === null ? this.#fields : [...this.#fields, assertionHeader, this.#assertion()];
+  }
+
+  get headText(): HeadText {
+    if (this.#route.assert === null) return this.#headText;
+    return withField(this.#headText, assertionHeader, this.#assertion());
+  }
+
+  #assertion(): string {
+    return this.#route.assert!(this.method, this.target, this.#exchange.id, this.#principal);
   }
 
   start(heldBodies: HeldBodies): void {

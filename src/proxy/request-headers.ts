@@ -9,6 +9,9 @@ import { normalisedName } from '../rules/known-headers.ts';
 import { acceptTraceparent } from '../tracing/traceparent.ts';
 import type { ForwardingRoute } from './route-table.ts';
 
+/** The header of the JWT that proves a request to come from Postern (`upstreams.*.assertion`). */
+export const assertionHeader = 'X-Auth-Assertion';
+
 /** What goes into the upstream's request besides the client's own headers. */
 export interface Forwarding {
   /** Flat list of the caller's `X-Auth-*` headers; empty without a credential. */

@@ -1,3 +1,4 @@
+import type { Assert } from '../credentials/assertion.ts';
 import { Refusal } from '../errors.ts';
 import type { Upstream } from '../http1/client-pool.ts';
 import { hasOtherReadings, laxReadings } from '../rules/lax-path.ts';
@@ -22,6 +23,8 @@ export interface RouteOptions {
   readonly upstreamAddress: string;
   /** The headers by which the upstream learns who the caller is. */
   readonly identityHeadersOf: IdentityHeadersOf;
+  /** Signs what the upstream verifies each request by; null: it asks for no such proof. */
+  readonly assert: Assert | null;
   readonly isPublic: boolean;
   /** Whether browsers may be signed in by the web cookie. */
   readonly isForBrowsers: boolean;

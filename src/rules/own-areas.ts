@@ -4,6 +4,7 @@ const alwaysReserved = [
   '/api/logout',
   '/api/admin/api-keys',
   '/.well-known/jwks.json',
+  '/.well-known/postern-assertion-jwks.json',
 ] as const;
 
 /** The area of each endpoint that an upstream may serve instead. */

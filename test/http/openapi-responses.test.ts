@@ -53,6 +53,8 @@ t.test('real responses match the document', async (t) => {
   await call('Authentication-Refresh', 401);
   await call('Authentication-Jwks', 200);
   await call('Authentication-Jwks', 405, { method: 'DELETE' });
+  await call('Authentication-AssertionJwks', 200);
+  await call('Authentication-AssertionJwks', 405, { method: 'DELETE' });
 
   const idp = { id: 'idp' };
   await call('Authentication-Start', 404, { id: 'nobody' });

@@ -7,7 +7,8 @@ import { createPassedMeaning } from '../../src/http/header-names.ts';
 import { createReplies, type Replies } from '../../src/http/reply.ts';
 import { createUpstream } from '../../src/http1/client-pool.ts';
 import { UnwritableHead } from '../../src/http1/head-text.ts';
-import { createForward, type Forward } from '../../src/proxy/forward.ts';
+import { createForward } from '../../src/proxy/forward.ts';
+import type { Forward } from '../../src/proxy/forward-options.ts';
 import { createRoute, type ForwardingRoute } from '../../src/proxy/route-table.ts';
 import type { TestScope } from '../support/gateway.ts';
 import { startPublicListener } from '../support/public-listener.ts';
@@ -119,6 +120,7 @@ const routeOptions = {
   path: '/',
   exact: false,
   identityHeadersOf: () => [],
+  assert: null,
   isPublic: true,
   isForBrowsers: false,
   passesPreflights: false,

@@ -73,6 +73,7 @@ t.test('what may be a secret is marked', async (t) => {
     '.bootstrap.token',
     '.users.*.password_hash',
     '.identity_providers.*.client_secret',
+    '.upstreams.*.assertion.secret',
   ]);
 });
 
@@ -81,7 +82,8 @@ t.test('the reference configuration', async (t) => {
 
   t.test('loads without problem', async (t) => {
     const logo = '<svg xmlns="http://www.w3.org/2000/svg"/>';
-    const folder = t.testdir({ config: { 'reference.yaml': text, 'logo.svg': logo, tls: {} } });
+    const secrets = { app: 'x'.repeat(32) };
+    const folder = t.testdir({ config: { 'reference.yaml': text, 'logo.svg': logo, tls: {}, secrets } });
     const tls = join(folder, 'config/tls');
     for (const name of [
       'public',

@@ -1,0 +1,3 @@
+module postern.example/assertion
+
+go 1.22

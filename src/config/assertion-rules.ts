@@ -1,0 +1,50 @@
+import type { Rule, RuleContext } from './rule.ts';
+
+type Upstreams = NonNullable<Parameters<Rule>[0]['upstreams']>;
+type Assertion = NonNullable<NonNullable<Upstreams[string]>['assertion']>;
+
+/** The upstreams that get assertions, by name. */
+function* assertions(upstreams: Upstreams = {}): Generator<readonly [name: string, assertion: Assertion]> {
+  for (const [name, upstream] of Object.entries(upstreams))
+    if (upstream?.assertion !== undefined) yield [name, upstream.assertion];
+}
+
+// A secret beside another algorithm would suggest that it is what counts.
+const secretIsForHs256: Rule = ({ upstreams }, { report, isWritten }) => {
+  for (const [name, { algorithm }] of assertions(upstreams)) {
+    const path = ['upstreams', name, 'assertion'];
+    const hasSecret = isWritten([...path, 'secret']);
+    if (algorithm === 'HS256' && !hasSecret) report([...path, 'secret'], 'is required for HS256', 'key');
+    if (algorithm !== undefined && algorithm !== 'HS256' && hasSecret)
+      report([...path, 'secret'], 'requires algorithm: HS256', 'key');
+  }
+};
+
+// A service could otherwise use what it received, or what it can sign, at another one.
+const servicesAreApart: Rule = ({ upstreams }, context) => {
+  const audiences = new Map<string, string>();
+  const secrets = new Map<string, string>();
+  for (const [name, { audience = name, secret }] of assertions(upstreams)) {
+    differ(audiences, audience, name, 'audience', context);
+    if (secret !== undefined) differ(secrets, secret, name, 'secret', context);
+  }
+};
+
+function differ(
+  known: Map<string, string>,
+  value: string,
+  name: string,
+  key: 'audience' | 'secret',
+  { report, isWritten }: RuleContext,
+): void {
+  const other = known.get(value);
+  known.set(value, name);
+  if (other === undefined) return;
+  const path = ['upstreams', name, 'assertion', key];
+  // An audience that is the name of another upstream is at fault, not that one's default.
+  const [at, of] = isWritten(path) ? [path, other] : [['upstreams', other, 'assertion', key], name];
+  report(at, `must not be that of another upstream, ${of}`);
+}
+
+/** Rules for `assertion` beyond its values. */
+export const assertionRules: readonly Rule[] = [secretIsForHs256, servicesAreApart];

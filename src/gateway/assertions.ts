@@ -1,0 +1,51 @@
+import type { JSONWebKeySet } from 'jose';
+import type { Config } from '../config/schema.ts';
+import {
+  type Assert,
+  type AssertionKey,
+  assertionUse,
+  createAssert,
+  createPairKeys,
+  secretAssertionKey,
+} from '../credentials/assertion.ts';
+import { createKeyRing, type KeyRing } from '../credentials/key-ring.ts';
+import type { KnownKeys } from '../credentials/known-keys.ts';
+
+/** What proves to services that requests come from Postern. */
+export interface Assertions {
+  /** The signer for an upstream; null: it asks for no proof. */
+  assertFor(upstream: string): Assert | null;
+  /** The public keys (RFC 7517), those of other replicas included. */
+  published(): Promise<JSONWebKeySet>;
+}
+
+type AssertionConfig = NonNullable<Config['upstreams'][string]['assertion']>;
+
+/** Builds the signer of each upstream; its key exists in the store. */
+export function composeAssertions(
+  config: Config,
+  { keys, now }: { readonly keys: KnownKeys; readonly now: () => number },
+): Assertions {
+  const ring = createKeyRing(keys, assertionUse);
+  const signers = new Map<string, Assert>();
+  for (const [name, { assertion }] of Object.entries(config.upstreams))
+    if (assertion !== undefined)
+      signers.set(
+        name,
+        createAssert({
+          issuer: config.base_url,
+          audience: assertion.audience ?? name,
+          tenant: config.tenant,
+          lifetimeMs: assertion.lifetime,
+          key: keyFor(assertion, ring),
+          now,
+        }),
+      );
+  return { assertFor: (upstream) => signers.get(upstream) ?? null, published: () => ring.published() };
+}
+
+function keyFor({ algorithm, secret }: AssertionConfig, ring: KeyRing): () => AssertionKey {
+  if (algorithm !== 'HS256') return createPairKeys(ring, algorithm);
+  const key = secretAssertionKey(Buffer.from(secret!, 'latin1'));
+  return () => key;
+}
