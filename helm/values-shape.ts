@@ -109,6 +109,17 @@ export function chartValues(config: Schema): Schema {
       recordsPassword: exactly({ ...secret, required: boolean }),
       sessionsPassword: exactly({ ...secret, required: boolean }),
       sessionsSentinelPassword: exactly(secret),
+      recordsEncryption: {
+        type: 'array',
+        items: {
+          ...exactly({
+            id: { type: 'string', pattern: '^[A-Za-z0-9._-]{1,63}$' },
+            existingSecret: text,
+            key: text,
+          }),
+          required: ['id', 'existingSecret'],
+        },
+      },
       identityProviders: { type: 'object', additionalProperties: exactly(secret) },
     }),
     tls: exactly({

@@ -1,12 +1,21 @@
 {{/* The configuration file: the values, with every secret by the file it is mounted as. */}}
 {{- define "postern.config" -}}
 {{- $config := deepCopy .Values.config -}}
+{{- $encryptionKeys := list -}}
 {{- range include "postern.secretFiles" . | fromYamlArray -}}
-{{- $found := dict "file" (printf "%s/%s" (include "postern.secretFolder" $) .file) -}}
+{{- $file := printf "%s/%s" (include "postern.secretFolder" $) .file -}}
+{{- if .encryptionId -}}
+{{- $encryptionKeys = append $encryptionKeys (dict "id" .encryptionId "file" $file) -}}
+{{- else -}}
+{{- $found := dict "file" $file -}}
 {{- range reverse .at -}}
 {{- $found = dict . $found -}}
 {{- end -}}
 {{- $config = mergeOverwrite $config $found -}}
+{{- end -}}
+{{- end -}}
+{{- if $encryptionKeys -}}
+{{- $config = mergeOverwrite $config (dict "stores" (dict "records_encryption" (dict "keys" $encryptionKeys))) -}}
 {{- end -}}
 {{- if .Values.tls.existingSecret -}}
 {{- $tls := dict "cert" "/run/tls/postern/tls.crt" "key" "/run/tls/postern/tls.key" -}}

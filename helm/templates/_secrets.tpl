@@ -1,6 +1,7 @@
 {{/*
 Every secret that was given, as a list: the file it becomes, where the configuration names that file, and the Secret
-and key it comes from; `value` when this chart writes that Secret.
+and key it comes from; `value` when this chart writes that Secret. Keys of the records' encryption are a list at
+their place, in this order: each has its id.
 */}}
 {{- define "postern.secretFiles" -}}
 {{- $secrets := .Values.secrets -}}
@@ -13,10 +14,13 @@ and key it comes from; `value` when this chart writes that Secret.
 {{- range $name, $from := $secrets.identityProviders -}}
 {{- $known = append $known (dict "file" (printf "identity-provider-%s" $name) "key" "client-secret" "at" (list "identity_providers" $name "client_secret") "from" $from) -}}
 {{- end -}}
+{{- range $secrets.recordsEncryption -}}
+{{- $known = append $known (dict "file" (printf "records-encryption-%s" .id) "key" .id "at" (list "stores" "records_encryption") "encryptionId" .id "from" .) -}}
+{{- end -}}
 {{- $given := list -}}
 {{- range $known -}}
 {{- if .from.existingSecret -}}
-{{- $given = append $given (dict "file" .file "at" .at "secret" .from.existingSecret "key" (.from.key | default .key)) -}}
+{{- $given = append $given (dict "file" .file "at" .at "encryptionId" .encryptionId "secret" .from.existingSecret "key" (.from.key | default .key)) -}}
 {{- else if .from.value -}}
 {{- $given = append $given (dict "file" .file "at" .at "secret" (include "postern.fullname" $) "key" .file "value" .from.value) -}}
 {{- end -}}

@@ -58,6 +58,7 @@ export async function withStores(
     onLogHeld: () => {},
     onLogEmptied: () => {},
     onCreated: () => {},
+    onSecretsEncrypted: () => {},
     onNarrowed: (file: string, mode: string) => log.warn('store file was open to others', { file, mode }),
   };
   const stores = await openStores(config, { now, events, recordsTimeoutMs, creates: call.creates });

@@ -8,7 +8,7 @@ export function withAbsolutePaths(config: Config, folder: string): Config {
     name,
     { ...upstream, url: withAbsolutePath(upstream.url, folder), ...tlsOf(upstream, folder) },
   ]);
-  const { records, records_tls, sessions, sessions_tls } = config.stores;
+  const { records, records_tls, records_encryption, sessions, sessions_tls } = config.stores;
   return {
     ...config,
     listen: { ...config.listen, ...tlsOf(config.listen, folder) },
@@ -18,11 +18,19 @@ export function withAbsolutePaths(config: Config, folder: string): Config {
       records: withAbsolutePath(records, folder),
       sessions: withAbsolutePath(sessions, folder),
       ...(records_tls && { records_tls: absoluteFiles(records_tls, folder) }),
+      ...(records_encryption && { records_encryption: withAbsoluteKeys(records_encryption, folder) }),
       ...(sessions_tls && { sessions_tls: absoluteFiles(sessions_tls, folder) }),
     },
     upstreams: Object.fromEntries(upstreams),
     ...(config.web && { web: withAbsoluteLogo(config.web, folder) }),
   };
+}
+
+function withAbsoluteKeys(
+  { keys }: NonNullable<Config['stores']['records_encryption']>,
+  folder: string,
+): NonNullable<Config['stores']['records_encryption']> {
+  return { keys: keys.map(({ id, file }) => ({ id, file: resolve(folder, file) })) };
 }
 
 function withAbsoluteLogo<Web extends { logo?: string | undefined }>(web: Web, folder: string): Web {

@@ -12,7 +12,7 @@ export type ConfiguredFiles = ReadonlyMap<string, FileContent>;
 type FileContent = { readonly bytes: Uint8Array } | { readonly code: string; readonly message: string };
 
 /**
- * Reads the TLS files of every connection that Postern makes and the logo, each once, so that all that is built of them has
+ * Reads the TLS files of every connection that Postern makes the logo and the keys of the records, each once, so that all that is built of them has
  * the same content. Those of `listen.tls` are watched instead.
  */
 export function readConfiguredFiles(config: Config): ConfiguredFiles {
@@ -35,6 +35,7 @@ export function readFrom(files: ConfiguredFiles): ReadFile {
 function configuredFiles({ upstreams, stores, web }: Config): string[] {
   const files = [
     ...(web?.logo === undefined ? [] : [web.logo]),
+    ...(stores.records_encryption?.keys ?? []).map(({ file }) => file),
     ...clientTlsFiles(stores.records_tls),
     ...clientTlsFiles(stores.sessions_tls),
     ...Object.values(upstreams).flatMap((upstream) => clientTlsFiles(upstream.tls)),

@@ -5,6 +5,7 @@ import { createSecureContext } from 'node:tls';
 import { contextOptions } from '../http1/tls-settings.ts';
 import { logoFormat, logoRules } from '../rules/logo-image.ts';
 import { certificatesOf, haveRoot, isTlsFile } from './certificates.ts';
+import { encryptionKeyOf } from './encryption-keys.ts';
 import { reasonOf, type Surroundings } from './outside-values.ts';
 import type { Finding, Path } from './problems.ts';
 import type { JudgedConfig } from './rule.ts';
@@ -14,7 +15,8 @@ type Report = (path: Path, rule: string) => void;
 
 /**
  * Checks the files that a configuration names by valid paths: that PEM files can be read, contain what their keys say, and
- * match each other, and that the logo is an image. An unusable file is added to the sources, because it may be repaired.
+ * match each other, that the logo is an image and that keys of the records
+ * have their length. An unusable file is added to the sources, because it may be repaired.
  */
 export function findingsOfFiles(
   config: JudgedConfig,
@@ -37,7 +39,24 @@ export function findingsOfFiles(
     findings.push({ path: ['web', 'logo'], rule });
     sources.add(resolve(folder, logo));
   }
+  for (const [index, key] of (config.stores?.records_encryption?.keys ?? []).entries()) {
+    if (key?.file === undefined) continue;
+    const file = resolve(folder, key.file);
+    const broken = brokenByEncryptionKey(file);
+    if (broken === undefined) continue;
+    findings.push({ path: ['stores', 'records_encryption', 'keys', index, 'file'], rule: broken });
+    sources.add(file);
+  }
   return findings;
+}
+
+function brokenByEncryptionKey(file: string): string | undefined {
+  try {
+    const key = encryptionKeyOf(readFileSync(file));
+    return typeof key === 'string' ? key : undefined;
+  } catch (error) {
+    return `can't be read: ${reasonOf(error)}`;
+  }
 }
 
 function brokenByLogo(file: string): string | undefined {

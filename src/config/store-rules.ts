@@ -23,6 +23,15 @@ const sessionsAccess: Rule = ({ stores }, { report, isWritten }) => {
     report(['stores', 'sessions_sentinel_password'], 'requires a redis+sentinel:// session store', 'key');
 };
 
+/** What is encrypted names its key by the id. */
+const encryptionKeysDiffer: Rule = ({ stores }, { report }) => {
+  const keys = stores?.records_encryption?.keys ?? [];
+  for (const [index, key] of keys.entries()) {
+    if (key?.id !== undefined && keys.slice(0, index).some((earlier) => earlier?.id === key.id))
+      report(['stores', 'records_encryption', 'keys', index, 'id'], 'is the id of an earlier key');
+  }
+};
+
 /** A session that is accepted unchecked for that long can't be refused any sooner while the store is unavailable. */
 const staleCoversLiveness: Rule = ({ sessions, stores }, { report, isWritten }) => {
   const stale = sessions?.stale_if_error;
@@ -41,4 +50,9 @@ const staleCoversLiveness: Rule = ({ sessions, stores }, { report, isWritten }) 
 };
 
 /** Rules for keys that only one kind of store has. */
-export const storeRules: readonly Rule[] = [recordsAccess, sessionsAccess, staleCoversLiveness];
+export const storeRules: readonly Rule[] = [
+  recordsAccess,
+  sessionsAccess,
+  staleCoversLiveness,
+  encryptionKeysDiffer,
+];

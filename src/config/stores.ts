@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { clientTls } from './client-tls.ts';
 import { duration, timeout } from './durations-and-sizes.ts';
+import { recordsEncryption } from './encryption-keys.ts';
 import { parsedBy, secret, text, whole } from './scalars.ts';
 import { parseRecordsAddress, parseSessionsAddress } from './store-addresses.ts';
 
@@ -27,6 +28,7 @@ export const stores = z
         'Timeout of one statement to a postgres:// records store; beyond it the store counts as unavailable.',
       ),
     records_tls: clientTls().optional().describe('TLS towards a postgres:// records store.'),
+    records_encryption: recordsEncryption.optional(),
     sessions: secret()
       .transform(parsedBy(parseSessionsAddress))
       .prefault('sqlite:data/sessions.db')

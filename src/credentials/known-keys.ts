@@ -1,5 +1,7 @@
+import { Refusal } from '../errors.ts';
 import type { AuditOf } from '../stores/audit.ts';
 import { decideTurn, isDue, type KeyTimes } from '../stores/key-schedule.ts';
+import { SealError } from '../stores/record-seals.ts';
 import type { Records } from '../stores/records.ts';
 import { isOfSeries, type KeySeries, type SigningKey, type StoredKeys } from '../stores/signing-key.ts';
 import type { KeyChange } from '../stores/signing-key-records.ts';
@@ -90,7 +92,12 @@ export class KnownKeys {
   }
 
   async #read(): Promise<void> {
-    this.#note(await this.#options.records.signingKeys());
+    try {
+      this.#note(await this.#options.records.signingKeys());
+    } catch (error) {
+      // As long as another gateway encrypts with a key that this one doesn't have, the keys it knows go on.
+      throw error instanceof SealError ? new Refusal('store_unavailable', { cause: error }) : error;
+    }
   }
 
   #note(stored: StoredKeys): void {

@@ -46,6 +46,12 @@ export class StoreHealth {
         held_seconds: Math.round(heldMs / 1000),
       }),
     onLogEmptied: (store) => this.#log.info('store file has a small log again', { store }),
+    onSecretsEncrypted: (isRemaining) =>
+      isRemaining
+        ? this.#log.warn(
+            'private keys and secrets are encrypted, but still in plain text in a part of the file',
+          )
+        : this.#log.info('private keys and secrets encrypted'),
     onNarrowed: (file, mode) => this.#log.warn('store file was open to others', { file, mode }),
   };
 

@@ -1,11 +1,13 @@
 import type { LookupFunction } from 'node:net';
 import type { ReadFile } from '../config/configured-files.ts';
+import { loadEncryptionKeys } from '../config/encryption-keys.ts';
 import type { RedisAddress } from '../config/redis-address.ts';
 import type { Config } from '../config/schema.ts';
 import type { RecordsAddress } from '../config/store-addresses.ts';
 import type { PoolLoad } from '../metrics/registry.ts';
 import type { Attempts } from '../stores/attempts.ts';
 import type { PostgresAccess } from '../stores/postgres/client-config.ts';
+import { createRecordSeals, SealError } from '../stores/record-seals.ts';
 import type { Records } from '../stores/records.ts';
 import type { ServerClock } from '../stores/server-clock.ts';
 import type { Sessions } from '../stores/sessions.ts';
@@ -13,8 +15,9 @@ import type { SingleUse } from '../stores/single-use.ts';
 import type { CopyEnd } from '../stores/sql/copy-end.ts';
 import { openSqliteCopySource, openSqliteCopyTarget } from '../stores/sqlite/copy-end.ts';
 import type { FileEvents, LogState } from '../stores/sqlite/file-events.ts';
-import { createSqliteRecords } from '../stores/sqlite/records.ts';
+import { createSqliteRecords, type SqliteRecords } from '../stores/sqlite/records.ts';
 import { createSqliteSessions } from '../stores/sqlite/sessions.ts';
+import { StoreOpenError } from '../stores/store-open-error.ts';
 import { assertMayCreate, type Creation } from './store-files.ts';
 
 /** The stores of a configuration, open. */
@@ -71,6 +74,11 @@ export interface StoreEvents {
   /** A snapshot that someone holds makes the log of its file grow; again whenever it has doubled. */
   onLogHeld(store: StoreName, log: LogState): void;
   onLogEmptied(store: StoreName): void;
+  /**
+   * Private keys and secrets of the records were encrypted that had not been, or by another key. `isRemaining`: what they were
+   * before is still somewhere in the file, because another process reads it; the next start tries again.
+   */
+  onSecretsEncrypted(isRemaining: boolean): void;
   /** Usable, but without notifications of changes, for that reason: caches are revalidated at short intervals. */
   onNotificationsLost(store: StoreName, reason: string): void;
 }
@@ -158,19 +166,24 @@ async function openRecords(
   const { stores, sessions, tenant } = config;
   const staleIfErrorMs = sessions.stale_if_error;
   const address = stores.records;
+  const seals = createRecordSeals(tenant, loadEncryptionKeys(stores.records_encryption, readFile));
   if (address.kind === 'sqlite') {
     const records = createSqliteRecords(address.path, {
       now,
       pollsOncePerTurn: true,
       staleIfErrorMs,
+      seals,
       ...fileOptions('records', events, creates),
     });
+    const sealed = await sealAll(records, address.path);
+    if (sealed.isRewritten || sealed.isRemaining) events.onSecretsEncrypted(sealed.isRemaining);
     return { records, logs: [{ store: 'records', state: records.logState }] };
   }
   const { openSharedRecords } = await import('../stores/postgres/open.ts');
-  const { records, serverClock, poolLoad } = await openSharedRecords({
+  const { records, serverClock, poolLoad, isRewritten } = await openSharedRecords({
     access: { address, password: stores.records_password, tls: stores.records_tls, readFile, lookup },
     tenant,
+    seals,
     now,
     timeoutMs: stores.records_statement_timeout,
     maxConnections: stores.records_connections,
@@ -181,7 +194,17 @@ async function openRecords(
       onAvailable: () => events.onAvailable('records'),
     },
   });
+  if (isRewritten) events.onSecretsEncrypted(false);
   return { records, serverClock, recordsPool: poolLoad, logs: [] };
+}
+
+async function sealAll(records: SqliteRecords, file: string): ReturnType<SqliteRecords['sealAll']> {
+  try {
+    return await records.sealAll();
+  } catch (error) {
+    await records.close();
+    throw error instanceof SealError ? new StoreOpenError(file, error.message, error) : error;
+  }
 }
 
 async function openSessionStores(config: Config, options: OpenStoresOptions): Promise<SessionStores> {

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -45,7 +46,9 @@ function passesCheck(t: Test, { data = {} }: Manifest): void {
     writeFileSync(join(folder, 'secret'), 'a secret that is long enough');
     // The secrets' files are there in a pod alone.
     makeCertificate(folder, 'tls', ['DNS:acme.example.com']);
+    writeFileSync(join(folder, 'encryption-key'), randomBytes(32));
     const mounted = text
+      .replace(/\/run\/secrets\/postern\/records-encryption-\S+/g, 'encryption-key')
       .replace(/\/run\/secrets\/postern\/\S+/g, 'secret')
       .replace(/\/run\/tls\/\S+\.(crt|key)/g, 'tls.$1');
     writeFileSync(join(folder, 'postern.yaml'), mounted);

@@ -44,9 +44,30 @@ const listen = (cert: string, key: string) => `listen: { tls: { cert: ${cert}, k
 
 const clientCa = (file: string) => `listen: { tls: { cert: first.crt, key: first.key, client_ca: ${file} } }`;
 
+writeFileSync(join(folder, 'k32'), Buffer.alloc(32, 10));
+writeFileSync(join(folder, 'k32n'), `${'k'.repeat(32)}\n`);
+writeFileSync(join(folder, 'k33'), 'k'.repeat(33));
+const encryption = (...files: readonly string[]) => {
+  const keys = files.map((file, index) => `{ id: k${index}, file: ${file} }`);
+  return `stores: { records_encryption: { keys: [ ${keys.join(', ')} ] } }`;
+};
+
 const rows: [sentence: string, yaml: string, ...lines: string[]][] = [
   ['a certificate and its key', listen('first.crt', 'first.key')],
   ['a chain, whose first certificate has the key', listen('chain.crt', 'first.key')],
+  ['keys of 32 bytes, one with a newline at the end', encryption('k32', 'k32n')],
+  [
+    'keys that are none',
+    encryption('none', 'k33', 'notes.txt'),
+    "f:3:57: stores.records_encryption.keys[0].file: can't be read: no such file (ENOENT) (none)",
+    'f:3:81: stores.records_encryption.keys[1].file: must hold 32 bytes; it has 33 (k33)',
+    'f:3:104: stores.records_encryption.keys[2].file: must hold 32 bytes; it has 14 (notes.txt)',
+  ],
+  [
+    'two keys of one id',
+    'stores: { records_encryption: { keys: [ { id: a, file: k32 }, { id: a, file: k32 } ] } }',
+    'f:3:69: stores.records_encryption.keys[1].id: is the id of an earlier key (a)',
+  ],
   [
     'files that are not there, each with its place',
     listen('none.crt', 'none.key'),

@@ -1,4 +1,5 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { isMap, isSeq, type Pair, parse, parseDocument, visit } from 'yaml';
@@ -96,6 +97,8 @@ t.test('the reference configuration', async (t) => {
       'clients-ca',
     ])
       makeCertificate(tls, name, ['DNS:localhost']);
+    mkdirSync(join(folder, 'config/keys'));
+    writeFileSync(join(folder, 'config/keys/2026-11.key'), randomBytes(32));
     t.strictSame(loadConfig(join(folder, 'config/reference.yaml'), env).problems ?? [], []);
   });
 

@@ -3,6 +3,7 @@ import type { PoolLoad } from '../../metrics/registry.ts';
 import { isUnavailable } from '../breaker.ts';
 import { createCachedRecords } from '../cached-records.ts';
 import { monitorRemote, type RemoteEvents } from '../monitored-remote.ts';
+import { SealError } from '../record-seals.ts';
 import type { Records } from '../records.ts';
 import type { ServerClock } from '../server-clock.ts';
 import { StoreOpenError } from '../store-open-error.ts';
@@ -29,6 +30,8 @@ export interface SharedRecordsOptions extends PostgresRecordsOptions {
 export interface SharedRecords {
   readonly records: Records;
   readonly serverClock: ServerClock;
+  /** Whether secrets were encrypted that had not been, or by another key. */
+  readonly isRewritten: boolean;
   poolLoad(): PoolLoad;
 }
 
@@ -43,17 +46,18 @@ const configurationKey = 'stores.records';
  */
 export async function openSharedRecords(options: SharedRecordsOptions): Promise<SharedRecords> {
   const { access, timeoutMs, tenant, staleIfErrorMs, events } = options;
-  const { opened, from } = await withStoreName(configurationKey, access.address, () =>
+  const { opened, isRewritten, from } = await withStoreName(configurationKey, access.address, () =>
     openWithin(options.openTimeoutMs, async () => {
       const records = await openPostgresRecords(options);
       const prepare = async () => {
         await requireSameTenant(records, tenant);
-        return { opened: records, from: await records.readPosition() };
+        const isRewritten = await sealAll(records);
+        return { opened: records, isRewritten, from: await records.readPosition() };
       };
       return prepare().catch((error) => closeAfter(error, records));
     }),
   );
-  const { poolLoad, serverClock, readPosition: _, ...remote } = opened;
+  const { poolLoad, serverClock, readPosition: _, sealAll: __, ...remote } = opened;
   const feed = listenForChanges({
     open: () => createPostgresClient(access, timeoutMs),
     channel: changeChannel(access.address.schema),
@@ -61,7 +65,7 @@ export async function openSharedRecords(options: SharedRecordsOptions): Promise<
   });
   const monitored = monitorRemote({ remote, feed, events });
   const records = createCachedRecords({ remote: monitored, feed, staleIfErrorMs });
-  return { records, serverClock, poolLoad };
+  return { records, serverClock, poolLoad, isRewritten };
 }
 
 /** Waits for a server that is starting, or failing over. */
@@ -85,6 +89,14 @@ async function requireSameTenant(remote: PostgresRecords, tenant: string): Promi
     configurationKey,
     `belongs to tenant ${owner}; give each tenant its own schema with ?schema=NAME`,
   );
+}
+
+async function sealAll(remote: PostgresRecords): Promise<boolean> {
+  try {
+    return await remote.sealAll();
+  } catch (error) {
+    throw error instanceof SealError ? new StoreOpenError(configurationKey, error.message, error) : error;
+  }
 }
 
 async function closeAfter(error: unknown, remote: PostgresRecords): Promise<never> {

@@ -1,8 +1,10 @@
 import type { Client } from 'pg';
 import type { PoolLoad } from '../../metrics/registry.ts';
+import { createRecordSeals, type RecordSeals } from '../record-seals.ts';
 import type { Records } from '../records.ts';
 import { compareClock, type ServerClock } from '../server-clock.ts';
 import { createSqlRecords } from '../sql/records.ts';
+import { createSealedValues, type SealedValues } from '../sql/sealed-values.ts';
 import { type LogPosition, readStoreState } from './change-log.ts';
 import { changeChannel, isReadOnly } from './changes.ts';
 import { CheckedClient } from './checked-client.ts';
@@ -23,13 +25,15 @@ export interface PostgresRecordsOptions {
   readonly maxConnections: number;
   /** How long one call may take in all, ms. */
   readonly timeoutMs: number;
+  /** Encrypts private keys and secrets; default: they are not. */
+  readonly seals?: RecordSeals;
 }
 
 /**
  * The records store in PostgreSQL: every call queries the server. A write that rejects `store_unavailable` is atomic, but
  * may have happened: it may be the reply to its COMMIT that was lost.
  */
-export interface PostgresRecords extends Omit<Records, 'version'> {
+export interface PostgresRecords extends Omit<Records, 'version'>, SealedValues {
   /** The current position in the log of changes. */
   readPosition(): Promise<LogPosition>;
   readonly serverClock: ServerClock;
@@ -48,7 +52,7 @@ export async function openPostgresRecords(options: PostgresRecordsOptions): Prom
 
 /** The store on a schema that is up to date; it connects at the first call. */
 export function createPostgresRecords(options: PostgresRecordsOptions): PostgresRecords {
-  const { access, now, maxConnections, timeoutMs } = options;
+  const { access, now, maxConnections, timeoutMs, seals = createRecordSeals('', []) } = options;
   const config = createClientConfig(access, { timeoutMs });
   const epoch: Epoch = { current: 0 };
   const writer = openSessionPool({ config, max: 1, timeoutMs, epoch });
@@ -70,7 +74,8 @@ export function createPostgresRecords(options: PostgresRecordsOptions): Postgres
   });
 
   return {
-    ...createSqlRecords(database, now),
+    ...createSqlRecords(database, now, seals),
+    ...createSealedValues(database, seals),
     noteUse: createNoteUse(readers),
     async readPosition() {
       const { version, mark } = await readers.use((session) => readStoreState(session.query, null));

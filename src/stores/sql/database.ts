@@ -16,6 +16,8 @@ export interface SqlDatabase {
    * the steps throw.
    */
   write<T>(steps: () => Steps<T>): Promise<T>;
+  /** Notes that what the file held before this transaction must not stay in it. */
+  noteRewrite(): Steps<void>;
   /** Reads the database's clock, epoch ms; for a file this machine's. */
   time(): Steps<number>;
 }

@@ -1,6 +1,7 @@
 import type { AuditRecords } from '../audit.ts';
 import type { InvitationRecords } from '../invitation-records.ts';
 import type { ManagedRecords } from '../managed-records.ts';
+import type { RecordSeals } from '../record-seals.ts';
 import type { UserIdentityRecords } from '../user-identity-records.ts';
 import type { UserRecords } from '../user-records.ts';
 import { type ApiKeys, createApiKeys } from './api-keys.ts';
@@ -32,7 +33,7 @@ export type SqlRecords = AuditRecords &
   CommandEvents;
 
 /** Creates it on a database; `now` is the clock, in epoch milliseconds. */
-export function createSqlRecords(database: SqlDatabase, now: () => number): SqlRecords {
+export function createSqlRecords(database: SqlDatabase, now: () => number, seals: RecordSeals): SqlRecords {
   return {
     ...createUsers(database, now),
     ...createUserRecords(database, now),
@@ -42,8 +43,8 @@ export function createSqlRecords(database: SqlDatabase, now: () => number): SqlR
     ...createScopeSets(database, now),
     ...createManaged(database, now),
     ...createApiKeys(database, now),
-    ...createSigningKeys(database, now),
-    ...createSecrets(database, now),
+    ...createSigningKeys(database, now, seals),
+    ...createSecrets(database, now, seals),
     ...createCommandEvents(database),
     ...createAudit(database, now),
   };

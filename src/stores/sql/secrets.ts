@@ -1,6 +1,8 @@
+import type { RecordSeals } from '../record-seals.ts';
 import type { BootstrapState, Records } from '../records.ts';
 import { writeAudited } from './audit-events.ts';
 import type { SqlDatabase } from './database.ts';
+import { openSecret, sealedUses, sealSecret } from './sealed-values.ts';
 import { first, run, type Steps } from './steps.ts';
 
 /** The part of the records store for secrets and the bootstrap token. */
@@ -22,29 +24,33 @@ const keepToken = 'UPDATE bootstrap SET token = ? WHERE open = 1 AND token IS NU
 const resetToken = 'UPDATE bootstrap SET open = 1, token = ?';
 
 /** Secrets and the bootstrap token in SQL; `now` is the clock, in epoch milliseconds. */
-export function createSecrets(database: SqlDatabase, now: () => number): Secrets {
+export function createSecrets(database: SqlDatabase, now: () => number, seals: RecordSeals): Secrets {
   const { one, write } = database;
   return {
-    secret: (name, candidate) => write(() => keepSecret(name, candidate)),
-    bootstrap: () => one(selectBootstrap, [], toBootstrapState),
+    secret: (name, candidate) => write(() => keepSecret(name, candidate, seals)),
+    bootstrap: () =>
+      one(selectBootstrap, [], (row: BootstrapRow | undefined) => toBootstrapState(row, seals)),
     setBootstrapToken: (token, { reset }, audit) =>
-      writeAudited(database, now, () => setBootstrapToken(token, reset), audit),
+      writeAudited(database, now, () => setBootstrapToken(token, reset, seals), audit),
   };
 }
 
-function* keepSecret(name: string, candidate: Uint8Array): Steps<Uint8Array> {
+function* keepSecret(name: string, candidate: Uint8Array, seals: RecordSeals): Steps<Uint8Array> {
   const kept = yield* first<SecretRow>(selectSecret, name);
-  if (kept !== undefined) return kept.value;
-  yield* run(insertSecret, name, candidate);
+  if (kept !== undefined) return openSecret(seals, name, kept.value);
+  // No secret, and read before there can be a key.
+  const isPublic = name === 'tenant';
+  yield* run(insertSecret, name, isPublic ? candidate : sealSecret(seals, name, candidate));
   return candidate;
 }
 
-function* setBootstrapToken(token: string, reset: boolean): Steps<BootstrapState> {
-  yield* run(reset ? resetToken : keepToken, token);
-  return toBootstrapState(yield* first<BootstrapRow>(selectBootstrap));
+function* setBootstrapToken(token: string, reset: boolean, seals: RecordSeals): Steps<BootstrapState> {
+  yield* run(reset ? resetToken : keepToken, seals.seal(sealedUses.bootstrapToken, token));
+  return toBootstrapState(yield* first<BootstrapRow>(selectBootstrap), seals);
 }
 
-function toBootstrapState(row: BootstrapRow | undefined): BootstrapState {
+function toBootstrapState(row: BootstrapRow | undefined, seals: RecordSeals): BootstrapState {
   if (row === undefined) throw new Error('the bootstrap row is missing');
-  return { open: row.open === 1, token: row.token };
+  const token = row.token === null ? null : seals.open(sealedUses.bootstrapToken, row.token);
+  return { open: row.open === 1, token };
 }

@@ -1,9 +1,11 @@
 import { decideTurn, isDue, type KeyTurn } from '../key-schedule.ts';
+import type { RecordSeals } from '../record-seals.ts';
 import type { Records } from '../records.ts';
-import { isOfSeries, type NewSigningKey, type SigningKey, type StoredKeys } from '../signing-key.ts';
+import { isOfSeries, type NewSigningKey, type SigningKey } from '../signing-key.ts';
 import type { KeyChange, KeyTurnRequest } from '../signing-key-records.ts';
 import { writeAudited } from './audit-events.ts';
 import type { SqlDatabase } from './database.ts';
+import { openSecret, sealedUses } from './sealed-values.ts';
 import { all, first, noteSigningKeys, run, type Steps } from './steps.ts';
 
 /** The part of the records store for keys that sign, and are replaced. */
@@ -24,23 +26,37 @@ const selectEarlierSecret = "SELECT value FROM secrets WHERE name = 'cookie'";
 const dropEarlierSecret = "DELETE FROM secrets WHERE name = 'cookie'";
 
 /** Keys in SQL; `now` is the clock of audit events, epoch ms. */
-export function createSigningKeys(database: SqlDatabase, now: () => number): SigningKeys {
+export function createSigningKeys(database: SqlDatabase, now: () => number, seals: RecordSeals): SigningKeys {
   const { snapshot, time } = database;
   return {
-    signingKeys: () => snapshot(() => readKeys(time)),
-    turnSigningKeys: (wanted, audit) => writeAudited(database, now, () => turnKeys(wanted, time), audit),
+    signingKeys: () =>
+      snapshot(function* () {
+        return { keys: yield* readKeys(seals), time: yield* time() };
+      }),
+    turnSigningKeys: (wanted, audit) =>
+      writeAudited(database, now, () => turnKeys(wanted, { time, seals }), audit),
   };
 }
 
-function* readKeys(time: SqlDatabase['time']): Steps<StoredKeys> {
-  return { keys: yield* all<SigningKey>(select), time: yield* time() };
+/** What steps about keys need besides the query. */
+interface KeyParts {
+  readonly time: SqlDatabase['time'];
+  readonly seals: RecordSeals;
 }
 
-function* turnKeys(wanted: KeyTurnRequest, time: SqlDatabase['time']): Steps<KeyChange> {
+function* readKeys(seals: RecordSeals): Steps<readonly SigningKey[]> {
+  const stored = yield* all<SigningKey>(select);
+  return stored.map((key) => ({
+    ...key,
+    privateJwk: seals.open(sealedUses.signingKey(key), key.privateJwk),
+  }));
+}
+
+function* turnKeys(wanted: KeyTurnRequest, { time, seals }: KeyParts): Steps<KeyChange> {
   const { series, times, candidate } = wanted;
   const now = yield* time();
   const asked = yield* doAsAsked(wanted, now);
-  const before = yield* all<SigningKey>(select);
+  const before = yield* readKeys(seals);
   const turn = decideTurn(
     before.filter((key) => isOfSeries(key, series)),
     times,
@@ -50,9 +66,10 @@ function* turnKeys(wanted: KeyTurnRequest, time: SqlDatabase['time']): Steps<Key
   const change = { time: now, turn, added: added?.kid ?? null, ...asked };
   if (asked.revoked === null && asked.requested === null && !isDue(turn)) return { ...change, keys: before };
   yield* apply(turn, wanted, now);
-  if (added !== null) yield* add(turn.needs === 'signer' ? yield* asBefore(added) : added, turn, wanted, now);
+  if (added !== null)
+    yield* add(turn.needs === 'signer' ? yield* asBefore(added, seals) : added, { turn, wanted, now, seals });
   yield* noteSigningKeys();
-  return { ...change, keys: yield* all<SigningKey>(select) };
+  return { ...change, keys: yield* readKeys(seals) };
 }
 
 function* doAsAsked(
@@ -73,18 +90,28 @@ function* apply(turn: KeyTurn, { times }: KeyTurnRequest, now: number): Steps<vo
   if (turn.start !== null) yield* run(start, now, turn.start);
 }
 
-function* add(key: NewSigningKey, { needs }: KeyTurn, { times }: KeyTurnRequest, now: number): Steps<void> {
-  const signsFrom = needs === 'signer' ? now : null;
+function* add(
+  key: NewSigningKey,
+  parts: {
+    readonly turn: KeyTurn;
+    readonly wanted: KeyTurnRequest;
+    readonly now: number;
+    readonly seals: RecordSeals;
+  },
+): Steps<void> {
+  const { turn, wanted, now, seals } = parts;
   const { kid, purpose, algorithm, privateJwk } = key;
-  yield* run(insert, kid, purpose, algorithm, privateJwk, now, signsFrom, times.lifetimeMs);
+  const sealed = seals.seal(sealedUses.signingKey(key), privateJwk);
+  const signsFrom = turn.needs === 'signer' ? now : null;
+  yield* run(insert, kid, purpose, algorithm, sealed, now, signsFrom, wanted.times.lifetimeMs);
 }
 
 /** The first secret of cookies is the one they had before secrets could be replaced, if there is one. */
-function* asBefore(candidate: NewSigningKey): Steps<NewSigningKey> {
+function* asBefore(candidate: NewSigningKey, seals: RecordSeals): Steps<NewSigningKey> {
   if (candidate.purpose !== 'cookie') return candidate;
   const earlier = yield* first<{ readonly value: Uint8Array }>(selectEarlierSecret);
   if (earlier === undefined) return candidate;
   yield* run(dropEarlierSecret);
-  const k = Buffer.from(earlier.value).toString('base64url');
+  const k = Buffer.from(openSecret(seals, 'cookie', earlier.value)).toString('base64url');
   return { ...candidate, privateJwk: JSON.stringify({ kty: 'oct', k }) };
 }

@@ -1,6 +1,6 @@
 import type { Statement } from 'better-sqlite3';
 import type { SqlDatabase } from '../sql/database.ts';
-import type { Query, Steps, Value } from '../sql/steps.ts';
+import { type Query, run, type Steps, type Value } from '../sql/steps.ts';
 import type { Connection } from './connection.ts';
 import { sqliteDialect } from './dialect.ts';
 
@@ -40,6 +40,9 @@ export function createSqliteDatabase(
       parse(read(() => prepare(sql).all(...values) as Row[])),
     snapshot: (steps) => read(db.transaction(() => follow(steps(), prepareOnce))),
     write: (steps) => write(() => follow(steps(), prepare)),
+    *noteRewrite() {
+      yield* run('UPDATE scrub SET is_due = 1');
+    },
     // biome-ignore lint/correctness/useYield: a file has no clock to ask
     *time() {
       return now();

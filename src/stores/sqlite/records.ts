@@ -1,13 +1,16 @@
 import { resolve } from 'node:path';
 import type { Statement } from 'better-sqlite3';
+import { createRecordSeals, type RecordSeals } from '../record-seals.ts';
 import type { Records } from '../records.ts';
 import { createSqlRecords } from '../sql/records.ts';
+import { createSealedValues } from '../sql/sealed-values.ts';
 import { backupDatabase } from './backup.ts';
 import { type Connection, createConnection } from './connection.ts';
 import { createSqliteDatabase } from './database.ts';
 import type { FileEvents, LogState } from './file-events.ts';
 import { FileHealth } from './file-health.ts';
 import { closeDatabase, type OpenOptions, openDatabase } from './open.ts';
+import { scrub } from './scrub.ts';
 import type { StoreKind } from './store-kind.ts';
 
 /** Options of a SQLite store. */
@@ -22,12 +25,23 @@ export interface SqliteStoreOptions extends OpenOptions {
   readonly staleIfErrorMs?: number;
   /** Called when the file fails and when it can be used again. */
   readonly events?: FileEvents;
+  /** Encrypts private keys and secrets of the records; default: they are not. */
+  readonly seals?: RecordSeals;
 }
 
 /** What a store in a SQLite file has besides its operations. */
 export interface SqliteStore {
   /** Of the file, as it was within the last second. */
   logState(): LogState;
+}
+
+/** The records in a SQLite file. */
+export interface SqliteRecords extends Records, SqliteStore {
+  /**
+   * As {@link ../sql/sealed-values.ts SealedValues}; then writes the file anew, so that nothing of before remains in it,
+   * unless another process reads it at this moment: the next opening tries again.
+   */
+  sealAll(): Promise<{ readonly isRewritten: boolean; readonly isRemaining: boolean }>;
 }
 
 /** Opens the file of a store, and watches it until it is closed. Throws {@link ../store-open-error.ts StoreOpenError}. */
@@ -51,15 +65,21 @@ export function openStoreFile(
  * Opens the records store in a SQLite file, created and migrated as needed.
  * Throws {@link ../store-open-error.ts StoreOpenError} when the file can't be used.
  */
-export function createSqliteRecords(file: string, options: SqliteStoreOptions): Records & SqliteStore {
-  const { now, staleIfErrorMs = 0 } = options;
+export function createSqliteRecords(file: string, options: SqliteStoreOptions): SqliteRecords {
+  const { now, staleIfErrorMs = 0, seals = createRecordSeals('', []) } = options;
   const { connection, health } = openStoreFile(file, 'records', options);
+  const database = createSqliteDatabase(connection, now);
+  const { sealAll } = createSealedValues(database, seals);
   return {
     version: createVersion(connection, staleIfErrorMs),
-    ...createSqlRecords(createSqliteDatabase(connection, now), now),
+    ...createSqlRecords(database, now, seals),
     noteUse: createNoteUse(connection),
     ping: () => connection.ping(() => connection.db.prepare('SELECT open FROM bootstrap').get()),
     backup: (target) => backupDatabase(connection.db.name, target),
+    async sealAll() {
+      const isRewritten = await sealAll();
+      return { isRewritten, isRemaining: scrub(connection.db) };
+    },
     logState: () => health.logState,
     close: connection.close,
   };

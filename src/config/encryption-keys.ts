@@ -1,0 +1,42 @@
+import { readFileSync } from 'node:fs';
+import { z } from 'zod';
+import { filePath, matching } from './scalars.ts';
+
+const keyBytes = 32;
+
+/** The keys that private keys and secrets are encrypted with: `stores.records_encryption`. */
+export const recordsEncryption = z
+  .strictObject({
+    keys: z
+      .array(
+        z.strictObject({
+          id: matching(/^[A-Za-z0-9._-]{1,63}$/, 'must be 1 to 63 of A-Z, a-z, 0-9, . _ -').describe(
+            'Name of the key, stored with what it encrypts; it must stay the same.',
+          ),
+          file: filePath().describe('File of the key: 32 random bytes.'),
+        }),
+      )
+      .min(1, 'must have at least one key')
+      .describe('The first key encrypts, all of them decrypt: add a key last, then move it first.'),
+  })
+  .describe('Encryption of private keys and secrets in the records (AES-256-GCM).');
+
+/** The bytes of a key, of what its file holds; the broken rule if they are none. One newline at the end doesn't count. */
+export function encryptionKeyOf(content: Uint8Array): Uint8Array | string {
+  const isEnded = content.length === keyBytes + 1 && content.at(-1) === 0x0a;
+  const key = isEnded ? content.subarray(0, keyBytes) : content;
+  return key.length === keyBytes ? key : `must hold ${keyBytes} bytes; it has ${content.length}`;
+}
+
+/** Reads the keys, from the disk unless `read` says otherwise. Throws Node's error if one can't be read. */
+export function loadEncryptionKeys(
+  encryption: z.output<typeof recordsEncryption> | undefined,
+  read: (path: string) => Uint8Array = (path) => readFileSync(path),
+): { readonly id: string; readonly key: Uint8Array }[] {
+  return (encryption?.keys ?? []).map(({ id, file }) => {
+    const key = encryptionKeyOf(read(file));
+    // Judged when the configuration was read: the file has changed since.
+    if (typeof key === 'string') throw new Error(`stores.records_encryption: ${file} ${key}`);
+    return { id, key };
+  });
+}
