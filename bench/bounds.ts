@@ -1,58 +1,90 @@
-import type { BodyRow, Direction } from './bodies.ts';
-import { reference } from './peers/all.ts';
+import type { BodyRow } from './bodies.ts';
+import type { FootprintRow } from './footprint.ts';
+import type { HalfLoadRow } from './half-load.ts';
+import { isSustained, type OfferedRow } from './offered.ts';
+import { fastest, reference } from './peers/all.ts';
+import { envoyApiKey } from './peers/envoy.ts';
 import { fastifyHttpProxy } from './peers/fastify-http-proxy.ts';
 import { cpuRatio, type Row } from './rows.ts';
 
 /** What a row must not exceed. */
 export interface Bound {
   readonly peer: string;
-  /** Small requests, or large bodies in one direction. */
-  readonly of: 'requests' | Direction;
-  /** The peer it is compared with. */
-  readonly against: string;
-  /** CPU time, as a share of that peer's; see {@link cpuRatio}. */
-  readonly cpuRatioAtMost: number;
+  readonly of: Subject;
+  /** The peer it is compared with; undefined: with none. */
+  readonly against: string | undefined;
+  /** A share of that peer's figure, or milliseconds. */
+  readonly atMost: number;
 }
 
+/** CPU time of a request or of a body, or latency added at half load. */
+export type Subject = 'saturation' | '5,000/s' | 'download' | 'upload' | 'p50 added' | 'p99 added';
+
 /**
- * Authentication, scopes, identity and an access line must cost well under what bare forwarding costs elsewhere, and
- * under what looking a key up in a `Set` does; passing on the bytes of bodies must cost no more. What a
+ * Authentication, scopes, identity and an access line must cost well under what bare forwarding costs in Node, and not much
+ * more than nginx with nothing but a table of keys; passing on the bytes of bodies must cost no more than in Node. What a
  * browser's cookie needs beyond a token must cost next to nothing, and so must a store in another process, because its
  * results are cached.
  */
 export const bounds: readonly Bound[] = [
-  { peer: 'postern-key', of: 'requests', against: reference, cpuRatioAtMost: 0.5 },
-  { peer: 'postern-bearer', of: 'requests', against: reference, cpuRatioAtMost: 0.5 },
-  { peer: 'postern-key', of: 'requests', against: fastifyHttpProxy.name, cpuRatioAtMost: 0.65 },
-  { peer: 'postern-bearer', of: 'requests', against: fastifyHttpProxy.name, cpuRatioAtMost: 0.65 },
-  { peer: 'postern-browser', of: 'requests', against: 'postern-bearer', cpuRatioAtMost: 1.05 },
-  { peer: 'postern-bearer-redis', of: 'requests', against: 'postern-bearer', cpuRatioAtMost: 1.1 },
-  { peer: 'postern-key-postgres', of: 'requests', against: 'postern-key', cpuRatioAtMost: 1.1 },
-  { peer: 'postern-key', of: 'download', against: reference, cpuRatioAtMost: 1 },
-  { peer: 'postern-key', of: 'upload', against: reference, cpuRatioAtMost: 1 },
+  ...['postern-key', 'postern-bearer'].flatMap((peer): Bound[] => [
+    { peer, of: 'saturation', against: reference, atMost: 0.36 },
+    { peer, of: 'saturation', against: fastest, atMost: 2.6 },
+    { peer, of: 'saturation', against: fastifyHttpProxy.name, atMost: 0.65 },
+    { peer, of: '5,000/s', against: fastest, atMost: 1.8 },
+    { peer, of: '5,000/s', against: envoyApiKey.name, atMost: 1 },
+    { peer, of: 'p50 added', against: undefined, atMost: 0.3 },
+    { peer, of: 'p99 added', against: fastest, atMost: 3 },
+  ]),
+  { peer: 'postern-browser', of: 'saturation', against: 'postern-bearer', atMost: 1.05 },
+  { peer: 'postern-bearer-redis', of: 'saturation', against: 'postern-bearer', atMost: 1.1 },
+  { peer: 'postern-key-postgres', of: 'saturation', against: 'postern-key', atMost: 1.1 },
+  { peer: 'postern-key', of: 'download', against: reference, atMost: 1 },
+  { peer: 'postern-key', of: 'upload', against: reference, atMost: 1 },
 ];
 
-/** The result of a bound; `ratio` is undefined if a row it needs was not measured, which counts as not held. */
+/** The result of a bound; `figure` is undefined if a row it needs was not measured, which counts as not held. */
 export interface Verdict extends Bound {
-  readonly ratio: number | undefined;
+  readonly figure: number | undefined;
   readonly passed: boolean;
 }
 
 /** All measurements; undefined for a part that was not requested. */
 export interface Measured {
-  readonly rows: readonly Row[] | undefined;
+  readonly saturation: readonly Row[] | undefined;
+  readonly offered: readonly OfferedRow[] | undefined;
+  readonly halfLoad: readonly HalfLoadRow[] | undefined;
+  readonly footprint: readonly FootprintRow[] | undefined;
   readonly bodies: readonly BodyRow[] | undefined;
 }
 
-/** Compares the measurements with the bounds. */
-export function judge({ rows, bodies }: Measured): Verdict[] {
+/** Compares the measurements with the bounds; bounds of a part that was not requested are left out. */
+export function judge(measured: Measured): Verdict[] {
   return bounds.flatMap((bound) => {
-    const { of } = bound;
-    const measured = of === 'requests' ? rows : bodies?.filter(({ direction }) => direction === of);
-    if (measured === undefined) return [];
-    const ratio = ratioBetween(measured, bound.peer, bound.against);
-    return [{ ...bound, ratio, passed: ratio !== undefined && ratio <= bound.cpuRatioAtMost }];
+    const figure = figureOf(measured, bound);
+    if (figure === 'not requested') return [];
+    return [{ ...bound, figure, passed: figure !== undefined && figure <= bound.atMost }];
   });
+}
+
+function figureOf(
+  { saturation, offered, halfLoad, bodies }: Measured,
+  { peer, of, against = '' }: Bound,
+): number | undefined | 'not requested' {
+  if (of === 'saturation') return saturation ? ratioBetween(saturation, peer, against) : 'not requested';
+  if (of === '5,000/s') {
+    const sustained = offered?.filter((row) => row.perSecond === 5000 && isSustained(row));
+    return sustained ? ratioBetween(sustained, peer, against) : 'not requested';
+  }
+  if (of === 'p50 added' || of === 'p99 added') {
+    if (halfLoad === undefined) return 'not requested';
+    const row = halfLoad.find(({ name }) => name === peer);
+    return of === 'p50 added'
+      ? row?.added.p50Ms
+      : row?.fastest && tailRatio(row.added.p99Ms, row.fastest.p99Ms);
+  }
+  const inDirection = bodies?.filter(({ direction }) => direction === of);
+  return inDirection ? ratioBetween(inDirection, peer, against) : 'not requested';
 }
 
 /** The CPU time of a row as a share of another's; undefined if either was not measured. */
@@ -64,4 +96,11 @@ export function ratioBetween(
   const row = rows.find((candidate) => candidate.name === peer);
   const base = rows.find((candidate) => candidate.name === against);
   return row && base && cpuRatio(row.cpu, base.cpu);
+}
+
+/** The least that can be told from nothing: what a peer adds to a tail may come out below zero. */
+const leastMs = 0.01;
+
+function tailRatio(ms: number, baseMs: number): number {
+  return Math.max(ms, 0) / Math.max(baseMs, leastMs);
 }

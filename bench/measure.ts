@@ -1,5 +1,5 @@
-import type { BurstResult, LoadGenerator } from './load/generator.ts';
-import type { Peer, RunningPeer } from './peers/peer.ts';
+import type { BurstResult, LoadGenerator, PacedGenerator } from './load/generator.ts';
+import type { RunningPeer } from './peers/peer.ts';
 import type { Processes } from './processes.ts';
 import { cpuMicroseconds } from './usage.ts';
 
@@ -7,7 +7,10 @@ import { cpuMicroseconds } from './usage.ts';
 export interface WindowSettings {
   readonly processes: Processes;
   readonly directory: string;
+  readonly upstreamPort: number;
   readonly generator: LoadGenerator;
+  /** For load at a constant rate. */
+  readonly paced: PacedGenerator;
   /** The CPU of the load generator; undefined: not pinned. */
   readonly loadCpu: number | undefined;
   readonly connections: number;
@@ -22,23 +25,9 @@ export interface Sample {
   readonly cpuMicrosecondsPerRequest: number;
 }
 
-/** The requested path: its response is 1 KiB of JSON. */
-const target = '/api/store/item';
-
-/** Asks once with a good credential and, where one is checked, once with a bad one: a peer that only seems to work is not measured. */
-export async function probe(peer: Peer, { port, credentials }: RunningPeer): Promise<void> {
-  const url = `http://127.0.0.1:${port}${target}`;
-  const good = await fetch(url, { headers: { [credentials.header]: credentials.values.at(-1) ?? '' } });
-  const body = await good.arrayBuffer();
-  if (good.status !== 200 || body.byteLength !== 1024) {
-    throw new Error(`answered ${good.status} with ${body.byteLength} bytes, not 200 with 1024`);
-  }
-  if (peer.refusal === undefined) return;
-  const bad = await fetch(url, { headers: { [credentials.header]: 'unknown' } });
-  await bad.arrayBuffer();
-  if (bad.status !== peer.refusal) {
-    throw new Error(`answered ${bad.status} to a bad credential, not ${peer.refusal}`);
-  }
+/** Where the load goes: the response is 1 KiB of JSON. */
+export function urlOf({ port }: Pick<RunningPeer, 'port'>): string {
+  return `http://127.0.0.1:${port}/api/store/item`;
 }
 
 /** Loads a peer for so many seconds; rejects when a request failed or had any response but success. */
@@ -47,15 +36,24 @@ export async function loadPeer(
   { loadCpu, generator, ...settings }: WindowSettings,
   seconds: number,
 ): Promise<BurstResult> {
-  const { credentials, port } = running;
-  const url = `http://127.0.0.1:${port}${target}`;
-  const result = await generator.run({ ...settings, cpu: loadCpu, url, credentials, seconds });
-  if (result.requests === 0 || Object.keys(result.failures).length > 0) {
-    const failures = JSON.stringify(result.failures);
-    throw new Error(`${result.requests} answers, failures ${failures}`);
-  }
-  running.inspect?.(result.requests);
+  const { credentials } = running;
+  const result = await generator.run({
+    ...settings,
+    cpu: loadCpu,
+    url: urlOf(running),
+    credentials,
+    seconds,
+  });
+  accept(running, result);
   return result;
+}
+
+/** Throws unless every request of a burst had success for a response, and the peer did for it what it is measured for. */
+export function accept(running: RunningPeer, { requests, failures }: BurstResult): void {
+  if (requests === 0 || Object.keys(failures).length > 0) {
+    throw new Error(`${requests} answers, failures ${JSON.stringify(failures)}`);
+  }
+  running.inspect?.(requests);
 }
 
 /** Measures a warm peer; CPU time is read around the very window whose requests are counted. */

@@ -1,28 +1,35 @@
 import { parseArgs } from 'node:util';
 
+/** What can be measured: each part has its table in RESULTS.md. */
+export const parts = ['saturation', 'offered', 'half-load', 'start', 'memory', 'bodies'] as const;
+
+export type Part = (typeof parts)[number];
+
 /** The options of the command line. */
 export interface Options {
   /** Names of the peers to run; undefined: all. */
   readonly only: readonly string[] | undefined;
-  /** How often each peer has its turn; default 11. */
+  /** What is measured; default: everything, and bodies only if every peer runs. */
+  readonly parts: ReadonlySet<Part>;
+  /** How often each peer has its turn; default 5. */
   readonly rounds: number;
   /** Length of one measured window, in whole seconds; default 3. */
   readonly seconds: number;
   /** Connections of the load generator, kept alive; default 64. */
   readonly connections: number;
-  /** Whether RESULTS.md is written; by default when everything is run. */
+  /** Whether RESULTS.md and the pictures are written; by default after a whole run of at least the default size. */
   readonly write: boolean;
   /** Whether a bound that is not held fails the run; by default if every peer runs. */
   readonly check: boolean;
-  /** Large bodies: measured too by default; true: only they; false: not at all. */
-  readonly bodies: boolean | undefined;
   /** The one peer to run under the V8 profiler instead of measuring. */
   readonly profile: string | undefined;
 }
 
+const defaultRounds = 5;
+const defaultSeconds = 3;
+
 /** The usage line. */
-export const usage =
-  'usage: node bench/run.ts [--only a,b] [--rounds 11] [--seconds 3] [--connections 64] [--[no-]write] [--[no-]check] [--[no-]bodies] [--profile PEER]';
+export const usage = `usage: node bench/run.ts [--only a,b] [--parts ${parts.join(',')}] [--rounds ${defaultRounds}] [--seconds ${defaultSeconds}] [--connections 64] [--[no-]write] [--[no-]check] [--profile PEER]`;
 
 /** Reads the command line; throws with a readable message when it is wrong. */
 export function parseOptions(args: readonly string[], peerNames: readonly string[]): Options {
@@ -31,31 +38,41 @@ export function parseOptions(args: readonly string[], peerNames: readonly string
     allowNegative: true,
     options: {
       only: { type: 'string' },
-      rounds: { type: 'string', default: '11' },
-      seconds: { type: 'string', default: '3' },
+      parts: { type: 'string' },
+      rounds: { type: 'string', default: `${defaultRounds}` },
+      seconds: { type: 'string', default: `${defaultSeconds}` },
       connections: { type: 'string', default: '64' },
       write: { type: 'boolean' },
       check: { type: 'boolean' },
-      bodies: { type: 'boolean' },
       profile: { type: 'string' },
     },
   });
   const only = values.only?.split(',');
   const profile = values.profile;
-  const named = [...(only ?? []), ...(profile === undefined ? [] : [profile])];
-  for (const name of named) {
+  for (const name of [...(only ?? []), ...(profile === undefined ? [] : [profile])]) {
     if (!peerNames.includes(name)) throw new Error(`no peer "${name}"; there are: ${peerNames.join(', ')}`);
   }
+  const rounds = parseCount('rounds', values.rounds);
+  const seconds = parseCount('seconds', values.seconds);
+  const isWhole = only === undefined && values.parts === undefined;
   return {
     only,
-    rounds: parseCount('rounds', values.rounds),
-    seconds: parseCount('seconds', values.seconds),
+    parts: new Set(
+      values.parts?.split(',').map(parsePart) ?? parts.filter((part) => isWhole || part !== 'bodies'),
+    ),
+    rounds,
+    seconds,
     connections: parseCount('connections', values.connections),
-    write: values.write ?? (only === undefined && values.bodies === undefined),
+    write: values.write ?? (isWhole && rounds >= defaultRounds && seconds >= defaultSeconds),
     check: values.check ?? only === undefined,
-    bodies: values.bodies ?? (only === undefined ? undefined : false),
     profile,
   };
+}
+
+function parsePart(name: string): Part {
+  const part = parts.find((candidate) => candidate === name);
+  if (part === undefined) throw new Error(`no part "${name}"; there are: ${parts.join(', ')}`);
+  return part;
 }
 
 function parseCount(name: string, text: string): number {

@@ -9,13 +9,15 @@ export interface Program {
   readonly name: string;
   readonly command: string;
   readonly args: readonly string[];
+  /** Set in its environment. */
+  readonly env?: Readonly<Record<string, string>>;
   /** The CPU to pin it to, if taskset is installed; undefined: none. */
   readonly cpu: number | undefined;
 }
 
 /** A running program, the leader of its own process group. */
 export interface Running {
-  readonly name: string;
+  readonly program: Program;
   /** Process and process group. */
   readonly pid: number;
   /** Standard output and standard error, as files. */
@@ -43,7 +45,8 @@ export function createProcesses(directory: string): Processes {
   const groups = new Set<number>();
   const taskset = findExecutable('taskset');
 
-  function start({ name, command, args, cpu }: Program): Running {
+  function start(program: Program): Running {
+    const { name, command, args, env, cpu } = program;
     const outputFile = join(directory, `${name}.out`);
     const errorFile = join(directory, `${name}.err`);
     const pinned = taskset !== undefined && cpu !== undefined;
@@ -58,7 +61,7 @@ export function createProcesses(directory: string): Processes {
         detached: true,
         cwd: directory,
         stdio: ['ignore', output, errors],
-        env: { ...process.env, NODE_ENV: 'production' },
+        env: { ...process.env, NODE_ENV: 'production', ...env },
       },
     );
     closeSync(output);
@@ -85,7 +88,7 @@ export function createProcesses(directory: string): Processes {
       timeout.abort();
       await late;
     };
-    return { name, pid, outputFile, errorFile, exited, stop };
+    return { program, pid, outputFile, errorFile, exited, stop };
   }
 
   async function run(program: Program): Promise<string> {

@@ -3,8 +3,6 @@ import type { Sample } from './measure.ts';
 /** A row of the results: medians over the rounds. */
 export interface Row {
   readonly name: string;
-  readonly description: string;
-  readonly version: string;
   readonly requestsPerSecond: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
@@ -23,10 +21,7 @@ export interface CpuCost {
 }
 
 /** Makes a row of a peer's samples, of which there is at least one. */
-export function summarise(
-  peer: Pick<Row, 'name' | 'description' | 'version' | 'peakMemoryMiB'>,
-  samples: readonly Sample[],
-): Row {
+export function summarise(peer: Pick<Row, 'name' | 'peakMemoryMiB'>, samples: readonly Sample[]): Row {
   return {
     ...peer,
     requestsPerSecond: median(samples.map((sample) => sample.requestsPerSecond)),

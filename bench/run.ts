@@ -1,16 +1,21 @@
 import { writeFileSync } from 'node:fs';
 import { type BodyRow, bodyBytes, measureBodies } from './bodies.ts';
-import { judge } from './bounds.ts';
+import { judge, type Measured } from './bounds.ts';
+import { type Field, startField } from './field.ts';
+import { measureFootprint } from './footprint.ts';
+import { measureHalfLoad } from './half-load.ts';
 import { describeMachine, type Pinning } from './machine.ts';
 import { loadPeer } from './measure.ts';
+import { measureOffered } from './offered.ts';
 import { type Options, parseOptions, usage } from './options.ts';
 import { peers } from './peers/all.ts';
+import { picturesOf } from './pictures.ts';
 import { monotonicMicroseconds, renderProfile } from './profile.ts';
-import { renderBodyTable, renderResults, renderTable, renderVerdicts } from './report.ts';
-import { type Outcome, runRounds } from './rounds.ts';
+import { type Report, renderParts, renderResults } from './report.ts';
+import { measureSaturation } from './saturation.ts';
 import { createStage, type Stage } from './stage.ts';
+import { renderVerdicts } from './tables.ts';
 
-const resultsFile = new URL('RESULTS.md', import.meta.url);
 const profileWarmupSeconds = 6;
 const bodyRounds = 3;
 
@@ -46,55 +51,65 @@ async function onStage<T>(setting: Promise<Stage>, play: (stage: Stage) => Promi
 async function compare(options: Options): Promise<number> {
   const { rounds, seconds, connections } = options;
   const date = new Date();
-  const requests = options.bodies === true ? undefined : await compareRequests(options);
-  const bodies = options.bodies === false ? undefined : await compareBodies(connections);
-  const verdicts = judge({ rows: requests?.outcome.rows, bodies });
-  if (requests !== undefined) say(`\n${renderTable(requests.outcome.rows)}`);
-  if (bodies !== undefined) say(`\n${renderBodyTable(bodies)}`);
-  say(`\n${renderVerdicts(verdicts)}`);
+  const compared = await onStage(createStage(connections, 'upstream'), (stage) =>
+    compareRequests(stage, options),
+  );
+  const bodies = options.parts.has('bodies') ? await compareBodies(connections) : undefined;
+  const measured = { ...compared.measured, bodies };
+  const verdicts = judge(measured);
+  say(`\n${renderParts(measured, compared.missing)}\n\n${renderVerdicts(verdicts)}`);
 
-  const failed = requests?.outcome.failed ?? [];
+  const { failed, ...setting } = compared;
   if (failed.length > 0) {
     say(`\nfailed, so nothing is written: ${failed.join(', ')}`);
     return 1;
   }
-  if (options.write && requests !== undefined) {
-    const { pinning, generator, outcome } = requests;
-    const results = renderResults({
-      date,
-      machine: describeMachine(),
-      pinning: describePinning(pinning),
-      generator,
-      rounds,
-      seconds,
-      connections,
-      rows: outcome.rows,
-      bodies: bodies ?? [],
-      verdicts,
-      missing: outcome.missing,
-    });
-    writeFileSync(resultsFile, results);
-  }
+  if (options.write)
+    write({ ...setting, measured, date, machine: describeMachine(), rounds, seconds, connections, verdicts });
   return options.check && verdicts.some((verdict) => !verdict.passed) ? 1 : 0;
 }
 
-interface ComparedRequests {
-  readonly outcome: Outcome;
-  readonly pinning: Pinning;
-  /** Name and version. */
-  readonly generator: string;
+function write(report: Report): void {
+  writeFileSync(new URL('RESULTS.md', import.meta.url), renderResults(report));
+  for (const [name, picture] of picturesOf(report.measured))
+    writeFileSync(new URL(`../docs/images/${name}`, import.meta.url), picture);
 }
 
-function compareRequests({ only, rounds, seconds, connections }: Options): Promise<ComparedRequests> {
+type Compared = Pick<Report, 'peers' | 'missing' | 'pinning' | 'generators'> & {
+  readonly measured: Omit<Measured, 'bodies'>;
+  readonly failed: readonly string[];
+};
+
+async function compareRequests(stage: Stage, options: Options): Promise<Compared> {
+  const { only, parts } = options;
   const chosen = peers.filter((peer) => only === undefined || only.includes(peer.name));
-  return onStage(createStage(connections, 'upstream'), async (stage) => {
-    const { generator } = stage.settings;
-    return {
-      outcome: await runRounds(stage, chosen, { rounds, seconds, say }),
-      pinning: stage.pinning,
-      generator: `${generator.name} ${generator.version()}`,
-    };
-  });
+  const field = await startField(stage, parts.size === 1 && parts.has('bodies') ? [] : chosen, say);
+  const measured = await measureParts(stage, field, options);
+  await field.stop();
+  const { generator, paced } = stage.settings;
+  return {
+    measured,
+    peers: field.contestants(),
+    missing: field.missing,
+    failed: [...field.failed],
+    pinning: describePinning(stage.pinning),
+    generators: [`${generator.name} ${generator.version()}`, `${paced.name} ${paced.version()}`],
+  };
+}
+
+async function measureParts(stage: Stage, field: Field, { parts, rounds, seconds }: Options) {
+  const settings = { rounds, seconds, say };
+  // Half load is half of what saturates.
+  const needsSaturation = parts.has('saturation') || parts.has('half-load');
+  const saturation = needsSaturation ? await measureSaturation(stage, field, settings) : undefined;
+  const offered = parts.has('offered') ? await measureOffered(stage, field, settings) : undefined;
+  const rates = new Map(saturation?.map(({ name, requestsPerSecond }) => [name, requestsPerSecond]));
+  const halfLoad = parts.has('half-load') ? await measureHalfLoad(stage, field, rates, settings) : undefined;
+  // Last, since it starts the peers anew: they are cold then.
+  const withMemory = parts.has('memory');
+  const footprint =
+    withMemory || parts.has('start') ? await measureFootprint(field, settings, withMemory) : undefined;
+  return { saturation, offered, halfLoad, footprint };
 }
 
 function compareBodies(connections: number): Promise<BodyRow[]> {

@@ -1,12 +1,14 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { chooseLoadGenerator } from './load/choose.ts';
+import { firstSuccess } from './first-success.ts';
+import { chooseLoadGenerator, choosePacedGenerator } from './load/choose.ts';
 import { choosePinning, freePort, type Pinning } from './machine.ts';
-import { probe, type WindowSettings } from './measure.ts';
+import type { WindowSettings } from './measure.ts';
 import { startListening } from './peers/launch.ts';
 import { type Peer, programFile, type RunningPeer, type Surroundings } from './peers/peer.ts';
 import { createStaticKeys } from './peers/static-keys.ts';
+import { probe } from './probe.ts';
 import { createProcesses } from './processes.ts';
 
 /** What all peers share: the upstream, the load generator, the pinning, and a folder that is deleted after the run. */
@@ -15,7 +17,7 @@ export interface Stage {
   readonly settings: WindowSettings;
   /** Where a profiler may write. */
   readonly profileDirectory: string;
-  /** Starts a peer and sends one request; rejects if the peer doesn't work. */
+  /** Starts a peer and lets it prove itself; rejects if it doesn't work. */
   start(peer: Peer, nodeArguments?: readonly string[]): Promise<RunningPeer>;
   /** Kills all that was started and removes the folder; synchronous, and any number of times. */
   clear(): void;
@@ -62,11 +64,16 @@ export async function createStage(
 
   return {
     pinning,
-    settings: { processes, directory, generator: chooseLoadGenerator(), loadCpu: pinning.load, connections },
+    settings: {
+      ...{ processes, directory, upstreamPort, connections, loadCpu: pinning.load },
+      generator: chooseLoadGenerator(),
+      paced: choosePacedGenerator(),
+    },
     profileDirectory,
     async start(peer, nodeArguments = []) {
       const running = await peer.start({ ...surroundings, nodeArguments });
-      await probe(peer, running);
+      await firstSuccess(running);
+      await probe(peer, running, upstreamPort);
       return running;
     },
     clear,

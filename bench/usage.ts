@@ -33,6 +33,15 @@ export function peakMemoryMiB(pids: readonly number[]): number {
   return kibibytes / 1024;
 }
 
+/** The memory of the processes now, in MiB: what several of them share counts once. */
+export function residentMiB(pids: readonly number[]): number {
+  let kibibytes = 0;
+  for (const pid of pids) {
+    kibibytes += Number(/^Pss:\s*(\d+) kB$/m.exec(readProc(pid, 'smaps_rollup') ?? '')?.[1] ?? 0);
+  }
+  return kibibytes / 1024;
+}
+
 /** The fields of /proc/PID/stat from the third (state) on: the second holds the name and may hold spaces. */
 function statFields(pid: number): string[] | undefined {
   const stat = readProc(pid, 'stat');

@@ -1,10 +1,14 @@
 import { autocannon } from './autocannon.ts';
-import type { LoadGenerator } from './generator.ts';
+import type { LoadGenerator, PacedGenerator } from './generator.ts';
+import { pacedLoad } from './paced-load.ts';
 import { wrk } from './wrk.ts';
 
 /** wrk where it is installed, else autocannon. */
 export function chooseLoadGenerator(): LoadGenerator {
-  const generator = [wrk, autocannon].find((candidate) => candidate.version() !== undefined);
-  if (generator === undefined) throw new Error('neither wrk nor autocannon is installed');
-  return generator;
+  return wrk.version() === undefined ? autocannon : wrk;
+}
+
+/** The benchmark's own where it is built, else autocannon, whose timers tick in milliseconds. */
+export function choosePacedGenerator(): PacedGenerator {
+  return pacedLoad.version() === undefined ? autocannon : pacedLoad;
 }

@@ -1,8 +1,13 @@
+import { caddy } from './caddy.ts';
+import { envoyApiKey } from './envoy.ts';
 import { fastifyHttpProxy } from './fastify-http-proxy.ts';
+import { goProxy } from './go-proxy.ts';
 import { haproxy } from './haproxy.ts';
 import { httpProxy3 } from './http-proxy-3.ts';
 import { nginxAuthRequest } from './nginx-auth-request.ts';
 import { nginxKeyMap } from './nginx-key-map.ts';
+import { oathkeeperJwt } from './oathkeeper.ts';
+import { oauth2ProxyCookie, oauth2ProxyJwt } from './oauth2-proxy.ts';
 import type { Peer } from './peer.ts';
 import {
   posternBearer,
@@ -12,21 +17,32 @@ import {
   posternKeyNodeEngine,
   posternKeyPostgres,
 } from './postern.ts';
+import { traefikForwardAuth } from './traefik.ts';
 
-/** The peer that every ratio is to. */
+/** What the first ratio is to: bare forwarding in Node. */
 export const reference = httpProxy3.name;
 
-/** Every row of the results, in the order in which they have their turns. */
+/** What the other ratio is to: next to nothing but forwarding. */
+export const fastest = nginxKeyMap.name;
+
+/** Every row of the results, in the order in which they have their turns: what bounds compare is close together. */
 export const peers: readonly Peer[] = [
   posternKey,
   posternBearer,
+  nginxKeyMap,
+  envoyApiKey,
+  httpProxy3,
+  fastifyHttpProxy,
   posternBrowser,
   posternBearerRedis,
   posternKeyPostgres,
   posternKeyNodeEngine,
-  httpProxy3,
-  fastifyHttpProxy,
-  nginxKeyMap,
   haproxy,
+  goProxy,
   nginxAuthRequest,
+  caddy,
+  traefikForwardAuth,
+  oauth2ProxyCookie,
+  oauth2ProxyJwt,
+  oathkeeperJwt,
 ];

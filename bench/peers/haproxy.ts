@@ -11,6 +11,7 @@ export const haproxy: Peer = {
   name: 'haproxy-key-map',
   description: 'HAProxy, one thread, static map file of the keys',
   refusal: 401,
+  identity: 'X-Auth-Subject',
   version() {
     const command = findExecutable('haproxy');
     if (command === undefined) return undefined;
@@ -27,7 +28,7 @@ export const haproxy: Peer = {
       args: ['-db', '-f', file],
     };
     const proxy = await startListening(surroundings, launch, port);
-    return asPeer(port, staticCredentials(surroundings), [proxy]);
+    return asPeer(surroundings, port, staticCredentials(surroundings), [proxy]);
   },
 };
 
@@ -35,7 +36,8 @@ function configuration(port: number, upstreamPort: number, keysFile: string): st
   return `
 global
   nbthread 1
-  maxconn 4096
+  maxconn 12288
+  no strict-limits
 defaults
   mode http
   timeout connect 5s

@@ -8,6 +8,7 @@ export const httpProxy3: Peer = {
   name: 'http-proxy-3',
   description: 'forwards only, keep-alive agent of 128 sockets',
   refusal: undefined,
+  identity: undefined,
   version: () => packageVersion('http-proxy-3'),
   async start(surroundings) {
     const { nodeArguments, upstreamPort } = surroundings;
@@ -15,6 +16,6 @@ export const httpProxy3: Peer = {
     const args = [...nodeArguments, programFile('http-proxy-3'), String(port), String(upstreamPort)];
     const program = { name: 'http-proxy-3', command: process.execPath, args };
     const proxy = await startListening(surroundings, program, port);
-    return asPeer(port, staticCredentials(surroundings), [proxy]);
+    return asPeer(surroundings, port, staticCredentials(surroundings), [proxy]);
   },
 };

@@ -26,15 +26,27 @@ export async function startListening(
   return running;
 }
 
-/** A peer made of these programs, whose processes are all counted. */
-export function asPeer(port: number, credentials: Credentials, programs: readonly Running[]): RunningPeer {
-  const leaders = programs.map((program) => program.pid);
+/** A peer made of the proxy itself and of what it asks, whose processes are all counted. */
+export function asPeer(
+  { processes }: Surroundings,
+  port: number,
+  credentials: Credentials,
+  [proxy, ...asked]: readonly [Running, ...Running[]],
+): RunningPeer {
+  let running = proxy;
+  const all = () => [running, ...asked];
   return {
     port,
     credentials,
-    pids: () => processesOf(leaders),
+    pids: () => processesOf(all().map(({ pid }) => pid)),
+    async restart() {
+      await running.stop();
+      const at = performance.now();
+      running = processes.start(running.program);
+      return at;
+    },
     async stop() {
-      await Promise.all(programs.map((program) => program.stop()));
+      await Promise.all(all().map((program) => program.stop()));
     },
   };
 }

@@ -9,6 +9,7 @@ export const nginxKeyMap: Peer = {
   name: 'nginx-key-map',
   description: 'nginx, one worker, static `map` of the keys',
   refusal: 401,
+  identity: 'X-Auth-Subject',
   version: nginxVersion,
   async start(surroundings) {
     const port = await freePort();
@@ -24,6 +25,6 @@ export const nginxKeyMap: Peer = {
       if ($subject = "") { return 401; }
       proxy_set_header X-Auth-Subject $subject;`,
     });
-    return asPeer(port, staticCredentials(surroundings), [nginx]);
+    return asPeer(surroundings, port, staticCredentials(surroundings), [nginx]);
   },
 };

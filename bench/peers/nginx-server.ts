@@ -51,7 +51,7 @@ daemon off;
 worker_processes 1;
 pid ${name}.pid;
 error_log stderr error;
-events { worker_connections 1024; }
+events { worker_connections 12288; }
 http {
   access_log off;
   ${temporary.join('\n  ')}

@@ -6,10 +6,24 @@ import type { Processes } from '../processes.ts';
 /** How many distinct credentials the load cycles through. */
 export const credentialCount = 1000;
 
+const parallelCreations = 8;
+
 /** The header that carries the credential, and its values. */
 export interface Credentials {
   readonly header: string;
   readonly values: readonly string[];
+}
+
+/** Makes one for each that the load cycles through, a few at a time: within the limits that proxies set sign-ins. */
+export async function createCredentials(create: (index: number) => Promise<string>): Promise<string[]> {
+  const values: string[] = [];
+  for (let first = 0; first < credentialCount; first += parallelCreations) {
+    const length = Math.min(parallelCreations, credentialCount - first);
+    const batch = Array.from({ length }, (_, offset) => create(first + offset));
+    values.push(...(await Promise.all(batch)));
+  }
+  if (new Set(values).size !== credentialCount) throw new Error('the credentials are not distinct');
+  return values;
 }
 
 /** What a peer needs to start. */
@@ -32,6 +46,8 @@ export interface RunningPeer {
   readonly credentials: Credentials;
   /** Every process whose CPU and memory is the peer's. */
   pids(): number[];
+  /** Ends the proxy itself and starts it again, on the same port and with the same state; when, by performance.now(). */
+  restart(): Promise<number>;
   /** Called after each window with the number of requests served; throws if the peer did less than it is measured for. */
   inspect?(requests: number): void;
   stop(): Promise<void>;
@@ -44,6 +60,8 @@ export interface Peer {
   readonly description: string;
   /** The HTTP status for an unknown credential; undefined: it checks none. */
   readonly refusal: number | undefined;
+  /** The header in which it tells the upstream who is calling; undefined: it doesn't. */
+  readonly identity: string | undefined;
   /** Its version; undefined where it is not installed. */
   version(): string | undefined;
   /** Starts it in front of the upstream; rejects if it fails to start. */

@@ -1,18 +1,15 @@
-import { type Credentials, credentialCount } from './peer.ts';
+import { type Credentials, createCredentials } from './peer.ts';
 
 /** The activation token of the bench's configuration. */
 export const bootstrapToken = 'bench-bootstrap-token-000000';
 
 const administrator = { username: 'bench', password: 'correct horse battery staple' };
 
-/** Within the limits of the hashing queue and of the throttle. */
-const parallelCalls = 8;
-
 /** Activates a fresh Postern and mints its keys. */
 export async function createKeys(baseUrl: string): Promise<Credentials> {
   await activate(baseUrl);
   const token = await signIn(baseUrl);
-  const values = await repeat(async (index) => {
+  const values = await createCredentials(async (index) => {
     const response = await post(`${baseUrl}/api/admin/api-keys/`, {
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
       body: JSON.stringify({ label: `bench ${index}`, scopes: ['store:read'] }),
@@ -25,14 +22,14 @@ export async function createKeys(baseUrl: string): Promise<Credentials> {
 /** Activates a fresh Postern and signs in repeatedly: each access token belongs to its own session. */
 export async function createBearerTokens(baseUrl: string): Promise<Credentials> {
   await activate(baseUrl);
-  const values = await repeat(async () => `Bearer ${await signIn(baseUrl)}`);
+  const values = await createCredentials(async () => `Bearer ${await signIn(baseUrl)}`);
   return { header: 'Authorization', values };
 }
 
 /** Activates a fresh Postern and signs in repeatedly by its page: each web cookie is a browser's own session. */
 export async function createWebCookies(baseUrl: string): Promise<Credentials> {
   await activate(baseUrl);
-  return { header: 'Cookie', values: await repeat(() => signInByPage(baseUrl)) };
+  return { header: 'Cookie', values: await createCredentials(() => signInByPage(baseUrl)) };
 }
 
 async function activate(baseUrl: string): Promise<void> {
@@ -75,17 +72,4 @@ function stringField(response: unknown, name: string): string {
   const value = (response as Record<string, unknown> | null)?.[name];
   if (typeof value !== 'string') throw new Error(`the answer has no "${name}"`);
   return value;
-}
-
-/** Makes one value for each credential, a few at a time. */
-async function repeat(make: (index: number) => Promise<string>): Promise<string[]> {
-  const values: string[] = [];
-  for (let first = 0; first < credentialCount; first += parallelCalls) {
-    const batch = Array.from({ length: Math.min(parallelCalls, credentialCount - first) }, (_, offset) =>
-      make(first + offset),
-    );
-    values.push(...(await Promise.all(batch)));
-  }
-  if (new Set(values).size !== credentialCount) throw new Error('the credentials are not distinct');
-  return values;
 }

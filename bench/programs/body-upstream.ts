@@ -1,5 +1,6 @@
 import { createServer } from 'node:net';
 import { sendBody } from './send-body.ts';
+import { createWitness } from './witness.ts';
 
 // The service behind the peers when bodies are measured: it sends and takes them as cheaply as Node can. A GET of
 // `…/body` is answered with so many bytes, any other GET with 1 KiB, whatever has a length with 204 once it has come.
@@ -8,6 +9,8 @@ const [port, bodyBytes] = process.argv.slice(2).map(Number) as [number, number];
 const headEnd = '\r\n\r\n';
 const bodyHead = `HTTP/1.1 200 OK\r\nContent-Type: application/octet-stream\r\nContent-Length: ${bodyBytes}${headEnd}`;
 const item = JSON.stringify({ data: 'x'.repeat(1024 - JSON.stringify({ data: '' }).length) });
+
+const witness = createWitness();
 
 createServer({ noDelay: true }, (socket) => {
   let text = '';
@@ -19,10 +22,12 @@ createServer({ noDelay: true }, (socket) => {
       const end = text.indexOf(headEnd);
       if (end < 0) return;
       const head = text.slice(0, end);
+      const seen = witness.see(head);
       const came = text.length - end - headEnd.length;
       text = '';
       const length = Number(/\r\ncontent-length: (\d+)/i.exec(head)?.[1] ?? 0);
       if (length > 0) owed = length - came;
+      else if (seen !== undefined) socket.write(seen, 'latin1');
       else if (/^GET \S+\/body /.test(head)) {
         socket.write(bodyHead);
         sendBody(socket, bodyBytes);

@@ -3,16 +3,24 @@ import httpProxy from '@fastify/http-proxy';
 import fastify from 'fastify';
 
 const [port, upstreamPort, keysFile = ''] = process.argv.slice(2);
-const keys = new Set(readFileSync(keysFile, 'utf8').split('\n'));
+const lines = readFileSync(keysFile, 'utf8').trimEnd().split('\n');
+const subjects = new Map(lines.map((line) => line.split(' ') as [string, string]));
 
-const server = fastify();
+// An idle connection is kept as long as nginx keeps one.
+const server = fastify({ keepAliveTimeout: 75_000 });
 await server.register(httpProxy, {
   upstream: `http://127.0.0.1:${upstreamPort}`,
   undici: { connections: 128, pipelining: 1 },
   preHandler(request, reply, done) {
     const key = request.headers['x-api-key'];
-    if (typeof key === 'string' && keys.has(key)) done();
+    if (typeof key === 'string' && subjects.has(key)) done();
     else reply.code(401).send();
+  },
+  replyOptions: {
+    rewriteRequestHeaders(_request, headers) {
+      const { 'x-api-key': key, ...others } = headers;
+      return { ...others, 'x-auth-subject': subjects.get(String(key)) };
+    },
   },
 });
 await server.listen({ port: Number(port), host: '127.0.0.1', backlog: 1024 });

@@ -11,7 +11,10 @@ proxy.on('error', (_error, _request, response) => {
   if ('writeHead' in response) response.writeHead(502).end();
 });
 
-createServer((request, response) => proxy.web(request, response)).listen(port, '127.0.0.1', 1024);
+const server = createServer((request, response) => proxy.web(request, response));
+// An idle connection is kept as long as nginx keeps one.
+server.keepAliveTimeout = 75_000;
+server.listen(port, '127.0.0.1', 1024);
 
 // An orderly exit, without which the profiler writes nothing.
 process.once('SIGTERM', () => process.exit(0));

@@ -1,4 +1,5 @@
 import { createServer } from 'node:net';
+import { createWitness } from './witness.ts';
 
 // The service behind every peer: no HTTP server of Node's, so that it costs the CPU it shares with the load
 // generator as little as possible. It reads bodiless requests, each of which ends with its head.
@@ -7,6 +8,7 @@ const port = Number(process.argv[2]);
 const body = JSON.stringify({ data: 'x'.repeat(1024 - JSON.stringify({ data: '' }).length) });
 const headEnd = '\r\n\r\n';
 
+const witness = createWitness();
 let response = makeResponse();
 setInterval(() => {
   response = makeResponse();
@@ -18,7 +20,7 @@ createServer({ noDelay: true }, (socket) => {
   socket.on('data', (chunk: string) => {
     const heads = (rest + chunk).split(headEnd);
     rest = heads.pop() ?? '';
-    for (let count = heads.length; count > 0; count -= 1) socket.write(response);
+    for (const head of heads) socket.write(witness.see(head) ?? response, 'latin1');
   });
   socket.on('error', () => socket.destroy());
 }).listen(port, '127.0.0.1', 1024);

@@ -1,0 +1,3 @@
+module paced-load
+
+go 1.22

@@ -1,0 +1,25 @@
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { promisify } from 'node:util';
+import t from 'tap';
+
+const run = promisify(execFile);
+
+t.test('the benchmark measures a small run of what npm brings, and leaves the results alone', async (t) => {
+  const results = () => readFileSync('bench/RESULTS.md', 'utf8');
+  const before = results();
+  const peers = ['--only', 'http-proxy-3,fastify-http-proxy'];
+  const size = ['--parts', 'offered,start', '--rounds', '1', '--seconds', '1'];
+  const { stdout } = await run(process.execPath, ['bench/run.ts', ...peers, ...size]);
+  for (const row of ['http-proxy-3', 'fastify-http-proxy']) {
+    // CPU time or what it takes at both rates, and the time to its first response.
+    t.match(stdout, new RegExp(`^\\| ${row} +\\|( +[\\d.]+| takes \\d+/s) \\|.*\\|.*\\|.*\\|`, 'm'), row);
+    t.match(stdout, new RegExp(`^\\| ${row} +\\| +\\d+ \\| +— \\|`, 'm'), `${row} starts`);
+  }
+  t.notMatch(stdout, 'FAILED');
+  t.equal(results(), before);
+});
+
+t.test('a part that is not there is refused', async (t) => {
+  await t.rejects(run(process.execPath, ['bench/run.ts', '--parts', 'everything']), { code: 2 });
+});

@@ -1,0 +1,148 @@
+import t from 'tap';
+import { bounds, judge, type Measured } from '../../bench/bounds.ts';
+import { summariseFootprint } from '../../bench/footprint.ts';
+import { halfOf, summariseHalfLoad } from '../../bench/half-load.ts';
+import { isSustained, summariseOffered } from '../../bench/offered.ts';
+import { cpuCost, cpuRatio, median } from '../../bench/rows.ts';
+import { renderFootprint, renderOffered, renderSaturation, renderVerdicts } from '../../bench/tables.ts';
+
+const nothing: Measured = {
+  saturation: undefined,
+  offered: undefined,
+  halfLoad: undefined,
+  footprint: undefined,
+  bodies: undefined,
+};
+
+function saturated(name: string, ...rounds: number[]) {
+  return { name, requestsPerSecond: 1, p50Ms: 1, p99Ms: 1, cpu: cpuCost(rounds), peakMemoryMiB: 1 };
+}
+
+function offered(name: string, cpu: number, inTime = 1) {
+  const sample = { cpuMicrosecondsPerRequest: cpu, p50Ms: 1, p99Ms: 2, inTime, lateP99Ms: 0 };
+  return summariseOffered(name, 5000, [sample]);
+}
+
+function halfLoaded(name: string, p50Ms: number, p99Ms: number, fastestP99Ms?: number) {
+  const fastest = fastestP99Ms === undefined ? undefined : { p50Ms: 0, p99Ms: fastestP99Ms };
+  return summariseHalfLoad(name, 1000, [{ added: { p50Ms, p99Ms }, fastest }]);
+}
+
+function verdict(measured: Partial<Measured>, peer: string, of: string, against?: string) {
+  const found = judge({ ...nothing, ...measured }).find(
+    (each) => each.peer === peer && each.of === of && each.against === against,
+  );
+  if (found === undefined) throw new Error('no such verdict');
+  return { figure: found.figure, passed: found.passed };
+}
+
+t.test('a median is the middle one, or the mean of the two in the middle', async (t) => {
+  t.equal(median([3, 1, 2]), 2);
+  t.equal(median([4, 1, 2, 3]), 2.5);
+});
+
+t.test("a ratio is the median of each round's own, not that of the medians", async (t) => {
+  t.equal(cpuRatio(cpuCost([10, 100, 30]), cpuCost([10, 50, 10])), 2);
+});
+
+t.test('the bounds that are promised are judged', async (t) => {
+  const stated = bounds.map(({ peer, of, against, atMost }) => `${peer} ${of} ${against} ${atMost}`);
+  for (const peer of ['postern-key', 'postern-bearer'])
+    for (const bound of [
+      'saturation http-proxy-3 0.36',
+      'saturation nginx-key-map 2.6',
+      '5,000/s nginx-key-map 1.8',
+      '5,000/s envoy-api-key 1',
+      'p50 added undefined 0.3',
+      'p99 added nginx-key-map 3',
+    ])
+      t.ok(stated.includes(`${peer} ${bound}`), `${peer} ${bound}`);
+});
+
+t.test('a bound holds up to its figure, and not beyond', async (t) => {
+  const rows = (cost: number) => [saturated('postern-key', cost), saturated('nginx-key-map', 10)];
+  t.same(verdict({ saturation: rows(26) }, 'postern-key', 'saturation', 'nginx-key-map'), {
+    figure: 2.6,
+    passed: true,
+  });
+  t.match(verdict({ saturation: rows(27) }, 'postern-key', 'saturation', 'nginx-key-map'), { passed: false });
+});
+
+t.test(
+  'a bound whose rows were not measured is not held, and one of another part is not judged',
+  async (t) => {
+    const saturation = [saturated('postern-key', 10)];
+    t.same(verdict({ saturation }, 'postern-key', 'saturation', 'nginx-key-map'), {
+      figure: undefined,
+      passed: false,
+    });
+    t.same(judge(nothing), []);
+  },
+);
+
+t.test('at an offered load, who could not take it counts as not measured', async (t) => {
+  const envoy = (inTime: number) => [offered('postern-key', 90), offered('envoy-api-key', 100, inTime)];
+  t.same(verdict({ offered: envoy(1) }, 'postern-key', '5,000/s', 'envoy-api-key'), {
+    figure: 0.9,
+    passed: true,
+  });
+  t.match(verdict({ offered: envoy(0.9) }, 'postern-key', '5,000/s', 'envoy-api-key'), { passed: false });
+  t.equal(isSustained({ inTime: 0.98 }), true);
+  t.equal(isSustained({ inTime: 0.97 }), false);
+});
+
+t.test('added latency is bounded in milliseconds at the median, and beside nginx at the tail', async (t) => {
+  const halfLoad = [halfLoaded('postern-key', 0.31, 5, 2), halfLoaded('postern-bearer', 0.3, 7, 2)];
+  t.match(verdict({ halfLoad }, 'postern-key', 'p50 added'), { figure: 0.31, passed: false });
+  t.match(verdict({ halfLoad }, 'postern-bearer', 'p50 added'), { figure: 0.3, passed: true });
+  t.match(verdict({ halfLoad }, 'postern-key', 'p99 added', 'nginx-key-map'), { figure: 2.5, passed: true });
+  t.match(verdict({ halfLoad }, 'postern-bearer', 'p99 added', 'nginx-key-map'), {
+    figure: 3.5,
+    passed: false,
+  });
+});
+
+t.test('half load is within what the generator can offer', async (t) => {
+  t.equal(halfOf(12_001), 6001);
+  t.equal(halfOf(40_000), 10_000);
+  t.equal(halfOf(0), 1);
+});
+
+t.test('a tail below that of the upstream itself divides nothing by zero', async (t) => {
+  const halfLoad = [halfLoaded('postern-key', 0.1, 0.02, -1), halfLoaded('postern-bearer', 0.1, 5)];
+  t.match(verdict({ halfLoad }, 'postern-key', 'p99 added', 'nginx-key-map'), { figure: 2, passed: true });
+  t.match(verdict({ halfLoad }, 'postern-bearer', 'p99 added', 'nginx-key-map'), { passed: false });
+});
+
+t.test('verdicts say what is not held', async (t) => {
+  const lines = renderVerdicts([
+    { peer: 'a', of: 'saturation', against: 'b', atMost: 0.36, figure: 0.37, passed: false },
+    { peer: 'a', of: 'p50 added', against: undefined, atMost: 0.3, figure: 0.1, passed: true },
+    { peer: 'a', of: '5,000/s', against: 'b', atMost: 1, figure: undefined, passed: false },
+  ]);
+  t.same(lines.split('\n'), [
+    '- a, saturation: CPU ÷ b at most 0.36: 0.37, NOT HELD',
+    '- a, half load: p50 added at most 0.30 ms: 0.10, held',
+    '- a, 5,000/s: CPU ÷ b at most 1.00: not measured, NOT HELD',
+  ]);
+});
+
+t.test('a peer that is missing is a row, and one that is overloaded says what it takes', async (t) => {
+  const saturation = renderSaturation([saturated('http-proxy-3', 100)], ['envoy-api-key']).split('\n');
+  t.match(saturation[2], /^\| http-proxy-3 .* 1\.00 \|$/);
+  t.match(saturation[3], /^\| envoy-api-key \| not installed \| +— \|/);
+  const table = renderOffered([offered('nginx-key-map', 50), offered('slow', 800, 0.25)], []);
+  t.match(table, /^\| nginx-key-map .* 50\.0 \| +1\.00 \| +1\.00 \| +2\.00 \|$/m);
+  t.match(table, /^\| slow .* takes 1250\/s \| +— \| +— \| +— \|$/m);
+});
+
+t.test('memory is told with the connections that were kept', async (t) => {
+  const memory = (held: number) => ({ withoutConnectionsMiB: 10, withConnectionsMiB: 20, held });
+  const row = summariseFootprint('a', [
+    { startMs: 100, memory: memory(10_000) },
+    { startMs: 300, memory: memory(5120) },
+    { startMs: 200, memory: memory(10_000) },
+  ]);
+  t.same(row, { name: 'a', startMs: 200, memory: memory(5120) });
+  t.match(renderFootprint([row], []), /^\| a .* 200 \| +10 \| +20 \| +2\.0 \| 5120 \|$/m);
+});
