@@ -97,12 +97,14 @@ export class ClockWatch {
       name: 'clock_skew_seconds',
       help: 'How far the clock of this machine is ahead of a store’s, by store; absent while that is unavailable.',
       type: 'gauge',
+      combination: 'average',
       collect: collect(({ aheadMs }) => aheadMs),
     });
     registry.add({
       name: 'clock_skew_uncertainty_seconds',
       help: 'By how much that may be wrong: half the round trip.',
       type: 'gauge',
+      combination: 'max',
       collect: collect(({ uncertaintyMs }) => uncertaintyMs),
     });
   }

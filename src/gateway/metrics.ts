@@ -119,6 +119,7 @@ function addBuildInfo(registry: MetricsRegistry): void {
     name: 'build_info',
     help: 'Always 1: the versions of Postern and Node are its labels.',
     type: 'gauge',
+    combination: 'max',
     collect: () => [{ labels: { version, node: process.versions.node }, value: 1 }],
   });
 }

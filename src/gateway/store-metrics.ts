@@ -141,8 +141,12 @@ export function measureStores(stores: Stores, registry: MetricsRegistry): Stores
 
 /** Adds whether the stores can be used. */
 export function addStoreHealth(registry: MetricsRegistry, health: Pick<StoreHealth, 'isAvailable'>): void {
-  registry.gaugeBy('store', 'store_up', '1 while the store is available, otherwise 0; by store.', () =>
-    (['records', 'sessions'] as const).map((store) => [store, health.isAvailable(store) ? 1 : 0]),
+  registry.gaugeBy(
+    'store',
+    'store_up',
+    '1 while the store is available, otherwise 0; by store.',
+    () => (['records', 'sessions'] as const).map((store) => [store, health.isAvailable(store) ? 1 : 0]),
+    'min',
   );
 }
 
@@ -152,12 +156,14 @@ function addLogs(registry: MetricsRegistry, logs: readonly StoreLog[]): void {
     'store_log_bytes',
     'Length of the write-ahead log of a SQLite file, by store.',
     () => logs.map(({ store, state }) => [store, state().bytes]),
+    'max',
   );
   registry.gaugeBy(
     'store',
     'store_log_held_seconds',
     'How long a snapshot has kept that log from being emptied, by store.',
     () => logs.map(({ store, state }) => [store, state().heldMs / 1000]),
+    'max',
   );
 }
 
@@ -167,6 +173,7 @@ function addLiveSessions(registry: MetricsRegistry, sessions: Pick<Sessions, 'co
     name: 'sessions',
     help: 'Live sessions in the session store; absent while it is unavailable.',
     type: 'gauge',
+    combination: 'max',
     async collect() {
       try {
         return [{ labels: {}, value: await sessions.countLive() }];

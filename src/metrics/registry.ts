@@ -8,12 +8,30 @@ export interface Sample {
   readonly value: number;
 }
 
+/**
+ * What the processes of one gateway make of a metric together: its sum; one of their values, where all say the same; or
+ * each its own, by a label `worker`.
+ */
+export type Combination = 'sum' | 'min' | 'max' | 'average' | 'each';
+
+/** A metric with its samples of one moment; it can be sent to a process. */
+export interface MetricSnapshot {
+  /** The whole name. */
+  readonly name: string;
+  readonly help: string;
+  readonly type: 'counter' | 'gauge' | 'histogram';
+  readonly combination: Combination;
+  readonly samples: readonly Sample[];
+}
+
 /** A metric whose samples are made when scraped. */
 export interface SampledMetric {
   /** Without `postern_`. */
   readonly name: string;
   readonly help: string;
   readonly type: 'counter' | 'gauge' | 'histogram';
+  /** Default: `sum`, as it must be unless it is a gauge. */
+  readonly combination?: Combination;
   /** `name` is the whole name. */
   collect(name: string): Sample[] | Promise<Sample[]>;
 }
@@ -34,9 +52,15 @@ export type Counts<Value extends string> = Record<Value, number>;
 export interface MetricsRegistry {
   add(metric: SampledMetric): void;
   /** A value read when metrics are scraped. */
-  gauge(name: string, help: string, read: () => number): void;
+  gauge(name: string, help: string, read: () => number, combination?: Combination): void;
   /** Values read when metrics are scraped, each after its label value. */
-  gaugeBy(label: string, name: string, help: string, read: () => (readonly [string, number])[]): void;
+  gaugeBy(
+    label: string,
+    name: string,
+    help: string,
+    read: () => (readonly [string, number])[],
+    combination?: Combination,
+  ): void;
   /** Counts by one label, all of whose values are known in advance. */
   counts<Value extends string>(
     label: string,
@@ -44,6 +68,10 @@ export interface MetricsRegistry {
     help: string,
     values: readonly Value[],
   ): Counts<Value>;
+  /** Every metric of this moment. */
+  snapshot(): Promise<MetricSnapshot[]>;
+  /** Those that only grow: counters and histograms, but for what Node's process says of itself. */
+  counted(): Promise<MetricSnapshot[]>;
   /** The Prometheus text format. */
   text(): Promise<string>;
   readonly contentType: string;
@@ -53,21 +81,26 @@ export interface MetricsRegistry {
 export function createMetricsRegistry(): MetricsRegistry {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry, prefix: 'postern_' });
+  const added = new Map<string, SampledMetric>();
 
   function add(metric: SampledMetric): void {
-    const { help, type } = metric;
     const name = `postern_${metric.name}`;
-    const get = async () => ({ name, help, type, values: await metric.collect(name), aggregator: 'sum' });
-    registry.registerMetric({ name, help, get } as unknown as Metric);
+    added.set(name, metric);
+    register(registry, { name, help: metric.help, type: metric.type }, () => metric.collect(name));
+  }
+
+  async function snapshotOf(name: string, metric: SampledMetric): Promise<MetricSnapshot> {
+    const { help, type, combination = 'sum' } = metric;
+    return { name, help, type, combination, samples: await metric.collect(name) };
   }
 
   return {
     add,
-    gauge: (name, help, read) =>
-      add({ name, help, type: 'gauge', collect: () => [{ labels: {}, value: read() }] }),
-    gaugeBy(label, name, help, read) {
+    gauge: (name, help, read, combination = 'sum') =>
+      add({ name, help, type: 'gauge', combination, collect: () => [{ labels: {}, value: read() }] }),
+    gaugeBy(label, name, help, read, combination = 'sum') {
       const collect = () => read().map(([of, value]) => ({ labels: { [label]: of }, value }));
-      add({ name, help, type: 'gauge', collect });
+      add({ name, help, type: 'gauge', combination, collect });
     },
     counts(label, name, help, values) {
       const counts = zeroCounts(values);
@@ -75,9 +108,44 @@ export function createMetricsRegistry(): MetricsRegistry {
       add({ name, help, type: 'counter', collect });
       return counts;
     },
+    async snapshot() {
+      const all = (await registry.getMetricsAsJSON()) as unknown as PromClientMetric[];
+      return all.map(({ name, help, type, values }) => {
+        // What is not ours is what Node's process says of itself.
+        const combination = added.has(name) ? (added.get(name)!.combination ?? 'sum') : 'each';
+        return { name, help, type, combination, samples: values };
+      });
+    },
+    counted: () =>
+      Promise.all(
+        [...added]
+          .filter(([, { type }]) => type !== 'gauge')
+          .map(([name, metric]) => snapshotOf(name, metric)),
+      ),
     text: () => registry.metrics(),
     contentType: registry.contentType,
   };
+}
+
+/** As prom-client gives a metric out. */
+interface PromClientMetric extends Pick<MetricSnapshot, 'name' | 'help' | 'type'> {
+  readonly values: readonly Sample[];
+}
+
+function register(
+  registry: Registry,
+  { name, help, type }: Pick<MetricSnapshot, 'name' | 'help' | 'type'>,
+  collect: () => readonly Sample[] | Promise<readonly Sample[]>,
+): void {
+  const get = async () => ({ name, help, type, values: await collect(), aggregator: 'sum' });
+  registry.registerMetric({ name, help, get } as unknown as Metric);
+}
+
+/** The Prometheus text format of a snapshot. */
+export function textOf(metrics: readonly MetricSnapshot[]): Promise<string> {
+  const registry = new Registry();
+  for (const metric of metrics) register(registry, metric, () => metric.samples);
+  return registry.metrics();
 }
 
 /** Counts that start at 0. */
