@@ -3,7 +3,6 @@ import { clientTlsFiles } from '../config/client-tls.ts';
 import { formatProblem } from '../config/problems.ts';
 import type { Config } from '../config/schema.ts';
 import { ManagedProblems } from '../gateway/managed-configuration.ts';
-import type { RunningGateway } from '../gateway/running-gateway.ts';
 import type { Log } from '../log/log.ts';
 import type { Call } from './command.ts';
 import { linesOf, type ReadConfig, readConfig, warningLines } from './configuration.ts';
@@ -17,6 +16,14 @@ const settleMs = 200;
 const retryDelayMs = 1_000;
 const longestRetryDelayMs = 60_000;
 
+/** What a configuration is applied to: a gateway, in one process or several. */
+export interface Reloadable {
+  /** Serves by another configuration from now on; rejects, with everything as it was, if it can't. */
+  reload(wanted: Config): Promise<void>;
+  /** Takes note of a configuration that could not be read. */
+  reloadFailed(problems: readonly string[]): void;
+}
+
 /**
  * Reads the configuration again on SIGHUP and whenever one of its files changes: the configuration itself, the files its
  * values come from, and the TLS files for upstreams and stores. An invalid configuration is reported and the running one
@@ -25,7 +32,7 @@ const longestRetryDelayMs = 60_000;
 export class ConfigurationWatch {
   readonly #call: Call;
   readonly #log: Log;
-  #gateway: RunningGateway | null = null;
+  #gateway: Reloadable | null = null;
   /** Something has changed that hasn't been read yet. */
   #isStale = false;
   #watched: readonly string[] = [];
@@ -41,7 +48,7 @@ export class ConfigurationWatch {
   }
 
   /** Applies changes to this gateway from now on, and at once if something has changed since the configuration was read. */
-  applyTo(gateway: RunningGateway): void {
+  applyTo(gateway: Reloadable): void {
     this.#gateway = gateway;
     if (this.#isStale) this.#reload();
   }
@@ -71,7 +78,7 @@ export class ConfigurationWatch {
     this.#underway = this.#underway.then(() => this.#reloadNow(gateway));
   }
 
-  async #reloadNow(gateway: RunningGateway): Promise<void> {
+  async #reloadNow(gateway: Reloadable): Promise<void> {
     const next = readConfig(this.#call);
     this.#watch(next);
     if (next.config === undefined) {

@@ -99,7 +99,7 @@ function asFailure(error: unknown): Failure {
   if (error instanceof Failure) return error;
   if (error instanceof Refusal) return new Failure('failed', sentenceOf(error), error);
   const { code, message, stack } = error as NodeJS.ErrnoException;
-  if (code === 'store_open_failed') return new Failure('failed', message, error);
+  if (code === 'store_open_failed' || code === 'worker_ended') return new Failure('failed', message, error);
   return new Failure('failed', `unexpected error: ${stack ?? error}`, error);
 }
 

@@ -2,24 +2,26 @@ import type { AddressInfo } from 'node:net';
 import type { Config } from '../config/schema.ts';
 import { ManagedProblems } from '../gateway/managed-configuration.ts';
 import type { RunningGateway } from '../gateway/running-gateway.ts';
-import { startGateway } from '../gateway/start.ts';
+import { createLineWriter, type LineWriter } from '../log/line-writer.ts';
 import { createLog, type Log } from '../log/log.ts';
 import { hostAndPort } from '../proxy/upstream-failure.ts';
+import { collectGarbageOnceIdle } from '../workers/idle-garbage.ts';
+import { workerCount } from '../workers/worker-count.ts';
 import { type Call, Failure } from './command.ts';
 import { findingsFailure, type ReadConfig, readConfig, requireServableConfig } from './configuration.ts';
-import { collectGarbageOnceIdle } from './idle-garbage.ts';
 import { activationAddress, type Place, quickstartLines, tryOutLines } from './quickstart-lines.ts';
-import { ConfigurationWatch, fileFailureOf, logWarnings } from './reload.ts';
+import { ConfigurationWatch, fileFailureOf, logWarnings, type Reloadable } from './reload.ts';
 
 /** `serve`: runs the gateway until `stopRequested` resolves, then drains it; a gateway that is still starting just ends. */
 export async function serve(call: Call, stopRequested: Promise<void>): Promise<void> {
   const read = readConfig(call);
   const config = requireServableConfig(read, call.creates);
-  const log = createLog({ ...config.log, isTerminal: call.terminal.stdout.isTTY });
+  const writer = createLineWriter(1);
+  const log = createLog({ ...config.log, writer, isTerminal: call.terminal.stdout.isTTY });
   exitOnUncaught(call, log);
   logWarnings(read, log);
   const watch = new ConfigurationWatch(call, read, log);
-  const gateway = await Promise.race([start(call, read, config, log), stopRequested]);
+  const gateway = await Promise.race([start(call, read, { config, log, writer }), stopRequested]);
   if (gateway === undefined) return;
   watch.applyTo(gateway);
   collectGarbageOnceIdle();
@@ -44,11 +46,30 @@ function exitOnUncaught({ terminal }: Call, log: Log): void {
   });
 }
 
-async function start(call: Call, read: ReadConfig, config: Config, log: Log): Promise<RunningGateway> {
+/** A gateway in one process or several. */
+type Serving = Reloadable & Pick<RunningGateway, 'address' | 'managementAddress' | 'bootstrapToken' | 'stop'>;
+
+/** What a gateway is started with. */
+interface Start {
+  readonly config: Config;
+  readonly log: Log;
+  /** Of the log. */
+  readonly writer: LineWriter;
+}
+
+async function start(call: Call, read: ReadConfig, { config, log, writer }: Start): Promise<Serving> {
+  const options = { showsEchoPage: call.isSet('quickstart'), creates: call.creates };
+  const count = workerCount(config);
   try {
-    return await startGateway(config, log, {
-      showsEchoPage: call.isSet('quickstart'),
-      creates: call.creates,
+    // Each is loaded only where it runs: a supervisor serves nothing.
+    if (count === 1) return await (await import('../gateway/start.ts')).startGateway(config, log, options);
+    const { startWorkers } = await import('../workers/start-workers.ts');
+    const { stdout, stderr } = call.terminal;
+    return await startWorkers(config, log, {
+      ...options,
+      count,
+      isTerminal: stdout.isTTY,
+      outputs: { log: (lines) => writer.write(lines), errors: (lines) => stderr.write(lines) },
     });
   } catch (error) {
     if (error instanceof ManagedProblems) throw findingsFailure(read, error.findings);
@@ -79,7 +100,7 @@ function listenFailureOf(error: unknown, { listen, management }: Config): Failur
   return new Failure('failed', `can't listen on ${location} (${key}): ${reason}`, error);
 }
 
-function announcement(call: Call, config: Config, gateway: RunningGateway): string[] {
+function announcement(call: Call, config: Config, gateway: Serving): string[] {
   const { address, managementAddress, bootstrapToken } = gateway;
   const { web, base_url: baseUrl } = config;
   const url = `${config.listen.tls === undefined ? 'http' : 'https'}://${textOf(address)}`;

@@ -108,6 +108,18 @@ export const shutdown = z
   .prefault({})
   .describe('How the gateway stops.');
 
+const mostWorkers = 256;
+
+/** `workers`: how many processes serve. */
+export const workers = z
+  .union([z.literal('auto'), z.int().min(1).max(mostWorkers)], {
+    error: `must be auto or a whole number from 1 to ${mostWorkers}`,
+  })
+  .prefault(1)
+  .describe(
+    'How many processes accept connections, each on a core of its own; auto: the CPUs this process may use. Limits on connections, upstreams and password hashes are those of the gateway: each process has its even part.',
+  );
+
 /** `login_throttle`: how many attempts may fail in a window. */
 export const loginThrottle = z
   .strictObject({

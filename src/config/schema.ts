@@ -5,7 +5,7 @@ import { audit } from './audit.ts';
 import { apiKeys, bootstrap, passwords, sessions, tokens } from './credentials.ts';
 import { forwardAuth } from './forward-auth.ts';
 import { identityProviders } from './identity-providers.ts';
-import { limits, listen, loginThrottle, management, shutdown } from './listeners.ts';
+import { limits, listen, loginThrottle, management, shutdown, workers } from './listeners.ts';
 import { scopeSets, users } from './managed.ts';
 import { routes } from './routes.ts';
 import { matching, type TextRule, text } from './scalars.ts';
@@ -129,6 +129,7 @@ export const configSchema = z.strictObject({
   headers,
   limits,
   shutdown,
+  workers,
   scopes,
   scope_sets: scopeSets,
   users,

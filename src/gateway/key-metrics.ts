@@ -14,6 +14,7 @@ export function addKeyMetrics(
     name: 'signing_key_seconds_to_rotation',
     help: 'Seconds until the next key signs, by purpose and algorithm; negative: it is overdue. Absent without rotation.',
     type: 'gauge',
+    combination: 'min',
     collect: () =>
       plannedSeries(config()).flatMap(({ series, times }) => {
         const time = keys.time();

@@ -61,6 +61,7 @@ function compare(running: Config, wanted: Config): RestartOnly {
     management: running.management,
     forward_auth: areSameListeners ? wanted.forward_auth : running.forward_auth,
     stores: running.stores,
+    workers: running.workers,
     sessions: { ...sessions, stale_if_error: running.sessions.stale_if_error },
   };
   const changed: [key: string, running: unknown, wanted: unknown][] = [
@@ -72,6 +73,7 @@ function compare(running: Config, wanted: Config): RestartOnly {
     ['management', running.management, wanted.management],
     ['forward_auth', config.forward_auth, wanted.forward_auth],
     ['stores', running.stores, wanted.stores],
+    ['workers', running.workers, wanted.workers],
     ['sessions.stale_if_error', running.sessions.stale_if_error, sessions.stale_if_error],
   ];
   const keys = changed.filter(([, was, is]) => !isDeepStrictEqual(was, is)).map(([key]) => key);

@@ -9,6 +9,7 @@ import type { DecisionListeners } from './decision-listeners.ts';
 import type { ListenersTls } from './listener-certificates.ts';
 import { applyManaged } from './managed-configuration.ts';
 import type { PublicListener } from './public-listener.ts';
+import { routesOnlyIn } from './routes-only-in.ts';
 
 /** How long the audit events that are left may take at a stop, ms: two attempts at an unavailable store. */
 const maxAuditFlushMs = 2_000;
@@ -112,11 +113,3 @@ export class ServingGateway {
     await lasting.tracing?.close();
   }
 }
-
-/** Paths of routes that are gone. */
-export function routesOnlyIn(before: Config, now: Config): string[] {
-  const kept = new Set(now.routes.map(pathOf));
-  return before.routes.map(pathOf).filter((path) => !kept.has(path));
-}
-
-const pathOf = ({ exact, prefix }: Config['routes'][number]) => exact ?? prefix!;

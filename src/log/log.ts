@@ -1,7 +1,7 @@
 import { type DestinationStream, type Logger, pino } from 'pino';
 import { type AccessEntry, accessLine } from './access-line.ts';
 import type { AuditChanges, AuditEventName, AuditTarget } from './audit-events.ts';
-import { createLineWriter } from './line-writer.ts';
+import { createLineWriter, type LineWriter } from './line-writer.ts';
 import { readableLine } from './readable-line.ts';
 
 /** Who did something, and by which credential. */
@@ -112,9 +112,14 @@ const maxCloseMs = 1_000;
  * load many at once.
  */
 export function createLog(
-  settings: LogSettings & { readonly destination?: number | string; readonly isTerminal?: boolean },
+  settings: LogSettings & {
+    readonly destination?: number | string;
+    /** In place of a destination: a writer that others write to, too. */
+    readonly writer?: LineWriter;
+    readonly isTerminal?: boolean;
+  },
 ): Log {
-  const writer = createLineWriter(settings.destination ?? 1);
+  const writer = settings.writer ?? createLineWriter(settings.destination ?? 1);
   return createLogOn(writer, settings, {
     isTerminal: settings.isTerminal,
     flush: () => writer.flush(),

@@ -6,6 +6,7 @@ import { parse } from 'yaml';
 import { makeCertificate } from '../support/certificates.ts';
 import { eventually } from '../support/eventually.ts';
 import { administrator, bootstrapToken, startTestGateway } from '../support/gateway.ts';
+import { startGatewayProcess } from '../support/gateway-process.ts';
 import { requirePostgres } from '../support/postgres-programs.ts';
 import { startPostgres } from '../support/postgres-server.ts';
 import type { MetricFamily } from '../support/prometheus-text.ts';
@@ -46,7 +47,14 @@ async function metricsAfterWalk(t: Test): Promise<Scrape> {
     const scraped = await scrape(managementPort);
     return scraped.families.get('postern_nodejs_gc_duration_seconds')!.samples.length > 0 && scraped;
   });
-  return { ...shown, families: new Map([...shown.families, ...(await metricsOfTls(t))]) };
+  const others = [...(await metricsOfTls(t)), ...(await metricsOfWorkers(t))];
+  return { ...shown, families: new Map([...shown.families, ...others]) };
+}
+
+/** Those that only a gateway in several processes has. */
+async function metricsOfWorkers(t: Test): Promise<[string, MetricFamily][]> {
+  const { managementPort } = await startGatewayProcess(t, { config: { workers: 2 } });
+  return [...(await scrape(managementPort)).families].filter(([name]) => name.startsWith('postern_worker_'));
 }
 
 /** Those that only a listener with TLS has samples of. */

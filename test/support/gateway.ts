@@ -51,6 +51,9 @@ const cheapPasswords = { memory: '64KiB', iterations: 1 };
 /** The engine that the gateways of this test run on: `POSTERN_TEST_ENGINE`, by default the built-in one. */
 export const engine = process.env.POSTERN_TEST_ENGINE ?? 'built_in';
 
+/** In how many processes the gateways of this test run that are processes: `POSTERN_TEST_WORKERS`, by default one. */
+const workers = Number(process.env.POSTERN_TEST_WORKERS ?? 1);
+
 /** The configuration of the tests; `overrides` replace whole top-level sections. */
 export function testConfig(upstreamUrl: string, overrides: object = {}): object {
   const { listen, ...others } = overrides as { readonly listen?: object };
@@ -60,6 +63,7 @@ export function testConfig(upstreamUrl: string, overrides: object = {}): object 
     listen: { host: '127.0.0.1', port: 0, engine, ...listen },
     management: { host: '127.0.0.1', port: 0 },
     stores: { records: 'sqlite:records.db', sessions: 'sqlite:sessions.db' },
+    ...(workers === 1 ? {} : { workers }),
     passwords: cheapPasswords,
     bootstrap: { token: bootstrapToken },
     scopes: { 'store:read': 'Read assets', 'store:write': 'Change assets' },

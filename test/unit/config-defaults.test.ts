@@ -93,6 +93,7 @@ t.test('defaults are those of the contract, durations in milliseconds and sizes 
     },
     forward_auth: [],
     audit: { retention: 90 * 86_400_000, max_events: 1_000_000 },
+    workers: 1,
     log: { level: 'info', format: 'auto' },
   } satisfies Config);
 });

@@ -15,6 +15,7 @@ const layers: readonly (readonly string[])[] = [
   ['authenticate', 'endpoints', 'proxy'],
   ['forward-auth', 'openapi', 'web'],
   ['gateway'],
+  ['workers'],
   ['cli'],
   ['main.ts'],
 ];

@@ -1,0 +1,84 @@
+import type { AddressInfo } from 'node:net';
+import { readConfiguredFiles } from '../config/configured-files.ts';
+import type { Config } from '../config/schema.ts';
+import type { ListenerCertificates } from '../gateway/listener-certificates.ts';
+import type { ReloadMetrics } from '../gateway/reload-metrics.ts';
+import type { rememberStart } from '../gateway/restart-only.ts';
+import type { ManagementServer } from '../http/management.ts';
+import type { Log } from '../log/log.ts';
+import type { StartedWorker } from './worker-api.ts';
+import type { WorkerGroup } from './worker-group.ts';
+
+/** What a supervisor is made of. */
+export interface SupervisorParts {
+  /** What it was started with. */
+  readonly config: Config;
+  readonly log: Log;
+  readonly reloads: ReloadMetrics;
+  readonly restartOnly: ReturnType<typeof rememberStart>;
+  readonly certificates: ListenerCertificates;
+  readonly management: ManagementServer;
+  readonly managementAddress: AddressInfo;
+  readonly group: WorkerGroup;
+  readonly started: StartedWorker;
+  /** From now on `/readyz` says `draining`. */
+  readonly startDraining: () => void;
+}
+
+/** A gateway that serves in several processes, and is one to whoever runs it; as `RunningGateway` is. */
+export class Supervisor {
+  readonly address: AddressInfo;
+  readonly managementAddress: AddressInfo;
+  /** The activation token made by Postern until the first user exists; null when there is none to show. */
+  readonly bootstrapToken: string | null;
+  readonly #parts: SupervisorParts;
+  #config: Config;
+
+  constructor(parts: SupervisorParts) {
+    this.address = parts.started.address;
+    this.managementAddress = parts.managementAddress;
+    this.bootstrapToken = parts.started.bootstrapToken;
+    this.#parts = parts;
+    this.#config = parts.config;
+  }
+
+  /** All workers serve by another configuration from now on, or it rejects and none does; as `RunningGateway.reload`. */
+  async reload(wanted: Config): Promise<void> {
+    const { log, reloads, certificates, group, restartOnly } = this.#parts;
+    const { keys, config: next } = restartOnly(this.#config, wanted);
+    const certificate = certificates.prepare(next);
+    const { tls } = certificate;
+    await group.reload({ config: next, files: readConfiguredFiles(next), tls }).catch((error: unknown) => {
+      certificate.discard();
+      throw error;
+    });
+    certificate.apply();
+    this.#config = next;
+    log.configure(next.log);
+    reloads.reloaded('configuration', 'applied');
+    reloads.restartNeeded(keys.length);
+    log.info('configuration reloaded');
+    if (keys.length > 0) log.warn('configuration changes need a restart', { keys });
+  }
+
+  /** Takes note of a configuration that could not be read; the running one stays. */
+  reloadFailed(problems: readonly string[]): void {
+    const { log, reloads } = this.#parts;
+    reloads.reloaded('configuration', 'failed');
+    log.error('config_reload_failed', { problems });
+  }
+
+  /** Has every worker drain and end; rejects if one had to be killed, or failed. */
+  async stop(): Promise<void> {
+    const { log, certificates, group, management, startDraining } = this.#parts;
+    startDraining();
+    // A second signal, for which this process ends at once, ends them, too.
+    process.once('exit', () => group.kill());
+    const isClean = await group.stop();
+    certificates.close();
+    await management.close();
+    await log.close();
+    if (!isClean)
+      throw Object.assign(new Error('a worker did not stop as it should'), { code: 'worker_ended' });
+  }
+}

@@ -1,0 +1,62 @@
+import type { AddressInfo } from 'node:net';
+import type { ConfiguredFiles } from '../config/configured-files.ts';
+import type { Config } from '../config/schema.ts';
+import type { ListenersTls } from '../gateway/listener-certificates.ts';
+import type { Creation } from '../gateway/store-files.ts';
+import type { Readiness } from '../http/readiness.ts';
+import type { MetricSnapshot } from '../metrics/registry.ts';
+import type { ListeningPlace } from './claimed-ports.ts';
+
+/** A configuration as a worker gets it: nothing is left to be read. */
+export interface HandedConfiguration {
+  /** Of this worker alone: it has its part of what is bounded for the gateway. */
+  readonly config: Config;
+  readonly files: ConfiguredFiles;
+  readonly tls: ListenersTls;
+}
+
+/** How a worker starts. */
+export interface WorkerStart extends HandedConfiguration {
+  /** Whether the log is read on a terminal. */
+  readonly isTerminal: boolean;
+  readonly showsEchoPage: boolean;
+  readonly creates: Creation;
+  /** As in {@link ServingOptions}. */
+  readonly appliesManaged: boolean;
+}
+
+/** A worker that accepts connections. */
+export interface StartedWorker {
+  readonly address: AddressInfo;
+  readonly bootstrapToken: string | null;
+}
+
+/** What a worker does when the supervisor says so. */
+export interface WorkerFunctions {
+  /** Serves; rejects as {@link startServing} does. */
+  start(start: WorkerStart): Promise<StartedWorker>;
+  /** Builds another configuration; exactly one of `apply` and `discard` follows, or another `prepare` in its place. */
+  prepare(next: HandedConfiguration): Promise<void>;
+  /** Applies the users and scope sets of the prepared configuration. */
+  applyManaged(): Promise<void>;
+  /** Serves by the prepared configuration. */
+  apply(): void;
+  discard(): Promise<void>;
+  renewTls(tls: ListenersTls): void;
+  readiness(): Promise<Readiness>;
+  metrics(): Promise<MetricSnapshot[]>;
+  /** The public keys of assertions. */
+  assertionKeys(): Promise<object | null>;
+  /** Drains and ends the process. */
+  stop(): void;
+}
+
+/** What a worker tells or asks the supervisor. */
+export interface SupervisorFunctions {
+  /** It can be called from now on. */
+  loaded(): void;
+  /** Resolves, when it is about to listen, to where all workers do: see {@link sharedPlaces}. */
+  places(): Promise<readonly ListeningPlace[]>;
+  /** What it has counted so far. */
+  counted(counts: readonly MetricSnapshot[]): void;
+}

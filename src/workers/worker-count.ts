@@ -1,0 +1,7 @@
+import { availableParallelism } from 'node:os';
+import type { Config } from '../config/schema.ts';
+
+/** How many processes serve; `auto`: as many as there are CPUs that this process may use. */
+export function workerCount({ workers }: Pick<Config, 'workers'>): number {
+  return workers === 'auto' ? availableParallelism() : workers;
+}

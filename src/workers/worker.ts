@@ -1,0 +1,9 @@
+// The first file of a worker. Signals from a terminal reach every process in front of it, and a service manager may send
+// them to all: what they mean is the supervisor's to say.
+for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => {});
+process.stderr.on('error', () => {});
+
+const { serveAsWorker } = await import('./worker-gateway.ts');
+serveAsWorker(process);
+
+export {};

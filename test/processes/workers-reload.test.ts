@@ -1,0 +1,102 @@
+import { once } from 'node:events';
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { makeCertificate } from '../support/certificates.ts';
+import { eventually } from '../support/eventually.ts';
+import { administrator, bootstrapToken } from '../support/gateway.ts';
+import { type GatewayProcess, startGatewayProcess } from '../support/gateway-process.ts';
+import { keysAreNamed, reload } from '../support/reload.ts';
+import { scrape } from '../support/scrape.ts';
+import { makeTemporaryFolder } from '../support/temporary-folder.ts';
+import { connectTo } from '../support/tls-client.ts';
+import { readyz, workersOf } from '../support/worker-processes.ts';
+
+const workers = 2;
+const open = { workers, routes: [{ prefix: '/api', upstream: 'app', public: true }] };
+const closed = { workers, routes: [{ prefix: '/api', upstream: 'app' }] };
+
+/** The statuses that so many connections get: enough to reach every worker. */
+async function statuses({ api }: GatewayProcess): Promise<number[]> {
+  const responses = await Promise.all(Array.from({ length: 40 }, () => api.send({ path: '/api/x' })));
+  return [...new Set(responses.map(({ status }) => status))];
+}
+
+t.test('another configuration serves in all workers, and in one that starts later', async (t) => {
+  const gateway = await startGatewayProcess(t, { config: open });
+  t.strictSame(await statuses(gateway), [200]);
+  reload(gateway, closed);
+  await eventually('it is applied', () =>
+    gateway.logLines().some(({ msg }) => msg === 'configuration reloaded'),
+  );
+  t.strictSame(await statuses(gateway), [401]);
+  const [one] = workersOf(gateway.pid!);
+  process.kill(one!, 'SIGKILL');
+  await eventually('another one', async () => {
+    return (
+      (await readyz(gateway.managementPort)).workers.ready === 2 && !workersOf(gateway.pid!).includes(one!)
+    );
+  });
+  t.strictSame(await statuses(gateway), [401]);
+  // Twice if the file is polled between its change and the signal.
+  const lines = gateway.logLines().filter(({ msg }) => msg === 'configuration reloaded');
+  t.ok(lines.length <= 2, 'not once for each worker as well');
+});
+
+t.test('one that does not fit the records, which a worker finds out, is served by none', async (t) => {
+  const gateway = await startGatewayProcess(t, { config: open });
+  const { username, password } = administrator;
+  await gateway.api.activate(username, password, bootstrapToken);
+  reload(gateway, { ...closed, users: { [username]: {} } });
+  const line = await eventually('it is reported', () =>
+    gateway.logLines().find(({ msg }) => msg === 'config_reload_failed'),
+  );
+  t.match(line.problems, [/:\d+:3: users\.ada: a user of that name exists and is not managed/]);
+  t.strictSame(await statuses(gateway), [200]);
+  const metrics = await scrape(gateway.managementPort);
+  t.equal(metrics.value('config_reloads_total', { outcome: 'failed' }), 1);
+  t.equal(metrics.value('config_last_reload_successful'), 0);
+});
+
+t.test('the number of workers needs a restart, and is reported', async (t) => {
+  const gateway = await startGatewayProcess(t, { config: open });
+  reload(gateway, { ...closed, workers: 3 });
+  await keysAreNamed(gateway, ['workers']);
+  t.strictSame(await statuses(gateway), [401], 'the rest is applied');
+  t.equal(workersOf(gateway.pid!).length, 2);
+  t.equal((await scrape(gateway.managementPort)).value('config_restart_needed'), 1);
+});
+
+t.test('a renewed certificate is read once, and presented by all workers', async (t) => {
+  const folder = makeTemporaryFolder('postern-workers-');
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  const files = { cert: join(folder, 'cert.pem'), key: join(folder, 'key.pem') };
+  const write = (name: string) => {
+    const { cert, key } = makeCertificate(folder, name, ['IP:127.0.0.1']);
+    writeFileSync(files.key, key);
+    writeFileSync(files.cert, cert);
+  };
+  write('first');
+  const gateway = await startGatewayProcess(t, {
+    config: { ...open, listen: { host: '127.0.0.1', port: 0, tls: files } },
+  });
+  const expiry = (await scrape(gateway.managementPort)).value('certificate_expiry_timestamp_seconds');
+  t.ok(expiry > Date.now() / 1_000, 'once, not once for each worker');
+  t.strictSame(await presented(gateway.port), ['first']);
+  write('second');
+  await eventually('all present it', async () => (await presented(gateway.port)).join() === 'second');
+  await gateway.stop();
+  t.equal(gateway.logLines().filter(({ msg }) => msg === 'certificate renewed').length, 1);
+});
+
+/** The names in the certificates that so many connections are presented. */
+async function presented(port: number): Promise<string[]> {
+  const connections = Array.from({ length: 20 }, async () => {
+    const socket = connectTo(port);
+    await once(socket, 'secureConnect');
+    const { CN } = socket.getPeerCertificate().subject;
+    socket.destroy();
+    return String(CN);
+  });
+  return [...new Set(await Promise.all(connections))].sort();
+}

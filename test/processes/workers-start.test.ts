@@ -1,0 +1,62 @@
+import { createServer } from 'node:net';
+import t from 'tap';
+import { createCommandFolder, startPostern } from '../support/command.ts';
+import { eventually } from '../support/eventually.ts';
+import { startGatewayProcess } from '../support/gateway-process.ts';
+import { isRunning, workersOf } from '../support/worker-processes.ts';
+
+const workers = 2;
+
+t.test('a port that anyone holds is the error of the start', async (t) => {
+  for (const reusePort of [false, true]) {
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen({ host: '127.0.0.1', port: 0, reusePort }, resolve));
+    t.teardown(() => server.close());
+    const { port } = server.address() as { port: number };
+    const { run } = createCommandFolder(t, { workers, listen: { host: '127.0.0.1', port } });
+    t.match(await run(['serve']), {
+      code: 1,
+      stderr: `postern: can't listen on 127.0.0.1:${port} (listen): the address is in use\n`,
+    });
+  }
+});
+
+t.test('another gateway with workers does not join in on the port of the first', async (t) => {
+  const { port } = await startGatewayProcess(t, { config: { workers } });
+  const { run } = createCommandFolder(t, { workers, listen: { host: '127.0.0.1', port } });
+  t.match(await run(['serve']), { code: 1, stderr: /the address is in use/ });
+});
+
+t.test('what only a worker finds out ends the start with its exit code and sentence', async (t) => {
+  const { run } = createCommandFolder(t, { workers, users: { ada: {} } });
+  const input = 'correct horse battery staple\n';
+  t.equal((await run(['user', 'add', 'ada', '--admin'], { input })).code, 0);
+  t.match(await run(['serve']), {
+    code: 2,
+    stderr: /postern\.yaml:\d+:3: users\.ada: a user of that name exists and is not managed/,
+  });
+});
+
+t.test('a worker that ends before it was ever ready ends the start, and the other worker', async (t) => {
+  const { configFile } = createCommandFolder(t, { workers });
+  const { child, ended } = startPostern(['serve', '--config', configFile]);
+  const pids = await eventually('the workers', () => {
+    const found = workersOf(child.pid!);
+    return found.length === workers && found;
+  });
+  process.kill(pids[1]!, 'SIGKILL');
+  t.match(await ended, { code: 1, stderr: 'postern: a worker ended (SIGKILL)\n' });
+  await eventually('the end of the other', () => !pids.some(isRunning));
+});
+
+t.test('a signal during the start just ends it', async (t) => {
+  const { configFile } = createCommandFolder(t, { workers });
+  const { child, ended } = startPostern(['serve', '--config', configFile]);
+  const pids = await eventually('a worker', () => {
+    const found = workersOf(child.pid!);
+    return found.length > 0 && found;
+  });
+  child.kill('SIGTERM');
+  t.equal((await ended).code, 0);
+  await eventually('the end of the workers', () => !pids.some(isRunning));
+});

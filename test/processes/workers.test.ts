@@ -1,0 +1,221 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import t from 'tap';
+import { createApiClient } from '../support/api-client.ts';
+import { eventually } from '../support/eventually.ts';
+import { administrator, bootstrapToken, type TestScope } from '../support/gateway.ts';
+import { type GatewayProcess, startGatewayProcess } from '../support/gateway-process.ts';
+import { startHttpUpstream } from '../support/http-upstream.ts';
+import { guessPort } from '../support/loopback-port.ts';
+import { scrape } from '../support/scrape.ts';
+import { createSecretWatch } from '../support/secret-watch.ts';
+import { isRunning, readyz, socketsOf, workersOf } from '../support/worker-processes.ts';
+
+const routes = [{ prefix: '/api', upstream: 'app', public: true }];
+// Of Postern's own: the sockets of a worker are those of its clients.
+const request = 'GET /.well-known/jwks.json HTTP/1.1\r\nHost: acme.example.com\r\n\r\n';
+
+function startWorkers(t: TestScope, config: object = {}): Promise<GatewayProcess> {
+  return startGatewayProcess(t, { config: { workers: 2, routes, ...config } });
+}
+
+/** Opens a connection that sends one request after the other, and counts the responses. */
+async function openClient(
+  port: number,
+): Promise<{ socket: Socket; responses: () => number; isBroken: () => boolean }> {
+  const socket = connect(port, '127.0.0.1');
+  let responses = 0;
+  let isBroken = false;
+  socket.on('error', () => {});
+  socket.once('close', () => {
+    isBroken = true;
+  });
+  socket.on('data', (chunk: Buffer) => {
+    if (!chunk.toString('latin1').startsWith('HTTP/1.1 200')) return;
+    responses += 1;
+    socket.write(request);
+  });
+  await once(socket, 'connect');
+  socket.write(request);
+  return { socket, responses: () => responses, isBroken: () => isBroken };
+}
+
+t.test('two workers are one gateway: one port, one readiness, its lines once', async (t) => {
+  const gateway = await startWorkers(t);
+  t.equal(workersOf(gateway.pid!).length, 2);
+  t.strictSame(await readyz(gateway.managementPort), {
+    code: 200,
+    status: 'ready',
+    dependencies: { records: { ok: true }, sessions: { ok: true } },
+    workers: { ready: 2, of: 2 },
+  });
+  t.equal((await gateway.api.send({ path: '/api/x' })).status, 200);
+  const pids = workersOf(gateway.pid!);
+  t.equal(await gateway.stop(), 0);
+  const created = gateway.logLines().filter(({ msg }) => msg === 'store file created');
+  t.strictSame(created.map(({ store }) => store).sort(), ['records', 'sessions']);
+  t.notOk(pids.some(isRunning));
+});
+
+t.test('connections spread over the workers', async (t) => {
+  const gateway = await startWorkers(t);
+  const pids = workersOf(gateway.pid!);
+  const before = pids.map(socketsOf);
+  const count = process.env.POSTERN_TEST_LONG ? 2_000 : 600;
+  const sockets = Array.from({ length: count }, () => connect(gateway.port, '127.0.0.1'));
+  t.teardown(() => {
+    for (const socket of sockets) socket.destroy();
+  });
+  await eventually('all of them', async () => {
+    return (await scrape(gateway.managementPort)).value('connections') === count;
+  });
+  for (const [index, pid] of pids.entries()) {
+    const share = (socketsOf(pid) - before[index]!) / (count / pids.length);
+    t.ok(share > 0.8 && share < 1.2, `a worker has ${share} of its even part`);
+  }
+});
+
+t.test('a worker is killed under load: its connections break, no others, and a new one serves', async (t) => {
+  const gateway = await startWorkers(t);
+  const [victim, other] = workersOf(gateway.pid!);
+  const before = socketsOf(victim!);
+  const clients = await Promise.all(Array.from({ length: 40 }, () => openClient(gateway.port)));
+  t.teardown(() => {
+    for (const { socket } of clients) socket.destroy();
+  });
+  await eventually('a response each', () => clients.every(({ responses }) => responses() > 0));
+  const held = socketsOf(victim!) - before;
+  t.ok(held > 0 && held < clients.length, `${held} of ${clients.length} connections`);
+
+  process.kill(victim!, 'SIGKILL');
+  await eventually('the broken ones', () => clients.filter(({ isBroken }) => isBroken()).length === held);
+  const afterwards = clients.filter(({ isBroken }) => !isBroken()).map((client) => client.responses());
+  await eventually('a new worker', async () => {
+    return (await readyz(gateway.managementPort)).workers.ready === 2;
+  });
+  const intact = clients.filter(({ isBroken }) => !isBroken());
+  t.equal(intact.length, clients.length - held);
+  t.ok(
+    intact.every((client, index) => client.responses() > afterwards[index]!),
+    'the others go on',
+  );
+  const [one, two] = workersOf(gateway.pid!);
+  t.ok([one, two].includes(other) && ![one, two].includes(victim));
+  const lines = await eventually('the lines', () => {
+    const found = gateway.logLines().filter(({ worker }) => worker !== undefined);
+    return found.length === 2 && found;
+  });
+  t.match(lines, [
+    { level: 'error', msg: 'worker ended', reason: 'SIGKILL', restart_in_ms: 0 },
+    { level: 'info', msg: 'worker started again' },
+  ]);
+  t.equal((await scrape(gateway.managementPort)).value('worker_restarts_total'), 1);
+});
+
+t.test('signals to a worker are the supervisor’s to answer', async (t) => {
+  const gateway = await startWorkers(t);
+  const pids = workersOf(gateway.pid!);
+  for (const pid of pids)
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.kill(pid, signal);
+  for (let i = 0; i < 20; i++) t.equal((await gateway.api.send({ path: '/api/x' })).status, 200);
+  t.strictSame(workersOf(gateway.pid!), pids);
+});
+
+t.test('the supervisor is killed: what is in flight finishes, and nothing is left behind', async (t) => {
+  const { promise: mayEnd, resolve: end } = Promise.withResolvers<void>();
+  const upstream = await startHttpUpstream(t, async (_request, response) => {
+    response.write('first half, ');
+    await mayEnd;
+    response.end('second half');
+  });
+  const gateway = await startWorkers(t, { upstreams: { app: { url: upstream.url } } });
+  const pids = workersOf(gateway.pid!);
+  const inFlight = gateway.api.send({ path: '/api/slow' });
+  await eventually('the request upstream', async () => (await upstream.connections()) === 1);
+  await gateway.kill();
+  await eventually('no listener', () => refuses(gateway.port));
+  end();
+  t.match(await inFlight, { status: 200, text: 'first half, second half' });
+  await eventually('the end of the workers', () => !pids.some(isRunning));
+});
+
+t.test('SIGTERM: every worker drains, and the exit code is 0', async (t) => {
+  const { promise: mayEnd, resolve: end } = Promise.withResolvers<void>();
+  const upstream = await startHttpUpstream(t, async (_request, response) => {
+    await mayEnd;
+    response.end('done');
+  });
+  const gateway = await startWorkers(t, { upstreams: { app: { url: upstream.url } } });
+  const inFlight = Array.from({ length: 8 }, () => gateway.api.send({ path: '/api/slow' }));
+  await eventually('the requests upstream', async () => (await upstream.connections()) === 8);
+  const stopped = gateway.stop();
+  await eventually('draining', async () => (await readyz(gateway.managementPort)).status === 'draining');
+  end();
+  for (const { status } of await Promise.all(inFlight)) t.equal(status, 200);
+  t.equal(await stopped, 0);
+});
+
+t.test('a second signal ends all of them at once, with 1', async (t) => {
+  const gateway = await startWorkers(t, { shutdown: { delay: '60s' } });
+  const pids = workersOf(gateway.pid!);
+  const stopped = gateway.stop();
+  await eventually('draining', async () => (await readyz(gateway.managementPort)).status === 'draining');
+  process.kill(gateway.pid!, 'SIGTERM');
+  t.equal(await stopped, 1);
+  await eventually('the end of the workers', () => !pids.some(isRunning));
+});
+
+t.test('what only one process should do is done once: the bootstrap closes in all', async (t) => {
+  const gateway = await startWorkers(t);
+  const { username, password } = administrator;
+  const activations = await Promise.all(
+    Array.from({ length: 8 }, () => gateway.api.activate(username, password, bootstrapToken)),
+  );
+  t.strictSame(activations.map(({ status }) => status).sort(), [201, ...Array(7).fill(409)]);
+});
+
+t.test('the keys of assertions are the same on both listeners, from every worker', async (t) => {
+  const upstreams = { app: { url: 'builtin:echo', assertion: { algorithm: 'EdDSA' } } };
+  const { api, managementPort } = await startWorkers(t, { upstreams });
+  const path = '/.well-known/postern-assertion-jwks.json';
+  const managed = await fetch(`http://127.0.0.1:${managementPort}${path}`, {
+    headers: { connection: 'close' },
+  });
+  const expected = await managed.json();
+  t.match(expected, { keys: [{ kty: 'OKP' }] });
+  for (let i = 0; i < 20; i++) t.strictSame((await api.send({ path })).json, expected);
+});
+
+t.test('every worker answers the proxies that ask for decisions', async (t) => {
+  const port = guessPort();
+  const gateway = await startWorkers(t, { forward_auth: [{ mode: 'nginx', port }] });
+  const headers = { 'x-original-method': 'GET', 'x-original-uri': '/api/x' };
+  const pids = workersOf(gateway.pid!);
+  const before = pids.map(socketsOf);
+  const asked = createApiClient(port, createSecretWatch());
+  for (let i = 0; i < 20; i++) t.equal((await asked.send({ path: '/', headers })).status, 200);
+  const sockets = Array.from({ length: 60 }, () => connect(port, '127.0.0.1'));
+  t.teardown(() => {
+    for (const socket of sockets) socket.destroy();
+  });
+  await eventually('all of them', () => {
+    const more = pids.map((pid, index) => socketsOf(pid) - before[index]!);
+    return more[0]! + more[1]! >= 60 && more.every((count) => count > 10);
+  });
+});
+
+t.test('one process for `workers: 1`, whatever `auto` would be', async (t) => {
+  const gateway = await startGatewayProcess(t, { config: { workers: 1, routes } });
+  t.strictSame(workersOf(gateway.pid!), []);
+  t.notOk('workers' in (await readyz(gateway.managementPort)));
+});
+
+async function refuses(port: number): Promise<boolean> {
+  const socket = connect(port, '127.0.0.1');
+  const refused = await Promise.race([
+    once(socket, 'connect').then(() => false),
+    once(socket, 'error').then(() => true),
+  ]).catch(() => true);
+  socket.destroy();
+  return refused;
+}

@@ -1,0 +1,38 @@
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+
+/** The workers of a supervisor, by process id. */
+export function workersOf(supervisor: number): number[] {
+  const children = readFileSync(`/proc/${supervisor}/task/${supervisor}/children`, 'utf8');
+  return children.split(' ').filter(Boolean).map(Number);
+}
+
+/** Whether that process is there; one that has ended and was not waited for yet isn't. */
+export function isRunning(pid: number): boolean {
+  try {
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
+  } catch {
+    return false;
+  }
+}
+
+/** How many sockets that process has open. */
+export function socketsOf(pid: number): number {
+  const folder = `/proc/${pid}/fd`;
+  return readdirSync(folder).filter((fd) => isSocket(`${folder}/${fd}`)).length;
+}
+
+function isSocket(link: string): boolean {
+  try {
+    return readlinkSync(link).startsWith('socket:');
+  } catch {
+    return false;
+  }
+}
+
+/** The body of `/readyz`. */
+export async function readyz(managementPort: number): Promise<any> {
+  const response = await fetch(`http://127.0.0.1:${managementPort}/readyz`, {
+    headers: { connection: 'close' },
+  });
+  return { code: response.status, ...((await response.json()) as object) };
+}
