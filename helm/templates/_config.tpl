@@ -24,6 +24,10 @@
 {{- end -}}
 {{- $config = mergeOverwrite $config (dict "listen" (dict "tls" $tls)) -}}
 {{- end -}}
+{{- $workers := include "postern.workers" . | int -}}
+{{- if and (kindIs "invalid" $config.workers) (gt $workers 1) -}}
+{{- $config = set $config "workers" $workers -}}
+{{- end -}}
 {{- toYaml $config -}}
 {{- end -}}
 

@@ -25,9 +25,9 @@ envFrom:
 lifecycle:
   {{- . | nindent 2 }}
 {{- end }}
-{{- with .Values.resources }}
+{{- with include "postern.resources" . }}
 resources:
-  {{- toYaml . | nindent 2 }}
+  {{- . | nindent 2 }}
 {{- end }}
 securityContext:
   {{- toYaml .Values.securityContext | nindent 2 }}

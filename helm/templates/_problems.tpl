@@ -1,7 +1,7 @@
 {{/* Combinations that can't work, each as a sentence in a list. The schema of the values has judged their types. */}}
 {{- define "postern.problems" -}}
 {{- $problems := list -}}
-{{- range $part := list "config" "listener" "route" "secret" "store" "replica" "scaling" "mode" "upstream" "container" "version" "pod" "outside" -}}
+{{- range $part := list "config" "listener" "route" "secret" "store" "replica" "scaling" "mode" "upstream" "container" "version" "pod" "workers" "outside" -}}
 {{- $problems = concat $problems (include (printf "postern.%sProblems" $part) $ | fromYamlArray) -}}
 {{- end -}}
 {{- toYaml $problems -}}
