@@ -11,7 +11,7 @@ import { runClient } from './clients/client.ts';
 import { catalogue, prepareWorld } from './clients/prepare.ts';
 import { type ArrangementName, startArrangement } from './machine/arrangements.ts';
 import { type ClockMaker, compileClocks } from './machine/clock.ts';
-import { type Break, createGateway, type ModelGateway } from './machine/gateway.ts';
+import { type Break, createGateway, type GatewayConfig, type ModelGateway } from './machine/gateway.ts';
 import { startNemesis } from './machine/nemesis.ts';
 import { drawSkew, roundingMs, skewsMs } from './machine/skews.ts';
 import { watchStalls } from './machine/stalls.ts';
@@ -25,6 +25,8 @@ export interface RunOptions {
   readonly seed: number;
   readonly seconds: number;
   readonly gateways: number;
+  /** How many processes serve in each of them; 1 by default. */
+  readonly workers?: number;
   readonly clients: number;
   /** By how much promised times may be exceeded on a busy machine; 1: not at all. */
   readonly slowness: number;
@@ -60,7 +62,7 @@ const configOf = (graceMs: number) => ({
 
 /** Plays a run; null: the stores can't be had, and the test says so. */
 export async function playRun(t: Test, options: RunOptions): Promise<RunResult | null> {
-  const { seed, slowness, graceMs = 2_000 } = options;
+  const { seed, slowness, workers = 1, graceMs = 2_000 } = options;
   const folder = makeTemporaryFolder('postern-model-');
   // Configurations and logs of the gateways are in it.
   if (process.env.POSTERN_MODEL_KEEP !== undefined) t.comment(`kept: ${folder}`);
@@ -77,7 +79,7 @@ export async function playRun(t: Test, options: RunOptions): Promise<RunResult |
   });
   if (arrangement === null) return null;
   const stores = { ...arrangement.stores, sessions_liveness_age: `${livenessMs}ms` };
-  const gateways = createGateways(t, options, folder, { ...configOf(graceMs), stores }, clocks);
+  const gateways = createGateways(t, options, folder, { ...configOf(graceMs), stores, workers }, clocks);
   // The first one makes the stores.
   await gateways[0]!.start();
   await Promise.all(gateways.slice(1).map((gateway) => gateway.start()));
@@ -169,7 +171,7 @@ function createGateways(
   t: Test,
   { seed, gateways, broken, arrangement }: RunOptions,
   folder: string,
-  shared: object,
+  shared: GatewayConfig,
   clocks: ClockMaker,
 ): ModelGateway[] {
   const random = createRandom(seed, 5);

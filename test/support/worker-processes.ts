@@ -1,9 +1,13 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
-/** The workers of a supervisor, by process id. */
+/** The workers of a supervisor, by process id; none if it has ended. */
 export function workersOf(supervisor: number): number[] {
-  const children = readFileSync(`/proc/${supervisor}/task/${supervisor}/children`, 'utf8');
-  return children.split(' ').filter(Boolean).map(Number);
+  try {
+    const children = readFileSync(`/proc/${supervisor}/task/${supervisor}/children`, 'utf8');
+    return children.split(' ').filter(Boolean).map(Number);
+  } catch {
+    return [];
+  }
 }
 
 /** Whether that process is there; one that has ended and was not waited for yet isn't. */

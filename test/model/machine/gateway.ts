@@ -7,6 +7,7 @@ import { stringify } from 'yaml';
 import { testConfig } from '../../support/gateway.ts';
 import { guardProcess } from '../../support/guarded-process.ts';
 import { guessPort } from '../../support/loopback-port.ts';
+import { workersOf } from '../../support/worker-processes.ts';
 import { type Answered, type Call, call } from './call.ts';
 import type { MovableClock } from './clock.ts';
 
@@ -20,6 +21,11 @@ export interface ModelGateway {
   start(): Promise<void>;
   /** Ends it by SIGKILL, paused or not. */
   kill(): Promise<void>;
+  /** Whether it has several processes, one of which can be killed alone. */
+  readonly hasWorkers: boolean;
+  /** Ends one of its workers by SIGKILL; which, `pick` says of them. */
+  killWorker(pick: (pids: readonly number[]) => number): void;
+  /** Stops every process of it for a while. */
   pause(): void;
   resume(): void;
   /** Ends it by SIGTERM; gives its exit code. */
@@ -28,6 +34,13 @@ export interface ModelGateway {
   readonly ownEnd: string | null;
   /** Lines of its log, of all its lives, that no run may have. */
   alarms(): string[];
+}
+
+/** Sections that replace those of the configuration of the tests. */
+export interface GatewayConfig {
+  readonly [section: string]: unknown;
+  /** How many processes serve; 1 by default. */
+  readonly workers?: number;
 }
 
 /** One text of its sources that is replaced in a gateway, so that it breaks a promise. */
@@ -43,14 +56,11 @@ const main = join(import.meta.dirname, '../../../src/main.ts');
 /** An exception that nobody expected, in a handler or outside of any. */
 const alarm = /"msg":"(?:internal error|[^"]*(?:unhandled|uncaught)[^"]*)"|"status":500\b/i;
 
-/**
- * Makes it; `config` replaces whole sections of the configuration of the tests. Where `workers` come, they are a key of
- * that configuration, and a fault that kills one worker belongs beside the one that kills a gateway (nemesis.ts).
- */
+/** Makes it; `config` replaces whole sections of the configuration of the tests, `workers` among them. */
 export function createGateway(
   index: number,
   folder: string,
-  config: object,
+  config: GatewayConfig,
   { clock, broken }: { readonly clock: MovableClock | null; readonly broken?: Break | undefined },
 ): ModelGateway {
   const name = join(folder, `gateway-${index}`);
@@ -93,11 +103,15 @@ export function createGateway(
     if (ending === null) return null;
     isEnding = true;
     const ended = once(ending, 'exit');
+    const workers = workersOf(ending.pid!);
     ending.kill(signal);
-    ending.kill('SIGCONT');
+    // Paused or not: without their supervisor, workers drain and end.
+    signalAll([ending.pid!, ...workers], 'SIGCONT');
     await ended;
     return ending.exitCode;
   };
+
+  const processes = () => (child === null ? [] : [child.pid!, ...workersOf(child.pid!)]);
 
   return {
     index,
@@ -121,12 +135,27 @@ export function createGateway(
       }
     },
     kill: async () => void (await end('SIGKILL')),
-    pause: () => void child?.kill('SIGSTOP'),
-    resume: () => void child?.kill('SIGCONT'),
+    hasWorkers: (config.workers ?? 1) > 1,
+    killWorker(pick) {
+      const workers = child === null ? [] : workersOf(child.pid!);
+      if (workers.length > 0) signalAll([pick(workers)], 'SIGKILL');
+    },
+    pause: () => signalAll(processes(), 'SIGSTOP'),
+    resume: () => signalAll(processes(), 'SIGCONT'),
     stop: () => end('SIGTERM'),
     alarms: () =>
       readFileSync(`${name}.log`, 'utf8')
         .split('\n')
         .filter((line) => alarm.test(line)),
   };
+}
+
+/** Those that are still there get the signal. */
+function signalAll(pids: readonly number[], signal: NodeJS.Signals): void {
+  for (const pid of pids)
+    try {
+      process.kill(pid, signal);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+    }
 }

@@ -94,6 +94,21 @@ export function startNemesis(seed: number, stage: Stage): Nemesis {
     };
   }
 
+  function workerFault(gateway: ModelGateway): Fault {
+    const kind = `a worker of gateway ${gateway.index} is killed`;
+    return {
+      kind,
+      async run(random) {
+        const durationMs = 100 + random.below(longestMs - 1_000);
+        const fault = disturbances.begin(kind, [`gateway ${gateway.index}`], now());
+        gateway.killWorker((pids) => random.pick(pids));
+        // The other one serves, and soon another one, too.
+        await sleep(durationMs / 10);
+        fault.to = now();
+      },
+    };
+  }
+
   function storeFault({ kind, disturbs, loses, run }: StoreFault): Fault {
     return {
       kind,
@@ -133,7 +148,10 @@ export function startNemesis(seed: number, stage: Stage): Nemesis {
     };
   }
 
-  const ofGateways = gateways.flatMap((gateway) => [true, false].map((how) => gatewayFault(gateway, how)));
+  const ofGateways = gateways.flatMap((gateway) => [
+    ...[true, false].map((how) => gatewayFault(gateway, how)),
+    ...(gateway.hasWorkers ? [workerFault(gateway)] : []),
+  ]);
   const ofClocks = [
     ...gateways.flatMap(({ index, clock }) =>
       clock === null ? [] : { name: `gateway ${index}`, clock, isOfSessions: isByGateways },
