@@ -1,0 +1,107 @@
+import { authorityOf, originOf, ownPattern, type Place, type ProxyPlan } from './plan.ts';
+
+/** HAProxy's configuration, and the agent in Lua that it loads. */
+export function haproxyConfiguration(plan: ProxyPlan): Readonly<Record<string, string>> {
+  return { 'haproxy.cfg': configurationOf(plan), 'postern.lua': agentOf(plan) };
+}
+
+function configurationOf({ listen, gateway, service, ownAreas, deleted }: ProxyPlan): string {
+  const server = (name: string, place: Place) =>
+    `  server ${name} ${authorityOf(place)}${place.tls ? ' ssl verify required ca-file @system-ca' : ''}`;
+  return `# haproxy.cfg, for HAProxy 2.6 or later; postern.lua beside it
+global
+  lua-load postern.lua
+
+defaults
+  mode http
+  timeout connect 5s
+  timeout client 1m
+  timeout server 1m
+  timeout http-request 10s
+
+frontend web
+  bind ${authorityOf(listen)}
+  # Postern's own paths.
+  acl is_own path -m reg ${ownPattern(ownAreas)}
+  http-request set-header X-Forwarded-For %[src]
+  http-request set-header X-Forwarded-Proto %[ssl_fc,iif(https,http)]
+  http-request set-header X-Forwarded-Host %[req.hdr(Host)]
+  use_backend postern if is_own
+  # What services take for the mount point, the target, the method or the user, and odd spellings of any name.
+  http-request del-header [^A-Za-z0-9-] -m reg
+${deleted.map((name) => `  http-request del-header ${name}`).join('\n')}
+  http-request lua.postern unless is_own
+  default_backend service
+
+backend postern
+${server('postern', gateway)}
+
+backend service
+${server('service', service)}
+`;
+}
+
+function agentOf({ decisions, identity }: ProxyPlan): string {
+  const names = [...identity, 'X-Request-Id'].map((name) => `"${name.toLowerCase()}"`);
+  return `-- postern.lua: asks Postern about each request; what it refuses is answered as it refuses it.
+local decisions = "${originOf(decisions)}/"
+-- Who is calling, in the answer: these replace whatever the client sent.
+local copied = { ${names.join(', ')} }
+-- They belong to the connection of the client.
+local hop_by_hop = {
+  ["connection"] = true, ["keep-alive"] = true, ["proxy-connection"] = true, ["te"] = true, ["trailer"] = true,
+  ["transfer-encoding"] = true, ["upgrade"] = true, ["content-length"] = true, ["expect"] = true,
+}
+
+local function refuse(txn, status, headers, body)
+  local reply = txn:reply({ status = status })
+  for name, values in pairs(headers) do
+    if not hop_by_hop[name] then
+      for _, value in pairs(values) do reply:add_header(name, value) end
+    end
+  end
+  reply:set_body(body)
+  txn:done(reply)
+end
+
+core.register_action("postern", { "http-req" }, function(txn)
+  local question = {}
+  for name, values in pairs(txn.http:req_get_headers()) do
+    if not hop_by_hop[name] then
+      question[name] = {}
+      for _, value in pairs(values) do table.insert(question[name], value) end
+    end
+  end
+  question["x-original-method"] = { txn.sf:method() }
+  question["x-original-uri"] = { txn.sf:pathq() }
+
+  local answer = core.httpclient():get({ url = decisions, headers = question, timeout = 5000 })
+  if answer == nil or answer.status == nil or answer.status == 0 then
+    return refuse(txn, 503, { ["retry-after"] = { "1" } }, "")
+  end
+  if answer.status ~= 200 then
+    return refuse(txn, answer.status, answer.headers or {}, answer.body or "")
+  end
+
+  local function first(name)
+    for _, value in pairs(answer.headers[name] or {}) do return value end
+    return ""
+  end
+  local is_known = first("x-auth-subject") ~= ""
+  for _, name in ipairs(copied) do
+    local value = first(name)
+    txn.http:req_del_header(name)
+    -- Scopes are there, and may be empty, for whoever is known.
+    if value ~= "" or (is_known and name == "x-auth-scopes") then txn.http:req_set_header(name, value) end
+  end
+  for name in pairs(txn.http:req_get_headers()) do
+    if name:sub(1, 7) == "x-auth-" and first(name) == "" and name ~= "x-auth-scopes" then
+      txn.http:req_del_header(name)
+    end
+  end
+  -- The service needs no credentials.
+  txn.http:req_del_header("authorization")
+  txn.http:req_del_header("x-api-key")
+end)
+`;
+}

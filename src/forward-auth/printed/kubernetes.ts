@@ -1,0 +1,48 @@
+import { originOf, type ProxyPlan } from './plan.ts';
+
+/** Annotations of an Ingress for ingress-nginx. */
+export function ingressNginxConfiguration({ decisions, identity }: ProxyPlan): string {
+  return `# Annotations of the Ingress of the service. Postern's own paths need an Ingress of their own, without them. Names that the
+# client must not send are 403: this controller deletes none before it asks.
+metadata:
+  annotations:
+    nginx.ingress.kubernetes.io/auth-url: ${originOf(decisions)}/
+    nginx.ingress.kubernetes.io/auth-response-headers: ${[...identity, 'X-Request-Id'].join(',')}
+`;
+}
+
+/** A rule of an HTTPRoute with the filter of GEP-1494, which implementations may lack. */
+export function gatewayApiConfiguration({ decisions, service, identity, deleted }: ProxyPlan): string {
+  const list = (names: readonly string[], depth: number) =>
+    names.map((name) => `${' '.repeat(depth)}- ${name}`).join('\n');
+  return `# An HTTPRoute of the Gateway API with its experimental filter ExternalAuth. Postern's own paths need an HTTPRoute of their
+# own, without it. Only the headers named here are asked about: the service must not trust any other spelling of them.
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata:
+  name: service
+spec:
+  parentRefs:
+    - name: gateway
+  rules:
+    - matches:
+        - path: { type: PathPrefix, value: / }
+      filters:
+        - type: RequestHeaderModifier
+          requestHeaderModifier:
+            remove:
+${list(deleted, 14)}
+        - type: ExternalAuth
+          externalAuth:
+            protocol: HTTP
+            backendRef: { name: ${decisions.host}, port: ${decisions.port} }
+            http:
+              path: /check
+              allowedHeaders:
+${list(['Authorization', 'X-API-Key', 'Cookie', 'X-Forwarded-For', 'X-Request-Id', 'Sec-WebSocket-Protocol'], 16)}
+              allowedResponseHeaders:
+${list([...identity, 'X-Request-Id'], 16)}
+      backendRefs:
+        - { name: ${service.host}, port: ${service.port} }
+`;
+}

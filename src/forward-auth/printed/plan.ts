@@ -1,0 +1,122 @@
+import { noUpstream } from '../../config/routes.ts';
+import type { Config, DecisionListenerConfig } from '../../config/schema.ts';
+import { parseUpstreamAddress, type UpstreamAddress } from '../../config/upstream-address.ts';
+import { droppedNames, hopByHopNames, methodOverrideNames } from '../../rules/known-headers.ts';
+import { ownAreas } from '../../rules/own-areas.ts';
+import { answeredNames } from '../answer.ts';
+import { modes } from '../modes.ts';
+
+/** Where something listens. */
+export interface Place {
+  /** A name or an address, IPv6 without brackets. */
+  readonly host: string;
+  readonly port: number;
+  readonly tls: boolean;
+}
+
+/** What a proxy's configuration is made of. */
+export interface ProxyPlan {
+  /** Where the proxy listens. */
+  readonly listen: Omit<Place, 'tls'>;
+  /** Where it asks. */
+  readonly decisions: Place;
+  /** Postern's public listener, which serves its own paths. */
+  readonly gateway: Place;
+  /** What the proxy forwards to. */
+  readonly service: Place;
+  /** Paths, each with all below it, that lead to the gateway, unasked. */
+  readonly ownAreas: readonly string[];
+  /** Headers by which an answer says who is calling. */
+  readonly identity: readonly string[];
+  /** Further headers of a client that must not reach the service, and that Postern would refuse. */
+  readonly deleted: readonly string[];
+}
+
+/** What the command line says about it; anything left out is as in the configuration. */
+export interface PlanOptions {
+  /** The name under which the proxy finds Postern. */
+  readonly host?: string | undefined;
+  /** The URL of what the proxy forwards to. */
+  readonly service?: string | undefined;
+  /** HOST:PORT of the proxy. */
+  readonly listen?: string | undefined;
+}
+
+/** What upstreams take for facts about the sender, and nobody sets here. */
+const forwardedNames = [
+  'x-forwarded-prefix',
+  'x-forwarded-user',
+  'x-forwarded-email',
+  'x-forwarded-groups',
+  'x-forwarded-preferred-username',
+  'x-forwarded-method',
+  'x-forwarded-uri',
+  'x-forwarded-server',
+  'x-forwarded-scheme',
+  'x-forwarded-ssl',
+];
+
+/** Plans the configuration of the proxy that asks on that listener. Throws a RangeError, whose message is the rule. */
+export function planProxy(config: Config, listener: DecisionListenerConfig, options: PlanOptions): ProxyPlan {
+  const { listen, endpoints, headers, upstreams, web } = config;
+  const identity = answeredNames(
+    Object.values(upstreams).flatMap((upstream) => Object.keys(upstream.identity_headers)),
+  );
+  const { setByProxy, described } = modes[listener.mode];
+  const kept = new Set([...identity.map((name) => name.toLowerCase()), ...setByProxy]);
+  if (described !== null) kept.add(described.method).add(described.target);
+  const deleted = [
+    ...droppedNames,
+    ...forwardedNames,
+    ...(headers.method_override === 'pass' ? [] : methodOverrideNames),
+    ...headers.drop.map((name) => name.toLowerCase()),
+  ];
+  return {
+    listen: parsePlace(`http://${options.listen ?? '0.0.0.0:8000'}`),
+    decisions: placeOf(listener, options.host),
+    gateway: placeOf(listen, options.host),
+    service: parsePlace(options.service ?? serviceOf(config)),
+    ownAreas: ownAreas((name) => endpoints[name] === 'upstream', web?.path),
+    identity,
+    deleted: [...new Set(deleted)].filter((name) => !kept.has(name) && !hopByHopNames.has(name)),
+  };
+}
+
+function placeOf(listener: { host: string; port: number; tls?: object | undefined }, host?: string): Place {
+  const isAny = listener.host === '0.0.0.0' || listener.host === '::';
+  return {
+    host: host ?? (isAny ? '127.0.0.1' : listener.host),
+    port: listener.port,
+    tls: listener.tls !== undefined,
+  };
+}
+
+function parsePlace(url: string): Place {
+  const address: UpstreamAddress = parseUpstreamAddress(url);
+  if (address.kind !== 'server') throw new RangeError('must be http(s)://HOST:PORT');
+  return address;
+}
+
+/** The first upstream of a route that the proxy can reach itself. */
+function serviceOf({ routes, upstreams }: Config): string {
+  for (const { upstream } of routes) {
+    const url = upstream === noUpstream ? undefined : upstreams[upstream]?.url;
+    if (url?.kind === 'server') return `${url.tls ? 'https' : 'http'}://${url.authority}`;
+  }
+  return 'http://127.0.0.1:9000';
+}
+
+/** `host:port`, IPv6 in brackets. */
+export function authorityOf({ host, port }: Omit<Place, 'tls'>): string {
+  return `${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
+/** The origin of a place. */
+export function originOf(place: Place): string {
+  return `${place.tls ? 'https' : 'http'}://${authorityOf(place)}`;
+}
+
+/** A regular expression for the paths of the areas, as all these proxies read it. */
+export function ownPattern(areas: readonly string[]): string {
+  return `^(?:${areas.map((area) => area.replaceAll('.', '\\.')).join('|')})(?:/.*)?$`;
+}

@@ -1,0 +1,48 @@
+import { stringify } from 'yaml';
+import { authorityOf, originOf, type ProxyPlan } from './plan.ts';
+
+const none = (names: readonly string[]) => Object.fromEntries(names.map((name) => [name, '']));
+
+/** Traefik's static configuration, and that of its file provider. */
+export function traefikConfiguration(plan: ProxyPlan): Readonly<Record<string, string>> {
+  const { listen, decisions, gateway, service, ownAreas, identity, deleted } = plan;
+  const dynamic = {
+    http: {
+      routers: {
+        own: {
+          entryPoints: ['web'],
+          rule: ownAreas.map((area) => `Path(\`${area}\`) || PathPrefix(\`${area}/\`)`).join(' || '),
+          service: 'postern',
+        },
+        service: {
+          entryPoints: ['web'],
+          rule: 'PathPrefix(`/`)',
+          priority: 1,
+          middlewares: ['clean', 'decide', 'hide'],
+          service: 'service',
+        },
+      },
+      middlewares: {
+        // An empty value removes.
+        clean: { headers: { customRequestHeaders: none(deleted) } },
+        decide: {
+          forwardAuth: {
+            address: `${originOf(decisions)}/`,
+            trustForwardHeader: false,
+            authResponseHeaders: [...identity, 'X-Request-Id'],
+          },
+        },
+        hide: { headers: { customRequestHeaders: none(['Authorization', 'X-API-Key']) } },
+      },
+      services: {
+        postern: { loadBalancer: { servers: [{ url: originOf(gateway) }] } },
+        service: { loadBalancer: { servers: [{ url: originOf(service) }] } },
+      },
+    },
+  };
+  const fixed = {
+    entryPoints: { web: { address: authorityOf(listen) } },
+    providers: { file: { filename: 'postern.yml' } },
+  };
+  return { 'traefik.yml': stringify(fixed), 'postern.yml': stringify(dynamic, { lineWidth: 0 }) };
+}

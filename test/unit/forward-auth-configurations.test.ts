@@ -1,0 +1,44 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { parseAllDocuments, stringify } from 'yaml';
+import { decisionModes } from '../../src/config/forward-auth.ts';
+import { loadConfig } from '../../src/config/load.ts';
+import { printedProxies, printProxyConfiguration } from '../../src/forward-auth/printed/configurations.ts';
+import { testConfig } from '../support/gateway.ts';
+
+const page = join(import.meta.dirname, '../../docs/forward-auth.md');
+
+/** A listener for each mode, and one upstream with names of its own. */
+function config() {
+  const file = join(t.testdir(), 'postern.yaml');
+  const settings = {
+    listen: { port: 8080 },
+    upstreams: { app: { url: 'http://127.0.0.1:9000' } },
+    forward_auth: decisionModes.map((mode, index) => ({ mode, port: 8081 + index })),
+  };
+  writeFileSync(file, stringify({ ...testConfig(''), ...settings }));
+  return loadConfig(file, {}).config!;
+}
+
+t.test('docs/forward-auth.md has what is printed for each proxy; UPDATE=1 rewrites it', async (t) => {
+  const text = readFileSync(page, 'utf8');
+  let expected = text;
+  for (const proxy of printedProxies)
+    for (const [name, content] of Object.entries(printProxyConfiguration(config(), proxy, {}))) {
+      const block = new RegExp(
+        `(<!-- ${proxy}: ${name.replace('.', '\\.')} -->\n\`\`\`\\w*\n)[\\s\\S]*?(\n\`\`\`\n)`,
+      );
+      t.match(text, block, `${proxy}: ${name} has its place`);
+      expected = expected.replace(block, (_, before, after) => `${before}${content.trimEnd()}${after}`);
+    }
+  if (process.env.UPDATE) writeFileSync(page, expected);
+  t.equal(readFileSync(page, 'utf8'), expected);
+});
+
+t.test('what is YAML can be read', async (t) => {
+  for (const proxy of printedProxies)
+    for (const [name, content] of Object.entries(printProxyConfiguration(config(), proxy, {})))
+      if (/\.ya?ml$/.test(name))
+        for (const { errors } of parseAllDocuments(content)) t.strictSame(errors, [], `${proxy}: ${name}`);
+});

@@ -1,0 +1,256 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Test } from 'tap';
+import { loadConfig } from '../../src/config/load.ts';
+import { printProxyConfiguration } from '../../src/forward-auth/printed/configurations.ts';
+import { expand, readCorpus } from '../support/corpus.ts';
+import { eventually } from '../support/eventually.ts';
+import { type Forwarding, startForwarding } from '../support/forwarding.ts';
+import { isLong } from '../support/gateway-under-load.ts';
+import { guardProcess } from '../support/guarded-process.ts';
+import { spellingsOf } from '../support/header-spellings.ts';
+import { guessPort } from '../support/loopback-port.ts';
+import { isProtected } from '../support/our-headers.ts';
+import { connectRaw } from '../support/raw-client.ts';
+import type { SeenRequest } from '../support/recording-upstream.ts';
+import { type AskingProxy, askingProxies } from './asking-proxies.ts';
+
+const routes = [
+  { prefix: '/api/store', upstream: 'app', scopes: { read: ['store:read'], write: ['store:write'] } },
+  { prefix: '/api/open', upstream: 'app', public: true },
+  { prefix: '/api', upstream: 'app' },
+];
+
+/** A proxy in front of the recording upstream, which asks the gateway. */
+interface ProxyBench extends Forwarding {
+  readonly proxyPort: number;
+  /** Sends bytes to the proxy; the status of its response, 0 if it closes without one. */
+  send(requestLine: string, lines?: readonly string[]): Promise<number>;
+}
+
+async function startBench(t: Test, name: string, proxy: AskingProxy): Promise<ProxyBench | undefined> {
+  const program = proxy.find();
+  if (program === undefined) {
+    t.pass(`needs ${name}`, { skip: `${name} is not installed: see test/upstreams/install.sh` });
+    return undefined;
+  }
+  const [port, decisionPort, proxyPort] = [guessPort(), guessPort(), guessPort()];
+  const forwarding = await startForwarding(t, {
+    listen: { port },
+    forward_auth: [{ mode: proxy.mode, port: decisionPort }],
+    routes,
+  });
+  const { config } = loadConfig(forwarding.configFile, process.env);
+  const folder = mkdtempSync(join(tmpdir(), 'postern-proxy-'));
+  const files = {
+    ...printProxyConfiguration(config!, proxy.printed, { listen: `127.0.0.1:${proxyPort}` }),
+    ...proxy.more?.(folder),
+  };
+  for (const [file, content] of Object.entries(files)) writeFileSync(join(folder, file), content);
+  const log = join(folder, 'output');
+  const output = openSync(log, 'a');
+  const env = { ...process.env, HOME: folder, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder };
+  const child = spawn(program, proxy.args(folder), { cwd: folder, stdio: ['ignore', output, output], env });
+  guardProcess(child);
+  t.teardown(async () => {
+    if (child.exitCode === null && child.signalCode === null) {
+      const ended = once(child, 'exit');
+      child.kill('SIGKILL');
+      await ended;
+    }
+    rmSync(folder, { recursive: true, force: true });
+  });
+  const send: ProxyBench['send'] = async (requestLine, lines = []) => {
+    const connection = await connectRaw(proxyPort);
+    const late = setTimeout(() => connection.reset(), 10_000);
+    connection.write([requestLine, 'Host: app.example', 'Connection: close', ...lines, '', ''].join('\r\n'));
+    const status = await connection.response().then(
+      (response) => response.status,
+      () => 0,
+    );
+    connection.reset();
+    clearTimeout(late);
+    return status;
+  };
+  await eventually(`${name} on port ${proxyPort}`, async () => {
+    if (child.exitCode !== null) return true;
+    return (await send('GET /api/open/ready HTTP/1.1').catch(() => 0)) === 200;
+  }).catch(() => {});
+  if (child.exitCode !== null || (await send('GET /api/open/ready HTTP/1.1')) !== 200)
+    throw new Error(readFileSync(log, 'utf8').slice(-3000));
+  forwarding.upstream.seen.length = 0;
+  return { ...forwarding, proxyPort, send };
+}
+
+/** Runs all checks against one proxy, configured by what is printed for it. */
+export async function judgeProxy(t: Test, name: keyof typeof askingProxies): Promise<void> {
+  const proxy: AskingProxy = askingProxies[name];
+  const bench = await startBench(t, name, proxy);
+  if (bench === undefined) return;
+  await t.test('who gets where', (t) => judgeMatrix(t, bench, proxy));
+  await t.test('a revoked key is refused by the next request', (t) => judgeRevocation(t, bench));
+  await t.test('nothing that a client says of itself reaches the service', (t) => judgeSpoofs(t, bench));
+  await t.test('no target reaches the service that the gateway would have refused', (t) =>
+    judgePaths(t, bench),
+  );
+  await t.test('own paths are Postern’s', async (t) => {
+    t.equal(await bench.send('GET /.well-known/jwks.json HTTP/1.1'), 200);
+    t.equal(await bench.send('GET /api/admin/api-keys/ HTTP/1.1', [`X-API-Key: ${bench.key}`]), 200);
+    t.equal(bench.upstream.seen.length, 0);
+  });
+}
+
+/** What the upstream saw of the last request; clears its record. */
+function takeSeen({ upstream }: ProxyBench): SeenRequest | undefined {
+  return upstream.seen.splice(0).at(-1);
+}
+
+async function judgeMatrix(t: Test, bench: ProxyBench, { statusOf }: AskingProxy): Promise<void> {
+  const { api, bearer, key, send } = bench;
+  const reader = await api.mintKey(bearer, { label: 'reader', scopes: ['store:read'] });
+  const other = await api.mintKey(bearer, { label: 'other', scopes: ['apikeys:read'] });
+  const revoked = await api.mintKey(bearer, { label: 'revoked', scopes: ['store:read'] });
+  await api.send({ method: 'DELETE', path: `/api/admin/api-keys/${revoked.id}`, bearer });
+  const session = `Authorization: Bearer ${bearer}`;
+  const credentials: Record<string, readonly string[]> = {
+    none: [],
+    key: [`X-API-Key: ${key}`],
+    session: [session],
+    bad: ['X-API-Key: pst_bad'],
+    both: [`X-API-Key: ${key}`, session],
+    revoked: [`X-API-Key: ${revoked.key}`],
+    reader: [`X-API-Key: ${reader.key}`],
+    other: [`X-API-Key: ${other.key}`],
+  };
+  const byCredential = (none: number, reader: number, other: number) => ({
+    ...{ none, key: 200, session: 200, bad: 401, both: 400, revoked: 401, reader, other },
+  });
+  const rows: [requestLine: string, statuses: Record<string, number>][] = [
+    ['GET /api/open/x?q=1 HTTP/1.1', byCredential(200, 200, 200)],
+    ['GET /api/x HTTP/1.1', byCredential(401, 200, 200)],
+    ['GET /api/store/x HTTP/1.1', byCredential(401, 200, 403)],
+    ['DELETE /api/store/x HTTP/1.1', byCredential(401, 403, 403)],
+    [
+      'GET /elsewhere HTTP/1.1',
+      { none: 404, key: 404, session: 404, bad: 404, both: 404, revoked: 404, reader: 404, other: 404 },
+    ],
+  ];
+  for (const [requestLine, statuses] of rows)
+    for (const [name, lines] of Object.entries(credentials)) {
+      const status = await send(requestLine, lines);
+      const expected = statuses[name]!;
+      t.equal(status, expected === 200 ? 200 : statusOf(expected), `${requestLine} ${name}`);
+      const seen = takeSeen(bench);
+      if (expected !== 200) {
+        t.equal(seen, undefined, `${requestLine} ${name} does not reach the service`);
+        continue;
+      }
+      const [method, target] = requestLine.split(' ');
+      t.match(seen, { method, target }, `${requestLine} ${name}`);
+      const kind = name === 'none' ? [] : [name === 'session' ? 'session' : 'api_key'];
+      t.strictSame(
+        seen!.values('x-auth-method').filter((value) => value !== ''),
+        kind,
+        `${requestLine} ${name}`,
+      );
+      t.strictSame(
+        [...seen!.values('authorization'), ...seen!.values('x-api-key')],
+        [],
+        'credentials stay here',
+      );
+      t.equal(seen!.values('x-request-id').length, 1);
+    }
+}
+
+async function judgeRevocation(t: Test, bench: ProxyBench): Promise<void> {
+  const { api, bearer, send } = bench;
+  const { id, key } = await api.mintKey(bearer, { label: 'soon', scopes: ['store:read'] });
+  const ask = () => send('GET /api/store/x HTTP/1.1', [`X-API-Key: ${key}`]);
+  t.equal(await ask(), 200);
+  await api.send({ method: 'DELETE', path: `/api/admin/api-keys/${id}`, bearer });
+  t.equal(await ask(), 401);
+  takeSeen(bench);
+}
+
+const identity = [
+  'X-Auth-Subject',
+  'X-Auth-Username',
+  'X-Auth-Method',
+  'X-Auth-Scopes',
+  'X-Auth-Session-Id',
+  'X-Auth-Key-Id',
+  'X-Auth-Tenant',
+  'X-Auth-Assertion',
+  'X-Auth-Role',
+];
+const misleading = [
+  'Script-Name',
+  'Path-Info',
+  'X-Script-Name',
+  'Daphne-Root-Path',
+  'X-Original-URL',
+  'X-Rewrite-URL',
+  'Remote-User',
+  'X-Remote-User',
+  'Remote-Addr',
+  'Forwarded',
+  'Proxy',
+  'X-Forwarded-Prefix',
+  'X-Forwarded-User',
+  'X-HTTP-Method-Override',
+  'X-HTTP-Method',
+  'X-Method-Override',
+];
+const evil = 'evil-value';
+
+async function judgeSpoofs(t: Test, bench: ProxyBench): Promise<void> {
+  const names = new Set<string>(misleading);
+  for (const name of identity)
+    for (const spelling of [
+      name,
+      name.toLowerCase(),
+      name.toUpperCase(),
+      ...Object.values(spellingsOf(name)),
+    ])
+      if (isProtected(spelling)) names.add(spelling);
+  const leaks: string[] = [];
+  let forwarded = 0;
+  const all = [...names];
+  // At the small size some of them, others of each name.
+  for (const name of isLong ? all : all.filter((_, index) => index % 7 === 0))
+    for (const caller of [[`X-API-Key: ${bench.key}`], []]) {
+      const path = caller.length === 0 ? '/api/open/x' : '/api/store/x';
+      await bench.send(`GET ${path} HTTP/1.1`, [...caller, `${name}: ${evil}`]);
+      await bench.send(`GET ${path} HTTP/1.1`, [`${name}: ${evil}`, ...caller, `${name}: ${evil}`]);
+      for (const seen of bench.upstream.seen.splice(0)) {
+        forwarded += 1;
+        if (seen.rawHeaders.includes(evil)) leaks.push(`${name}: ${seen.rawHeaders}`);
+      }
+    }
+  t.strictSame(leaks, []);
+  t.ok(forwarded > 0, `${forwarded} were forwarded without it`);
+}
+
+async function judgePaths(t: Test, bench: ProxyBench): Promise<void> {
+  const { send, upstream } = bench;
+  for (const { send: bytes } of readCorpus('paths')) {
+    const [requestLine = ''] = (typeof bytes === 'string' ? bytes : bytes.join('')).split('\r\n');
+    await send(expand(requestLine, { good: '', host: 'app.example' }));
+    await send(expand(requestLine, { good: '', host: 'app.example' }).replace('/api/store', '/api/open'));
+  }
+  const targets = new Set(upstream.seen.splice(0).map(({ target }) => target));
+  t.ok(targets.size > 0);
+  const refused: string[] = [];
+  for (const target of targets) {
+    const connection = await connectRaw(bench.port);
+    connection.write(`GET ${target} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`);
+    const { status } = await connection.response();
+    if (status !== 200) refused.push(`${status} ${target}`);
+    connection.reset();
+  }
+  t.strictSame(refused, [], 'by the gateway, without a credential');
+  upstream.seen.length = 0;
+}
