@@ -121,6 +121,7 @@ export function chartValues(config: Schema): Schema {
         },
       },
       identityProviders: { type: 'object', additionalProperties: exactly(secret) },
+      assertions: { type: 'object', additionalProperties: exactly(secret) },
     }),
     tls: exactly({
       existingSecret: string,

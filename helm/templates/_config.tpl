@@ -1,9 +1,10 @@
 {{/* The configuration file: the values, with every secret by the file it is mounted as. */}}
 {{- define "postern.config" -}}
 {{- $config := deepCopy .Values.config -}}
+{{- $folders := include "postern.secretVolumes" . | fromYaml -}}
 {{- $encryptionKeys := list -}}
 {{- range include "postern.secretFiles" . | fromYamlArray -}}
-{{- $file := printf "%s/%s" (include "postern.secretFolder" $) .file -}}
+{{- $file := printf "%s/%s" (get $folders .volume) .file -}}
 {{- if .encryptionId -}}
 {{- $encryptionKeys = append $encryptionKeys (dict "id" .encryptionId "file" $file) -}}
 {{- else -}}

@@ -37,8 +37,8 @@ volumeMounts:
 {{- if include "postern.hasFiles" . }}
   - { name: postern-data, mountPath: /data }
 {{- end }}
-{{- if include "postern.secretFiles" . | fromYamlArray }}
-  - { name: postern-secrets, mountPath: {{ include "postern.secretFolder" . }}, readOnly: true }
+{{- range $volume, $folder := include "postern.secretVolumes" . | fromYaml }}
+  - { name: {{ $volume }}, mountPath: {{ $folder }}, readOnly: true }
 {{- end }}
 {{- if .Values.tls.existingSecret }}
   - { name: postern-tls, mountPath: /run/tls/postern, readOnly: true }
@@ -68,13 +68,16 @@ volumeMounts:
   emptyDir: { sizeLimit: {{ .Values.persistence.size | quote }} }
   {{- end }}
 {{- end }}
-{{- with include "postern.secretFiles" . | fromYamlArray }}
-- name: postern-secrets
+{{- $files := include "postern.secretFiles" . | fromYamlArray }}
+{{- range $volume, $_ := include "postern.secretVolumes" . | fromYaml }}
+- name: {{ $volume }}
   projected:
     defaultMode: 0440
     sources:
-      {{- range . }}
+      {{- range $files }}
+      {{- if eq .volume $volume }}
       - secret: { name: {{ quote .secret }}, items: [{ key: {{ quote .key }}, path: {{ quote .file }} }] }
+      {{- end }}
       {{- end }}
 {{- end }}
 {{- with .Values.tls.existingSecret }}

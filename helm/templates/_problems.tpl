@@ -99,6 +99,12 @@
 - config.identity_providers.{{ $name }}.client_secret is in plain text; name its Secret at secrets.identityProviders.{{ $name }}.existingSecret.
 {{- end }}
 {{- end }}
+{{- range $name, $upstream := $config.upstreams }}
+{{- $assertion := $upstream.assertion | default dict }}
+{{- if kindIs "string" $assertion.secret }}
+- config.upstreams.{{ $name }}.assertion.secret is in plain text; name its Secret at secrets.assertions.{{ $name }}.existingSecret.
+{{- end }}
+{{- end }}
 {{- range include "postern.secretFiles" . | fromYamlArray }}
 {{- $given := $config }}
 {{- range .at }}{{- $given = get ($given | default dict) . }}{{- end }}
@@ -118,6 +124,14 @@
 {{- end }}
 {{- if and (not $.Values.existingConfig) (not (hasKey ($config.identity_providers | default dict) $name)) }}
 - secrets.identityProviders.{{ $name }} is the secret of no provider in config.identity_providers.
+{{- end }}
+{{- end }}
+{{- range $name, $from := .Values.secrets.assertions }}
+{{- if not (or $from.existingSecret $from.value) }}
+- secrets.assertions.{{ $name }} has no existingSecret.
+{{- end }}
+{{- if and (not $.Values.existingConfig) (ne (dig $name "assertion" "algorithm" "" ($config.upstreams | default dict)) "HS256") }}
+- secrets.assertions.{{ $name }} is the secret of no upstream in config.upstreams whose assertion has the algorithm HS256.
 {{- end }}
 {{- end }}
 {{- end -}}

@@ -1,6 +1,6 @@
 {{/*
-Every secret that was given, as a list: the file it becomes, where the configuration names that file, and the Secret
-and key it comes from; `value` when this chart writes that Secret. Keys of the records' encryption are a list at
+Every secret that was given, as a list: the volume and the file it becomes, where the configuration names that file, and the
+Secret and key it comes from; `value` when this chart writes that Secret. Keys of the records' encryption are a list at
 their place, in this order: each has its id.
 */}}
 {{- define "postern.secretFiles" -}}
@@ -17,19 +17,30 @@ their place, in this order: each has its id.
 {{- range $secrets.recordsEncryption -}}
 {{- $known = append $known (dict "file" (printf "records-encryption-%s" .id) "key" .id "at" (list "stores" "records_encryption") "encryptionId" .id "from" .) -}}
 {{- end -}}
+{{- range $name, $from := $secrets.assertions -}}
+{{- $known = append $known (dict "volume" "postern-assertions" "file" (printf "assertion-%s" $name) "key" "assertion-secret" "at" (list "upstreams" $name "assertion" "secret") "from" $from) -}}
+{{- end -}}
 {{- $given := list -}}
 {{- range $known -}}
+{{- $placed := dict "volume" (.volume | default "postern-secrets") "file" .file "at" .at -}}
 {{- if .from.existingSecret -}}
-{{- $given = append $given (dict "file" .file "at" .at "encryptionId" .encryptionId "secret" .from.existingSecret "key" (.from.key | default .key)) -}}
+{{- $given = append $given (merge $placed (dict "encryptionId" .encryptionId "secret" .from.existingSecret "key" (.from.key | default .key))) -}}
 {{- else if .from.value -}}
-{{- $given = append $given (dict "file" .file "at" .at "secret" (include "postern.fullname" $) "key" .file "value" .from.value) -}}
+{{- $given = append $given (merge $placed (dict "secret" (include "postern.fullname" $) "key" .file "value" .from.value)) -}}
 {{- end -}}
 {{- end -}}
 {{- toYaml $given -}}
 {{- end -}}
 
-{{/* The folder of those files in the container. */}}
-{{- define "postern.secretFolder" -}}/run/secrets/postern{{- end -}}
+{{/* The volumes of those files that there are, each with its folder in the container. */}}
+{{- define "postern.secretVolumes" -}}
+{{- $folders := dict "postern-secrets" "/run/secrets/postern" "postern-assertions" "/run/secrets/postern-assertions" -}}
+{{- $there := dict -}}
+{{- range include "postern.secretFiles" . | fromYamlArray -}}
+{{- $there = set $there .volume (get $folders .volume) -}}
+{{- end -}}
+{{- toYaml $there -}}
+{{- end -}}
 
 {{/*
 What changes when a secret does. It stands in the pod, which more people may read than the Secret: of one that exists it

@@ -36,14 +36,28 @@ checksum/secret: {{ include "postern.secretChecksum" . | quote }}
 {{- include "postern.volumes" . -}}
 {{- end -}}
 
-{{/* The containers of the service, each going on for a moment after its pod was told to end. */}}
+{{/* A list for the service's own container: where it finds the secrets that it verifies assertions by, and no others. */}}
+{{- define "postern.sidecar.volumeMounts" -}}
+{{- with get (include "postern.secretVolumes" . | fromYaml) "postern-assertions" -}}
+- { name: postern-assertions, mountPath: {{ . }}, readOnly: true }
+{{- end -}}
+{{- end -}}
+
+{{/*
+The containers of the service, each with the secrets of assertions, and going on for a moment after its pod was told to end.
+*/}}
 {{- define "postern.serviceContainers" -}}
 {{- $sleep := .Values.sidecar.preStopSleepSeconds | int -}}
+{{- $mounts := include "postern.sidecar.volumeMounts" . | fromYamlArray -}}
 {{- range .Values.sidecar.containers -}}
-{{- $linger := dict -}}
+{{- $added := dict -}}
 {{- if and $sleep (not .lifecycle) -}}
-{{- $linger = dict "lifecycle" (dict "preStop" (dict "sleep" (dict "seconds" $sleep))) -}}
+{{- $added = dict "lifecycle" (dict "preStop" (dict "sleep" (dict "seconds" $sleep))) -}}
+{{- end -}}
+{{- $container := merge (dict) . $added -}}
+{{- if $mounts -}}
+{{- $container = set $container "volumeMounts" (concat (.volumeMounts | default list) $mounts) -}}
 {{- end }}
-- {{ merge (dict) . $linger | toYaml | nindent 2 | trim }}
+- {{ $container | toYaml | nindent 2 | trim }}
 {{- end -}}
 {{- end -}}

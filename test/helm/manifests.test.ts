@@ -44,6 +44,41 @@ t.test('manifests of the chart', async (t) => {
     t.ok(kinds.has('PersistentVolumeClaim') && kinds.has('Secret'), 'there is something to share');
   });
 
+  t.test(
+    'the secret of an assertion is in both containers of a sidecar’s pod, and no other is',
+    async (t) => {
+      const values = parse(readFileSync('helm/ci/sidecar-assertion-values.yaml', 'utf8'));
+      const { secrets } = values;
+      const pod = podOf(
+        render({ ...values, secrets: { ...secrets, bootstrapToken: { existingSecret: 'first' } } }),
+      );
+      const [postern] = pod.initContainers.slice(-1);
+      const [service] = pod.containers;
+      const folders = (container: any) =>
+        container.volumeMounts
+          .filter(({ name }: any) => /secrets|assertions/.test(name))
+          .map((mount: any) => mount);
+      const shared = {
+        name: 'postern-assertions',
+        mountPath: '/run/secrets/postern-assertions',
+        readOnly: true,
+      };
+      t.strictSame(folders(service), [shared]);
+      t.strictSame(folders(postern), [
+        shared,
+        { name: 'postern-secrets', mountPath: '/run/secrets/postern', readOnly: true },
+      ]);
+      t.ok(
+        service.volumeMounts.some(({ name }: any) => name === 'scratch'),
+        'beside its own',
+      );
+      const { projected } = pod.volumes.find(({ name }: any) => name === shared.name);
+      t.strictSame(projected.sources, [
+        { secret: { name: 'orders-assertion', items: [{ key: 'assertion-secret', path: 'assertion-app' }] } },
+      ]);
+    },
+  );
+
   t.test('the console’s own host is routed as well, unless hosts are listed', async (t) => {
     const web = 'helm/ci/gateway-web-values.yaml';
     const hosts = ['acme.example.com', 'console.acme.example.com'];

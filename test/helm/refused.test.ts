@@ -151,6 +151,25 @@ const refused: readonly Refusal[] = [
     values: { secrets: { identityProviders: { idp: { existingSecret: 'idp' } } } },
     says: /secrets\.identityProviders\.idp is the secret of no provider/,
   },
+  {
+    name: 'the secret of an assertion in plain text',
+    config: {
+      upstreams: { app: { url: 'http://app:80', assertion: { algorithm: 'HS256', secret: 'x'.repeat(32) } } },
+    },
+    says: /config\.upstreams\.app\.assertion\.secret is in plain text; name its Secret at secrets\.assertions\.app/,
+  },
+  {
+    name: 'an assertion’s secret that is not named',
+    config: { upstreams: { app: { url: 'http://app:80', assertion: { algorithm: 'HS256' } } } },
+    values: { secrets: { assertions: { app: {} } } },
+    says: /secrets\.assertions\.app has no existingSecret/,
+  },
+  ...[{}, { assertion: {} }].map((assertion) => ({
+    name: `the secret of an upstream with ${JSON.stringify(assertion)}`,
+    config: { upstreams: { app: { url: 'http://app:80', ...assertion } } },
+    values: { secrets: { assertions: { app: { existingSecret: 'app' } } } },
+    says: /secrets\.assertions\.app is the secret of no upstream in config\.upstreams whose assertion has the algorithm HS256/,
+  })),
   { name: 'a value that is not known', values: { replicas: 2 }, says: /Additional property replicas/ },
   { name: 'a key that is not known', config: { tennant: 'x' }, says: /Additional property tennant/ },
   {

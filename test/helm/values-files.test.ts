@@ -43,13 +43,13 @@ function passesCheck(t: Test, { data = {} }: Manifest): void {
   if (text === undefined) return;
   const folder = mkdtempSync(join(tmpdir(), 'postern-config-map-'));
   try {
-    writeFileSync(join(folder, 'secret'), 'a secret that is long enough');
+    writeFileSync(join(folder, 'secret'), 'a secret that is long enough for all of them');
     // The secrets' files are there in a pod alone.
     makeCertificate(folder, 'tls', ['DNS:acme.example.com']);
     writeFileSync(join(folder, 'encryption-key'), randomBytes(32));
     const mounted = text
       .replace(/\/run\/secrets\/postern\/records-encryption-\S+/g, 'encryption-key')
-      .replace(/\/run\/secrets\/postern\/\S+/g, 'secret')
+      .replace(/\/run\/secrets\/postern(-assertions)?\/\S+/g, 'secret')
       .replace(/\/run\/tls\/\S+\.(crt|key)/g, 'tls.$1');
     writeFileSync(join(folder, 'postern.yaml'), mounted);
     const env = { BASE_URL: 'https://acme.example.com', APP_URL: 'http://orders.shop:9000' };
