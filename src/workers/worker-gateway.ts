@@ -42,6 +42,7 @@ class Worker implements WorkerFunctions {
   #parts: ProcessParts | null = null;
   #serving: ServingGateway | null = null;
   #prepared: PreparedConfiguration | null = null;
+  #isEnding = false;
 
   constructor(terminal: WorkerTerminal) {
     this.#terminal = terminal;
@@ -120,6 +121,9 @@ class Worker implements WorkerFunctions {
   }
 
   async #end(delayMs?: number): Promise<void> {
+    // The supervisor may go while it waits for this one to drain.
+    if (this.#isEnding) return;
+    this.#isEnding = true;
     // Not left to the event loop: a start under way would go on.
     if (this.#serving === null) return this.#terminal.exit(1);
     await this.#serving.stop(delayMs);

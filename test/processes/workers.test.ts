@@ -5,7 +5,6 @@ import { createApiClient } from '../support/api-client.ts';
 import { eventually } from '../support/eventually.ts';
 import { administrator, bootstrapToken, type TestScope } from '../support/gateway.ts';
 import { type GatewayProcess, startGatewayProcess } from '../support/gateway-process.ts';
-import { startHttpUpstream } from '../support/http-upstream.ts';
 import { guessPort } from '../support/loopback-port.ts';
 import { scrape } from '../support/scrape.ts';
 import { createSecretWatch } from '../support/secret-watch.ts';
@@ -112,59 +111,6 @@ t.test('a worker is killed under load: its connections break, no others, and a n
   t.equal((await scrape(gateway.managementPort)).value('worker_restarts_total'), 1);
 });
 
-t.test('signals to a worker are the supervisor’s to answer', async (t) => {
-  const gateway = await startWorkers(t);
-  const pids = workersOf(gateway.pid!);
-  for (const pid of pids)
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.kill(pid, signal);
-  for (let i = 0; i < 20; i++) t.equal((await gateway.api.send({ path: '/api/x' })).status, 200);
-  t.strictSame(workersOf(gateway.pid!), pids);
-});
-
-t.test('the supervisor is killed: what is in flight finishes, and nothing is left behind', async (t) => {
-  const { promise: mayEnd, resolve: end } = Promise.withResolvers<void>();
-  const upstream = await startHttpUpstream(t, async (_request, response) => {
-    response.write('first half, ');
-    await mayEnd;
-    response.end('second half');
-  });
-  const gateway = await startWorkers(t, { upstreams: { app: { url: upstream.url } } });
-  const pids = workersOf(gateway.pid!);
-  const inFlight = gateway.api.send({ path: '/api/slow' });
-  await eventually('the request upstream', async () => (await upstream.connections()) === 1);
-  await gateway.kill();
-  await eventually('no listener', () => refuses(gateway.port));
-  end();
-  t.match(await inFlight, { status: 200, text: 'first half, second half' });
-  await eventually('the end of the workers', () => !pids.some(isRunning));
-});
-
-t.test('SIGTERM: every worker drains, and the exit code is 0', async (t) => {
-  const { promise: mayEnd, resolve: end } = Promise.withResolvers<void>();
-  const upstream = await startHttpUpstream(t, async (_request, response) => {
-    await mayEnd;
-    response.end('done');
-  });
-  const gateway = await startWorkers(t, { upstreams: { app: { url: upstream.url } } });
-  const inFlight = Array.from({ length: 8 }, () => gateway.api.send({ path: '/api/slow' }));
-  await eventually('the requests upstream', async () => (await upstream.connections()) === 8);
-  const stopped = gateway.stop();
-  await eventually('draining', async () => (await readyz(gateway.managementPort)).status === 'draining');
-  end();
-  for (const { status } of await Promise.all(inFlight)) t.equal(status, 200);
-  t.equal(await stopped, 0);
-});
-
-t.test('a second signal ends all of them at once, with 1', async (t) => {
-  const gateway = await startWorkers(t, { shutdown: { delay: '60s' } });
-  const pids = workersOf(gateway.pid!);
-  const stopped = gateway.stop();
-  await eventually('draining', async () => (await readyz(gateway.managementPort)).status === 'draining');
-  process.kill(gateway.pid!, 'SIGTERM');
-  t.equal(await stopped, 1);
-  await eventually('the end of the workers', () => !pids.some(isRunning));
-});
-
 t.test('what only one process should do is done once: the bootstrap closes in all', async (t) => {
   const gateway = await startWorkers(t);
   const { username, password } = administrator;
@@ -209,13 +155,3 @@ t.test('one process for `workers: 1`, whatever `auto` would be', async (t) => {
   t.strictSame(workersOf(gateway.pid!), []);
   t.notOk('workers' in (await readyz(gateway.managementPort)));
 });
-
-async function refuses(port: number): Promise<boolean> {
-  const socket = connect(port, '127.0.0.1');
-  const refused = await Promise.race([
-    once(socket, 'connect').then(() => false),
-    once(socket, 'error').then(() => true),
-  ]).catch(() => true);
-  socket.destroy();
-  return refused;
-}
