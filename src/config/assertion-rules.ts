@@ -9,10 +9,18 @@ function* assertions(upstreams: Upstreams = {}): Generator<readonly [name: strin
     if (upstream?.assertion !== undefined) yield [name, upstream.assertion];
 }
 
+/** Every assertion that is signed, with its path: upstreams' and those of listeners for decisions. */
+function* signed({ upstreams, forward_auth = [] }: Parameters<Rule>[0]) {
+  for (const [name, assertion] of assertions(upstreams))
+    yield { path: ['upstreams', name, 'assertion'], algorithm: assertion.algorithm };
+  for (const [index, listener] of forward_auth.entries())
+    if (listener?.assertion !== undefined)
+      yield { path: ['forward_auth', index, 'assertion'], algorithm: listener.assertion.algorithm };
+}
+
 // A secret beside another algorithm would suggest that it is what counts.
-const secretIsForHs256: Rule = ({ upstreams }, { report, isWritten }) => {
-  for (const [name, { algorithm }] of assertions(upstreams)) {
-    const path = ['upstreams', name, 'assertion'];
+const secretIsForHs256: Rule = (config, { report, isWritten }) => {
+  for (const { path, algorithm } of signed(config)) {
     const hasSecret = isWritten([...path, 'secret']);
     if (algorithm === 'HS256' && !hasSecret) report([...path, 'secret'], 'is required for HS256', 'key');
     if (algorithm !== undefined && algorithm !== 'HS256' && hasSecret)

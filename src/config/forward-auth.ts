@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ipOrCidrRule } from './addresses.ts';
+import { assertion } from './assertion.ts';
 import { listener, listenerTls } from './listeners.ts';
 import { text } from './scalars.ts';
 
@@ -35,6 +36,11 @@ const decisionListener = listener({ host: '127.0.0.1', port: 8081 }).extend({
     .describe(
       'How to handle a client’s header that the gateway would have dropped and that the proxy passes on: refuse or pass.',
     ),
+  // What stands behind the proxy has no name here that could be the audience.
+  assertion: assertion
+    .extend({ audience: text().describe('Its aud.') })
+    .optional()
+    .describe('Proof for the services behind the proxy: X-Auth-Assertion, as upstreams.*.assertion.'),
   tls: listenerTls
     .optional()
     .describe('Serve HTTPS with this certificate; if omitted, plain HTTP. Renewed files need no restart.'),

@@ -1,6 +1,9 @@
+import type { Assert } from '../credentials/assertion.ts';
 import type { Principal } from '../credentials/principal.ts';
 import { type OwnCookies, withoutCookies } from '../http/cookies.ts';
+import type { Exchange } from '../http/exchange.ts';
 import type { RequestHead } from '../http/request-head.ts';
+import { assertionHeader } from '../proxy/request-headers.ts';
 import type { Route } from '../proxy/route-table.ts';
 import { type Mode, removalHeader } from './modes.ts';
 import type { ReceivedHeaders } from './received-headers.ts';
@@ -14,7 +17,7 @@ const ownNames = [
   'X-Auth-Session-Id',
   'X-Auth-Key-Id',
   'X-Auth-Tenant',
-  'X-Auth-Assertion',
+  assertionHeader,
 ] as const;
 
 /** Every name by which an answer identifies the caller; `upstreamNames` are those of `identity_headers`. */
@@ -25,10 +28,13 @@ export function answeredNames(upstreamNames: readonly string[]): readonly string
 
 /** The headers, names and values in turn, of the answer to a request that may pass. */
 export type AllowedFields = (
-  head: RequestHead,
+  request: DecidedRequest,
   route: Route,
   principal: Principal | null,
 ) => readonly string[];
+
+/** What of a request its answer depends on. */
+export type DecidedRequest = Pick<Exchange, 'head' | 'method' | 'target' | 'id'>;
 
 /** How answers are made. */
 export interface AnswerOptions {
@@ -38,6 +44,8 @@ export interface AnswerOptions {
   readonly received: ReceivedHeaders;
   /** Postern's own cookies, which are for nobody behind the proxy. */
   readonly ownCookies: OwnCookies;
+  /** Signs what proves the answer to the service; null: nothing does. */
+  readonly assert: Assert | null;
 }
 
 /**
@@ -45,7 +53,8 @@ export interface AnswerOptions {
  * copies them overwrites what a client sent; where a proxy can remove headers, it is told which instead.
  */
 export function createAllowedFields(options: AnswerOptions): AllowedFields {
-  const { names } = options;
+  const { names, assert } = options;
+  const assertedAt = 2 * names.indexOf(assertionHeader) + 1;
   const nobody = complete(names, []);
   const known = new WeakMap<readonly string[], Completed>();
 
@@ -61,8 +70,17 @@ export function createAllowedFields(options: AnswerOptions): AllowedFields {
     return completed;
   }
 
-  if (!options.mode.removesHeaders) return (_, route, principal) => completedOf(route, principal).all;
-  return (head, route, principal) => withRemovals(completedOf(route, principal), head, options);
+  function assertionOf({ method, target, id }: DecidedRequest, principal: Principal | null): string {
+    return assert === null ? '' : assert(method, target, id, principal);
+  }
+
+  if (options.mode.removesHeaders)
+    return (request, route, principal) =>
+      withRemovals(completedOf(route, principal), assertionOf(request, principal), request.head, options);
+  return (request, route, principal) => {
+    const { all } = completedOf(route, principal);
+    return assert === null ? all : all.with(assertedAt, assertionOf(request, principal));
+  };
 }
 
 /** The identity headers of one caller, for both kinds of proxy. */
@@ -90,6 +108,7 @@ const credentials = ['authorization', 'x-api-key'] as const;
 
 function withRemovals(
   { present, absent }: Completed,
+  assertion: string,
   head: RequestHead,
   { received, ownCookies }: AnswerOptions,
 ): readonly string[] {
@@ -97,6 +116,10 @@ function withRemovals(
   const aliases = received.aliasesIn(head.raw).map((name) => name.toLowerCase());
   const removed = new Set([...absent, ...credentials, ...aliases]);
   const fields = [...present];
+  if (assertion !== '') {
+    removed.delete(assertionHeader.toLowerCase());
+    fields.push(assertionHeader, assertion);
+  }
   if (cookie !== head.cookie) {
     if (cookie === '') removed.add('cookie');
     else fields.push('Cookie', cookie);

@@ -37,7 +37,7 @@ export function createDecision(options: {
         throw new Refusal('bad_request', { reason: 'header that the proxy would pass on' });
     },
     allow(exchange, route, principal) {
-      replies.send(exchange, { status: 200, headers: allowedFields(exchange.head, route, principal) });
+      replies.send(exchange, { status: 200, headers: allowedFields(exchange, route, principal) });
     },
     refuse: (exchange, error) => replies.refuse(exchange, error),
   };

@@ -15,6 +15,8 @@ import type { KnownKeys } from '../credentials/known-keys.ts';
 export interface Assertions {
   /** The signer for an upstream; null: it asks for no proof. */
   assertFor(upstream: string): Assert | null;
+  /** The signer for what is behind the proxies of a listener of `forward_auth`; null likewise. */
+  assertForListener(index: number): Assert | null;
   /** The public keys (RFC 7517), those of other replicas included. */
   published(): Promise<JSONWebKeySet>;
 }
@@ -27,21 +29,26 @@ export function composeAssertions(
   { keys, now }: { readonly keys: KnownKeys; readonly now: () => number },
 ): Assertions {
   const ring = createKeyRing(keys, assertionUse);
-  const signers = new Map<string, Assert>();
-  for (const [name, { assertion }] of Object.entries(config.upstreams))
-    if (assertion !== undefined)
-      signers.set(
-        name,
-        createAssert({
+  const signerOf = (assertion: AssertionConfig | undefined, audience: string): Assert | null =>
+    assertion === undefined
+      ? null
+      : createAssert({
           issuer: config.base_url,
-          audience: assertion.audience ?? name,
+          audience: assertion.audience ?? audience,
           tenant: config.tenant,
           lifetimeMs: assertion.lifetime,
           key: keyFor(assertion, ring),
           now,
-        }),
-      );
-  return { assertFor: (upstream) => signers.get(upstream) ?? null, published: () => ring.published() };
+        });
+  const signers = new Map<string, Assert | null>();
+  for (const [name, { assertion }] of Object.entries(config.upstreams))
+    signers.set(name, signerOf(assertion, name));
+  const ofListeners = config.forward_auth.map(({ assertion }) => signerOf(assertion, ''));
+  return {
+    assertFor: (upstream) => signers.get(upstream) ?? null,
+    assertForListener: (index) => ofListeners[index] ?? null,
+    published: () => ring.published(),
+  };
 }
 
 function keyFor({ algorithm, secret }: AssertionConfig, ring: KeyRing): () => AssertionKey {

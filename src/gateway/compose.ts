@@ -150,6 +150,7 @@ export async function composeGateway(
     decisions: composeDecisions(config, {
       headerRules: headerRules(config),
       ownCookies: ownCookies(lasting),
+      assertions,
       onInternalError,
     }),
     heldNow,

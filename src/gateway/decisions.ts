@@ -8,11 +8,13 @@ import { createCors } from '../http/cors.ts';
 import type { Exchange } from '../http/exchange.ts';
 import type { HeaderRules } from '../http/header-names.ts';
 import { createReplies } from '../http/reply.ts';
+import type { Assertions } from './assertions.ts';
 
 /** What decisions share with the request path. */
 export interface DecisionParts {
   readonly headerRules: HeaderRules;
   readonly ownCookies: OwnCookies;
+  readonly assertions: Pick<Assertions, 'assertForListener'>;
   readonly onInternalError: (error: unknown, exchange: Exchange) => void;
 }
 
@@ -22,21 +24,27 @@ const noCors = createCors([]);
 /** Builds the answers of each listener of `forward_auth`, in its order. */
 export function composeDecisions(
   config: Config,
-  { headerRules, ownCookies, onInternalError }: DecisionParts,
+  { headerRules, ownCookies, assertions, onInternalError }: DecisionParts,
 ): Decision[] {
   const identity = Object.values(config.upstreams).flatMap((upstream) =>
     Object.keys(upstream.identity_headers),
   );
   const names = answeredNames(identity);
   const answered = new Set(names.map((name) => name.toLowerCase()));
-  return config.forward_auth.map((listener) => {
+  return config.forward_auth.map((listener, index) => {
     const mode = modes[listener.mode];
     const received = createReceivedHeaders(mode, answered, headerRules);
     return createDecision({
       mode,
       passesAliases: listener.client_headers === 'pass',
       received,
-      allowedFields: createAllowedFields({ mode, names, received, ownCookies }),
+      allowedFields: createAllowedFields({
+        mode,
+        names,
+        received,
+        ownCookies,
+        assert: assertions.assertForListener(index),
+      }),
       replies: createReplies({
         realm: config.tenant,
         cors: noCors,

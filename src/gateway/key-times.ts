@@ -9,7 +9,7 @@ export interface PlannedSeries {
 }
 
 /** What a configuration says of keys. */
-export type KeySettings = Pick<Config, 'tokens' | 'sessions' | 'signing_keys' | 'upstreams'>;
+export type KeySettings = Pick<Config, 'tokens' | 'sessions' | 'signing_keys' | 'upstreams' | 'forward_auth'>;
 
 /** The series that a configuration signs with. */
 export function plannedSeries(config: KeySettings): readonly PlannedSeries[] {
@@ -24,7 +24,7 @@ export function plannedSeries(config: KeySettings): readonly PlannedSeries[] {
 /** One for each algorithm with key pairs; what upstreams sign and verify by secrets isn't Postern's to replace. */
 function assertionSeries(config: KeySettings): readonly PlannedSeries[] {
   const longest = new Map<'EdDSA' | 'ES256', number>();
-  for (const { assertion } of Object.values(config.upstreams)) {
+  for (const { assertion } of [...Object.values(config.upstreams), ...config.forward_auth]) {
     if (assertion === undefined || assertion.algorithm === 'HS256') continue;
     const { algorithm, lifetime } = assertion;
     longest.set(algorithm, Math.max(lifetime, longest.get(algorithm) ?? 0));

@@ -464,6 +464,12 @@ const stores: Row[] = [
     'forward_auth[2].proxies[0]: must be an IP address or a CIDR block (here)',
   ],
   [
+    'what proves answers to services, without its audience or its secret',
+    'forward_auth:\n  - { mode: nginx, »assertion: {} }\n  - { mode: caddy, port: 0, »assertion: { audience: a, algorithm: HS256 } }',
+    'forward_auth[0].assertion.audience: is required',
+    'forward_auth[1].assertion.secret: is required for HS256',
+  ],
+  [
     'what a route without an upstream can’t have, and an upstream of that name',
     'forward_auth: [{ mode: nginx }]\nroutes: [{ prefix: /, upstream: none, »max_body: 1KiB, »idle_timeout: 1s }]\nupstreams: { »none: { url: builtin:echo } }',
     "routes[0].max_body: can't be combined with upstream: none",

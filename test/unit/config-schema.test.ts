@@ -75,6 +75,7 @@ t.test('what may be a secret is marked', async (t) => {
     '.users.*.password_hash',
     '.identity_providers.*.client_secret',
     '.upstreams.*.assertion.secret',
+    '.forward_auth[].assertion.secret',
   ]);
 });
 
