@@ -31,6 +31,9 @@ export type FootprintSample = Omit<FootprintRow, 'name'>;
 
 const settleMs = 2000;
 
+/** The most descriptors that this process may have open for that: the connections, and what it has besides. */
+export const neededDescriptors = idleConnections + 1000;
+
 /** Starts each contestant anew in each round, and connects to it if memory is measured too. */
 export async function measureFootprint(
   field: Field,
@@ -71,7 +74,7 @@ async function measureMemory(running: RunningPeer): Promise<IdleMemory> {
   const withConnectionsMiB = residentMiB(running.pids());
   const held = idle.held();
   idle.close();
-  running.inspect?.(idle.opened);
+  running.inspect?.(idleConnections);
   return { withoutConnectionsMiB, withConnectionsMiB, held };
 }
 

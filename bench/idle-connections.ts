@@ -4,8 +4,6 @@ import type { RunningPeer } from './peers/peer.ts';
 
 /** Connections that have had a response and are kept. */
 export interface IdleConnections {
-  /** How many were opened: fewer than asked for where this process may not open so many. */
-  readonly opened: number;
   /** How many the peer has not closed so far. */
   held(): number;
   close(): void;
@@ -20,20 +18,14 @@ export async function holdIdleConnections(running: RunningPeer, count: number): 
   const { host, port, pathname } = new URL(urlOf(running));
   const sockets = new Set<Socket>();
   let opened = 0;
-  let full = false;
   const open = async () => {
-    while (opened < count && !full) {
+    while (opened < count) {
       const value = values[opened % values.length] ?? '';
       opened += 1;
       const request = `GET ${pathname} HTTP/1.1\r\nHost: ${host}\r\n${header}: ${value}${headEnd}`;
       const socket = await exchange(Number(port), request);
-      if (socket === undefined) {
-        full = true;
-        opened -= 1;
-      } else {
-        sockets.add(socket);
-        socket.once('close', () => sockets.delete(socket));
-      }
+      sockets.add(socket);
+      socket.once('close', () => sockets.delete(socket));
     }
   };
   const close = () => {
@@ -46,11 +38,11 @@ export async function holdIdleConnections(running: RunningPeer, count: number): 
     close();
     throw error;
   }
-  return { opened, held: () => sockets.size, close };
+  return { held: () => sockets.size, close };
 }
 
-/** Opens a connection and waits for a response of 1 KiB; undefined if this process may open no more. */
-function exchange(port: number, request: string): Promise<Socket | undefined> {
+/** Opens a connection and waits for a response of 1 KiB. */
+function exchange(port: number, request: string): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const socket = connect({ port, host: '127.0.0.1', noDelay: true }, () => socket.write(request));
     let text = '';
@@ -64,10 +56,7 @@ function exchange(port: number, request: string): Promise<Socket | undefined> {
       socket.removeAllListeners('data').resume();
       text = '';
     });
-    socket.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code === 'EMFILE') resolve(undefined);
-      else reject(error);
-    });
+    socket.on('error', reject);
     socket.once('close', () => reject(new Error('an idle connection was closed before its response')));
   });
 }

@@ -43,6 +43,12 @@ function allowedCpus(): number[] {
   });
 }
 
+/** How many files and sockets this process may have open, and what it starts, too. */
+export function descriptorLimit(): number {
+  const limit = /^Max open files\s+(\d+|unlimited)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1];
+  return limit === 'unlimited' ? Number.POSITIVE_INFINITY : Number(limit ?? 0);
+}
+
 /** One line about the machine, for the results. */
 export function describeMachine(): string {
   const processors = cpus();

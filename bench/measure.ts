@@ -1,4 +1,4 @@
-import type { BurstResult, LoadGenerator, PacedGenerator } from './load/generator.ts';
+import type { BurstResult, LoadGenerator } from './load/generator.ts';
 import type { RunningPeer } from './peers/peer.ts';
 import type { Processes } from './processes.ts';
 import { cpuMicroseconds } from './usage.ts';
@@ -9,8 +9,6 @@ export interface WindowSettings {
   readonly directory: string;
   readonly upstreamPort: number;
   readonly generator: LoadGenerator;
-  /** For load at a constant rate. */
-  readonly paced: PacedGenerator;
   /** The CPU of the load generator; undefined: not pinned. */
   readonly loadCpu: number | undefined;
   readonly connections: number;

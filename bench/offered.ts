@@ -62,7 +62,7 @@ export function isSustained({ inTime }: Pick<OfferedRow, 'inTime'>): boolean {
 }
 
 function renderSample(perSecond: number, sample: PacedSample): string {
-  const { cpuMicrosecondsPerRequest: cpu, p50Ms, p99Ms } = sample;
+  const { cpuMicrosecondsPerRequest: cpu, p50Ms, p99Ms, lateP99Ms } = sample;
   const taken = isSustained(sample) ? '' : `, took only ${(sample.inTime * 100).toFixed(0)} %`;
-  return `${cpu.toFixed(1)} µs at ${perSecond}/s, p50 ${p50Ms.toFixed(2)} ms, p99 ${p99Ms.toFixed(2)} ms${taken}`;
+  return `${cpu.toFixed(1)} µs at ${perSecond}/s, p50 ${p50Ms.toFixed(2)} ms, p99 ${p99Ms.toFixed(2)} ms (sent ${lateP99Ms.toFixed(2)} ms late)${taken}`;
 }

@@ -1,3 +1,4 @@
+import { paceLoad } from './load/paced-load.ts';
 import { accept, urlOf, type WindowSettings } from './measure.ts';
 import type { RunningPeer } from './peers/peer.ts';
 import { cpuMicroseconds } from './usage.ts';
@@ -9,13 +10,14 @@ export interface PacedSample {
   readonly p99Ms: number;
   /** Of the requests that were due, the share whose responses came within the window. */
   readonly inTime: number;
-  readonly lateP99Ms: number | undefined;
+  /** The generator's own delay. */
+  readonly lateP99Ms: number;
 }
 
 /** Sends so many requests a second; rejects when one of them failed. */
 export async function pacePeer(
   running: RunningPeer,
-  { loadCpu, paced, ...settings }: WindowSettings,
+  { loadCpu, ...settings }: WindowSettings,
   perSecond: number,
   seconds: number,
 ): Promise<PacedSample> {
@@ -23,7 +25,7 @@ export async function pacePeer(
   const pids = running.pids();
   const before = cpuMicroseconds(pids);
   const url = urlOf(running);
-  const result = await paced.pace({ ...settings, cpu: loadCpu, url, credentials, seconds, perSecond });
+  const result = await paceLoad({ ...settings, cpu: loadCpu, url, credentials, seconds, perSecond });
   const spent = cpuMicroseconds(pids) - before;
   accept(running, result);
   const { p50Ms, p99Ms, lateP99Ms } = result;

@@ -19,8 +19,8 @@ export interface Report {
   readonly machine: string;
   /** How processes were pinned, in words. */
   readonly pinning: string;
-  /** Names and versions of the load generators: at saturation, and at a constant rate. */
-  readonly generators: readonly [string, string];
+  /** Name and version of the load generator at saturation. */
+  readonly generator: string;
   readonly rounds: number;
   readonly seconds: number;
   readonly connections: number;
@@ -64,7 +64,7 @@ ${renderBodies(bodies)}`,
 
 /** The text of RESULTS.md. */
 export function renderResults(report: Report): string {
-  const { measured, verdicts, missing, generators, peers } = report;
+  const { measured, verdicts, missing, generator, peers } = report;
   return `# Benchmark results
 
 The last run of \`npm run bench\`, which writes this file. Each row is one proxy in front of the same upstream, which
@@ -78,7 +78,7 @@ has refused a bad credential, and the upstream has been told who sent a good one
 - Machine: ${report.machine}
 - CPUs: ${report.pinning}
 - Node ${process.versions.node} for every row made of it
-- Load: ${generators[0]}, and ${generators[1]} at constant rates; ${report.connections} connections, 1,000 distinct credentials in turn
+- Load: ${generator}, and bench/programs/paced-load at constant rates; ${report.connections} connections, 1,000 distinct credentials in turn
 - Not installed here: ${missing.length === 0 ? 'nothing' : missing.join(', ')}
 
 ${renderParts(measured, missing)}

@@ -2,9 +2,10 @@ import { writeFileSync } from 'node:fs';
 import { type BodyRow, bodyBytes, measureBodies } from './bodies.ts';
 import { judge, type Measured } from './bounds.ts';
 import { type Field, startField } from './field.ts';
-import { measureFootprint } from './footprint.ts';
+import { measureFootprint, neededDescriptors } from './footprint.ts';
 import { measureHalfLoad } from './half-load.ts';
-import { describeMachine, type Pinning } from './machine.ts';
+import { pacedLoadVersion } from './load/paced-load.ts';
+import { describeMachine, descriptorLimit, type Pinning } from './machine.ts';
 import { loadPeer } from './measure.ts';
 import { measureOffered } from './offered.ts';
 import { type Options, parseOptions, usage } from './options.ts';
@@ -75,7 +76,7 @@ function write(report: Report): void {
     writeFileSync(new URL(`../docs/images/${name}`, import.meta.url), picture);
 }
 
-type Compared = Pick<Report, 'peers' | 'missing' | 'pinning' | 'generators'> & {
+type Compared = Pick<Report, 'peers' | 'missing' | 'pinning' | 'generator'> & {
   readonly measured: Omit<Measured, 'bodies'>;
   readonly failed: readonly string[];
 };
@@ -86,29 +87,46 @@ async function compareRequests(stage: Stage, options: Options): Promise<Compared
   const field = await startField(stage, parts.size === 1 && parts.has('bodies') ? [] : chosen, say);
   const measured = await measureParts(stage, field, options);
   await field.stop();
-  const { generator, paced } = stage.settings;
+  const { generator } = stage.settings;
   return {
     measured,
     peers: field.contestants(),
     missing: field.missing,
     failed: [...field.failed],
     pinning: describePinning(stage.pinning),
-    generators: [`${generator.name} ${generator.version()}`, `${paced.name} ${paced.version()}`],
+    generator: `${generator.name} ${generator.version()}`,
   };
 }
 
 async function measureParts(stage: Stage, field: Field, { parts, rounds, seconds }: Options) {
   const settings = { rounds, seconds, say };
+  // Without it, those parts have no rows, and their bounds count as not held.
+  const canPace = pacedLoadVersion() !== undefined;
+  const rowsAtRates = <T>(measure: () => Promise<T[]>) => {
+    if (canPace) return measure();
+    say(
+      'not measured: bench/peers/install.sh has not built paced-load, which sends requests at a constant rate',
+    );
+    return [];
+  };
   // Half load is half of what saturates.
   const needsSaturation = parts.has('saturation') || parts.has('half-load');
   const saturation = needsSaturation ? await measureSaturation(stage, field, settings) : undefined;
-  const offered = parts.has('offered') ? await measureOffered(stage, field, settings) : undefined;
+  const offered = parts.has('offered')
+    ? await rowsAtRates(() => measureOffered(stage, field, settings))
+    : undefined;
   const rates = new Map(saturation?.map(({ name, requestsPerSecond }) => [name, requestsPerSecond]));
-  const halfLoad = parts.has('half-load') ? await measureHalfLoad(stage, field, rates, settings) : undefined;
+  const halfLoad = parts.has('half-load')
+    ? await rowsAtRates(() => measureHalfLoad(stage, field, rates, settings))
+    : undefined;
   // Last, since it starts the peers anew: they are cold then.
-  const withMemory = parts.has('memory');
+  const withMemory = parts.has('memory') && descriptorLimit() >= neededDescriptors;
+  if (withMemory !== parts.has('memory'))
+    say(`memory is not measured: a process may open fewer than ${neededDescriptors} files`);
   const footprint =
-    withMemory || parts.has('start') ? await measureFootprint(field, settings, withMemory) : undefined;
+    parts.has('memory') || parts.has('start')
+      ? await measureFootprint(field, settings, withMemory)
+      : undefined;
   return { saturation, offered, halfLoad, footprint };
 }
 

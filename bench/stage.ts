@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { firstSuccess } from './first-success.ts';
-import { chooseLoadGenerator, choosePacedGenerator } from './load/choose.ts';
+import { chooseLoadGenerator } from './load/choose.ts';
 import { choosePinning, freePort, type Pinning } from './machine.ts';
 import type { WindowSettings } from './measure.ts';
 import { startListening } from './peers/launch.ts';
@@ -67,7 +67,6 @@ export async function createStage(
     settings: {
       ...{ processes, directory, upstreamPort, connections, loadCpu: pinning.load },
       generator: chooseLoadGenerator(),
-      paced: choosePacedGenerator(),
     },
     profileDirectory,
     async start(peer, nodeArguments = []) {

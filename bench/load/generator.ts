@@ -31,24 +31,6 @@ export interface LoadGenerator {
   run(burst: Burst): Promise<BurstResult>;
 }
 
-/** What a generator of constant load saw. */
-export interface PacedResult extends BurstResult {
-  /** Requests that were due in the window. */
-  readonly due: number;
-  /** Of their responses, those that came within the window. */
-  readonly inTime: number;
-  /** 99 of 100 requests were sent within so many milliseconds after they were due; undefined if it doesn't tell. */
-  readonly lateP99Ms: number | undefined;
-}
-
-/** A generator that sends evenly spaced requests, whatever the responses do; latencies run from when a request was due. */
-export interface PacedGenerator {
-  readonly name: string;
-  /** Undefined where it is not installed. */
-  version(): string | undefined;
-  pace(burst: Burst & { readonly perSecond: number }): Promise<PacedResult>;
-}
-
 /** The counts that are not zero. */
 export function occurred(counts: Record<string, number>): Record<string, number> {
   return Object.fromEntries(Object.entries(counts).filter(([, count]) => count > 0));
