@@ -5,7 +5,7 @@ import { isSustained, type OfferedRow } from './offered.ts';
 import { fastest, reference } from './peers/all.ts';
 import { envoyApiKey } from './peers/envoy.ts';
 import { fastifyHttpProxy } from './peers/fastify-http-proxy.ts';
-import { cpuRatio, type Row } from './rows.ts';
+import { cpuAdded, cpuRatio, type Row } from './rows.ts';
 
 /** What a row must not exceed. */
 export interface Bound {
@@ -13,18 +13,25 @@ export interface Bound {
   readonly of: Subject;
   /** The peer it is compared with; undefined: with none. */
   readonly against: string | undefined;
-  /** A share of that peer's figure, or milliseconds. */
+  /** A share of that peer's figure, microseconds beyond it, or milliseconds. */
   readonly atMost: number;
 }
 
 /** CPU time of a request or of a body, or latency added at half load. */
-export type Subject = 'saturation' | '5,000/s' | 'download' | 'upload' | 'p50 added' | 'p99 added';
+export type Subject =
+  | 'saturation'
+  | 'CPU µs added'
+  | '5,000/s'
+  | 'download'
+  | 'upload'
+  | 'p50 added'
+  | 'p99 added';
 
 /**
  * Authentication, scopes, identity and an access line must cost well under what bare forwarding costs in Node, and not much
  * more than nginx with nothing but a table of keys; passing on the bytes of bodies must cost no more than in Node. What a
  * browser's cookie needs beyond a token must cost next to nothing, and so must a store in another process, because its
- * results are cached.
+ * results are cached; a signature in each request not much more than signing itself.
  */
 export const bounds: readonly Bound[] = [
   ...['postern-key', 'postern-bearer'].flatMap((peer): Bound[] => [
@@ -36,6 +43,8 @@ export const bounds: readonly Bound[] = [
     { peer, of: 'p50 added', against: undefined, atMost: 0.3 },
     { peer, of: 'p99 added', against: fastest, atMost: 3 },
   ]),
+  { peer: 'postern-key-hs256', of: 'CPU µs added', against: 'postern-key', atMost: 8 },
+  { peer: 'postern-key-eddsa', of: 'CPU µs added', against: 'postern-key', atMost: 50 },
   { peer: 'postern-browser', of: 'saturation', against: 'postern-bearer', atMost: 1.05 },
   { peer: 'postern-bearer-redis', of: 'saturation', against: 'postern-bearer', atMost: 1.1 },
   { peer: 'postern-key-postgres', of: 'saturation', against: 'postern-key', atMost: 1.1 },
@@ -72,6 +81,7 @@ function figureOf(
   { peer, of, against = '' }: Bound,
 ): number | undefined | 'not requested' {
   if (of === 'saturation') return saturation ? ratioBetween(saturation, peer, against) : 'not requested';
+  if (of === 'CPU µs added') return saturation ? addedTo(saturation, peer, against) : 'not requested';
   if (of === '5,000/s') {
     const sustained = offered?.filter((row) => row.perSecond === 5000 && isSustained(row));
     return sustained ? ratioBetween(sustained, peer, against) : 'not requested';
@@ -85,6 +95,13 @@ function figureOf(
   }
   const inDirection = bodies?.filter(({ direction }) => direction === of);
   return inDirection ? ratioBetween(inDirection, peer, against) : 'not requested';
+}
+
+/** The microseconds by which the CPU time of a row exceeds another's; undefined if either was not measured. */
+function addedTo(rows: readonly Row[], peer: string, against: string): number | undefined {
+  const row = rows.find((candidate) => candidate.name === peer);
+  const base = rows.find((candidate) => candidate.name === against);
+  return row && base && cpuAdded(row.cpu, base.cpu);
 }
 
 /** The CPU time of a row as a share of another's; undefined if either was not measured. */

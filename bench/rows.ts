@@ -44,6 +44,11 @@ export function cpuRatio(row: CpuCost, base: CpuCost): number {
   return median(row.rounds.map((cost, round) => cost / (base.rounds[round] ?? Number.NaN)));
 }
 
+/** The microseconds by which a row's CPU time exceeds another's: the median of the rounds' own, as {@link cpuRatio}. */
+export function cpuAdded(row: CpuCost, base: CpuCost): number {
+  return median(row.rounds.map((cost, round) => cost - (base.rounds[round] ?? Number.NaN)));
+}
+
 /** The middle one, or the mean of the two in the middle. */
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);

@@ -113,8 +113,9 @@ function inDirection(rows: readonly BodyRow[], direction: Direction): BodyRow[] 
 export function renderVerdicts(verdicts: readonly Verdict[]): string {
   return verdicts
     .map(({ peer, of, against, figure, atMost, passed }) => {
-      const subject = /added/.test(of) ? `half load: ${of}` : `${of}: CPU`;
-      const limit = `${against === undefined ? '' : ` ÷ ${against}`} at most ${formatRatio(atMost)}`;
+      const isCost = of === 'CPU µs added';
+      const subject = isCost ? `saturation: ${of}` : /added/.test(of) ? `half load: ${of}` : `${of}: CPU`;
+      const limit = `${against === undefined ? '' : ` ${isCost ? 'to' : '÷'} ${against}`} at most ${formatRatio(atMost)}`;
       const unit = against === undefined ? ' ms' : '';
       const found = figure === undefined ? 'not measured' : formatRatio(figure);
       return `- ${peer}, ${subject}${limit}${unit}: ${found}, ${passed ? 'held' : 'NOT HELD'}`;

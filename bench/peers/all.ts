@@ -14,6 +14,8 @@ import {
   posternBearerRedis,
   posternBrowser,
   posternKey,
+  posternKeyEdDsa,
+  posternKeyHs256,
   posternKeyNodeEngine,
   posternKeyPostgres,
 } from './postern.ts';
@@ -33,6 +35,8 @@ export const peers: readonly Peer[] = [
   envoyApiKey,
   httpProxy3,
   fastifyHttpProxy,
+  posternKeyHs256,
+  posternKeyEdDsa,
   posternBrowser,
   posternBearerRedis,
   posternKeyPostgres,

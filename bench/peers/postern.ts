@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -51,6 +52,22 @@ export const posternKeyPostgres = createPosternPeer({
   storeServer: postgres,
 });
 
+/** With a proof for the upstream in each request, by a secret that both have. */
+export const posternKeyHs256 = createPosternPeer({
+  name: 'postern-key-hs256',
+  description: 'Postern with API keys, and an assertion (HS256) for the upstream in each request',
+  createCredentials: createKeys,
+  assertion: 'HS256',
+});
+
+/** With one that the upstream verifies by a published key. */
+export const posternKeyEdDsa = createPosternPeer({
+  name: 'postern-key-eddsa',
+  description: 'Postern with API keys, and an assertion (EdDSA) for the upstream in each request',
+  createCredentials: createKeys,
+  assertion: 'EdDSA',
+});
+
 /** On `node:http` and undici: what Postern's own engine gains. */
 export const posternKeyNodeEngine = createPosternPeer({
   name: 'postern-key-node-engine',
@@ -69,6 +86,8 @@ interface PosternPeer {
   readonly engine?: 'built_in' | 'node';
   /** Whether there are pages for people, and the route takes the web cookie. Default: false. */
   readonly isForBrowsers?: boolean;
+  /** How the upstream verifies who sends each request. Default: it doesn't. */
+  readonly assertion?: 'HS256' | 'EdDSA';
 }
 
 function createPosternPeer({
@@ -78,6 +97,7 @@ function createPosternPeer({
   storeServer,
   engine = 'built_in',
   isForBrowsers = false,
+  assertion,
 }: PosternPeer): Peer {
   return {
     name,
@@ -97,7 +117,10 @@ function createPosternPeer({
       const server = await storeServer?.start(surroundings);
       const files = { records: `sqlite:${name}-records.db`, sessions: `sqlite:${name}-sessions.db` };
       const places = { port, managementPort, upstreamPort: surroundings.upstreamPort, engine, isForBrowsers };
-      writeFileSync(file, configuration({ ...places, ...files, ...server?.stores }));
+      const secretFile = join(surroundings.directory, `${name}.secret`);
+      if (assertion === 'HS256') writeFileSync(secretFile, randomBytes(48).toString('base64'));
+      const proof = assertion && proofs[assertion](secretFile);
+      writeFileSync(file, configuration({ ...places, ...files, ...server?.stores, proof }));
       const args = [...surroundings.nodeArguments, mainFile, 'serve', '--config', file];
       const postern = await startListening(surroundings, { name, command: process.execPath, args }, port);
       const credentials = await createCredentials(`http://127.0.0.1:${port}`);
@@ -126,6 +149,12 @@ function inspectAccessLog(file: string, requests: number): void {
     throw new Error(`${lines} access lines for ${requests} requests`);
 }
 
+/** The `assertion` of the upstream, by algorithm. */
+const proofs = {
+  HS256: (secretFile: string) => `, assertion: { algorithm: HS256, secret: { file: ${secretFile} } }`,
+  EdDSA: () => ', assertion: { algorithm: EdDSA }',
+} as const;
+
 /** Everything as shipped but what a thousand sign-ins in a row would otherwise wait for. */
 function configuration(at: {
   readonly port: number;
@@ -135,8 +164,9 @@ function configuration(at: {
   readonly isForBrowsers: boolean;
   readonly records: string;
   readonly sessions: string;
+  readonly proof: string | undefined;
 }): string {
-  const { port, managementPort, upstreamPort, engine, isForBrowsers, records, sessions } = at;
+  const { port, managementPort, upstreamPort, engine, isForBrowsers, records, sessions, proof = '' } = at;
   return `
 tenant: bench
 base_url: http://127.0.0.1:${port}
@@ -151,7 +181,7 @@ login_throttle: { per_account_and_address: 10000, per_account: 10000, per_addres
 bootstrap: { token: ${bootstrapToken} }
 scopes: { 'store:read': Read assets }
 upstreams:
-  app: { url: 'http://127.0.0.1:${upstreamPort}' }
+  app: { url: 'http://127.0.0.1:${upstreamPort}'${proof} }
 routes:
   - { prefix: /api, upstream: app, browser: ${isForBrowsers}, scopes: { read: ['store:read'], write: ['store:read'] } }
 ${isForBrowsers ? 'web: {}' : ''}

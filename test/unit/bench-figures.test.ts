@@ -57,6 +57,22 @@ t.test('the bounds that are promised are judged', async (t) => {
       'p99 added nginx-key-map 3',
     ])
       t.ok(stated.includes(`${peer} ${bound}`), `${peer} ${bound}`);
+  for (const bound of ['hs256 CPU µs added postern-key 8', 'eddsa CPU µs added postern-key 50'])
+    t.ok(stated.includes(`postern-key-${bound}`), bound);
+  const plain = saturated('postern-key', 80, 100, 120);
+  for (const [cost, passed] of [
+    [7, true],
+    [9, false],
+  ] as const) {
+    const signed = saturated('postern-key-hs256', 80 + cost, 100 + cost, 160);
+    const found = verdict(
+      { saturation: [plain, signed] },
+      'postern-key-hs256',
+      'CPU µs added',
+      'postern-key',
+    );
+    t.strictSame(found, { figure: cost, passed }, 'the median of what each round says');
+  }
 });
 
 t.test('a bound holds up to its figure, and not beyond', async (t) => {
