@@ -109,11 +109,12 @@ export const shutdown = z
   .describe('How the gateway stops.');
 
 const mostWorkers = 256;
+const workersRule = `must be auto or a whole number from 1 to ${mostWorkers}`;
 
 /** `workers`: how many processes serve. */
 export const workers = z
-  .union([z.literal('auto'), z.int().min(1).max(mostWorkers)], {
-    error: `must be auto or a whole number from 1 to ${mostWorkers}`,
+  .union([z.literal('auto'), z.int().min(1, workersRule).max(mostWorkers, workersRule)], {
+    error: workersRule,
   })
   .prefault(1)
   .describe(

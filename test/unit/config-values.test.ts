@@ -119,6 +119,15 @@ const values: Row[] = [
     'limits.header_bytes: must be a size such as 512, 64KiB, 10MiB or 1GiB (-1)',
   ],
   ['an empty size', 'limits: { target_bytes: »0 }', 'limits.target_bytes: must be at least 1 bytes (0)'],
+  ['no worker', 'workers: »0', 'workers: must be auto or a whole number from 1 to 256 (0)'],
+  [
+    'more workers than any machine has cores',
+    'workers: »257',
+    'workers: must be auto or a whole number from 1 to 256 (257)',
+  ],
+  ['half a worker', 'workers: »1.5', 'workers: must be auto or a whole number from 1 to 256 (1.5)'],
+  ['workers by a word', 'workers: »all', 'workers: must be auto or a whole number from 1 to 256 (all)'],
+  ['as many workers as there are CPUs', 'workers: auto'],
   [
     'an algorithm with a shared secret',
     'tokens: { algorithm: »HS256 }',
