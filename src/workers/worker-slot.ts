@@ -27,6 +27,10 @@ export class WorkerSlot {
   #isServing = false;
   #hasServed = false;
   #isStopping = false;
+  /** It was ended because another configuration came. */
+  #isOutdated = false;
+  /** Why it could not start. */
+  #failure: unknown = null;
   /** What the process has counted, as far as is known. */
   #counts: readonly MetricSnapshot[] = [];
   #loaded!: Promise<void>;
@@ -68,7 +72,9 @@ export class WorkerSlot {
 
   /** Another configuration came while a process was starting again with the last one: it starts anew. */
   startAnew(): void {
-    if (this.#hasServed && !this.#isServing) this.#process.kill();
+    if (!this.#hasServed || this.#isServing || this.#process.hasEnded) return;
+    this.#isOutdated = true;
+    this.#process.kill();
   }
 
   /** Drains and ends the process; resolves to how it ended, null if there was none. After `timeoutMs` it is killed. */
@@ -126,14 +132,12 @@ export class WorkerSlot {
       this.#options.onEnded(this.#counts);
       this.#counts = [];
       if (this.#isStopping) return end;
-      const pauseMs = this.#restarts.pauseMs();
-      this.#options.log.error('worker ended', {
-        worker: this.number,
-        reason: describeEnd(end),
-        restart_in_ms: pauseMs,
-      });
+      const pauseMs = this.#isOutdated ? 0 : this.#restarts.pauseMs();
+      this.#report(end, pauseMs);
       await sleep(pauseMs);
       if (this.#isStopping) return end;
+      this.#isOutdated = false;
+      this.#failure = null;
       this.#process = this.#launch();
       await this.#serveAgain();
     }
@@ -145,10 +149,16 @@ export class WorkerSlot {
       await this.#serve(this.#options.startAgain());
       this.#options.log.info('worker started again', { worker: this.number });
     } catch (error) {
-      if (!launched.hasEnded)
-        this.#options.log.error('worker could not start', { worker: this.number, err: error });
+      if (!launched.hasEnded) this.#failure = error;
       launched.kill();
     }
+  }
+
+  #report(end: ProcessEnd, pauseMs: number): void {
+    const { log } = this.#options;
+    const fields = { worker: this.number, restart_in_ms: pauseMs };
+    if (this.#failure !== null) log.error('worker could not start', { ...fields, err: this.#failure });
+    else if (!this.#isOutdated) log.error('worker ended', { ...fields, reason: describeEnd(end) });
   }
 }
 

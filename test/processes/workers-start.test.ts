@@ -1,9 +1,11 @@
+import { mkdirSync, readdirSync, renameSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { join } from 'node:path';
 import t from 'tap';
 import { createCommandFolder, startPostern } from '../support/command.ts';
 import { eventually } from '../support/eventually.ts';
 import { startGatewayProcess } from '../support/gateway-process.ts';
-import { isRunning, workersOf } from '../support/worker-processes.ts';
+import { isRunning, readyz, workersOf } from '../support/worker-processes.ts';
 
 const workers = 2;
 
@@ -59,4 +61,20 @@ t.test('a signal during the start just ends it', async (t) => {
   child.kill('SIGTERM');
   t.equal((await ended).code, 0);
   await eventually('the end of the workers', () => !pids.some(isRunning));
+});
+
+t.test('a worker that can not start again is tried again, and the log says why', async (t) => {
+  const gateway = await startGatewayProcess(t, { config: { workers } });
+  const away = join(gateway.folder, 'away');
+  const files = readdirSync(gateway.folder).filter((name) => /\.db/.test(name));
+  mkdirSync(away);
+  for (const name of files) renameSync(join(gateway.folder, name), join(away, name));
+  process.kill(workersOf(gateway.pid!)[0]!, 'SIGKILL');
+  const line = await eventually('the line', () =>
+    gateway.logLines().find(({ msg }) => msg === 'worker could not start'),
+  );
+  t.match(line, { level: 'error', err: { message: /records\.db: does not exist/ }, restart_in_ms: 500 });
+  t.match(await readyz(gateway.managementPort), { workers: { ready: 1, of: 2 } });
+  for (const name of files) renameSync(join(away, name), join(gateway.folder, name));
+  await eventually('another worker', async () => (await readyz(gateway.managementPort)).workers.ready === 2);
 });
