@@ -72,6 +72,8 @@ export function createAccessTokens(options: AccessTokenOptions): AccessTokens {
   keys.signer(algorithm);
 
   async function sign(grant: AccessGrant) {
+    // A key that was just revoked would sign what is refused.
+    await keys.fresh();
     const signingKey = keys.signer(algorithm);
     const instant = now();
     const iat = Math.floor(instant / 1000);

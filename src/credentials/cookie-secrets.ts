@@ -1,12 +1,15 @@
 import { timingSafeEqual } from 'node:crypto';
 import { signerOf } from '../stores/key-schedule.ts';
 import type { SigningKey } from '../stores/signing-key.ts';
+import type { KnownKeys } from './known-keys.ts';
 import { createMac, type Mac } from './mac.ts';
 
 /** The secrets of cookies, which replace one another. */
 export interface CookieSecrets {
   /** The one to write with, then all others; another array whenever they have changed. */
   current(): readonly Uint8Array[];
+  /** Resolves once every change of them of which this process was notified is known. */
+  fresh(): Promise<void>;
 }
 
 /** MACs under the secrets of cookies, for one kind of cookie. */
@@ -18,10 +21,11 @@ export interface CookieMacs {
 }
 
 /** Creates the secrets; `keys` are those of the store. Its function throws when there is none. */
-export function createCookieSecrets(known: { readonly keys: readonly SigningKey[] }): CookieSecrets {
+export function createCookieSecrets(known: Pick<KnownKeys, 'keys' | 'fresh'>): CookieSecrets {
   let stored: readonly SigningKey[] | null = null;
   let secrets: readonly Uint8Array[] = [];
   return {
+    fresh: () => known.fresh(),
     current() {
       if (stored !== known.keys) {
         secrets = secretsOf(known.keys);

@@ -18,6 +18,8 @@ export interface TokenKey {
 
 /** The key pairs of one purpose; another replica may add, replace or remove one at any time. */
 export interface KeyRing {
+  /** Resolves once every change of keys of which this process was notified is known. */
+  fresh(): Promise<void>;
   /** The key of that algorithm that signs now. Throws when there is none. */
   signer(algorithm: PairAlgorithm): TokenKey;
   /** Whether what that key has signed counts, as far as is known. */
@@ -49,7 +51,7 @@ interface Ring {
 }
 
 /** Creates the key ring of a purpose. Its functions throw when a key can't be parsed. */
-export function createKeyRing(known: Pick<KnownKeys, 'keys' | 'search'>, use: KeyUse): KeyRing {
+export function createKeyRing(known: Pick<KnownKeys, 'keys' | 'search' | 'fresh'>, use: KeyUse): KeyRing {
   let ring = ringOf([], use);
 
   function current(): Ring {
@@ -58,6 +60,7 @@ export function createKeyRing(known: Pick<KnownKeys, 'keys' | 'search'>, use: Ke
   }
 
   return {
+    fresh: () => known.fresh(),
     signer(algorithm) {
       const key = current().signers.get(algorithm);
       if (key === undefined) throw new Error(`no signing key for ${algorithm}`);

@@ -1,10 +1,12 @@
 import { Refusal } from '../errors.ts';
 import type { AuditOf } from '../stores/audit.ts';
+import { timedOut } from '../stores/breaker.ts';
 import { decideTurn, isDue, type KeyTimes } from '../stores/key-schedule.ts';
 import { SealError } from '../stores/record-seals.ts';
 import type { Records } from '../stores/records.ts';
 import { isOfSeries, type KeySeries, type SigningKey, type StoredKeys } from '../stores/signing-key.ts';
 import type { KeyChange } from '../stores/signing-key-records.ts';
+import { within } from '../stores/timeout.ts';
 import { generateSigningKey } from './signing-keys.ts';
 
 /** What the keys are read from, and by what clocks. */
@@ -18,6 +20,8 @@ export interface KnownKeysOptions {
 
 /** How long the keys count as read without a change, ms: the clocks are compared at least this often. */
 const readAgeMs = 60_000;
+/** How long a change may hold up what is to be signed, ms. */
+const freshMs = 250;
 /** Minimum time between two searches for an unknown key, ms: a flood of made-up ones costs the store one query in that time. */
 const searchPauseMs = 1_000;
 
@@ -32,6 +36,7 @@ export class KnownKeys {
   /** How far the store's clock is ahead of ours, ms. */
   #aheadMs = 0;
   #seenVersion: number | null = null;
+  #reading: Promise<void> | undefined;
   #readAt = Number.NEGATIVE_INFINITY;
   #searchedAt = Number.NEGATIVE_INFINITY;
   #lastSearch: Promise<void> = Promise.resolve();
@@ -51,13 +56,28 @@ export class KnownKeys {
     return this.#options.now() + this.#aheadMs;
   }
 
+  /**
+   * Resolves once every change of which this process was notified is known; soon and with what is known, if the store
+   * doesn't respond.
+   */
+  async fresh(): Promise<void> {
+    try {
+      if (this.#isCurrent()) return;
+    } catch {
+      return;
+    }
+    await within(freshMs, this.refresh(), timedOut).catch(() => {});
+  }
+
   /** Reads the keys if the records have changed since they were read, or that is long ago. Rejects `store_unavailable`. */
   async refresh(): Promise<void> {
-    const { records } = this.#options;
-    const version = records.version();
-    if (version === this.#seenVersion && this.#elapsed() - this.#readAt < readAgeMs) return;
-    await this.#read();
-    this.#seenVersion = version;
+    // One query at a time, whoever asks: the store may not respond.
+    await this.#reading?.catch(() => {});
+    if (this.#isCurrent()) return;
+    this.#reading ??= this.#readAll().finally(() => {
+      this.#reading = undefined;
+    });
+    await this.#reading;
   }
 
   /**
@@ -89,6 +109,18 @@ export class KnownKeys {
     }
     this.#note(change);
     return change;
+  }
+
+  /** Whether nothing is known to have changed since the keys were read, not long ago. Throws `store_unavailable`. */
+  #isCurrent(): boolean {
+    const isRecent = this.#elapsed() - this.#readAt < readAgeMs;
+    return this.#options.records.version() === this.#seenVersion && isRecent;
+  }
+
+  async #readAll(): Promise<void> {
+    const version = this.#options.records.version();
+    await this.#read();
+    this.#seenVersion = version;
   }
 
   async #read(): Promise<void> {

@@ -13,6 +13,8 @@ export interface RefreshCookie {
 export interface RefreshCookies {
   /** `<session id>.<generation>.<MAC>`, the MAC in base64url. */
   write(sessionId: string, generation: number): string;
+  /** Resolves once every change of the secrets of which this process was notified counts. */
+  fresh(): Promise<void>;
   /** Undefined unless it is, byte for byte, a value that `write` returned under a secret that still counts. */
   read(value: string): RefreshCookie | undefined;
   /** Of several cookies with the name, the newest valid one of each session. */
@@ -62,5 +64,5 @@ export function createRefreshCookies(options: {
     return [...newest.values()];
   }
 
-  return { write, read, newestOf, validOf };
+  return { write, read, newestOf, validOf, fresh: options.secrets.fresh };
 }

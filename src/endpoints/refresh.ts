@@ -56,6 +56,7 @@ class Refresh {
 
   async respond(exchange: Exchange): Promise<Reply> {
     const { refreshes, signIn } = this.#options;
+    await this.#options.cookies.fresh();
     const cookies = this.#requireCookies(exchange);
     this.#assertKnownOrigin(exchange);
     const { session, rotated, now } = await this.#present(exchange, await this.#requireOne(cookies));

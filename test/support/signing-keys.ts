@@ -11,10 +11,10 @@ export function signing(key: NewSigningKey, created = 1): SigningKey {
 /** A ring of access tokens in which these keys sign, newest first, and that never gets another one. */
 export function ringOf(...keys: readonly NewSigningKey[]): KeyRing {
   const stored = keys.map((key, index) => signing(key, keys.length - index));
-  return createKeyRing({ keys: stored, search: async () => {} }, accessTokenUse);
+  return createKeyRing({ keys: stored, search: async () => {}, fresh: async () => {} }, accessTokenUse);
 }
 
 /** The secret of cookies, and earlier ones. */
 export function cookieSecrets(...secrets: readonly Uint8Array[]): CookieSecrets {
-  return { current: () => secrets };
+  return { current: () => secrets, fresh: async () => {} };
 }
