@@ -46,12 +46,12 @@ wake-ups by having more to do; latency runs from when a request was due. A row t
 ${renderOffered(offered, missing)}`,
     halfLoad &&
       `Latency added at half load: at half the rate of each row's saturation, but at most ${mostPerSecond.toLocaleString('en')}/s, over the
-upstream itself at that rate, and what ${fastest} adds at that very rate.
+upstream itself at that rate, and what ${fastest} adds at that very rate. Below zero: less than the tail of the upstream varies.
 
 ${renderHalfLoad(halfLoad, missing)}`,
     footprint &&
-      `Start: from the process to its first 200. Memory, what processes share counted once: after that 200, and with
-${idleConnections.toLocaleString('en')} idle connections that have each had a response.
+      `Start: from the process to its first 200 (Postern from its TypeScript sources). Memory, what processes share counted once:
+after that 200, and with ${idleConnections.toLocaleString('en')} idle connections that have each had a response.
 
 ${renderFootprint(footprint, missing)}`,
     bodies &&
