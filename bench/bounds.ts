@@ -5,6 +5,7 @@ import { isSustained, type OfferedRow } from './offered.ts';
 import { fastest, reference } from './peers/all.ts';
 import { envoyApiKey } from './peers/envoy.ts';
 import { fastifyHttpProxy } from './peers/fastify-http-proxy.ts';
+import { nginxAuthRequest } from './peers/nginx-auth-request.ts';
 import { cpuAdded, cpuRatio, type Row } from './rows.ts';
 
 /** What a row must not exceed. */
@@ -48,6 +49,8 @@ export const bounds: readonly Bound[] = [
   { peer: 'postern-browser', of: 'saturation', against: 'postern-bearer', atMost: 1.05 },
   { peer: 'postern-bearer-redis', of: 'saturation', against: 'postern-bearer', atMost: 1.1 },
   { peer: 'postern-key-postgres', of: 'saturation', against: 'postern-key', atMost: 1.1 },
+  // To decide for nginx costs no more than the small service that would otherwise do it.
+  { peer: 'nginx-postern', of: 'saturation', against: nginxAuthRequest.name, atMost: 1 },
   { peer: 'postern-key', of: 'download', against: reference, atMost: 1 },
   { peer: 'postern-key', of: 'upload', against: reference, atMost: 1 },
 ];

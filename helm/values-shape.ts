@@ -220,6 +220,7 @@ function network(): Record<string, Schema> {
       enabled: boolean,
       from: anyObjects,
       managementFrom: anyObjects,
+      decisionsFrom: anyObjects,
       extraIngress: anyObjects,
       egress: anyObjects,
       upstreamPodLabels: stringMap,

@@ -6,6 +6,7 @@ import { haproxy } from './haproxy.ts';
 import { httpProxy3 } from './http-proxy-3.ts';
 import { nginxAuthRequest } from './nginx-auth-request.ts';
 import { nginxKeyMap } from './nginx-key-map.ts';
+import { nginxPostern } from './nginx-postern.ts';
 import { oathkeeperJwt } from './oathkeeper.ts';
 import { oauth2ProxyCookie, oauth2ProxyJwt } from './oauth2-proxy.ts';
 import type { Peer } from './peer.ts';
@@ -44,6 +45,7 @@ export const peers: readonly Peer[] = [
   haproxy,
   goProxy,
   nginxAuthRequest,
+  nginxPostern,
   caddy,
   traefikForwardAuth,
   oauth2ProxyCookie,

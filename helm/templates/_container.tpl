@@ -7,6 +7,9 @@ args: {{ concat (list "serve" "--config" "/etc/postern/postern.yaml") (.Values.e
 ports:
   - { name: {{ include "postern.publicPort" . }}, containerPort: {{ int .Values.config.listen.port }}, protocol: TCP }
   - { name: management, containerPort: {{ int .Values.config.management.port }}, protocol: TCP }
+{{- range include "postern.decisionPorts" . | fromYamlArray }}
+  - { name: {{ .name }}, containerPort: {{ .port }}, protocol: TCP }
+{{- end }}
 {{- with .Values.extraEnv }}
 env:
   {{- toYaml . | nindent 2 }}

@@ -27,7 +27,11 @@
 {{- else if and (kindIs "string" $config.base_url) (not (include "postern.hostOf" $config.base_url)) }}
 - config.base_url is {{ $config.base_url }}; it must be an origin such as https://acme.example.com.
 {{- end }}
-{{- if not $config.upstreams }}
+{{- $forwards := false }}
+{{- range $route := $config.routes }}
+{{- if ne (toString $route.upstream) "none" }}{{- $forwards = true }}{{- end }}
+{{- end }}
+{{- if and (not $config.upstreams) (or $forwards (not $config.routes)) }}
 - config.upstreams is missing; name the service that Postern stands in front of.
 {{- end }}
 {{- if not $config.routes }}
@@ -53,6 +57,14 @@
 - config.management.host is {{ $management }}; Prometheus, for which metrics.serviceMonitor is, comes from outside the pod.
 {{- end }}
 {{- end }}
+{{- range $index, $listener := $config.forward_auth }}
+{{- if and (eq $.Values.mode "gateway") (not $.Values.extraContainers) (include "postern.isLoopback" ($listener.host | default "127.0.0.1")) }}
+- config.forward_auth[{{ $index }}].host is {{ $listener.host | default "127.0.0.1" }}, which no proxy reaches; a gateway's pod has Postern alone.
+{{- end }}
+{{- if not $listener.port }}
+- config.forward_auth[{{ $index }}].port is missing; the Service needs it.
+{{- end }}
+{{- end }}
 {{- if eq (int $config.management.port) (int $config.listen.port) }}
 - config.management.port and config.listen.port are both {{ $config.listen.port }}; the public port must not serve /metrics.
 {{- end }}
@@ -69,7 +81,7 @@
 {{- end }}
 {{- if not .Values.existingConfig }}
 {{- range $route := .Values.config.routes }}
-{{- if and (kindIs "string" $route.upstream) (not (hasKey $upstreams $route.upstream)) }}
+{{- if and (kindIs "string" $route.upstream) (ne $route.upstream "none") (not (hasKey $upstreams $route.upstream)) }}
 - config.routes leads {{ $route.prefix | default $route.exact | default "a path" | toString }} to the upstream {{ $route.upstream }}, which is not in config.upstreams.
 {{- end }}
 {{- end }}
