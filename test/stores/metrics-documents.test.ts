@@ -7,6 +7,7 @@ import { makeCertificate } from '../support/certificates.ts';
 import { eventually } from '../support/eventually.ts';
 import { administrator, bootstrapToken, startTestGateway } from '../support/gateway.ts';
 import { startGatewayProcess } from '../support/gateway-process.ts';
+import { guessPort } from '../support/loopback-port.ts';
 import { requirePostgres } from '../support/postgres-programs.ts';
 import { startPostgres } from '../support/postgres-server.ts';
 import type { MetricFamily } from '../support/prometheus-text.ts';
@@ -47,8 +48,23 @@ async function metricsAfterWalk(t: Test): Promise<Scrape> {
     const scraped = await scrape(managementPort);
     return scraped.families.get('postern_nodejs_gc_duration_seconds')!.samples.length > 0 && scraped;
   });
-  const others = [...(await metricsOfTls(t)), ...(await metricsOfWorkers(t))];
+  const others = [
+    ...(await metricsOfTls(t)),
+    ...(await metricsOfDecisions(t)),
+    ...(await metricsOfWorkers(t)),
+  ];
   return { ...shown, families: new Map([...shown.families, ...others]) };
+}
+
+/** Those of decisions for other proxies, after one. */
+async function metricsOfDecisions(t: Test): Promise<[string, MetricFamily][]> {
+  const port = guessPort();
+  const { managementPort } = await startTestGateway(t, {
+    config: { forward_auth: [{ mode: 'nginx', port }] },
+  });
+  const headers = { 'x-original-method': 'GET', 'x-original-uri': '/api/open/x', connection: 'close' };
+  await fetch(`http://127.0.0.1:${port}/`, { headers });
+  return [...(await scrape(managementPort)).families].filter(([name]) => name.startsWith('postern_decision'));
 }
 
 /** Those that only a gateway in several processes has. */
