@@ -220,6 +220,8 @@ t.test('manifests of the chart', async (t) => {
         ['acme-stores', 'postgres', 'records-password'],
         ['acme-stores', 'redis', 'sessions-password'],
         ['acme-stores', 'sentinel', 'sessions-sentinel-password'],
+        ['acme-records-encryption', 'k2', 'records-encryption-k2'],
+        ['acme-records-encryption', 'first', 'records-encryption-k1'],
       ],
     );
     t.notOk(
