@@ -44,7 +44,9 @@ export async function fillRecords(file: string): Promise<void> {
 export function dumpOf(file: string): Record<string, readonly string[]> {
   const db = new Database(file, { readonly: true });
   const tables = db
-    .prepare<[], string>(`SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%' AND name <> 'scrub'`)
+    .prepare<[], string>(
+      `SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%' AND name <> 'scrub'`,
+    )
     .pluck()
     .all();
   const rows = tables.map((table) => {
