@@ -8,16 +8,14 @@ import type { SupervisorFunctions, WorkerFunctions } from './worker-api.ts';
 export interface ProcessEnd {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
-  /** Why it could not be started. */
-  readonly error?: Error;
 }
 
-/** A worker ended in the middle of a call. */
+/** A worker ended in the middle of a call, or could not be started at all. */
 export class WorkerEnded extends Error {
   readonly code = 'worker_ended';
 
   constructor(how: string) {
-    super(`a worker ended (${how})`);
+    super(how);
     this.name = 'WorkerEnded';
   }
 }
@@ -39,13 +37,17 @@ export class WorkerProcess {
   readonly #child: ChildProcess;
   #hasEnded = false;
 
-  /** Starts it; `slot` is what it is called in a list of processes. */
+  /** Starts it; `slot` is what it is called in a list of processes. Throws if the system can't. */
   constructor(slot: number, functions: SupervisorFunctions, outputs: Outputs) {
     const child = fork(entry, [`worker-${slot}`], {
       serialization: 'advanced',
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     });
     this.#child = child;
+    // Those of its channel as well: its end follows.
+    child.on('error', () => {});
+    if (child.pid === undefined)
+      throw new WorkerEnded('a worker could not be started: the system has no room for it');
     const calls = new ProcessCalls<SupervisorFunctions, WorkerFunctions>(functions, (message) => {
       // That it has ended is seen by its end, not by what can't be sent to it.
       child.send(message, () => {});
@@ -59,7 +61,7 @@ export class WorkerProcess {
     this.ended = endOf(child).then(async (end) => {
       this.#hasEnded = true;
       await written;
-      calls.close(new WorkerEnded(describeEnd(end)));
+      calls.close(new WorkerEnded(`a worker ended (${describeEnd(end)})`));
       return end;
     });
   }
@@ -78,17 +80,13 @@ export class WorkerProcess {
   }
 }
 
-/** For a sentence: `exit code 1`, the signal, or why it could not be started. */
-export function describeEnd({ code, signal, error }: ProcessEnd): string {
-  return error?.message ?? signal ?? `exit code ${code}`;
+/** For a sentence: the signal or the exit code. */
+export function describeEnd({ code, signal }: ProcessEnd): string {
+  return signal ?? `exit code ${code}`;
 }
 
 function endOf(child: ChildProcess): Promise<ProcessEnd> {
   return new Promise((resolve) => {
     child.once('exit', (code, signal) => resolve({ code, signal }));
-    child.on('error', (error) => {
-      // Those of a process that runs are about its channel; its end follows.
-      if (child.pid === undefined) resolve({ code: null, signal: null, error });
-    });
   });
 }

@@ -138,12 +138,17 @@ export class WorkerSlot {
       if (this.#isStopping) return end;
       this.#isOutdated = false;
       this.#failure = null;
-      this.#process = this.#launch();
       await this.#serveAgain();
     }
   }
 
   async #serveAgain(): Promise<void> {
+    try {
+      this.#process = this.#launch();
+    } catch (error) {
+      this.#failure = error;
+      return;
+    }
     const launched = this.#process;
     try {
       await this.#serve(this.#options.startAgain());

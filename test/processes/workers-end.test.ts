@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import t from 'tap';
@@ -72,6 +73,24 @@ t.test('a second signal ends all of them at once, with 1', async (t) => {
   process.kill(gateway.pid!, 'SIGTERM');
   t.equal(await stopped, 1);
   await eventually('the end of the workers', () => !pids.some(isRunning));
+});
+
+t.test('the supervisor goes on when the system has no room for another worker', async (t) => {
+  const gateway = await startWorkers(t);
+  const limit = (count: number) =>
+    spawnSync('prlimit', ['--pid', String(gateway.pid), `--nofile=${count}:`]).status === 0;
+  if (!limit(20)) {
+    t.pass('needs prlimit', { skip: 'of util-linux' });
+    return;
+  }
+  process.kill(workersOf(gateway.pid!)[0]!, 'SIGKILL');
+  const line = await eventually('the line', () =>
+    gateway.logLines().find(({ msg }) => msg === 'worker could not start'),
+  );
+  t.match(line.err, { message: /the system has no room for it/ });
+  for (let i = 0; i < 10; i++) t.equal((await gateway.api.send({ path: '/api/x' })).status, 200);
+  t.ok(limit(1_000));
+  await eventually('another worker', async () => (await readyz(gateway.managementPort)).workers.ready === 2);
 });
 
 async function refuses(port: number): Promise<boolean> {
