@@ -1,7 +1,8 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { parse } from 'yaml';
 import type { DecisionMode } from '../../src/config/forward-auth.ts';
 
 const cache = join(import.meta.dirname, '../../node_modules/.cache/upstreams');
@@ -16,12 +17,15 @@ export interface AskingProxy {
   /** Its arguments; it is started in the folder of its files. */
   readonly args: (folder: string) => readonly string[];
   /** What it needs besides the printed files. */
-  readonly more?: (folder: string) => Readonly<Record<string, string>>;
+  readonly more?: (folder: string, surroundings: Surroundings) => Readonly<Record<string, string>>;
+  /** What is printed is only a part: own paths and the client's credential are left to others. */
+  readonly isPartial?: boolean;
   /** The status that its client gets for a refusal. */
   readonly statusOf: (status: number) => number;
 }
 
 const asItIs = (status: number) => status;
+const as403 = (status: number) => (status >= 400 && status < 500 && status !== 401 ? 403 : status);
 
 function onPath(name: string, probe: string): () => string | undefined {
   return () =>
@@ -43,16 +47,59 @@ function findEnvoy(): string | undefined {
     .find((path) => existsSync(path));
 }
 
-const nginxFrame = (folder: string) => `daemon off;
+/** Where it is to listen, and what it forwards to. */
+export interface Surroundings {
+  readonly port: number;
+  readonly service: string;
+}
+
+const frame = (folder: string, server: string) => `daemon off;
 pid ${join(folder, 'nginx.pid')};
 error_log stderr error;
 events { worker_connections 256; }
 http {
   access_log off;
   ${['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((name) => `${name}_temp_path ${join(folder, name)};`).join(' ')}
-  include ${join(folder, 'postern.conf')};
+  ${server}
 }
 `;
+
+/** What the controller of ingress-nginx makes of the printed annotations, as its template has it. */
+function ingressFrame(folder: string, { port, service }: Surroundings): string {
+  const { annotations } = parse(readFileSync(join(folder, 'ingress.yaml'), 'utf8')).metadata;
+  const prefix = 'nginx.ingress.kubernetes.io/';
+  const url: string = annotations[`${prefix}auth-url`];
+  const names: string[] = annotations[`${prefix}auth-response-headers`].split(',');
+  const variableOf = (name: string) => name.toLowerCase().replaceAll('-', '_');
+  return frame(
+    folder,
+    `server {
+    listen 127.0.0.1:${port};
+    location = /_external-auth {
+      internal;
+      proxy_pass_request_body off;
+      proxy_set_header Content-Length "";
+      proxy_set_header X-Forwarded-Proto "";
+      proxy_set_header X-Request-ID $request_id;
+      proxy_set_header Host ${new URL(url).hostname};
+      proxy_set_header X-Original-URL $scheme://$http_host$request_uri;
+      proxy_set_header X-Original-Method $request_method;
+      proxy_set_header X-Sent-From "nginx-ingress-controller";
+      proxy_set_header X-Real-IP $remote_addr;
+      proxy_set_header X-Forwarded-For $remote_addr;
+      proxy_set_header X-Auth-Request-Redirect $request_uri;
+      proxy_pass ${url};
+    }
+    location / {
+      auth_request /_external-auth;
+      ${names.map((name) => `auth_request_set $auth_${variableOf(name)} $upstream_http_${variableOf(name)};`).join(' ')}
+      ${names.map((name) => `proxy_set_header ${name} $auth_${variableOf(name)};`).join(' ')}
+      proxy_set_header Host $http_host;
+      proxy_pass ${service};
+    }
+  }`,
+  );
+}
 
 const envoyArgs = (folder: string) => [
   ...['-c', join(folder, 'envoy.yaml'), '--log-level', 'warn', '--concurrency', '1'],
@@ -66,8 +113,17 @@ export const askingProxies = {
     printed: 'nginx',
     find: onPath('nginx', '-v'),
     args: (folder) => ['-p', folder, '-c', join(folder, 'nginx.conf')],
-    more: (folder) => ({ 'nginx.conf': nginxFrame(folder) }),
-    statusOf: (status) => (status >= 400 && status < 500 && status !== 401 ? 403 : status),
+    more: (folder) => ({ 'nginx.conf': frame(folder, `include ${join(folder, 'postern.conf')};`) }),
+    statusOf: as403,
+  },
+  'ingress-nginx': {
+    mode: 'ingress_nginx',
+    printed: 'ingress-nginx',
+    find: onPath('nginx', '-v'),
+    args: (folder) => ['-p', folder, '-c', join(folder, 'nginx.conf')],
+    more: (folder, surroundings) => ({ 'nginx.conf': ingressFrame(folder, surroundings) }),
+    statusOf: as403,
+    isPartial: true,
   },
   haproxy: {
     mode: 'haproxy',

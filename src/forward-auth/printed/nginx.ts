@@ -12,6 +12,11 @@ const sender = [
   'proxy_set_header X-Forwarded-Host $http_host;',
 ];
 const connection = ['proxy_http_version 1.1;', 'proxy_set_header Connection "";'];
+const upgradable = [
+  'proxy_http_version 1.1;',
+  'proxy_set_header Upgrade $http_upgrade;',
+  'proxy_set_header Connection $postern_connection;',
+];
 const tlsLines = ({ tls }: Place) => (tls ? ['proxy_ssl_server_name on;'] : []);
 
 /** A file for `/etc/nginx/conf.d`: `ngx_http_auth_request_module` asks, and unknown spellings of names are dropped. */
@@ -23,6 +28,12 @@ export function nginxConfiguration(plan: ProxyPlan): string {
 upstream postern_decisions {
   server ${authorityOf(decisions)};
   keepalive 32;
+}
+
+# WebSockets, and connections that are kept for everything else.
+map $http_upgrade $postern_connection {
+  default upgrade;
+  "" "";
 }
 
 server {
@@ -58,7 +69,7 @@ ${indented(
     proxy_set_header Authorization "";
     proxy_set_header X-API-Key "";
     # What services take for the mount point, the target, the method or the user.
-${indented([...cleared, 'proxy_set_header X-Real-IP $remote_addr;', ...sender, ...connection, ...tlsLines(service)], 4)}
+${indented([...cleared, 'proxy_set_header X-Real-IP $remote_addr;', ...sender, ...upgradable, ...tlsLines(service)], 4)}
     # Without a path: the target is passed on as it was received, and as Postern judged it.
     proxy_pass ${originOf(service)};
   }
