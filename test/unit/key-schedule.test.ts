@@ -170,6 +170,9 @@ t.test('when the next key will sign', (t) => {
   t.end();
 });
 
+/** Two keys may be made at the same time. */
+let made = 0;
+
 /** Does to keys what a store does, with a new key for each that is needed. */
 function applied(keys: readonly ScheduledKey[], turn: KeyTurn, now: number): readonly ScheduledKey[] {
   const kept = keys
@@ -182,7 +185,8 @@ function applied(keys: readonly ScheduledKey[], turn: KeyTurn, now: number): rea
     }));
   if (turn.needs === null) return kept;
   const signsFrom = turn.needs === 'signer' ? now : null;
-  return [key(`made at ${now}`, { created: now, signsFrom }), ...kept];
+  made++;
+  return [key(`${made}, made at ${now}`, { created: now, signsFrom }), ...kept];
 }
 
 t.test('whenever it is asked: one signs, all were published in time, none is kept in vain', (t) => {
