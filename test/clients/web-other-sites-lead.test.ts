@@ -127,6 +127,8 @@ for (const from of ['neighbour', 'stranger'] as const)
         const { opened, first } = await lead(stage, origin, `links['a window']`, path);
         const ours = opened.find((tab) => tab !== first)!;
         t.equal(await ours.evaluate('window.opener'), null, path);
+        // The opener learns of it a moment after the page is there.
+        await first.waitForFunction('opened.closed');
         t.same(
           await first.evaluate(seenOfWindow),
           { closed: 'true', frames: '0', document: 'SecurityError', address: 'SecurityError' },
