@@ -136,7 +136,7 @@ class OwnCall {
     const request = createOpenRequest(neededScopes, body, judge);
     openRequests.add(principal, request);
     const remove = () => openRequests.remove(principal, request);
-    this.#exchange.onClose = remove;
+    this.#exchange.owner = { onClose: remove };
     return remove;
   }
 

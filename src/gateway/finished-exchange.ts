@@ -18,7 +18,7 @@ export interface FinishedParts {
 
 /** Records an exchange that is over in the metrics, the access log, the audit and its trace, then tells its owners. */
 export function recordFinished(exchange: Exchange, parts: FinishedParts): void {
-  exchange.onClose?.();
+  exchange.owner?.onClose();
   const { method, route, outcome, startedMs, takenAt } = exchange;
   const durationMs = performance.now() - startedMs;
   const ownMs = takenAt === 0 ? durationMs : takenAt - startedMs;
@@ -28,7 +28,7 @@ export function recordFinished(exchange: Exchange, parts: FinishedParts): void {
 
 /** The same for a request that another proxy asked about. */
 export function recordDecided(exchange: Exchange, mode: DecisionMode, parts: FinishedParts): void {
-  exchange.onClose?.();
+  exchange.owner?.onClose();
   const { route, outcome, startedMs } = exchange;
   const durationMs = performance.now() - startedMs;
   parts.metrics.decisions.done(mode, route, outcome, durationMs);

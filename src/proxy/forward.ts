@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream';
 import type { Principal } from '../credentials/principal.ts';
 import type { Refusal } from '../errors.ts';
-import type { Exchange } from '../http/exchange.ts';
+import type { Exchange, ExchangeOwner } from '../http/exchange.ts';
 import { type RequestConnection, retriedMethods, type UpstreamRequest } from '../http1/client-request.ts';
 import { type HeadText, headText, withField } from '../http1/head-text.ts';
 import { releaseBuffer } from '../http1/release-buffer.ts';
@@ -32,7 +32,7 @@ const none: readonly string[] = [];
  * sent through and what the registry ends when the credential does: the three share nearly all of their state, and a
  * split would cost every request two more objects and their links, on a path that is measured in microseconds.
  */
-class ForwardedRequest implements UpstreamRequest, BodyOwner, OpenStream {
+class ForwardedRequest implements UpstreamRequest, BodyOwner, ExchangeOwner, OpenStream {
   readonly neededScopes: readonly string[];
   readonly method: string;
   readonly target: string;
@@ -108,7 +108,7 @@ class ForwardedRequest implements UpstreamRequest, BodyOwner, OpenStream {
     // The client may have disconnected during authentication: nothing would ever end a request that starts after that.
     if (exchange.isGone) return;
     if (this.#principal !== null) this.#options.streams.add(this.#principal, this);
-    exchange.onClose = () => this.#clientGone();
+    exchange.owner = this;
     if (this.hasBody) {
       this.#body = new ForwardedBody(exchange, this.#route, this, heldBodies);
       this.#body.start();
@@ -269,7 +269,8 @@ class ForwardedRequest implements UpstreamRequest, BodyOwner, OpenStream {
     this.#exchange.reset(reason);
   }
 
-  #clientGone(): void {
+  /** The client has gone, or the response has been sent. */
+  onClose(): void {
     if (this.#over) return;
     this.#finish();
     // A tunnel still delivers what its client sent before it disconnected.
