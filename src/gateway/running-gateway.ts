@@ -5,6 +5,7 @@ import type { ManagementServer } from '../http/management.ts';
 import type { Log } from '../log/log.ts';
 import type { ListenerCertificates } from './listener-certificates.ts';
 import type { ReloadMetrics } from './reload-metrics.ts';
+import { reportReloaded, reportReloadFailed } from './reload-reports.ts';
 import type { rememberStart } from './restart-only.ts';
 import type { ServingGateway } from './serving-gateway.ts';
 
@@ -47,7 +48,7 @@ export class RunningGateway {
    * {@link applyManaged} does.
    */
   async reload(wanted: Config): Promise<void> {
-    const { log, reloads, certificates, serving, restartOnly } = this.#parts;
+    const { certificates, serving, restartOnly } = this.#parts;
     const { keys, config: next } = restartOnly(this.#config, wanted);
     // Everything that can fail comes first: until then nothing has changed.
     const certificate = certificates.prepare(next);
@@ -65,17 +66,12 @@ export class RunningGateway {
     prepared.apply();
     certificate.apply();
     this.#config = next;
-    reloads.reloaded('configuration', 'applied');
-    reloads.restartNeeded(keys.length);
-    log.info('configuration reloaded');
-    if (keys.length > 0) log.warn('configuration changes need a restart', { keys });
+    reportReloaded(this.#parts, keys);
   }
 
   /** Takes note of a configuration that could not be read; the running one stays. */
   reloadFailed(problems: readonly string[]): void {
-    const { log, reloads } = this.#parts;
-    reloads.reloaded('configuration', 'failed');
-    log.error('config_reload_failed', { problems });
+    reportReloadFailed(this.#parts, problems);
   }
 
   /** Drains, writes out what is collected and closes the stores; durations are those of `shutdown`. */

@@ -3,6 +3,7 @@ import { readConfiguredFiles } from '../config/configured-files.ts';
 import type { Config } from '../config/schema.ts';
 import type { ListenerCertificates } from '../gateway/listener-certificates.ts';
 import type { ReloadMetrics } from '../gateway/reload-metrics.ts';
+import { reportReloaded, reportReloadFailed } from '../gateway/reload-reports.ts';
 import type { rememberStart } from '../gateway/restart-only.ts';
 import type { ManagementServer } from '../http/management.ts';
 import type { Log } from '../log/log.ts';
@@ -25,7 +26,7 @@ export interface SupervisorParts {
   readonly startDraining: () => void;
 }
 
-/** A gateway that serves in several processes, and is one to whoever runs it; as `RunningGateway` is. */
+/** A gateway that serves in several processes, and behaves as one, like `RunningGateway`. */
 export class Supervisor {
   readonly address: AddressInfo;
   readonly managementAddress: AddressInfo;
@@ -44,7 +45,7 @@ export class Supervisor {
 
   /** All workers serve by another configuration from now on, or it rejects and none does; as `RunningGateway.reload`. */
   async reload(wanted: Config): Promise<void> {
-    const { log, reloads, certificates, group, restartOnly } = this.#parts;
+    const { log, certificates, group, restartOnly } = this.#parts;
     const { keys, config: next } = restartOnly(this.#config, wanted);
     const certificate = certificates.prepare(next);
     const { tls } = certificate;
@@ -55,17 +56,12 @@ export class Supervisor {
     certificate.apply();
     this.#config = next;
     log.configure(next.log);
-    reloads.reloaded('configuration', 'applied');
-    reloads.restartNeeded(keys.length);
-    log.info('configuration reloaded');
-    if (keys.length > 0) log.warn('configuration changes need a restart', { keys });
+    reportReloaded(this.#parts, keys);
   }
 
   /** Takes note of a configuration that could not be read; the running one stays. */
   reloadFailed(problems: readonly string[]): void {
-    const { log, reloads } = this.#parts;
-    reloads.reloaded('configuration', 'failed');
-    log.error('config_reload_failed', { problems });
+    reportReloadFailed(this.#parts, problems);
   }
 
   /** Has every worker drain and end; rejects if one had to be killed, or failed. */
