@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { stringify } from 'yaml';
 import { originOf, type Place, type ProxyPlan } from './plan.ts';
 
@@ -62,7 +63,7 @@ function authorization({ decisions, identity }: ProxyPlan, protocol: 'http' | 'g
   const common = {
     '@type': `${types}.filters.http.ext_authz.v3.ExtAuthz`,
     transport_api_version: 'V3',
-    // A service that can't be asked lets nobody pass.
+    // If Postern can't be asked, no request passes.
     failure_mode_allow: false,
   };
   if (protocol === 'grpc')
@@ -104,13 +105,18 @@ const socketAddress = ({ host, port }: Omit<Place, 'tls'>) => ({
 
 function cluster(name: string, place: Place): object {
   const endpoint = { endpoint: { address: socketAddress(place) } };
+  const kind = isIP(place.host) === 0 ? 'DNS' : 'IP_ADDRESS';
   const tls = {
     name: 'envoy.transport_sockets.tls',
     typed_config: {
       '@type': `${types}.transport_sockets.tls.v3.UpstreamTlsContext`,
-      sni: place.host,
+      ...(kind === 'DNS' && { sni: place.host }),
       common_tls_context: {
-        validation_context: { trusted_ca: { filename: '/etc/ssl/certs/ca-certificates.crt' } },
+        validation_context: {
+          trusted_ca: { filename: '/etc/ssl/certs/ca-certificates.crt' },
+          // Without it Envoy accepts the certificate of any other host.
+          match_typed_subject_alt_names: [{ san_type: kind, matcher: { exact: place.host } }],
+        },
       },
     },
   };

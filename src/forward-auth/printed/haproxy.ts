@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { authorityOf, originOf, ownPattern, type Place, type ProxyPlan } from './plan.ts';
 
 /** HAProxy's configuration, and the agent in Lua that it loads. */
@@ -5,9 +6,15 @@ export function haproxyConfiguration(plan: ProxyPlan): Readonly<Record<string, s
   return { 'haproxy.cfg': configurationOf(plan), 'postern.lua': agentOf(plan) };
 }
 
+/** HAProxy compares no addresses: of a certificate for one it checks only who issued it. */
+function tlsTo({ host }: Place): string {
+  const verified = ' ssl verify required ca-file @system-ca';
+  return isIP(host) === 0 ? `${verified} sni str(${host}) verifyhost ${host}` : verified;
+}
+
 function configurationOf({ listen, gateway, service, ownAreas, deleted }: ProxyPlan): string {
   const server = (name: string, place: Place) =>
-    `  server ${name} ${authorityOf(place)}${place.tls ? ' ssl verify required ca-file @system-ca' : ''}`;
+    `  server ${name} ${authorityOf(place)}${place.tls ? tlsTo(place) : ''}`;
   return `# haproxy.cfg, for HAProxy 2.6 or later; postern.lua beside it
 global
   lua-load postern.lua
@@ -26,11 +33,11 @@ frontend web
   http-request set-header X-Forwarded-For %[src]
   http-request set-header X-Forwarded-Proto %[ssl_fc,iif(https,http)]
   http-request set-header X-Forwarded-Host %[req.hdr(Host)]
-  use_backend postern if is_own
   # What services take for the mount point, the target, the method or the user, and odd spellings of any name.
   http-request del-header [^A-Za-z0-9-] -m reg
 ${deleted.map((name) => `  http-request del-header ${name}`).join('\n')}
   http-request lua.postern unless is_own
+  use_backend postern if is_own
   default_backend service
 
 backend postern
@@ -91,7 +98,7 @@ core.register_action("postern", { "http-req" }, function(txn)
   for _, name in ipairs(copied) do
     local value = first(name)
     txn.http:req_del_header(name)
-    -- Scopes are there, and may be empty, for whoever is known.
+    -- An authenticated caller has this header, even without any scope.
     if value ~= "" or (is_known and name == "x-auth-scopes") then txn.http:req_set_header(name, value) end
   end
   for name in pairs(txn.http:req_get_headers()) do

@@ -17,7 +17,17 @@ const upgradable = [
   'proxy_set_header Upgrade $http_upgrade;',
   'proxy_set_header Connection $postern_connection;',
 ];
-const tlsLines = ({ tls }: Place) => (tls ? ['proxy_ssl_server_name on;'] : []);
+/** Without these nginx takes any certificate, and an `upstream` is asked for by its own name. */
+const tlsLines = ({ host, tls }: Place) =>
+  tls
+    ? [
+        'proxy_ssl_server_name on;',
+        `proxy_ssl_name ${host};`,
+        'proxy_ssl_verify on;',
+        'proxy_ssl_verify_depth 3;',
+        'proxy_ssl_trusted_certificate /etc/ssl/certs/ca-certificates.crt;',
+      ]
+    : [];
 
 /** A file for `/etc/nginx/conf.d`: `ngx_http_auth_request_module` asks, and unknown spellings of names are dropped. */
 export function nginxConfiguration(plan: ProxyPlan): string {
