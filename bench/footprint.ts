@@ -34,7 +34,7 @@ const settleMs = 2000;
 /** The most descriptors that this process may have open for that: the connections, and what it has besides. */
 export const neededDescriptors = idleConnections + 1000;
 
-/** Starts each contestant anew in each round, and connects to it if memory is measured too. */
+/** Starts each contestant afresh in each round, and connects to it if memory is measured too. */
 export async function measureFootprint(
   field: Field,
   rounds: RoundSettings,

@@ -119,7 +119,7 @@ async function measureParts(stage: Stage, field: Field, { parts, rounds, seconds
   const halfLoad = parts.has('half-load')
     ? await rowsAtRates(() => measureHalfLoad(stage, field, rates, settings))
     : undefined;
-  // Last, since it starts the peers anew: they are cold then.
+  // Last, since it restarts the peers, which are cold afterwards.
   const withMemory = parts.has('memory') && descriptorLimit() >= neededDescriptors;
   if (withMemory !== parts.has('memory'))
     say(`memory is not measured: a process may open fewer than ${neededDescriptors} files`);

@@ -59,7 +59,7 @@ async function end(): Promise<void> {
 }
 
 function write(observed: unknown): void {
-  // In one step: whoever waits for it reads it as soon as it is there.
+  // In one step: the bench reads the file as soon as it exists.
   writeFileSync(`${file}.part`, JSON.stringify(observed));
   renameSync(`${file}.part`, file);
 }

@@ -1,4 +1,4 @@
-{{/* How many processes serve in a pod: as configured, else one for each whole core of the CPU limit. 0: nobody here can tell. */}}
+{{/* How many processes serve in a pod: as configured, else one for each whole core of the CPU limit. 0: the chart can't tell. */}}
 {{- define "postern.workers" -}}
 {{- $given := .Values.config.workers -}}
 {{- $limit := dig "limits" "cpu" "" (.Values.resources | default dict) | toString -}}

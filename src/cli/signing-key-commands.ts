@@ -27,7 +27,7 @@ it then. Without --purpose the keys of every purpose are replaced. Nobody is sig
     operands: ['KID'],
     synopsis: '',
     summary: 'Refuse whatever a key has signed, from now on',
-    details: `The next key signs at once. Sessions go on, but for the cookies of a secret that is revoked: whoever has one signs in
+    details: `The next key signs at once. Sessions go on, but for the cookies of a secret that is revoked: browsers that have one sign in
 again. Services that verify tokens themselves accept the key until their copy of the published keys is renewed`,
     options: {},
     run: async (call) => (await import('./signing-key.ts')).revokeSigningKey(call),

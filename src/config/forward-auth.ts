@@ -24,10 +24,10 @@ const decisionListener = listener({ host: '127.0.0.1', port: 8081 }).extend({
     .describe(
       `The proxy that asks, which alone says where method and target of a request are read: ${decisionModes.join(', ')}.`,
     ),
-  // Fails closed: whoever may ask can also claim any client address.
+  // Fails closed: a peer that may ask can also claim any client address.
   proxies: z
     .array(text(ipOrCidrRule))
-    .min(1, 'must not be empty: nobody could ask')
+    .min(1, 'must not be empty: no proxy could ask')
     .prefault(['127.0.0.0/8'])
     .describe('Addresses and CIDR blocks of the proxies that may ask; everyone else is 403.'),
   client_headers: z

@@ -48,7 +48,7 @@ function fromFile(path: unknown, { folder, sources }: Surroundings, bytes: boole
   sources.add(absolute);
   try {
     const content = readFileSync(absolute);
-    // Whoever else has the bytes drops a line feed, not what happens to be before it.
+    // The service that shares the secret drops one line feed, and nothing before it.
     if (bytes) return { text: content.toString('latin1').replace(/\n$/, '') };
     const text = decodeUtf8(content);
     return text === undefined ? { rule: `file ${path} is not UTF-8` } : { text: text.replace(/\r?\n$/, '') };

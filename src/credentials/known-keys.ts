@@ -71,7 +71,7 @@ export class KnownKeys {
 
   /** Reads the keys if the records have changed since they were read, or that is long ago. Rejects `store_unavailable`. */
   async refresh(): Promise<void> {
-    // One query at a time, whoever asks: the store may not respond.
+    // One query at a time, however many ask: the store may not respond.
     await this.#reading?.catch(() => {});
     if (this.#isCurrent()) return;
     this.#reading ??= this.#readAll().finally(() => {

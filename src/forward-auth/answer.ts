@@ -42,7 +42,7 @@ export interface AnswerOptions {
   /** As from {@link answeredNames}. */
   readonly names: readonly string[];
   readonly received: ReceivedHeaders;
-  /** Postern's own cookies, which are for nobody behind the proxy. */
+  /** Postern's own cookies, which nothing behind the proxy may see. */
   readonly ownCookies: OwnCookies;
   /** Signs what proves the answer to the service; null: nothing does. */
   readonly assert: Assert | null;
@@ -55,12 +55,12 @@ export interface AnswerOptions {
 export function createAllowedFields(options: AnswerOptions): AllowedFields {
   const { names, assert } = options;
   const assertedAt = 2 * names.indexOf(assertionHeader) + 1;
-  const nobody = complete(names, []);
+  const anonymous = complete(names, []);
   const known = new WeakMap<readonly string[], Completed>();
 
   /** Computed once per principal and upstream, as the identity headers are. */
   function completedOf(route: Route, principal: Principal | null): Completed {
-    if (principal === null) return nobody;
+    if (principal === null) return anonymous;
     const identity = route.identityHeadersOf(principal);
     let completed = known.get(identity);
     if (completed === undefined) {
@@ -103,7 +103,7 @@ function complete(names: readonly string[], identity: readonly string[]): Comple
   };
 }
 
-/** Credentials that Postern has judged and nobody else needs. */
+/** Credentials that Postern has judged and nothing else needs. */
 const credentials = ['authorization', 'x-api-key'] as const;
 
 function withRemovals(

@@ -94,7 +94,7 @@ export class CheckServer {
         callback: (error: null, response: CheckResponse) => void,
       ) => {
         const socket = this.#sockets.get(call.getPeer());
-        // Whoever has disconnected waits for nothing.
+        // A proxy that has disconnected waits for no answer.
         if (socket === undefined) return;
         this.#options.onQuestion(call.request, socket, (response) => callback(null, response));
       },

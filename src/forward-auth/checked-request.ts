@@ -8,7 +8,7 @@ export interface CheckedRequest {
   readonly target: string;
   /** Names and values in turn, `Host` among them; bytes as latin1. */
   readonly fields: readonly string[];
-  /** Address of whoever sent it to Envoy; empty if it isn't known. */
+  /** Address of the client that sent it to Envoy; empty if it isn't known. */
   readonly source: string;
   /** Why it can't be judged. */
   readonly unfit: Refusal | null;

@@ -22,8 +22,8 @@ export function askersOf({ proxies }: DecisionListenerConfig, { trusted_proxies 
 }
 
 /**
- * Creates exchanges of which method, target and address are those of the request that a proxy asks about. One that is from
- * nobody who may ask, or says nothing that can be judged, is unfit, and is what it was received as.
+ * Creates exchanges of which method, target and address are those of the request that a proxy asks about. One from a
+ * peer that may not ask, or that describes nothing that can be judged, is unfit, and stays what it was received as.
  */
 export function createQuestionReader(mode: Mode, askers: () => Askers): CreateExchange {
   return (channel, response, head, text) => {

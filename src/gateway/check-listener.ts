@@ -16,7 +16,7 @@ import type { DecisionListenerParts, OneDecisionListener } from './decision-list
 import { recordDecided } from './finished-exchange.ts';
 import { traceExchange } from './request-spans.ts';
 
-/** How long whoever may not ask can read why, ms. */
+/** How long a peer that may not ask has for reading why, ms. */
 const farewellMs = 1_000;
 
 /** A listener of `forward_auth` whose mode is `envoy_grpc`; `index` is its position there. */

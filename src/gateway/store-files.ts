@@ -48,7 +48,7 @@ function problemOfMissing(
   if (creates === 'always' || address.kind !== 'sqlite' || hasContents(address.path)) return undefined;
   if (creates === 'never')
     return 'does not exist or is empty; "serve" and "user add" make it at a first start, other commands with --create';
-  // Whoever has the activation token would be the administrator of empty records. Sessions may be empty.
+  // Anyone with the activation token would become the administrator of empty records. Sessions may be empty.
   return store === 'records' && isLater
     ? `does not exist or is empty, but ${sessions.path} is not: put the records back, restore a backup, or begin with empty ones by --create`
     : undefined;

@@ -296,6 +296,4 @@ class ForwardedRequest implements UpstreamRequest, BodyOwner, ExchangeOwner, Ope
   }
 }
 
-function flushResponse(exchange: Exchange): void {
-  exchange.response.flush();
-}
+const flushResponse = ({ response }: Exchange): void => response.flush();

@@ -34,8 +34,8 @@ export interface KeyTurn {
 const clockToleranceMs = 60_000;
 
 /**
- * Decides what is due in a series of keys at `now`, by the store's clock: a pure function, so that whoever applies it in
- * one transaction finds it done when somebody else was first. The order of `keys` doesn't matter.
+ * Decides what is due in a series of keys at `now`, by the store's clock: a pure function, so that a replica that
+ * applies it in one transaction finds it done if another was first. The order of `keys` doesn't matter.
  */
 export function decideTurn(keys: readonly ScheduledKey[], times: KeyTimes, now: number): KeyTurn {
   const { lifetimeMs } = times;

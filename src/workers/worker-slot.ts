@@ -70,7 +70,7 @@ export class WorkerSlot {
     return metrics;
   }
 
-  /** Another configuration came while a process was starting again with the last one: it starts anew. */
+  /** Another configuration came while a process was starting again with the last one: it starts over. */
   startAnew(): void {
     if (!this.#hasServed || this.#isServing || this.#process.hasEnded) return;
     this.#isOutdated = true;

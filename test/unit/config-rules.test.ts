@@ -458,7 +458,7 @@ const stores: Row[] = [
     'a listener for decisions that is wrong in every way',
     'forward_auth:\n  - { mode: »apache, proxies: »[], client_headers: »drop }\n  - »{ port: 1 }\n  - { mode: nginx, port: 0, proxies: [»here] }',
     'forward_auth[0].mode: must be one of nginx, ingress_nginx, haproxy, traefik, caddy, envoy, envoy_grpc (apache)',
-    'forward_auth[0].proxies: must not be empty: nobody could ask',
+    'forward_auth[0].proxies: must not be empty: no proxy could ask',
     'forward_auth[0].client_headers: must be one of refuse, pass (drop)',
     'forward_auth[1].mode: is required',
     'forward_auth[2].proxies[0]: must be an IP address or a CIDR block (here)',

@@ -42,7 +42,7 @@ export interface PlanOptions {
   readonly listen?: string | undefined;
 }
 
-/** What upstreams take for facts about the sender, and nobody sets here. */
+/** What upstreams take for facts about the sender, though no part of this setup sets it. */
 const forwardedNames = [
   'x-forwarded-prefix',
   'x-forwarded-user',

@@ -26,7 +26,7 @@ interface Kept {
   readonly use: SealedUse;
   /** As text; a secret that isn't encrypted in base64url. */
   readonly stored: string;
-  /** Stores it anew. */
+  /** Stores it again, sealed. */
   readonly update: (sealed: string) => Steps<unknown>;
 }
 

@@ -38,7 +38,7 @@ export interface SqliteStore {
 /** The records in a SQLite file. */
 export interface SqliteRecords extends Records, SqliteStore {
   /**
-   * As {@link ../sql/sealed-values.ts SealedValues}; then writes the file anew, so that nothing of before remains in it,
+   * As {@link ../sql/sealed-values.ts SealedValues}; then rewrites the file, so that nothing of the earlier state remains in it,
    * unless another process reads it at this moment: the next opening tries again.
    */
   sealAll(): Promise<{ readonly isRewritten: boolean; readonly isRemaining: boolean }>;

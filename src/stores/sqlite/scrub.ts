@@ -4,7 +4,7 @@ import type Database from 'better-sqlite3';
 const timeoutMs = 1_000;
 
 /**
- * Writes a file anew and empties its log, if what was in it before must not stay in pages that are free: as long as that
+ * Rewrites a file and empties its log, if what was in it before must not stay in pages that are free: as long as that
  * hasn't been done, every opening tries. Gives whether it is still to be done, because another process reads the file, or the disk fails.
  */
 export function scrub(db: Database.Database): boolean {
