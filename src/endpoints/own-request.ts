@@ -5,6 +5,8 @@ import type { WholeBody } from '../http/request-body.ts';
 /** An own request whose body is still arriving, as the registry sees it: it ends with the credential it came with. */
 export interface OpenRequest {
   readonly neededScopes: readonly string[];
+  /** Set by the registry; -1: it isn't there. */
+  place: number;
   end(): void;
 }
 
@@ -12,7 +14,7 @@ export interface OpenRequest {
 export interface OpenRequests {
   add(principal: Principal, request: OpenRequest): void;
   /** Does nothing for a request that is no longer there. */
-  remove(principal: Principal, request: OpenRequest): void;
+  remove(request: OpenRequest): void;
 }
 
 /** Builds an own request for the registry; `judge` rejects once the caller may no longer make it. */
@@ -23,6 +25,7 @@ export function createOpenRequest(
 ): OpenRequest {
   return {
     neededScopes,
+    place: -1,
     end() {
       judge().catch((error) => {
         // An unavailable store says nothing about the credential: it is judged once the body is complete.

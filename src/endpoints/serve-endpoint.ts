@@ -135,7 +135,7 @@ class OwnCall {
     const { openRequests } = this.#options;
     const request = createOpenRequest(neededScopes, body, judge);
     openRequests.add(principal, request);
-    const remove = () => openRequests.remove(principal, request);
+    const remove = () => openRequests.remove(request);
     this.#exchange.owner = { onClose: remove };
     return remove;
   }

@@ -45,6 +45,7 @@ class ForwardedRequest implements UpstreamRequest, BodyOwner, ExchangeOwner, Ope
   isUploading: boolean;
   waitingSince = 0;
   takenAt = 0;
+  place = -1;
   readonly #exchange: Exchange;
   readonly #route: ForwardingRoute;
   /** Null: the request came without a credential, and no end of one ends it. */
@@ -292,7 +293,7 @@ class ForwardedRequest implements UpstreamRequest, BodyOwner, ExchangeOwner, Ope
       this.#body.drop();
       this.#route.upstream.forget(this);
     }
-    if (this.#principal !== null) this.#options.streams.remove(this.#principal, this);
+    this.#options.streams.remove(this);
   }
 }
 

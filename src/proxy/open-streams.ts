@@ -1,20 +1,22 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { HeldNow, Principal } from '../credentials/principal.ts';
 
-/** A request in flight under a credential: a forwarded one, or one to a built-in endpoint whose body is arriving. */
+/** A request in flight under a credential. */
 export interface OpenStream {
   /** The scopes it needs. */
   readonly neededScopes: readonly string[];
+  /** Where the registry, which alone sets it, has it; -1: nowhere. */
+  place: number;
   /** Ends it on the client's side and the upstream's. */
   end(reason: string): void;
 }
 
-/** Every authenticated request in flight, by credential: they end when the credential does. */
+/** Every authenticated request in flight: they end when their credential does. */
 export interface OpenStreams {
   add(principal: Principal, stream: OpenStream): void;
   /** Does nothing for a stream that is no longer there. */
-  remove(principal: Principal, stream: OpenStream): void;
-  /** Ends all requests of a session or key. */
+  remove(stream: OpenStream): void;
+  /** Ends all requests of a session or key, once the callers have returned. */
   endOf(credentialId: string): void;
   /** Checks every credential that has a request in flight once, and ends requests that are no longer allowed. */
   sweep(): Promise<void>;
@@ -28,44 +30,49 @@ const sweepIntervalMs = 400;
 /** How many credentials are checked at once. */
 const checksPerTurn = 50;
 
-/** What one credential has in flight. */
-interface CredentialStreams {
-  readonly principal: Principal;
-  readonly streams: Set<OpenStream>;
-}
-
-/** Creates the registry. While the records are unavailable, streams stay open. */
+/**
+ * Creates the registry. While the records are unavailable, streams stay open.
+ *
+ * One list, not one per credential: every request is added and removed, while credentials seldom end; it is then gone
+ * through once, for all that have ended at the same time.
+ */
 export function createOpenStreams(heldNow: HeldNow): OpenStreams {
-  const byCredential = new Map<string, CredentialStreams>();
-  let size = 0;
+  const streams: OpenStream[] = [];
+  /** Whose they are, in the same order. */
+  const principals: Principal[] = [];
+  const ended = new Set<string>();
   let sweeping = false;
 
-  function endAll({ streams }: CredentialStreams): void {
-    for (const stream of [...streams]) stream.end('credential_ended');
+  function endEnded(): void {
+    const ofEnded = streams.filter((_, place) => ended.has(principals[place]!.credentialId));
+    ended.clear();
+    for (const stream of ofEnded) endIfOpen(stream, 'credential_ended');
   }
 
-  async function check(open: CredentialStreams): Promise<void> {
+  async function check(principal: Principal, open: readonly OpenStream[]): Promise<void> {
     // All of it may have ended since the sweep began.
-    if (open.streams.size === 0) return;
-    const held = await heldNow(open.principal);
-    if (held === null) endAll(open);
-    else
-      for (const stream of [...open.streams])
-        if (stream.neededScopes.some((scope) => !held.has(scope))) stream.end('scope_lost');
+    if (!open.some(isOpen)) return;
+    const held = await heldNow(principal);
+    for (const stream of open)
+      if (held === null) endIfOpen(stream, 'credential_ended');
+      else if (stream.neededScopes.some((scope) => !held.has(scope))) endIfOpen(stream, 'scope_lost');
   }
 
   async function sweep(): Promise<void> {
-    const all = [...byCredential.values()];
+    const byId = new Map(principals.map((principal) => [principal.credentialId, principal]));
+    const byCredential = Map.groupBy(streams, (_, place) => principals[place]!.credentialId);
+    const all = [...byCredential];
     for (let start = 0; start < all.length; start += checksPerTurn) {
+      const checks = all.slice(start, start + checksPerTurn).map(([id, open]) => check(byId.get(id)!, open));
       // A credential that can't be checked, because its store is unavailable, must not stop the checks of the others.
-      await Promise.allSettled(all.slice(start, start + checksPerTurn).map(check));
+      await Promise.allSettled(checks);
       // Stores that respond synchronously would otherwise never let the event loop turn.
       await nextTurn();
     }
   }
 
   const timer = setInterval(() => {
-    if (sweeping || size === 0) return;
+    if (sweeping || streams.length === 0) return;
     sweeping = true;
     void sweep().finally(() => {
       sweeping = false;
@@ -75,26 +82,37 @@ export function createOpenStreams(heldNow: HeldNow): OpenStreams {
 
   return {
     add(principal, stream) {
-      const open = byCredential.get(principal.credentialId);
-      if (open === undefined)
-        byCredential.set(principal.credentialId, { principal, streams: new Set([stream]) });
-      else open.streams.add(stream);
-      size++;
+      stream.place = streams.length;
+      streams.push(stream);
+      principals.push(principal);
     },
-    remove({ credentialId }, stream) {
-      const open = byCredential.get(credentialId);
-      if (open === undefined || !open.streams.delete(stream)) return;
-      size--;
-      if (open.streams.size === 0) byCredential.delete(credentialId);
+    remove(stream) {
+      const { place } = stream;
+      if (place < 0) return;
+      stream.place = -1;
+      const last = streams.pop()!;
+      const principal = principals.pop()!;
+      if (last === stream) return;
+      streams[place] = last;
+      principals[place] = principal;
+      last.place = place;
     },
     endOf(credentialId) {
-      const open = byCredential.get(credentialId);
-      if (open !== undefined) endAll(open);
+      if (ended.size === 0) queueMicrotask(endEnded);
+      ended.add(credentialId);
     },
     sweep,
     get size() {
-      return size;
+      return streams.length;
     },
     close: () => clearInterval(timer),
   };
+}
+
+function isOpen({ place }: OpenStream): boolean {
+  return place >= 0;
+}
+
+function endIfOpen(stream: OpenStream, reason: string): void {
+  if (isOpen(stream)) stream.end(reason);
 }

@@ -12,16 +12,16 @@ function registry(t: Test, heldNow: HeldNow) {
   const streams = createOpenStreams(heldNow);
   t.teardown(() => streams.close());
   const open = (credentialId: string, ...neededScopes: string[]): Stream => {
-    const principal = { credentialId } as Principal;
     const stream: Stream = {
       neededScopes,
+      place: -1,
       ends: [],
       end(reason) {
         stream.ends.push(reason);
-        streams.remove(principal, stream);
+        streams.remove(stream);
       },
     };
-    streams.add(principal, stream);
+    streams.add({ credentialId } as Principal, stream);
     return stream;
   };
   return { streams, open };
@@ -35,9 +35,10 @@ t.test('a credential that ends takes its own streams with it, at once', async (t
   t.equal(streams.size, 3);
   streams.endOf('1');
   streams.endOf('unknown');
+  await Promise.resolve();
   t.same([first.ends, second.ends, other.ends], [['credential_ended'], ['credential_ended'], []]);
   t.equal(streams.size, 1);
-  streams.remove({ credentialId: '1' } as Principal, first);
+  streams.remove(first);
   t.equal(streams.size, 1, 'it is gone already');
 });
 
