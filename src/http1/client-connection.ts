@@ -3,8 +3,8 @@ import { ChunkedDecoder } from './chunked-decoder.ts';
 import type { ConnectionOwner, UpstreamRequest } from './client-request.ts';
 import type { Dialler } from './dialler.ts';
 import { GrowingBytes } from './growing-bytes.ts';
-import { holdWrites } from './held-writes.ts';
 import { headEnd, MalformedMessage, parseResponseHead, type ResponseHeadText } from './message-head.ts';
+import { Output } from './output.ts';
 import { maxHeadBytes, PoolMember, type ResponseSource } from './pool-member.ts';
 import { releaseBuffer } from './release-buffer.ts';
 import { upgradeNamedIn } from './response-framing.ts';
@@ -17,6 +17,7 @@ export function openUpstreamConnection(dialler: Dialler, owner: ConnectionOwner)
 
 /** One connection to an upstream: carries one request at a time, and reads its response strictly. */
 export class UpstreamConnection extends PoolMember {
+  #output: Output | null = null;
   #kept: Buffer | null = null;
   readonly #growing = new GrowingBytes();
   /** How many of the kept bytes have been searched for the end of the head. */
@@ -25,6 +26,7 @@ export class UpstreamConnection extends PoolMember {
   #chunked: ChunkedDecoder | null = null;
 
   protected listenTo(socket: Socket): void {
+    this.#output = new Output(socket);
     socket.on('data', this.#onData);
     socket.on('drain', this.#onDrain);
     socket.on('end', this.#onEnd);
@@ -37,16 +39,15 @@ export class UpstreamConnection extends PoolMember {
   }
 
   protected carry(request: UpstreamRequest): void {
-    const socket = this.socket!;
     if (!request.hasBody) {
-      holdWrites(socket);
-      socket.write(request.headText, 'latin1');
+      this.#output!.hold(request.headText);
       request.onSent();
       return;
     }
     // The part of the body that has already arrived leaves together with the head.
+    const socket = this.socket!;
     socket.cork();
-    socket.write(request.headText, 'latin1');
+    this.#output!.write(request.headText);
     request.onSent();
     process.nextTick(() => socket.uncork());
   }
@@ -58,24 +59,17 @@ export class UpstreamConnection extends PoolMember {
   write(bytes: Buffer): boolean {
     this.since = performance.now();
     if (bytes.length === 0) return true;
-    const socket = this.socket!;
-    if (this.request?.chunked !== true) socket.write(bytes);
-    else {
-      socket.cork();
-      socket.write(`${bytes.length.toString(16)}\r\n`, 'latin1');
-      socket.write(bytes);
-      socket.write('\r\n', 'latin1');
-      socket.uncork();
-    }
-    releaseBuffer(bytes, socket);
-    // Nothing to wait for if the kernel accepted all of it at once, however much it was.
-    return socket.writableLength < socket.writableHighWaterMark;
+    const output = this.#output!;
+    if (this.request?.chunked !== true) output.writeBytes('', bytes, '');
+    else output.writeBytes(`${bytes.length.toString(16)}\r\n`, bytes, '\r\n');
+    releaseBuffer(bytes, output.socket);
+    return output.keepsUp;
   }
 
   endBody(): void {
     this.isSent = true;
     this.since = performance.now();
-    if (this.request?.chunked === true) this.socket!.write('0\r\n\r\n', 'latin1');
+    if (this.request?.chunked === true) this.#output!.write('0\r\n\r\n');
   }
 
   readonly #onDrain = (): void => {

@@ -1,25 +1,24 @@
-import type { Socket } from 'node:net';
 import { FramedResponse } from './framed-response.ts';
 import { type HeadText, lastChunk } from './head-text.ts';
-import { holdWrites } from './held-writes.ts';
+import type { Output } from './output.ts';
 
 /** Shorter pieces are copied into one write with what precedes them; longer ones aren't worth the copy. */
 const onePieceBytes = 16 * 1024;
 
-/** Writes one response to a socket: head, framing, body (RFC 9112 §4, §6, §7). */
+/** Writes one response on a connection: head, framing, body (RFC 9112 §4, §6, §7). */
 export class SocketResponseWriter extends FramedResponse {
-  readonly #socket: Socket;
+  readonly #output: Output;
   #pendingHead = '';
 
   constructor(
-    socket: Socket,
+    output: Output,
     minor: number,
     isHead: boolean,
     closes: boolean,
     keepAliveFields: readonly string[],
   ) {
     super(minor, isHead, closes, keepAliveFields);
-    this.#socket = socket;
+    this.#output = output;
   }
 
   protected writeHead(head: HeadText): void {
@@ -27,14 +26,14 @@ export class SocketResponseWriter extends FramedResponse {
   }
 
   protected writeInterim(head: HeadText): void {
-    this.#socket.write(head, 'latin1');
+    this.#output.write(head);
   }
 
   flush(): void {
     if (this.#pendingHead === '' || this.ended) return;
     const head = this.#pendingHead;
     this.#pendingHead = '';
-    this.#socket.write(head, 'latin1');
+    this.#output.write(head);
   }
 
   write(bytes: Buffer): boolean {
@@ -53,27 +52,23 @@ export class SocketResponseWriter extends FramedResponse {
     this.#pendingHead = '';
     const hasBytes = bytes !== undefined && bytes.length > 0 && !this.bodyless;
     if (hasBytes) this.bodyBytes += bytes.length;
-    // A truncated response is followed by destroying the socket, which would drop held writes.
-    if (!this.cutShort) holdWrites(this.#socket);
-    if (hasBytes) {
-      if (this.chunked) this.#writePiece(`${head}${bytes.length.toString(16)}\r\n`, bytes, `\r\n${last}`);
-      else this.#writePiece(head, bytes, '');
-    } else if (this.chunked || head !== '') this.#socket.write(head + last, 'latin1');
+    const size = hasBytes && this.chunked ? `${bytes.length.toString(16)}\r\n` : '';
+    const after = size === '' ? last : `\r\n${last}`;
+    if (hasBytes && bytes.length > onePieceBytes) this.#output.writeBytes(head + size, bytes, after);
+    else this.#sendLast(head + size + (hasBytes ? bytes.toString('latin1') : '') + after);
     this.ended = true;
   }
 
+  #sendLast(text: string): void {
+    if (text === '') return;
+    // A truncated response is followed by destroying the socket, which would drop what is held.
+    if (this.cutShort) this.#output.write(text);
+    else this.#output.hold(text);
+  }
+
   #writePiece(before: string, bytes: Buffer, after: string): boolean {
-    const socket = this.#socket;
-    if (bytes.length <= onePieceBytes) socket.write(before + bytes.toString('latin1') + after, 'latin1');
-    else if (before === '' && after === '') socket.write(bytes);
-    else {
-      socket.cork();
-      if (before !== '') socket.write(before, 'latin1');
-      socket.write(bytes);
-      if (after !== '') socket.write(after, 'latin1');
-      socket.uncork();
-    }
-    // Nothing to wait for if the kernel accepted all of it at once, however much it was.
-    return socket.writableLength < socket.writableHighWaterMark;
+    if (bytes.length <= onePieceBytes) this.#output.write(before + bytes.toString('latin1') + after);
+    else this.#output.writeBytes(before, bytes, after);
+    return this.#output.keepsUp;
   }
 }

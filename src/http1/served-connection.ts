@@ -64,6 +64,9 @@ export abstract class ServedConnection<Exchange extends ServerExchange>
     this.input.resume();
   }
 
+  /** Sends what waits to be sent together with other responses. */
+  protected flush(): void {}
+
   /** Releases whatever has been read; the connection has closed. */
   protected clear(): void {}
 
@@ -94,6 +97,7 @@ export abstract class ServedConnection<Exchange extends ServerExchange>
   }
 
   onUnreadable(refusal: Refusal): void {
+    this.flush();
     this.socket.write(this.options.onUnreadable(refusal, this.peer), 'latin1');
     this.end();
   }
@@ -187,7 +191,10 @@ export abstract class ServedConnection<Exchange extends ServerExchange>
   protected readonly onEnd = (): void => {
     // A client that half-closes before its response has given up on it.
     if (this.exchange !== null && !this.exchange.response.ended) this.reset();
-    else this.socket.end();
+    else {
+      this.flush();
+      this.socket.end();
+    }
   };
 
   readonly #onClose = (): void => {

@@ -3,6 +3,7 @@ import { phase } from './connection-clock.ts';
 import type { ConnectionOptions, ServerExchange } from './connection-options.ts';
 import type { IncomingBody } from './incoming-body.ts';
 import type { RequestHeadText } from './message-head.ts';
+import { Output } from './output.ts';
 import type { RequestFraming } from './request-framing.ts';
 import { type RequestEvents, RequestReader } from './request-reader.ts';
 import { SocketResponseWriter } from './response-writer.ts';
@@ -14,9 +15,11 @@ export class ServerConnection<Exchange extends ServerExchange>
   implements RequestEvents
 {
   readonly #reader: RequestReader;
+  readonly #output: Output;
 
   constructor(socket: Socket, options: ConnectionOptions<Exchange>) {
     super(socket, options);
+    this.#output = new Output(socket);
     this.#reader = new RequestReader(socket, this.clock, options, this);
     socket.on('data', this.#onData);
     socket.on('end', this.onEnd);
@@ -30,7 +33,7 @@ export class ServerConnection<Exchange extends ServerExchange>
 
   onRequest(head: RequestHeadText, framing: RequestFraming): void {
     const response = new SocketResponseWriter(
-      this.socket,
+      this.#output,
       head.minor,
       head.method === 'HEAD',
       this.isLast(framing),
@@ -58,6 +61,7 @@ export class ServerConnection<Exchange extends ServerExchange>
   /** Hands the socket over to another protocol, with the bytes read beyond the head. */
   detach(): { socket: Socket; bytes: Buffer } {
     const bytes = this.#reader.detach();
+    this.#output.flush();
     this.socket.off('data', this.#onData).off('end', this.onEnd);
     this.letGo();
     return { socket: this.socket, bytes };
@@ -87,8 +91,13 @@ export class ServerConnection<Exchange extends ServerExchange>
   /** If the socket were closed with unread bytes, the kernel would reset it and lose the response (RFC 9112 §9.6). */
   protected end(): void {
     this.#reader.discardAll();
+    this.#output.flush();
     this.socket.end(() => this.clock.noteProgress());
     if (this.socket.isPaused()) this.socket.resume();
+  }
+
+  protected override flush(): void {
+    this.#output.flush();
   }
 
   protected override clear(): void {

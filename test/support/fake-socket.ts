@@ -1,9 +1,10 @@
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
+import { sendHeld } from '../../src/http1/output.ts';
 
 /** A socket without a network: records what is written as latin1 text, and receives what the test says, synchronously. */
 export class FakeSocket extends Duplex {
-  sent = '';
+  #sent = '';
 
   constructor() {
     super({ allowHalfOpen: true });
@@ -12,11 +13,17 @@ export class FakeSocket extends Duplex {
   override _read(): void {}
 
   override _write(chunk: Buffer, _encoding: BufferEncoding, done: () => void): void {
-    this.sent += chunk.toString('latin1');
+    this.#sent += chunk.toString('latin1');
     done();
   }
 
-  /** Held writes are sent at once, so that tests see them. */
+  /** What is held is sent at once, so that tests see it. */
+  get sent(): string {
+    sendHeld();
+    return this.#sent;
+  }
+
+  /** So that the pieces of one write are seen at once. */
   override cork(): void {}
 
   override uncork(): void {}

@@ -1,5 +1,6 @@
 import t from 'tap';
 import { UnwritableHead } from '../../src/http1/head-text.ts';
+import { Output } from '../../src/http1/output.ts';
 import { SocketResponseWriter } from '../../src/http1/response-writer.ts';
 import { FakeSocket } from '../support/fake-socket.ts';
 
@@ -84,7 +85,7 @@ for (const row of rows)
       const { status = 200, body = [], length, trailers } = row;
       const socket = new FakeSocket();
       const { minor = 1, isHead = false, closes = false } = row;
-      const writer = new SocketResponseWriter(socket.asSocket, minor, isHead, closes, keep);
+      const writer = new SocketResponseWriter(new Output(socket.asSocket), minor, isHead, closes, keep);
       writer.begin(status, ['A', 'b', ...date], length);
       t.equal(socket.sent, '', 'nothing is sent before there is a body');
       if (!isPatient) writer.flush();
@@ -97,7 +98,7 @@ for (const row of rows)
     });
 
 function writerTo(socket: FakeSocket, minor = 1): SocketResponseWriter {
-  return new SocketResponseWriter(socket.asSocket, minor, false, false, keep);
+  return new SocketResponseWriter(new Output(socket.asSocket), minor, false, false, keep);
 }
 
 t.test('a response has one Date', async (t) => {

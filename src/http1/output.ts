@@ -1,0 +1,76 @@
+import type { Socket } from 'node:net';
+
+/** More text than this is sent at once: it must neither wait nor pile up. */
+const mostHeld = 16 * 1024;
+
+let waiting: Output[] = [];
+
+/**
+ * What one connection sends. Text can be held until the event loop's turn ends: a write that wakes a sleeping peer costs
+ * the kernel more than the write itself, writes sent together wake it once, and writes spread over the turn may each wake
+ * it again.
+ *
+ * Everything written on the socket goes through here, so that nothing overtakes what is held; before the socket is ended
+ * or handed over, {@link flush} sends that. Destroying the socket drops it.
+ */
+export class Output {
+  readonly socket: Socket;
+  #held = '';
+
+  constructor(socket: Socket) {
+    this.socket = socket;
+  }
+
+  /** Sends text, latin1, when the turn ends. */
+  hold(text: string): void {
+    if (this.#held === '') {
+      if (waiting.length === 0) setImmediate(sendHeld);
+      waiting.push(this);
+    }
+    this.#held += text;
+    if (this.#held.length > mostHeld) this.flush();
+  }
+
+  /** Sends text, latin1, at once. */
+  write(text: string): void {
+    const held = this.#held;
+    this.#held = '';
+    this.socket.write(held === '' ? text : held + text, 'latin1');
+  }
+
+  /** Sends bytes between two texts, in one write, at once; the buffer is given away. */
+  writeBytes(before: string, bytes: Buffer, after: string): void {
+    const { socket } = this;
+    const first = this.#held + before;
+    this.#held = '';
+    if (first === '' && after === '') {
+      socket.write(bytes);
+      return;
+    }
+    socket.cork();
+    if (first !== '') socket.write(first, 'latin1');
+    socket.write(bytes);
+    if (after !== '') socket.write(after, 'latin1');
+    socket.uncork();
+  }
+
+  /** Sends what is held. */
+  flush(): void {
+    if (this.#held === '') return;
+    const text = this.#held;
+    this.#held = '';
+    if (!this.socket.destroyed) this.socket.write(text, 'latin1');
+  }
+
+  /** False while the peer doesn't keep up; there is nothing to wait for if the kernel has accepted all, however much. */
+  get keepsUp(): boolean {
+    return this.socket.writableLength < this.socket.writableHighWaterMark;
+  }
+}
+
+/** Sends what all connections hold; the end of the turn does it. */
+export function sendHeld(): void {
+  const outputs = waiting;
+  waiting = [];
+  for (const output of outputs) output.flush();
+}
