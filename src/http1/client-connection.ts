@@ -129,6 +129,7 @@ export class UpstreamConnection extends PoolMember {
       if (end > at) this.onChunk(at === 0 && end === length ? bytes : bytes.subarray(at, end));
       if (this.#left === 0 && !this.isDead) this.#finish(length - end, []);
     } else if (at < length) this.onChunk(at === 0 ? bytes : bytes.subarray(at));
+    this.request?.onCaughtUp();
   }
 
   #switch(fields: string[], bytes: Buffer): void {

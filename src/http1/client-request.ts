@@ -70,6 +70,8 @@ export interface UpstreamRequest {
   /** `length` of the body in bytes; -1 if it isn't announced. */
   onHead(status: number, fields: string[], length: number): void;
   onData(chunk: Buffer): void;
+  /** All that has arrived of the response has been passed on, and more of it follows. */
+  onCaughtUp(): void;
   onEnd(trailers: string[]): void;
   /** The upstream agreed to `upgrade`: the socket and the bytes after its response now belong to the request. */
   onSwitch(fields: string[], socket: Duplex, bytes: Buffer): void;

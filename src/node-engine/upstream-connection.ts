@@ -107,7 +107,8 @@ export class UndiciConnection extends PoolMember {
     const bytes = fields.reduce((sum, text) => sum + text.length + 2, 0);
     try {
       if (status < 100 || status === 101 || bytes > maxHeadBytes) throw new MalformedMessage('head');
-      this.receiveHead(status, 1, fields);
+      // What has arrived of the body follows in this very turn.
+      if (this.receiveHead(status, 1, fields)) process.nextTick(() => this.request?.onCaughtUp());
     } catch (error) {
       this.#onError(error as Error);
     }

@@ -169,8 +169,6 @@ class ForwardedRequest implements UpstreamRequest, BodyOwner, ExchangeOwner, Ope
       this.#giveUp(error);
       return;
     }
-    // The head must not wait for a body that hasn't arrived; usually it has, and both leave in one write.
-    if (length !== 0) process.nextTick(flushResponse, exchange);
   }
 
   onData(chunk: Buffer): void {
@@ -189,6 +187,11 @@ class ForwardedRequest implements UpstreamRequest, BodyOwner, ExchangeOwner, Ope
     const connection = this.connection!;
     connection.pause();
     exchange.onDrain = () => connection.resume();
+  }
+
+  onCaughtUp(): void {
+    // The head must not wait for a body that hasn't arrived; usually it has, and both leave in one write.
+    this.#exchange.response.flush();
   }
 
   onEnd(trailers: string[]): void {
@@ -296,5 +299,3 @@ class ForwardedRequest implements UpstreamRequest, BodyOwner, ExchangeOwner, Ope
     this.#options.streams.remove(this);
   }
 }
-
-const flushResponse = ({ response }: Exchange): void => response.flush();

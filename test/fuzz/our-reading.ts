@@ -125,6 +125,7 @@ function responseOf({ method, ends }: FuzzCase, pieces: readonly Buffer[]): Read
     onData(chunk) {
       message!.body += chunk.toString('latin1');
     },
+    onCaughtUp() {},
     onEnd() {
       message!.isWhole = true;
     },

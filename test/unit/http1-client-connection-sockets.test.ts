@@ -45,6 +45,7 @@ function ask(connection: UpstreamConnection, onData: (chunk: Buffer) => void = (
       onDrain() {},
       onInterim() {},
       onHead() {},
+      onCaughtUp() {},
       onSwitch() {},
       onData(chunk) {
         body += chunk;

@@ -42,6 +42,7 @@ class NotedRequest implements UpstreamRequest {
   onData(chunk: Buffer): void {
     this.#body += chunk.toString('latin1');
   }
+  onCaughtUp(): void {}
   onEnd(trailers: string[]): void {
     this.told.push(['end', this.#body, ...trailers].join(' '));
   }

@@ -69,6 +69,7 @@ function send(upstream: Upstream, target: string, isUploading = false) {
     onInterim() {},
     onHead() {},
     onData() {},
+    onCaughtUp() {},
     onSwitch() {},
     onEnd: () => over.resolve(),
     onError: over.reject,
