@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache';
 import { apiKeyDigest, isApiKey } from '../credentials/api-key.ts';
 import type { Holdings } from '../credentials/holdings.ts';
 import { createPrincipal, type Principal } from '../credentials/principal.ts';
@@ -7,6 +6,7 @@ import { Refusal } from '../errors.ts';
 import type { Reason } from '../reasons.ts';
 import type { ApiKeyWithOwner } from '../stores/api-key.ts';
 import type { Awaitable } from '../stores/awaitable.ts';
+import { RecentCache } from '../stores/recent-cache.ts';
 import type { Records } from '../stores/records.ts';
 
 /** Identifies the caller by an API key; synchronous when the key is cached. Refuses with `invalid_api_key`. */
@@ -19,10 +19,14 @@ export type KeyVerification = 'accepted' | 'refused';
 interface RememberedKey {
   readonly principal: Principal;
   readonly recordsVersion: number;
+  /** When its use was last noted, epoch ms. */
+  notedAt: number;
 }
 
 /** The cache is bounded, and keyed by digest, so that no raw key stays in memory. */
 const rememberedKeys = 10_000;
+/** Of the uses of a key within this time only the first is noted, ms: `last_used` is true to about a minute. */
+const notedEveryMs = 1_000;
 
 /** The principal of a stored key; undefined when it is expired or suspended at `now` (epoch ms). */
 export function principalOfApiKey(
@@ -63,17 +67,21 @@ export function createApiKeyAuthenticator(options: {
   readonly now: () => number;
 }): ApiKeyAuthenticator {
   const { records, recentUse, verifications, now } = options;
-  const remembered = new LRUCache<string, RememberedKey>({ max: rememberedKeys });
+  const remembered = new RecentCache<RememberedKey>(rememberedKeys);
 
   function refused(reason: Reason): Refusal {
     verifications.refused++;
     return new Refusal('invalid_api_key', { reason });
   }
 
-  function admit(principal: Principal): Principal {
+  function admit(known: RememberedKey): Principal {
+    const { principal } = known;
     const instant = now();
     if (principal.expires !== null && principal.expires <= instant) throw refused('api key expired');
-    recentUse.noteKey(principal.credentialId, instant);
+    if (Math.abs(instant - known.notedAt) >= notedEveryMs) {
+      known.notedAt = instant;
+      recentUse.noteKey(principal.credentialId, instant);
+    }
     verifications.accepted++;
     return principal;
   }
@@ -81,8 +89,9 @@ export function createApiKeyAuthenticator(options: {
   function remember(digest: string, recordsVersion: number, found: ApiKeyWithOwner | undefined): Principal {
     const principal = found && principalOfApiKey(found, { ...options, now: now() });
     if (principal === undefined) throw refused(reasonOf(found, now()));
-    remembered.set(digest, { principal, recordsVersion });
-    return admit(principal);
+    const known = { principal, recordsVersion, notedAt: Number.NEGATIVE_INFINITY };
+    remembered.set(digest, known);
+    return admit(known);
   }
 
   return (raw) => {
@@ -90,7 +99,7 @@ export function createApiKeyAuthenticator(options: {
     const digest = apiKeyDigest(raw);
     const version = records.version();
     const known = remembered.get(digest);
-    if (known !== undefined && known.recordsVersion === version) return admit(known.principal);
+    if (known !== undefined && known.recordsVersion === version) return admit(known);
     const found = records.findApiKeyByHash(Buffer.from(digest, 'base64url'));
     return found instanceof Promise
       ? found.then((key) => remember(digest, version, key))

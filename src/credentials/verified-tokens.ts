@@ -1,5 +1,5 @@
-import { LRUCache } from 'lru-cache';
 import { keptText } from '../http1/copied-text.ts';
+import { RecentCache } from '../stores/recent-cache.ts';
 import { type AccessClaims, type AccessTokens, isIssuedLater } from './access-token.ts';
 
 /**
@@ -30,13 +30,13 @@ export interface VerifiedTokens<P> {
   sessions(): number;
 }
 
-/** Creates the cache; `now` returns epoch ms, `max` bounds the cached tokens (default 10,000). */
+/** Creates the cache; `now` returns epoch ms, `size` says how many tokens stay cached for certain (default 10,000), at most twice as many. */
 export function createVerifiedTokens<P>(
   tokens: Pick<AccessTokens, 'verify' | 'accepts'>,
-  options: { readonly now: () => number; readonly max?: number },
+  options: { readonly now: () => number; readonly size?: number },
 ): VerifiedTokens<P> {
   /** By signature: as distinctive as the whole text, at a fifth of the length to hash. */
-  const remembered = new LRUCache<string, Remembered<P>>({ max: options.max ?? 10_000 });
+  const remembered = new RecentCache<Remembered<P>>(options.size ?? 10_000);
   const underway = new Map<string, Promise<Remembered<P>>>();
 
   function find(token: string): Remembered<P> | undefined {

@@ -1,17 +1,17 @@
-import { LRUCache } from 'lru-cache';
+import { RecentCache } from '../recent-cache.ts';
 import type { LiveSession } from '../sessions.ts';
 import type { Connection } from './connection.ts';
 import type { SessionStatements } from './session-statements.ts';
 
-/** How many sessions this process caches: a few megabytes. */
-const cacheSize = 20_000;
+/** How many sessions this process caches, or up to twice as many: a few megabytes. */
+const cacheSize = 10_000;
 
 /** Sessions as last read from the file; the cache is dropped whenever another process has committed. */
 export class LiveSessions {
   readonly #connection: Connection;
   readonly #byId: SessionStatements['liveById'];
   readonly #staleIfErrorMs: number;
-  readonly #cache = new LRUCache<string, LiveSession>({ max: cacheSize });
+  readonly #cache = new RecentCache<LiveSession>(cacheSize);
   #cachedChanges: number;
   #lastCheckAt = performance.now();
 
