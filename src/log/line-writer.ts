@@ -19,7 +19,10 @@ const maxDelayMs = 100;
 /** The pause after a failed write (the reader is behind, or the disk full), doubled after each further one. */
 const initialPauseMs = 1;
 const maxPauseMs = 100;
-const maxPieceLength = 64 * 1024;
+/** Lines are encoded into pieces of memory of this size; longer ones get one of their own. */
+const pieceBytes = 64 * 1024;
+/** The most bytes that UTF-8 needs for one UTF-16 code unit. */
+const mostBytesPerUnit = 3;
 const maxFlushMs = 1_000;
 const flushPauseMs = 10;
 const nothing = Buffer.alloc(0);
@@ -67,10 +70,13 @@ function withoutBlocking(descriptor: number): Outlet {
 
 class QueuedLines implements LineWriter {
   readonly #outlet: Outlet;
-  /** Whole lines, several in each piece. */
-  #pieces: string[] = [];
+  /** Whole lines, encoded: texts kept for a tenth of a second would be copied by every collection meanwhile. */
+  #pieces: Buffer[] = [];
+  /** The last piece, of which this many bytes are filled. */
+  #last = Buffer.allocUnsafeSlow(pieceBytes);
+  #lastEnd = 0;
   /** The rest of the piece that is being written. */
-  #rest = nothing;
+  #rest: Buffer = nothing;
   #pendingBytes = 0;
   #isWriting = false;
   /** A thread of the pool is writing the rest; false while waiting for the next attempt. */
@@ -84,14 +90,31 @@ class QueuedLines implements LineWriter {
   }
 
   write(line: string): void {
-    const bytes = Buffer.byteLength(line);
-    if (this.#pendingBytes + bytes > maxPendingBytes) return;
-    this.#pendingBytes += bytes;
-    const last = this.#pieces.length - 1;
-    if (last >= 0 && this.#pieces[last]!.length + line.length <= maxPieceLength) {
-      this.#pieces[last] += line;
-    } else this.#pieces.push(line);
+    if (this.#pendingBytes + line.length > maxPendingBytes) return;
+    this.#pendingBytes += this.#encode(line);
     if (!this.#isWriting) this.#writeFullBatch();
+  }
+
+  /** Returns how many bytes it takes. */
+  #encode(line: string): number {
+    const mostBytes = line.length * mostBytesPerUnit;
+    if (this.#last.length - this.#lastEnd < mostBytes) this.#closeLast();
+    if (mostBytes > this.#last.length) return this.#pieces[this.#pieces.push(Buffer.from(line)) - 1]!.length;
+    const bytes = this.#last.write(line, this.#lastEnd);
+    this.#lastEnd += bytes;
+    return bytes;
+  }
+
+  #closeLast(): void {
+    if (this.#lastEnd === 0) return;
+    const filled = this.#last.subarray(0, this.#lastEnd);
+    this.#lastEnd = 0;
+    // What waits must not take much more memory than it has bytes.
+    if (filled.length < pieceBytes / 2) this.#pieces.push(Buffer.from(filled));
+    else {
+      this.#pieces.push(filled);
+      this.#last = Buffer.allocUnsafeSlow(pieceBytes);
+    }
   }
 
   flush(): void {
@@ -153,7 +176,9 @@ class QueuedLines implements LineWriter {
   }
 
   #nextBytes(): Buffer {
-    if (this.#rest.length === 0) this.#rest = Buffer.from(this.#pieces.shift()!);
+    if (this.#rest.length > 0) return this.#rest;
+    if (this.#pieces.length === 0) this.#closeLast();
+    this.#rest = this.#pieces.shift()!;
     return this.#rest;
   }
 
