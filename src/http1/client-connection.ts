@@ -8,6 +8,7 @@ import { Output } from './output.ts';
 import { maxHeadBytes, PoolMember, type ResponseSource } from './pool-member.ts';
 import { releaseBuffer } from './release-buffer.ts';
 import { upgradeNamedIn } from './response-framing.ts';
+import type { SocketReads } from './socket-reads.ts';
 import { UpstreamError } from './upstream-error.ts';
 
 /** Opens a connection, owned by a pool. */
@@ -18,6 +19,7 @@ export function openUpstreamConnection(dialler: Dialler, owner: ConnectionOwner)
 /** One connection to an upstream: carries one request at a time, and reads its response strictly. */
 export class UpstreamConnection extends PoolMember {
   #output: Output | null = null;
+  #reads: SocketReads | null = null;
   #kept: Buffer | null = null;
   readonly #growing = new GrowingBytes();
   /** How many of the kept bytes have been searched for the end of the head. */
@@ -25,9 +27,16 @@ export class UpstreamConnection extends PoolMember {
   #left = 0;
   #chunked: ChunkedDecoder | null = null;
 
-  protected listenTo(socket: Socket): void {
+  // The pool dials before this object is complete.
+  get readsStream(): boolean {
+    return false;
+  }
+
+  protected listenTo(socket: Socket, reads: SocketReads | null): void {
     this.#output = new Output(socket);
-    socket.on('data', this.#onData);
+    this.#reads = reads;
+    if (reads === null) socket.on('data', this.#onData);
+    else reads.listen(this.#onData);
     socket.on('drain', this.#onDrain);
     socket.on('end', this.#onEnd);
     socket.on('error', this.#onError);
@@ -105,7 +114,7 @@ export class UpstreamConnection extends PoolMember {
       const end = bytes.indexOf(headEnd, Math.max(at, at + this.#seen - (headEnd.length - 1)));
       if ((end < 0 ? bytes.length - 3 : end) - at > maxHeadBytes) throw new MalformedMessage('head size');
       if (end < 0) {
-        this.#kept = bytes.subarray(at);
+        this.#kept = this.#growing.keep(bytes.subarray(at));
         this.#seen = bytes.length - at;
         return;
       }
@@ -140,7 +149,8 @@ export class UpstreamConnection extends PoolMember {
     socket.off('data', this.#onData).off('drain', this.#onDrain).off('end', this.#onEnd);
     socket.off('error', this.#onError).off('close', this.#onClose);
     socket.pause();
-    this.handOver(fields, socket, bytes);
+    this.#reads?.leaveTo(socket);
+    this.handOver(fields, socket, Buffer.from(bytes));
   }
 
   #readHead({ status, minor, fields }: ResponseHeadText): void {

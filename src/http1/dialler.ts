@@ -1,6 +1,7 @@
 import { connect, isIP, type Socket } from 'node:net';
 import { AddressOrder } from './address-order.ts';
 import { type SocketTarget, startTls } from './client-socket.ts';
+import { SocketReads } from './socket-reads.ts';
 
 /** What opens connections to one upstream. */
 export interface Dialler {
@@ -10,8 +11,13 @@ export interface Dialler {
 
 /** What a {@link Dialler} calls. */
 export interface DialHandler {
-  /** The socket is ready for a request, and its events are the handler's from now on. */
-  onConnected(socket: Socket): void;
+  /** Whether it reads the socket as a stream. */
+  readonly readsStream: boolean;
+  /**
+   * The socket is ready for a request, and its events are the handler's from now on. What is received comes from
+   * `reads`; null: from the stream, as it always does over TLS.
+   */
+  onConnected(socket: Socket, reads: SocketReads | null): void;
   /** A system error has the address that was tried, as Node gives it. */
   onUnreached(error: Error): void;
 }
@@ -132,11 +138,13 @@ class Attempts implements Dialling {
 
   /** Tries one address of a name; empty: the only address there is. */
   #attempt(ip: string): void {
-    const { address } = this.#target;
+    const { address, tls } = this.#target;
+    const reads = tls !== null || this.#handler.readsStream ? null : new SocketReads();
     const socket = connect({
       ...('socketPath' in address ? { path: address.socketPath } : { ...address, ...(ip && { host: ip }) }),
       // The two directions of an upgraded connection end separately.
       allowHalfOpen: true,
+      ...(reads && { onread: reads.onread }),
     });
     this.#open.set(ip, socket);
     const onLost = (error?: Error) => {
@@ -146,7 +154,7 @@ class Attempts implements Dialling {
     socket.once('connect', () => {
       if (this.#open.get(ip) !== socket) return;
       socket.off('error', onLost).off('close', onLost);
-      this.#onConnected(ip, socket);
+      this.#onConnected(ip, socket, reads);
     });
   }
 
@@ -161,7 +169,7 @@ class Attempts implements Dialling {
       this.#fail(this.#errors.find(({ code }) => code === 'ECONNREFUSED') ?? error);
   }
 
-  #onConnected(ip: string, socket: Socket): void {
+  #onConnected(ip: string, socket: Socket, reads: SocketReads | null): void {
     // Those before it had more time.
     for (const earlier of this.#open.keys()) {
       if (earlier === ip) break;
@@ -169,7 +177,7 @@ class Attempts implements Dialling {
     }
     this.#order.worked(ip);
     this.#stop(socket);
-    if (this.#target.tls === null) this.#succeed(socket);
+    if (this.#target.tls === null) this.#succeed(socket, reads);
     else this.#secure(ip, socket);
   }
 
@@ -184,13 +192,13 @@ class Attempts implements Dialling {
       if (this.#isOver) return;
       socket.off('error', onLost).off('close', onLost);
       this.#open.clear();
-      this.#succeed(socket);
+      this.#succeed(socket, null);
     });
   }
 
-  #succeed(socket: Socket): void {
+  #succeed(socket: Socket, reads: SocketReads | null): void {
     this.#isOver = true;
-    this.#handler.onConnected(socket);
+    this.#handler.onConnected(socket, reads);
   }
 
   #fail(error: Error): void {

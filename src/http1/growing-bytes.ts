@@ -21,6 +21,11 @@ export class GrowingBytes {
     return this.#buffer.subarray(this.#end - length, this.#end);
   }
 
+  /** The bytes in memory that nothing else uses: a copy, unless {@link join} returned them. */
+  keep(bytes: Buffer): Buffer {
+    return bytes.buffer === this.#buffer.buffer ? bytes : this.join(bytes, noBytes);
+  }
+
   /** Releases the memory. */
   clear(): void {
     this.#buffer = noBytes;

@@ -9,6 +9,7 @@ import {
 import type { DialHandler, Dialler, Dialling } from './dialler.ts';
 import { MalformedMessage } from './message-head.ts';
 import { assertNoInterimBody, framingOf, type ResponseFraming } from './response-framing.ts';
+import type { SocketReads } from './socket-reads.ts';
 import { UpstreamError } from './upstream-error.ts';
 
 /** The most bytes of a response head or of trailers. */
@@ -24,6 +25,7 @@ export interface ResponseSource {
 
 /** What all connections of a pool do, whatever reads and writes their HTTP: carry a request, time it, and fail it. */
 export abstract class PoolMember implements PooledConnection, DialHandler {
+  abstract readonly readsStream: boolean;
   /** Responses read so far. */
   responses = 0;
   /** When it last became free or made progress, by `performance.now()`. */
@@ -60,10 +62,10 @@ export abstract class PoolMember implements PooledConnection, DialHandler {
     this.#dialling = this.#dialler.dial(this);
   }
 
-  onConnected(socket: Socket): void {
+  onConnected(socket: Socket, reads: SocketReads | null): void {
     this.socket = socket;
     socket.setNoDelay(true);
-    this.listenTo(socket);
+    this.listenTo(socket, reads);
     this.since = performance.now();
     if (this.request !== null) this.carry(this.request);
   }
@@ -72,8 +74,8 @@ export abstract class PoolMember implements PooledConnection, DialHandler {
     this.fail(new UpstreamError('refused', error));
   }
 
-  /** Listens for all that happens on the socket. */
-  protected abstract listenTo(socket: Socket): void;
+  /** Listens for all that happens on the socket; `reads` as for {@link DialHandler.onConnected}. */
+  protected abstract listenTo(socket: Socket, reads: SocketReads | null): void;
 
   /** Writes the head of the request; it has connected. */
   protected abstract carry(request: UpstreamRequest): void;

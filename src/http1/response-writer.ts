@@ -1,9 +1,13 @@
 import { FramedResponse } from './framed-response.ts';
 import { type HeadText, lastChunk } from './head-text.ts';
 import type { Output } from './output.ts';
+import { passedOnBytes } from './socket-reads.ts';
 
-/** Shorter pieces are copied into one write with what precedes them; longer ones aren't worth the copy. */
-const onePieceBytes = 16 * 1024;
+/**
+ * Shorter pieces are copied into one write with what precedes them, and may be gone afterwards; longer ones aren't worth the
+ * copy.
+ */
+const onePieceBytes = passedOnBytes;
 
 /** Writes one response on a connection: head, framing, body (RFC 9112 §4, §6, §7). */
 export class SocketResponseWriter extends FramedResponse {

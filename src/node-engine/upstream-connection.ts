@@ -17,6 +17,11 @@ export class UndiciConnection extends PoolMember {
   #client: Client | null = null;
   #body: Readable | null = null;
 
+  // The pool dials before this object is complete.
+  get readsStream(): boolean {
+    return true;
+  }
+
   protected listenTo(socket: Socket): void {
     socket.on('error', ignore);
     // undici knows better why, and says so first.

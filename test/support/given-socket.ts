@@ -5,7 +5,7 @@ import type { Dialler } from '../../src/http1/dialler.ts';
 export function givenSocket(socket: Socket): Dialler {
   return {
     dial(handler) {
-      socket.once('connect', () => handler.onConnected(socket));
+      socket.once('connect', () => handler.onConnected(socket, null));
       return { delay: undefined, destroy: () => void socket.destroy() };
     },
   };

@@ -35,6 +35,7 @@ function diallerTo(port: number, findAddresses: FindAddresses, connectTimeoutMs 
 function dial(t: Test, dialler: Dialler): Promise<string | undefined> {
   return new Promise((resolve) => {
     dialler.dial({
+      readsStream: true,
       onConnected(socket) {
         t.teardown(() => socket.destroy());
         resolve(socket.remoteAddress);
@@ -101,7 +102,11 @@ t.test('while the name is looked up, that is the delay', async (t) => {
     isWithdrawn = true;
   };
   const unexpected = () => t.fail('it calls back');
-  const dialling = diallerTo(1, silent).dial({ onConnected: unexpected, onUnreached: unexpected });
+  const dialling = diallerTo(1, silent).dial({
+    readsStream: true,
+    onConnected: unexpected,
+    onUnreached: unexpected,
+  });
   t.match(dialling.delay, { code: 'EAI_AGAIN' });
   dialling.destroy();
   t.ok(isWithdrawn);
@@ -113,7 +118,7 @@ t.test(
     const { port, accepted } = await listen(t, '127.0.9.40');
     await deafen(t, port, ['127.0.9.41']);
     const unexpected = () => t.fail('it calls back');
-    const handler = { onConnected: unexpected, onUnreached: unexpected };
+    const handler = { readsStream: true, onConnected: unexpected, onUnreached: unexpected };
     const dialling = diallerTo(port, at('127.0.9.41', '127.0.9.40')).dial(handler);
     t.equal(dialling.delay, undefined);
     dialling.destroy();
@@ -157,7 +162,11 @@ t.test('what is tried side by side shares a number of sockets', async (t) => {
   t.ok(most <= diallers.length + spare + accepted, `${most} sockets at most`);
   t.equal(left, spare, 'all are given back');
 
-  const dialling = createDialler({ ...target, findAddresses }).dial({ onConnected() {}, onUnreached() {} });
+  const dialling = createDialler({ ...target, findAddresses }).dial({
+    readsStream: true,
+    onConnected() {},
+    onUnreached() {},
+  });
   await eventually('the spare ones are taken', () => left === 0);
   dialling.destroy();
   t.equal(left, spare, 'one that is given up gives them back');
