@@ -22,6 +22,41 @@ const maxPatternLines = 128;
 
 const none: readonly string[] = [];
 
+/** Takes the fields of a head, one after the other. */
+export interface FieldSink {
+  add(name: string, value: string): void;
+}
+
+/** Keeps them, names and values in turn. */
+export class FieldList implements FieldSink {
+  readonly fields: string[] = [];
+
+  add(name: string, value: string): void {
+    this.fields.push(name, value);
+  }
+}
+
+/** Writes a head as its fields come, without a list of them. */
+export class HeadWriter implements FieldSink {
+  #text: string;
+  #lines = 1;
+
+  constructor(startLine: string) {
+    this.#text = `${startLine}\r\n`;
+  }
+
+  add(name: string, value: string): void {
+    this.#text += `${name}: ${value}\r\n`;
+    this.#lines += 1;
+  }
+
+  /** The head; null if it can't be told to be writable by one look at it, and {@link headText} has to judge each field. */
+  finish(): HeadText | null {
+    const text = `${this.#text}\r\n`;
+    return this.#lines <= maxPatternLines && headPattern(this.#lines).test(text) ? (text as HeadText) : null;
+  }
+}
+
 /**
  * Writes a head: its start line, `fields`, then `own`, names and values in turn (RFC 9112 §2.1). Every head that is
  * sent is written here. Throws {@link UnwritableHead}.

@@ -3,7 +3,7 @@ import type { Principal } from '../credentials/principal.ts';
 import type { Refusal } from '../errors.ts';
 import type { Exchange, ExchangeOwner } from '../http/exchange.ts';
 import { type RequestConnection, retriedMethods, type UpstreamRequest } from '../http1/client-request.ts';
-import { type HeadText, headText, withField } from '../http1/head-text.ts';
+import { FieldList, type HeadText, HeadWriter, headText, withField } from '../http1/head-text.ts';
 import { releaseBuffer } from '../http1/release-buffer.ts';
 import type { UpstreamError } from '../http1/upstream-error.ts';
 import type { Forward, ForwardOptions } from './forward-options.ts';
@@ -11,7 +11,7 @@ import { type BodyOwner, ForwardedBody } from './forwarded-body.ts';
 import { HeldBodies } from './held-bodies.ts';
 import type { OpenStream } from './open-streams.ts';
 import { keptPrivate } from './private-responses.ts';
-import { assertionHeader, forwardedHeaders } from './request-headers.ts';
+import { assertionHeader, type Forwarding, forwardingOf, writeRequestHeaders } from './request-headers.ts';
 import { responseFields, trailerFields } from './response-headers.ts';
 import type { ForwardingRoute } from './route-table.ts';
 import type { Tunnel } from './tunnel.ts';
@@ -51,8 +51,8 @@ class ForwardedRequest implements UpstreamRequest, BodyOwner, ExchangeOwner, Ope
   /** Null: the request came without a credential, and no end of one ends it. */
   readonly #principal: Principal | null;
   readonly #options: ForwardOptions;
-  /** All but the assertion. */
-  readonly #fields: readonly string[];
+  readonly #forwarding: Forwarding;
+  /** With all fields but the assertion. */
   readonly #headText: HeadText;
   connection: RequestConnection | null = null;
   #mayRetry: boolean;
@@ -86,13 +86,23 @@ class ForwardedRequest implements UpstreamRequest, BodyOwner, ExchangeOwner, Ope
     this.responseTimeoutMs = route.responseTimeoutMs;
     this.idleTimeoutMs = route.idleTimeoutMs;
     this.#mayRetry = !head.hasBody && retriedMethods.has(method);
-    this.#fields = forwardedHeaders(exchange, route, principal, preflight, this.upgrade, options);
-    this.#headText = headText(`${method} ${this.target} HTTP/1.1`, this.#fields);
+    this.#forwarding = forwardingOf(exchange, route, principal, preflight, this.upgrade, options);
+    const startLine = `${method} ${this.target} HTTP/1.1`;
+    const writer = new HeadWriter(startLine);
+    writeRequestHeaders(head, this.#forwarding, writer);
+    this.#headText = writer.finish() ?? headText(startLine, this.#fields());
   }
 
   // An assertion is signed when it is sent: a request may wait for its body or a connection, and may be sent again.
   get fields(): readonly string[] {
-    return this.#route.assert === null ? this.#fields : [...this.#fields, assertionHeader, this.#assertion()];
+    const fields = this.#fields();
+    return this.#route.assert === null ? fields : [...fields, assertionHeader, this.#assertion()];
+  }
+
+  #fields(): readonly string[] {
+    const list = new FieldList();
+    writeRequestHeaders(this.#exchange.head, this.#forwarding, list);
+    return list.fields;
   }
 
   get headText(): HeadText {

@@ -5,6 +5,7 @@ import type { Exchange } from '../http/exchange.ts';
 import { type Meaning, meaning, meaningOf, type PassedMeaning } from '../http/header-names.ts';
 import type { RequestHead } from '../http/request-head.ts';
 import { withoutOwnProtocols } from '../http/websocket-protocols.ts';
+import type { FieldSink } from '../http1/head-text.ts';
 import { normalisedName } from '../rules/known-headers.ts';
 import { acceptTraceparent } from '../tracing/traceparent.ts';
 import type { ForwardingRoute } from './route-table.ts';
@@ -37,30 +38,29 @@ export interface Forwarding {
 }
 
 /**
- * The headers sent to the upstream, names and values in turn: `Host`, the client's headers without those that only
- * Postern may set, the framing, then Postern's own.
+ * Writes the headers of the request to the upstream: `Host`, the client's headers without those that only Postern may
+ * set, the framing, then Postern's own.
  */
-export function requestHeaders(head: RequestHead, forwarding: Forwarding): string[] {
-  const headers = ['Host', forwarding.host];
-  append(headers, cleanedHeaders(head, forwarding));
-  append(headers, framingHeaders(head, forwarding.upgrade));
+export function writeRequestHeaders(head: RequestHead, forwarding: Forwarding, into: FieldSink): void {
+  into.add('Host', forwarding.host);
+  writeCleanedHeaders(head, forwarding, into);
+  writeFraming(head, forwarding.upgrade, into);
   const traceparent = forwarding.traceparent ?? traceparentOf(head) ?? newTraceparent();
-  append(headers, identifyingHeaders(head, forwarding, traceparent));
-  return headers;
+  writeIdentifyingHeaders(head, forwarding, traceparent, into);
 }
 
-/** The headers of an exchange's request to the upstream of `route`; a preflight carries no credentials. */
-export function forwardedHeaders(
+/** What of an exchange's request goes to the upstream of `route`; a preflight carries no credentials. */
+export function forwardingOf(
   exchange: Exchange,
   route: ForwardingRoute,
   principal: Principal | null,
   preflight: boolean,
   upgrade: string | null,
   rules: Pick<Forwarding, 'passedMeaning' | 'ownCookies'>,
-): string[] {
+): Forwarding {
   const { head, connection } = exchange;
   const { upstream } = route;
-  return requestHeaders(head, {
+  return {
     identityHeaders: principal === null ? none : route.identityHeadersOf(principal),
     host: upstream.host ?? (head.host === '' ? upstream.authority : head.host),
     requestId: exchange.id,
@@ -72,35 +72,30 @@ export function forwardedHeaders(
     withoutCredentials: preflight,
     upgrade,
     traceparent: exchange.trace === null ? null : exchange.trace.traceparent,
-  });
+  };
 }
 
 const none: readonly string[] = [];
-
-function append(into: string[], headers: readonly string[]): void {
-  for (let i = 0; i < headers.length; i++) into.push(headers[i]!);
-}
 
 /**
  * Step 5 of the request path, clean: those of the client's headers that an upstream may see, unchanged and in order.
  * Headers that `Connection` names are removed, whatever they mean.
  */
-export function cleanedHeaders(
+export function writeCleanedHeaders(
   head: RequestHead,
   rules: Pick<Forwarding, 'passedMeaning' | 'ownCookies' | 'withoutCredentials'>,
-): string[] {
+  into: FieldSink,
+): void {
   const { raw, connectionNames } = head;
   const { passedMeaning, withoutCredentials } = rules;
-  const headers: string[] = [];
   for (let i = 0; i < raw.length; i += 2) {
     const name = raw[i]!;
     // Browsers send none with a preflight, and it could run the handler of another method unauthenticated.
     if (withoutCredentials && meaningOf(name) === meaning.methodOverride) continue;
     const value = passedValue(passedMeaning(name), raw[i + 1]!, head, rules);
     if (value === undefined) continue;
-    if (connectionNames === null || !connectionNames.has(normalisedName(name))) headers.push(name, value);
+    if (connectionNames === null || !connectionNames.has(normalisedName(name))) into.add(name, value);
   }
-  return headers;
 }
 
 /** The part of a header's value that passes; undefined if the header is dropped. */
@@ -136,35 +131,33 @@ function passedValue(
 }
 
 /** The framing of the body and the requested protocol, never copied from the client. */
-function framingHeaders(head: RequestHead, upgrade: string | null): string[] {
-  const headers: string[] = [];
+function writeFraming(head: RequestHead, upgrade: string | null, into: FieldSink): void {
   const { isChunked, length } = head.framing;
-  if (isChunked) headers.push('Transfer-Encoding', 'chunked');
-  else if (length >= 0) headers.push('Content-Length', String(length));
-  if (upgrade !== null) headers.push('Connection', 'Upgrade', 'Upgrade', upgrade);
-  return headers;
+  if (isChunked) into.add('Transfer-Encoding', 'chunked');
+  else if (length >= 0) into.add('Content-Length', String(length));
+  if (upgrade === null) return;
+  into.add('Connection', 'Upgrade');
+  into.add('Upgrade', upgrade);
 }
 
 /** Step 6 of the request path, identify: who is calling, from where, and the ids that trace the request. */
-export function identifyingHeaders(head: RequestHead, forwarding: Forwarding, traceparent: string): string[] {
-  const { peer, fromTrustedProxy } = forwarding;
-  const proto = forwarding.encrypted ? 'https' : 'http';
+export function writeIdentifyingHeaders(
+  head: RequestHead,
+  forwarding: Forwarding,
+  traceparent: string,
+  into: FieldSink,
+): void {
+  const { identityHeaders, peer, fromTrustedProxy } = forwarding;
+  for (let i = 0; i < identityHeaders.length; i += 2) into.add(identityHeaders[i]!, identityHeaders[i + 1]!);
+  into.add('X-Request-Id', forwarding.requestId);
   const trustsFor = fromTrustedProxy && head.forwardedFor !== '';
-  const headers = [
-    ...forwarding.identityHeaders,
-    'X-Request-Id',
-    forwarding.requestId,
-    'X-Forwarded-For',
-    trustsFor ? `${head.forwardedFor}, ${peer}` : peer,
-    'X-Forwarded-Proto',
-    fromTrustedProxy && head.forwardedProto !== '' ? head.forwardedProto : proto,
-    'traceparent',
-    traceparent,
-  ];
+  into.add('X-Forwarded-For', trustsFor ? `${head.forwardedFor}, ${peer}` : peer);
+  const trustsProto = fromTrustedProxy && head.forwardedProto !== '';
+  into.add('X-Forwarded-Proto', trustsProto ? head.forwardedProto : forwarding.encrypted ? 'https' : 'http');
+  into.add('traceparent', traceparent);
   const host = fromTrustedProxy && head.forwardedHost !== '' ? head.forwardedHost : head.host;
   // HTTP/1.0 does not require one.
-  if (host !== '') headers.push('X-Forwarded-Host', host);
-  return headers;
+  if (host !== '') into.add('X-Forwarded-Host', host);
 }
 
 /** The client's `traceparent` in version 00; null unless it was given exactly once and is well-formed. */

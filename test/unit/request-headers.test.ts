@@ -1,7 +1,8 @@
 import t from 'tap';
 import { createPassedMeaning } from '../../src/http/header-names.ts';
 import { readRequestHead } from '../../src/http/request-head.ts';
-import { type Forwarding, requestHeaders } from '../../src/proxy/request-headers.ts';
+import { FieldList } from '../../src/http1/head-text.ts';
+import { type Forwarding, writeRequestHeaders } from '../../src/proxy/request-headers.ts';
 
 const forwarding: Forwarding = {
   identityHeaders: ['X-Auth-Subject', 'u1'],
@@ -17,8 +18,12 @@ const forwarding: Forwarding = {
   traceparent: null,
 };
 const common = ['Host', 'gateway.example'];
-const sent = (raw: string[], more: Partial<Forwarding> = {}) =>
-  requestHeaders(readRequestHead([...common, ...raw]), { ...forwarding, ...more });
+
+function sent(raw: string[], more: Partial<Forwarding> = {}): string[] {
+  const list = new FieldList();
+  writeRequestHeaders(readRequestHead([...common, ...raw]), { ...forwarding, ...more }, list);
+  return list.fields;
+}
 
 /** All values of a header in a flat list. */
 function values(flat: readonly string[], name: string): string[] {
