@@ -32,7 +32,8 @@ export type Subject =
  * Authentication, scopes, identity and an access line must cost well under what bare forwarding costs in Node, and not much
  * more than nginx with nothing but a table of keys; passing on the bytes of bodies must cost no more than in Node. What a
  * browser's cookie needs beyond a token must cost next to nothing, and so must a store in another process, because its
- * results are cached; a signature in each request not much more than signing itself.
+ * results are cached; a signature in each request not much more than signing itself. What processes cost that share the
+ * listener's connections must hardly show.
  */
 export const bounds: readonly Bound[] = [
   ...['postern-key', 'postern-bearer'].flatMap((peer): Bound[] => [
@@ -44,6 +45,7 @@ export const bounds: readonly Bound[] = [
     { peer, of: 'p50 added', against: undefined, atMost: 0.3 },
     { peer, of: 'p99 added', against: fastest, atMost: 3 },
   ]),
+  { peer: 'postern-key-two-workers', of: 'saturation', against: 'postern-key', atMost: 1.15 },
   { peer: 'postern-key-hs256', of: 'CPU µs added', against: 'postern-key', atMost: 8 },
   { peer: 'postern-key-eddsa', of: 'CPU µs added', against: 'postern-key', atMost: 50 },
   { peer: 'postern-browser', of: 'saturation', against: 'postern-bearer', atMost: 1.05 },

@@ -41,7 +41,7 @@ const ours: readonly (readonly [Part, RegExp])[] = [
   ['route it', /^src\/(proxy\/route-table|gateway\/routes|rules\/own-areas)/],
   ['judge it', /^src\/(http\/(request-head|request-target|header-names|host)|rules\/)/],
   ['head for the client', /^src\/(proxy\/(response-headers|private-responses)|http\/cors)/],
-  ['send to the client', /^src\/http1\/(response-writer|framed-response)/],
+  ['send to the client', /^src\/http1\/(response-writer|framed-response|output)/],
   ['head for the upstream', /^src\/(proxy\/(request-headers|identity-headers)|http1\/client-request)/],
   [
     'parse the response',
@@ -49,12 +49,9 @@ const ours: readonly (readonly [Part, RegExp])[] = [
   ],
   [
     'read the response',
-    /^src\/(http1\/(client-connection.*:#?on|pool-member.*:(complete|on))|proxy\/forward\.ts:(onHead|onData|onEnd))/,
+    /^src\/(http1\/(client-connection.*:#?on|socket-reads|pool-member.*:(complete|on))|proxy\/forward\.ts:(onHead|onData|onEnd))/,
   ],
-  [
-    'send to the upstream',
-    /^src\/(http1\/(client-|pool-member|held-writes)|proxy\/(forward|held-bodies|open-streams))/,
-  ],
+  ['send to the upstream', /^src\/(http1\/(client-|pool-member)|proxy\/(forward|held-bodies|open-streams))/],
   [
     'parse the request',
     /^src\/http1\/(request-|message-head|head-text|name-cache|chunk|copied-text|growing-bytes|incoming-body)/,

@@ -19,6 +19,7 @@ import {
   posternKeyHs256,
   posternKeyNodeEngine,
   posternKeyPostgres,
+  posternKeyTwoWorkers,
 } from './postern.ts';
 import { traefikForwardAuth } from './traefik.ts';
 
@@ -32,6 +33,7 @@ export const fastest = nginxKeyMap.name;
 export const peers: readonly Peer[] = [
   posternKey,
   posternBearer,
+  posternKeyTwoWorkers,
   nginxKeyMap,
   envoyApiKey,
   httpProxy3,

@@ -35,6 +35,14 @@ export const posternBrowser = createPosternPeer({
   isForBrowsers: true,
 });
 
+/** In two processes, on every CPU there is rather than on the proxy's alone. */
+export const posternKeyTwoWorkers = createPosternPeer({
+  name: 'postern-key-two-workers',
+  description: 'Postern with API keys and `workers: 2`, which are not pinned to one CPU',
+  createCredentials: createKeys,
+  workers: 2,
+});
+
 /** With bearer tokens and sessions in a Redis, whose CPU time counts too. */
 export const posternBearerRedis = createPosternPeer({
   name: 'postern-bearer-redis',
@@ -86,6 +94,8 @@ interface PosternPeer {
   readonly engine?: 'built_in' | 'node';
   /** Whether there are pages for people, and the route takes the web cookie. Default: false. */
   readonly isForBrowsers?: boolean;
+  /** Default: 1. */
+  readonly workers?: number;
   /** How the upstream verifies who sends each request. Default: it doesn't. */
   readonly assertion?: 'HS256' | 'EdDSA';
 }
@@ -97,6 +107,7 @@ function createPosternPeer({
   storeServer,
   engine = 'built_in',
   isForBrowsers = false,
+  workers = 1,
   assertion,
 }: PosternPeer): Peer {
   return {
@@ -110,13 +121,15 @@ function createPosternPeer({
       const { version } = JSON.parse(readFileSync(packageFile, 'utf8'));
       return server === undefined ? version : `${version}, ${server}`;
     },
-    async start(surroundings) {
+    async start(given) {
+      const surroundings = workers > 1 ? { ...given, cpu: undefined } : given;
       const port = await freePort();
       const managementPort = await freePort();
       const file = join(surroundings.directory, `${name}.yaml`);
       const server = await storeServer?.start(surroundings);
       const files = { records: `sqlite:${name}-records.db`, sessions: `sqlite:${name}-sessions.db` };
-      const places = { port, managementPort, upstreamPort: surroundings.upstreamPort, engine, isForBrowsers };
+      const { upstreamPort } = surroundings;
+      const places = { port, managementPort, upstreamPort, engine, isForBrowsers, workers };
       const secretFile = join(surroundings.directory, `${name}.secret`);
       if (assertion === 'HS256') writeFileSync(secretFile, randomBytes(48).toString('base64'));
       const proof = assertion && proofs[assertion](secretFile);
@@ -162,6 +175,7 @@ function configuration(at: {
   readonly upstreamPort: number;
   readonly engine: string;
   readonly isForBrowsers: boolean;
+  readonly workers: number;
   readonly records: string;
   readonly sessions: string;
   readonly proof: string | undefined;
@@ -186,5 +200,6 @@ routes:
   - { prefix: /api, upstream: app, browser: ${isForBrowsers}, scopes: { read: ['store:read'], write: ['store:read'] } }
 ${isForBrowsers ? 'web: {}' : ''}
 log: { level: info }
+workers: ${at.workers}
 `;
 }

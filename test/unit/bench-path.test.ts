@@ -26,10 +26,7 @@ t.test('each function belongs to one part of the way', async (t) => {
       'authenticate',
       stack('src/gateway/gateway.ts handle', 'src/credentials/api-key.ts hash', 'node:crypto update'),
     ],
-    [
-      'write to sockets',
-      stack('src/http1/held-writes.ts releaseWrites', 'node:net Socket.uncork', ' writeBuffer'),
-    ],
+    ['write to sockets', stack('src/http1/output.ts sendHeld', 'node:net Socket.uncork', ' writeBuffer')],
     ['log', stack('src/log/line-writer.ts #write', 'node:fs write', ' writeBuffer')],
     ['timers', stack('node:timers listOnTimeout', 'src/http1/server.ts poll')],
     ['timers', stack('node:timers listOnTimeout')],
