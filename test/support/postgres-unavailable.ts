@@ -5,7 +5,12 @@ import { administrator, type TestScope } from './gateway.ts';
 import type { GatewayProcess } from './gateway-process.ts';
 import { isLong } from './gateway-under-load.ts';
 import { keysPath } from './key-administration.ts';
-import { activate, startPostgresReplicas, startStreaming } from './postgres-replicas.ts';
+import {
+  activate,
+  startPostgresReplica,
+  startPostgresReplicas,
+  startStreaming,
+} from './postgres-replicas.ts';
 import { type PostgresServer, startPostgres } from './postgres-server.ts';
 import { scrape } from './scrape.ts';
 import { startTcpRelay, type TcpRelay } from './tcp-relay.ts';
@@ -29,6 +34,8 @@ export interface RecordsStage {
   readonly bearer: string;
   /** In use at the gateway. */
   readonly key: string;
+  /** Starts another gateway like `gateway`, on the same stores, with these sections besides. */
+  startAnother(t: TestScope, more?: object): Promise<GatewayProcess>;
 }
 
 /** A way for PostgreSQL to become unavailable, and available again. */
@@ -58,7 +65,9 @@ export async function startRecordsStage(t: TestScope): Promise<RecordsStage> {
   const [gateway, elsewhere] = await startPostgresReplicas(t, [relay.url, server.url], config);
   const bearer = await activate(gateway);
   const { key } = await gateway.api.mintKey(bearer, { label: 'in use', scopes });
-  return { server, relay, gateway, elsewhere, bearer, key };
+  const startAnother = (t: TestScope, more?: object) =>
+    startPostgresReplica(t, relay.url, gateway.folder, { ...config, ...more });
+  return { server, relay, gateway, elsewhere, bearer, key, startAnother };
 }
 
 /**

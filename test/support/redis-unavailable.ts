@@ -1,6 +1,6 @@
 import type { Test } from 'tap';
 import { eventually } from './eventually.ts';
-import { administrator } from './gateway.ts';
+import { administrator, type TestScope } from './gateway.ts';
 import type { GatewayProcess } from './gateway-process.ts';
 import { passGrace, type RelayStage, startRelayStage } from './relay-stage.ts';
 import { startReplica } from './replicas.ts';
@@ -24,8 +24,8 @@ export interface AwayStage extends RelayStage {
   /** Of a session that the gateway has never seen. */
   readonly unseenBearer: string;
   readonly key: string;
-  /** Starts another gateway like `gateway`, on the same stores. */
-  startAnother(t: Test): Promise<GatewayProcess>;
+  /** Starts another gateway like `gateway`, on the same stores, with these sections besides. */
+  startAnother(t: TestScope, more?: object): Promise<GatewayProcess>;
 }
 
 /** Starts all of it; `redis`: further lines of its configuration. */
@@ -61,7 +61,7 @@ export async function startAwayStage(
     seenAtMs,
     unseenBearer,
     key,
-    startAnother: (t) => startReplica(t, relay.url, config, gateway.folder),
+    startAnother: (t, more) => startReplica(t, relay.url, { ...config, ...more }, gateway.folder),
   };
 }
 
