@@ -1,7 +1,7 @@
-import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
+import { connect } from 'node:net';
 import t from 'tap';
 import { createApiClient } from '../support/api-client.ts';
+import { openAskingClients } from '../support/asking-clients.ts';
 import { eventually } from '../support/eventually.ts';
 import { administrator, bootstrapToken, type TestScope } from '../support/gateway.ts';
 import { type GatewayProcess, startGatewayProcess } from '../support/gateway-process.ts';
@@ -11,32 +11,8 @@ import { createSecretWatch } from '../support/secret-watch.ts';
 import { isRunning, readyz, socketsOf, workersOf } from '../support/worker-processes.ts';
 
 const routes = [{ prefix: '/api', upstream: 'app', public: true }];
-// Of Postern's own: the sockets of a worker are those of its clients.
-const request = 'GET /.well-known/jwks.json HTTP/1.1\r\nHost: acme.example.com\r\n\r\n';
-
 function startWorkers(t: TestScope, config: object = {}): Promise<GatewayProcess> {
   return startGatewayProcess(t, { config: { workers: 2, routes, ...config } });
-}
-
-/** Opens a connection that sends one request after the other, and counts the responses. */
-async function openClient(
-  port: number,
-): Promise<{ socket: Socket; responses: () => number; isBroken: () => boolean }> {
-  const socket = connect(port, '127.0.0.1');
-  let responses = 0;
-  let isBroken = false;
-  socket.on('error', () => {});
-  socket.once('close', () => {
-    isBroken = true;
-  });
-  socket.on('data', (chunk: Buffer) => {
-    if (!chunk.toString('latin1').startsWith('HTTP/1.1 200')) return;
-    responses += 1;
-    socket.write(request);
-  });
-  await once(socket, 'connect');
-  socket.write(request);
-  return { socket, responses: () => responses, isBroken: () => isBroken };
 }
 
 t.test('two workers are one gateway: one port, one readiness, its lines once', async (t) => {
@@ -78,10 +54,7 @@ t.test('a worker is killed under load: its connections break, no others, and a n
   const gateway = await startWorkers(t);
   const [victim, other] = workersOf(gateway.pid!);
   const before = socketsOf(victim!);
-  const clients = await Promise.all(Array.from({ length: 40 }, () => openClient(gateway.port)));
-  t.teardown(() => {
-    for (const { socket } of clients) socket.destroy();
-  });
+  const clients = await openAskingClients(t, gateway.port, 40);
   await eventually('a response each', () => clients.every(({ responses }) => responses() > 0));
   const held = socketsOf(victim!) - before;
   t.ok(held > 0 && held < clients.length, `${held} of ${clients.length} connections`);
