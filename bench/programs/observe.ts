@@ -1,9 +1,9 @@
 import { renameSync, writeFileSync } from 'node:fs';
 import { Session } from 'node:inspector/promises';
 import { join } from 'node:path';
-import { PerformanceObserver } from 'node:perf_hooks';
+import { monitorEventLoopDelay, PerformanceObserver } from 'node:perf_hooks';
 
-// Loaded into a process before its program, by `--import FILE?observe=cpu|allocation|collections&into=FOLDER`. SIGUSR2
+// Loaded into a process before its program, by `--import FILE?observe=cpu|allocation|collections|delays&into=FOLDER`. SIGUSR2
 // begins to observe, the next one ends it: then what was seen is in the folder, in `observed.json`.
 
 const parameters = new URL(import.meta.url).searchParams;
@@ -13,6 +13,9 @@ const file = join(parameters.get('into') ?? '.', 'observed.json');
 const intervalMicroseconds = 100;
 /** Between two sampled allocations, on average. */
 const allocationBytes = 4096;
+
+/** How finely the delay of the event loop is looked at, ms: its timer must not be a load. */
+const delayResolutionMs = 5;
 
 const session = new Session();
 session.connect();
@@ -24,6 +27,8 @@ const observer = new PerformanceObserver((list) => {
       ms: entry.duration,
     });
 });
+
+const delays = monitorEventLoopDelay({ resolution: delayResolutionMs });
 
 let isObserving = false;
 process.on('SIGUSR2', () => {
@@ -46,7 +51,10 @@ async function begin(): Promise<void> {
       includeObjectsCollectedByMajorGC: true,
       includeObjectsCollectedByMinorGC: true,
     });
-  } else observer.observe({ entryTypes: ['gc'] });
+  } else {
+    observer.observe({ entryTypes: ['gc'] });
+    if (kind === 'delays') delays.enable();
+  }
 }
 
 async function end(): Promise<void> {
@@ -54,7 +62,9 @@ async function end(): Promise<void> {
   else if (kind === 'allocation') write((await session.post('HeapProfiler.stopSampling')).profile);
   else {
     // Entries are delivered in a turn of their own.
-    setImmediate(() => setImmediate(() => write(collections)));
+    const observed = () =>
+      kind === 'delays' ? { collections, longestDelayMs: delays.max / 1e6 } : collections;
+    setImmediate(() => setImmediate(() => write(observed())));
   }
 }
 
