@@ -48,7 +48,7 @@ export function createAssert(options: AssertionOptions): Assert {
   function beginningFor(principal: Principal): string {
     let beginning = known.get(principal);
     if (beginning === undefined) {
-      beginning = `${constant},${JSON.stringify(callerClaims(principal.identityHeaders)).slice(1, -1)}`;
+      beginning = `${constant},${JSON.stringify(callerClaims(principal.identity.fields)).slice(1, -1)}`;
       known.set(principal, beginning);
     }
     return beginning;

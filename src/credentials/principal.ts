@@ -1,4 +1,5 @@
 import { Refusal } from '../errors.ts';
+import { FieldBlock } from '../http1/head-text.ts';
 import { missingScopes } from './scopes.ts';
 
 /**
@@ -26,8 +27,8 @@ export interface Principal {
   readonly epoch: number;
   /** When the session or key itself ends, epoch ms; null: never. */
   readonly expires: number | null;
-  /** `X-Auth-*` headers for the upstream: name, value, name, value, … */
-  readonly identityHeaders: readonly string[];
+  /** The `X-Auth-*` headers for the upstream. */
+  readonly identity: FieldBlock;
 }
 
 /**
@@ -39,7 +40,7 @@ export type HeldNow = (principal: Principal) => Promise<ReadonlySet<string> | nu
 
 /** Creates a principal with its identity headers; `scopes` are sorted and distinct. */
 export function createPrincipal(
-  who: Omit<Principal, 'epoch' | 'held' | 'identityHeaders'> & {
+  who: Omit<Principal, 'epoch' | 'held' | 'identity'> & {
     readonly tenant: string;
     readonly epoch?: number;
   },
@@ -49,7 +50,7 @@ export function createPrincipal(
     ...fields,
     epoch,
     held: new Set(who.scopes),
-    identityHeaders: Object.freeze([
+    identity: new FieldBlock([
       'X-Auth-Subject',
       encodeHeaderValue(who.userId),
       ...(who.username === null ? [] : ['X-Auth-Username', encodeHeaderValue(who.username)]),

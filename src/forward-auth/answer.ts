@@ -61,7 +61,7 @@ export function createAllowedFields(options: AnswerOptions): AllowedFields {
   /** Computed once per principal and upstream, as the identity headers are. */
   function completedOf(route: Route, principal: Principal | null): Completed {
     if (principal === null) return anonymous;
-    const identity = route.identityHeadersOf(principal);
+    const identity = route.identityHeadersOf(principal).fields;
     let completed = known.get(identity);
     if (completed === undefined) {
       completed = complete(names, identity);

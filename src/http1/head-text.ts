@@ -1,3 +1,4 @@
+import { keptText } from './copied-text.ts';
 import { STATUS_CODES } from './node-http.ts';
 
 declare const checked: unique symbol;
@@ -25,6 +26,30 @@ const none: readonly string[] = [];
 /** Takes the fields of a head, one after the other. */
 export interface FieldSink {
   add(name: string, value: string): void;
+  addBlock(block: FieldBlock): void;
+}
+
+/** Fields that are part of many heads: their lines are written and checked once. */
+export class FieldBlock {
+  /** Names and values in turn. */
+  readonly fields: readonly string[];
+  #lines: string | null = null;
+
+  constructor(fields: readonly string[]) {
+    this.fields = Object.freeze(fields);
+  }
+
+  /** Throws {@link UnwritableHead}. */
+  get lines(): string {
+    if (this.#lines === null) {
+      assertWritable('', this.fields);
+      let text = '';
+      for (let i = 0; i < this.fields.length; i += 2) text += `${this.fields[i]}: ${this.fields[i + 1]}\r\n`;
+      // In one piece: its parts would lie anywhere in memory.
+      this.#lines = keptText(text);
+    }
+    return this.#lines;
+  }
 }
 
 /** Keeps them, names and values in turn. */
@@ -33,6 +58,10 @@ export class FieldList implements FieldSink {
 
   add(name: string, value: string): void {
     this.fields.push(name, value);
+  }
+
+  addBlock({ fields }: FieldBlock): void {
+    this.fields.push(...fields);
   }
 }
 
@@ -48,6 +77,11 @@ export class HeadWriter implements FieldSink {
   add(name: string, value: string): void {
     this.#text += `${name}: ${value}\r\n`;
     this.#lines += 1;
+  }
+
+  addBlock(block: FieldBlock): void {
+    this.#text += block.lines;
+    this.#lines += block.fields.length / 2;
   }
 
   /** The head; null if it can't be told to be writable by one look at it, and {@link headText} has to judge each field. */

@@ -1,4 +1,5 @@
 import { encodeHeaderValue, type Principal } from '../credentials/principal.ts';
+import { FieldBlock } from '../http1/head-text.ts';
 
 /** What an upstream can receive about the caller in a header whose name it chooses. */
 export type IdentityField =
@@ -12,8 +13,8 @@ export type IdentityField =
   | 'credential_id'
   | 'tenant';
 
-/** The headers, names and values in turn, by which one upstream learns who the caller is. */
-export type IdentityHeadersOf = (principal: Principal) => readonly string[];
+/** The headers by which one upstream learns who the caller is. */
+export type IdentityHeadersOf = (principal: Principal) => FieldBlock;
 
 /**
  * Creates the identity headers of one upstream: `X-Auth-*`, then those whose names it chooses. What the caller doesn't
@@ -24,13 +25,13 @@ export function createIdentityHeaders(
   tenant: string,
 ): IdentityHeadersOf {
   const fields = Object.entries(names);
-  if (fields.length === 0) return (principal) => principal.identityHeaders;
-  const known = new WeakMap<Principal, readonly string[]>();
+  if (fields.length === 0) return (principal) => principal.identity;
+  const known = new WeakMap<Principal, FieldBlock>();
   return (principal) => {
     let headers = known.get(principal);
     if (headers === undefined) {
-      headers = Object.freeze([
-        ...principal.identityHeaders,
+      headers = new FieldBlock([
+        ...principal.identity.fields,
         ...fields.flatMap(([name, field]) => {
           const value = headerValue(principal, field, tenant);
           return value === null ? [] : [name, value];

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { HeldNow, Principal } from '../credentials/principal.ts';
 
-/** A request in flight under a credential. */
+/** A request in flight under a credential: a forwarded one, or one to a built-in endpoint whose body is arriving. */
 export interface OpenStream {
   /** The scopes it needs. */
   readonly neededScopes: readonly string[];

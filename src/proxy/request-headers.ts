@@ -5,7 +5,7 @@ import type { Exchange } from '../http/exchange.ts';
 import { type Meaning, meaning, meaningOf, type PassedMeaning } from '../http/header-names.ts';
 import type { RequestHead } from '../http/request-head.ts';
 import { withoutOwnProtocols } from '../http/websocket-protocols.ts';
-import type { FieldSink } from '../http1/head-text.ts';
+import type { FieldBlock, FieldSink } from '../http1/head-text.ts';
 import { normalisedName } from '../rules/known-headers.ts';
 import { acceptTraceparent } from '../tracing/traceparent.ts';
 import type { ForwardingRoute } from './route-table.ts';
@@ -15,8 +15,8 @@ export const assertionHeader = 'X-Auth-Assertion';
 
 /** What goes into the upstream's request besides the client's own headers. */
 export interface Forwarding {
-  /** Flat list of the caller's `X-Auth-*` headers; empty without a credential. */
-  readonly identityHeaders: readonly string[];
+  /** The headers that identify the caller; null without a credential. */
+  readonly identity: FieldBlock | null;
   /** The `Host` to send. */
   readonly host: string;
   readonly requestId: string;
@@ -61,7 +61,7 @@ export function forwardingOf(
   const { head, connection } = exchange;
   const { upstream } = route;
   return {
-    identityHeaders: principal === null ? none : route.identityHeadersOf(principal),
+    identity: principal === null ? null : route.identityHeadersOf(principal),
     host: upstream.host ?? (head.host === '' ? upstream.authority : head.host),
     requestId: exchange.id,
     peer: connection.peer,
@@ -74,8 +74,6 @@ export function forwardingOf(
     traceparent: exchange.trace === null ? null : exchange.trace.traceparent,
   };
 }
-
-const none: readonly string[] = [];
 
 /**
  * Step 5 of the request path, clean: those of the client's headers that an upstream may see, unchanged and in order.
@@ -147,8 +145,8 @@ export function writeIdentifyingHeaders(
   traceparent: string,
   into: FieldSink,
 ): void {
-  const { identityHeaders, peer, fromTrustedProxy } = forwarding;
-  for (let i = 0; i < identityHeaders.length; i += 2) into.add(identityHeaders[i]!, identityHeaders[i + 1]!);
+  const { identity, peer, fromTrustedProxy } = forwarding;
+  if (identity !== null) into.addBlock(identity);
   into.add('X-Request-Id', forwarding.requestId);
   const trustsFor = fromTrustedProxy && head.forwardedFor !== '';
   into.add('X-Forwarded-For', trustsFor ? `${head.forwardedFor}, ${peer}` : peer);

@@ -6,7 +6,7 @@ import type { Exchange } from '../../src/http/exchange.ts';
 import { createPassedMeaning } from '../../src/http/header-names.ts';
 import { createReplies, type Replies } from '../../src/http/reply.ts';
 import { createUpstream } from '../../src/http1/client-pool.ts';
-import { UnwritableHead } from '../../src/http1/head-text.ts';
+import { FieldBlock, UnwritableHead } from '../../src/http1/head-text.ts';
 import { createForward } from '../../src/proxy/forward.ts';
 import type { Forward } from '../../src/proxy/forward-options.ts';
 import { createRoute, type ForwardingRoute } from '../../src/proxy/route-table.ts';
@@ -114,12 +114,14 @@ async function forwardTo(
   return { forward, route, targets };
 }
 
+const noIdentity = new FieldBlock([]);
+
 const routeOptions = {
   upstreamAddress: '127.0.0.1:9',
   label: '/',
   path: '/',
   exact: false,
-  identityHeadersOf: () => [],
+  identityHeadersOf: () => noIdentity,
   assert: null,
   isPublic: true,
   isForBrowsers: false,

@@ -1,5 +1,13 @@
 import t from 'tap';
-import { headText, lastChunk, responseHeadText, UnwritableHead } from '../../src/http1/head-text.ts';
+import {
+  FieldBlock,
+  FieldList,
+  HeadWriter,
+  headText,
+  lastChunk,
+  responseHeadText,
+  UnwritableHead,
+} from '../../src/http1/head-text.ts';
 
 const allowed = (code: number) => code === 0x09 || (code >= 0x20 && code <= 0x7e) || code >= 0x80;
 const every = Array.from({ length: 256 }, (_, code) => String.fromCharCode(code));
@@ -66,4 +74,27 @@ t.test('the error names the field and never its value', async (t) => {
   t.equal(messageOf('A', ['B', 'c', 'Set-Cookie', 'secret\r\n']), 'unwritable head: "Set-Cookie"');
   t.equal(messageOf('A', ['X\r\nY', 'secret']), 'unwritable head: "X\\r\\nY"');
   t.equal(messageOf('secret\n', []), 'unwritable head: start line');
+});
+
+t.test('a head written field by field is that of the list', async (t) => {
+  const block = new FieldBlock(['C', 'd', 'E', '']);
+  const [writer, list] = [new HeadWriter('GET / HTTP/1.1'), new FieldList()];
+  for (const sink of [writer, list]) {
+    sink.add('A', 'b');
+    sink.addBlock(block);
+    sink.add('F', 'é');
+  }
+  t.strictSame(list.fields, ['A', 'b', 'C', 'd', 'E', '', 'F', 'é']);
+  t.equal(writer.finish(), headText('GET / HTTP/1.1', list.fields));
+});
+
+t.test('nothing unwritable is in a block, and none in what a writer finishes', async (t) => {
+  for (const value of ['a\r\nB: c', 'a\nb', '\0', '\u0100']) {
+    t.throws(() => new FieldBlock(['A', value]).lines, new UnwritableHead('"A"'));
+    const writer = new HeadWriter('GET / HTTP/1.1');
+    writer.add('A', value);
+    t.equal(writer.finish(), null, JSON.stringify(value));
+  }
+  const injected = new HeadWriter('GET /\r\nA: b HTTP/1.1');
+  t.equal(injected.finish(), null);
 });

@@ -28,8 +28,8 @@ const all: Record<string, IdentityField> = {
 
 t.test('every field is sent under the name that the upstream reads, beside X-Auth-*', async (t) => {
   const principal = createPrincipal(ada);
-  t.strictSame(createIdentityHeaders(all, 'acme')(principal), [
-    ...principal.identityHeaders,
+  t.strictSame(createIdentityHeaders(all, 'acme')(principal).fields, [
+    ...principal.identity.fields,
     ...['X-Subject', 'user-1', 'Remote-User', 'ada', 'X-Name', 'Ada%20Lovelace'],
     ...['X-WEBAUTH-EMAIL', 'ada@example.com', 'X-Method', 'session'],
     ...['X-Scopes', 'a:read b', 'X-Groups', 'a:read,b', 'X-Credential', 'session-1', 'X-Org', 'acme'],
@@ -38,7 +38,7 @@ t.test('every field is sent under the name that the upstream reads, beside X-Aut
 
 t.test('an upstream without names of its own gets X-Auth-* only', async (t) => {
   const principal = createPrincipal(ada);
-  t.equal(createIdentityHeaders({}, 'acme')(principal), principal.identityHeaders);
+  t.equal(createIdentityHeaders({}, 'acme')(principal), principal.identity);
 });
 
 t.test('what the caller does not have is absent, but for scopes', async (t) => {
@@ -50,7 +50,7 @@ t.test('what the caller does not have is absent, but for scopes', async (t) => {
     email: '',
     scopes: [],
   });
-  const told = createIdentityHeaders(all, 'acme')(principal).slice(principal.identityHeaders.length);
+  const told = createIdentityHeaders(all, 'acme')(principal).fields.slice(principal.identity.fields.length);
   t.strictSame(told, [
     ...['X-Subject', 'user-1', 'X-Method', 'api_key', 'X-Scopes', '', 'X-Groups', ''],
     ...['X-Credential', 'session-1', 'X-Org', 'acme'],
@@ -60,7 +60,7 @@ t.test('what the caller does not have is absent, but for scopes', async (t) => {
 t.test('no value leaves its header', async (t) => {
   const principal = createPrincipal({ ...ada, displayName: 'é\r\nX-Auth-Scopes: all%', email: 'a b' });
   const told = createIdentityHeaders({ 'X-Name': 'display_name', 'X-Email': 'email' }, 'acme')(principal);
-  t.strictSame(told.slice(-4), ['X-Name', '%C3%A9%0D%0AX-Auth-Scopes:%20all%25', 'X-Email', 'a%20b']);
+  t.strictSame(told.fields.slice(-4), ['X-Name', '%C3%A9%0D%0AX-Auth-Scopes:%20all%25', 'X-Email', 'a%20b']);
 });
 
 t.test('they are computed once per caller', async (t) => {
@@ -68,5 +68,5 @@ t.test('they are computed once per caller', async (t) => {
   const principal = createPrincipal(ada);
   t.equal(headersOf(principal), headersOf(principal));
   t.not(headersOf(createPrincipal({ ...ada, email: 'new@example.com' })), headersOf(principal));
-  t.match(headersOf(createPrincipal({ ...ada, email: 'new@example.com' })).join(' '), /new@example/);
+  t.match(headersOf(createPrincipal({ ...ada, email: 'new@example.com' })).fields.join(' '), /new@example/);
 });

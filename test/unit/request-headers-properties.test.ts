@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import t, { type Test } from 'tap';
 import { createPassedMeaning } from '../../src/http/header-names.ts';
 import { readRequestHead } from '../../src/http/request-head.ts';
-import { FieldList } from '../../src/http1/head-text.ts';
+import { FieldBlock, FieldList } from '../../src/http1/head-text.ts';
 import {
   type Forwarding,
   writeCleanedHeaders,
@@ -14,10 +14,10 @@ import { folded, identityHeaders, isProtected } from '../support/our-headers.ts'
 
 const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00';
 const forwarding: Forwarding = {
-  identityHeaders: [
+  identity: new FieldBlock([
     ...['X-Auth-Subject', 'u1', 'X-Auth-Username', 'ada', 'X-Auth-Method', 'api_key', 'X-Auth-Scopes', ''],
     ...['X-Auth-Key-Id', 'k1', 'X-Auth-Tenant', 'acme'],
-  ],
+  ]),
   host: 'gateway.example',
   requestId: 'id-1',
   peer: '192.0.2.1',
@@ -31,7 +31,7 @@ const forwarding: Forwarding = {
 };
 /** What Postern says, whatever the client said. */
 const ours = [
-  ...forwarding.identityHeaders,
+  ...forwarding.identity!.fields,
   ...['X-Request-Id', 'id-1', 'X-Forwarded-For', '192.0.2.1', 'X-Forwarded-Proto', 'https'],
   ...['traceparent', traceparent, 'X-Forwarded-Host', 'gateway.example'],
 ];

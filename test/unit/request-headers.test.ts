@@ -1,11 +1,11 @@
 import t from 'tap';
 import { createPassedMeaning } from '../../src/http/header-names.ts';
 import { readRequestHead } from '../../src/http/request-head.ts';
-import { FieldList } from '../../src/http1/head-text.ts';
+import { FieldBlock, FieldList } from '../../src/http1/head-text.ts';
 import { type Forwarding, writeRequestHeaders } from '../../src/proxy/request-headers.ts';
 
 const forwarding: Forwarding = {
-  identityHeaders: ['X-Auth-Subject', 'u1'],
+  identity: new FieldBlock(['X-Auth-Subject', 'u1']),
   host: 'gateway.example',
   requestId: 'id-1',
   peer: '192.0.2.1',
@@ -84,7 +84,7 @@ t.test('own cookies go, and a header that held nothing else goes with them', (t)
 t.test('a preflight takes no credential of any kind along', (t) => {
   const flat = sent(['Cookie', 'a=1', 'Authorization', 'Bearer x', 'X-API-Key', 'k'], {
     withoutCredentials: true,
-    identityHeaders: [],
+    identity: null,
   });
   for (const name of ['cookie', 'authorization', 'x-api-key', 'x-auth-subject'])
     t.same(values(flat, name), []);
@@ -95,7 +95,7 @@ t.test('a preflight asks for no other method, also where overrides pass', (t) =>
   const passedMeaning = createPassedMeaning({ passOddNames: true, passMethodOverride: true, dropped: [] });
   const raw = ['X-HTTP-Method-Override', 'DELETE', 'x-method-override', 'DELETE', 'X-HTTP-Method', 'DELETE'];
   t.same(sent(raw, { passedMeaning }).slice(2, 2 + raw.length), raw, 'other requests do');
-  const flat = sent(raw, { passedMeaning, withoutCredentials: true, identityHeaders: [] });
+  const flat = sent(raw, { passedMeaning, withoutCredentials: true, identity: null });
   t.notOk(flat.includes('DELETE'));
   t.end();
 });

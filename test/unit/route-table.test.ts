@@ -7,7 +7,7 @@ const options: RouteOptions = {
   path: '/',
   exact: false,
   upstream: null as never,
-  identityHeadersOf: (principal) => principal.identityHeaders,
+  identityHeadersOf: (principal) => principal.identity,
   assert: null,
   isPublic: false,
   isForBrowsers: false,

@@ -69,7 +69,7 @@ export function tokenFor(wanted: Wanted): string {
 }
 
 function identityHeaders(principal: Principal | null): [string, string][] {
-  const flat = principal?.identityHeaders ?? [];
+  const flat = principal?.identity.fields ?? [];
   return flat.flatMap((name, i): [string, string][] => (i % 2 === 0 ? [[name, flat[i + 1]!]] : []));
 }
 
