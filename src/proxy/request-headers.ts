@@ -33,8 +33,7 @@ export interface Forwarding {
   readonly withoutCredentials: boolean;
   /** The protocol that the request asks to switch to; null: none. */
   readonly upgrade: string | null;
-  /** That of our own span; null: none is recorded, and the client's or a new one is sent. */
-  readonly traceparent: string | null;
+  readonly traceparent: string;
 }
 
 /**
@@ -45,8 +44,7 @@ export function writeRequestHeaders(head: RequestHead, forwarding: Forwarding, i
   into.add('Host', forwarding.host);
   writeCleanedHeaders(head, forwarding, into);
   writeFraming(head, forwarding.upgrade, into);
-  const traceparent = forwarding.traceparent ?? traceparentOf(head) ?? newTraceparent();
-  writeIdentifyingHeaders(head, forwarding, traceparent, into);
+  writeIdentifyingHeaders(head, forwarding, into);
 }
 
 /** What of an exchange's request goes to the upstream of `route`; a preflight carries no credentials. */
@@ -71,7 +69,7 @@ export function forwardingOf(
     ownCookies: rules.ownCookies,
     withoutCredentials: preflight,
     upgrade,
-    traceparent: exchange.trace === null ? null : exchange.trace.traceparent,
+    traceparent: exchange.trace?.traceparent ?? traceparentFor(head),
   };
 }
 
@@ -139,12 +137,7 @@ function writeFraming(head: RequestHead, upgrade: string | null, into: FieldSink
 }
 
 /** Step 6 of the request path, identify: who is calling, from where, and the ids that trace the request. */
-export function writeIdentifyingHeaders(
-  head: RequestHead,
-  forwarding: Forwarding,
-  traceparent: string,
-  into: FieldSink,
-): void {
+export function writeIdentifyingHeaders(head: RequestHead, forwarding: Forwarding, into: FieldSink): void {
   const { identity, peer, fromTrustedProxy } = forwarding;
   if (identity !== null) into.addBlock(identity);
   into.add('X-Request-Id', forwarding.requestId);
@@ -152,10 +145,15 @@ export function writeIdentifyingHeaders(
   into.add('X-Forwarded-For', trustsFor ? `${head.forwardedFor}, ${peer}` : peer);
   const trustsProto = fromTrustedProxy && head.forwardedProto !== '';
   into.add('X-Forwarded-Proto', trustsProto ? head.forwardedProto : forwarding.encrypted ? 'https' : 'http');
-  into.add('traceparent', traceparent);
+  into.add('traceparent', forwarding.traceparent);
   const host = fromTrustedProxy && head.forwardedHost !== '' ? head.forwardedHost : head.host;
   // HTTP/1.0 does not require one.
   if (host !== '') into.add('X-Forwarded-Host', host);
+}
+
+/** What is sent where no span of ours is recorded: the client's `traceparent`, or a new one. */
+export function traceparentFor(head: RequestHead): string {
+  return traceparentOf(head) ?? newTraceparent();
 }
 
 /** The client's `traceparent` in version 00; null unless it was given exactly once and is well-formed. */

@@ -27,7 +27,7 @@ const forwarding: Forwarding = {
   ownCookies: { names: ['refresh'], prefixes: [] },
   withoutCredentials: false,
   upgrade: null,
-  traceparent: null,
+  traceparent,
 };
 /** What Postern says, whatever the client said. */
 const ours = [
@@ -137,7 +137,7 @@ t.test('cleaning what is clean changes nothing', (t) =>
 t.test('what Postern says does not depend on what an untrusted client sent', (t) =>
   holds(t, (raw) => {
     assert.deepEqual(
-      written((list) => writeIdentifyingHeaders(readRequestHead(raw), forwarding, traceparent, list)),
+      written((list) => writeIdentifyingHeaders(readRequestHead(raw), forwarding, list)),
       ours,
     );
   }),
@@ -146,9 +146,7 @@ t.test('what Postern says does not depend on what an untrusted client sent', (t)
 t.test('a trusted proxy adds where the request came from, and nothing about who is calling', (t) =>
   holds(t, (raw) => {
     const trusted = { ...forwarding, fromTrustedProxy: true };
-    const said = pairs(
-      written((list) => writeIdentifyingHeaders(readRequestHead(raw), trusted, traceparent, list)),
-    );
+    const said = pairs(written((list) => writeIdentifyingHeaders(readRequestHead(raw), trusted, list)));
     const isOfCaller = ([name]: [string, string]) => !name.startsWith('X-Forwarded-');
     assert.deepEqual(said.filter(isOfCaller), pairs(ours).filter(isOfCaller));
     assert.deepEqual(

@@ -2,9 +2,9 @@ import t from 'tap';
 import { createPassedMeaning } from '../../src/http/header-names.ts';
 import { readRequestHead } from '../../src/http/request-head.ts';
 import { FieldBlock, FieldList } from '../../src/http1/head-text.ts';
-import { type Forwarding, writeRequestHeaders } from '../../src/proxy/request-headers.ts';
+import { type Forwarding, traceparentFor, writeRequestHeaders } from '../../src/proxy/request-headers.ts';
 
-const forwarding: Forwarding = {
+const forwarding: Omit<Forwarding, 'traceparent'> = {
   identity: new FieldBlock(['X-Auth-Subject', 'u1']),
   host: 'gateway.example',
   requestId: 'id-1',
@@ -15,13 +15,13 @@ const forwarding: Forwarding = {
   ownCookies: { names: ['refresh'], prefixes: ['refresh_login_'] },
   withoutCredentials: false,
   upgrade: null,
-  traceparent: null,
 };
 const common = ['Host', 'gateway.example'];
 
 function sent(raw: string[], more: Partial<Forwarding> = {}): string[] {
   const list = new FieldList();
-  writeRequestHeaders(readRequestHead([...common, ...raw]), { ...forwarding, ...more }, list);
+  const head = readRequestHead([...common, ...raw]);
+  writeRequestHeaders(head, { ...forwarding, traceparent: traceparentFor(head), ...more }, list);
   return list.fields;
 }
 
