@@ -14,11 +14,20 @@ const storeOptions: OptionTypes = { create: { type: 'boolean' } };
 
 /** Parses the arguments after a command's name; throws Failure `usage`. Its message never repeats a value. */
 export function parseCall(command: Command, args: readonly string[], terminal: Terminal): Call {
-  const { values, positionals, tokens } = parseStrictly(args, {
+  const options = {
     ...command.options,
     ...(command.stores !== 'none' && storeOptions),
     ...commonOptions,
-  });
+  };
+  const ids = command.operands.some((operand) => takesId.test(operand))
+    ? args.filter((text) => isIdLikeOption(text, options))
+    : [];
+  const parsed = parseStrictly(
+    args.filter((text) => !ids.includes(text)),
+    options,
+  );
+  const { values, tokens } = parsed;
+  const positionals = [...parsed.positionals, ...ids];
   const names = tokens.filter(({ kind }) => kind === 'option').map((token) => 'name' in token && token.name);
   const repeated = names.find(
     (name, index) => name && !command.options[name]?.multiple && names.indexOf(name) !== index,
@@ -40,6 +49,14 @@ export function parseCall(command: Command, args: readonly string[], terminal: T
     },
     texts: (option) => (values[option] ?? []) as string[],
   };
+}
+
+const takesId = /^\[?K?ID\]?$/;
+/** The id of a session, or of a key that signs: base64url, of which one in 64 begins with the sign of an option. */
+const id = /^-[\w-]{21}(?:[\w-]{21})?$/;
+
+function isIdLikeOption(text: string, options: OptionTypes): boolean {
+  return id.test(text) && !Object.keys(options).includes(text.slice(2));
 }
 
 function fitsOperands({ operands }: Command, count: number): boolean {
