@@ -1,4 +1,5 @@
 import t, { type Test } from 'tap';
+import { parse } from 'yaml';
 import { documentsIn } from '../helm/helm.ts';
 import { createApiClient } from '../support/api-client.ts';
 import { eventually } from '../support/eventually.ts';
@@ -18,6 +19,7 @@ t.test('docs/kubernetes.md, command by command', async (t) => {
   await t.test('from zero to a protected service, and back', protectService);
   await t.test('as a sidecar', protectBySidecar);
   await t.test('in the chart of the service', protectInOwnChart);
+  await t.test('deciding for another proxy', decideOnly);
   // There is no registry to push to.
   t.strictSame(
     page.unused('sh').filter((text) => !/^docker (?:build|push)/m.test(text)),
@@ -67,7 +69,11 @@ async function protectService(t: Test): Promise<void> {
   const [, upgrade = ''] = /run `(helm upgrade [^`]*)`/.exec(page.text) ?? [];
   await shell.run(`${upgrade} --wait`);
   t.equal((await restored()).status, 200, 'after an upgrade');
-  await shell.run(page.block('sh', 'kubectl create secret generic'));
+  await shell.run(page.block('sh', 'kubectl create secret generic acme-records'));
+  await kubectl('rollout', 'status', 'deploy/acme-postern', '--namespace=walk');
+  await eventually('it serves with encrypted keys', async () => (await restored()).status === 200);
+  await shell.run('kubectl delete secret acme-records');
+  await shell.run(page.block('sh', 'kubectl create secret generic acme --from'));
   await shell.run('kubectl delete secret acme; kubectl delete deploy,service orders; helm uninstall acme');
   t.strictSame(await objectsLeftIn('walk'), ['persistentvolumeclaim/acme-postern-data'], 'the volume stays');
 }
@@ -76,9 +82,30 @@ async function protectBySidecar(t: Test): Promise<void> {
   await createNamespace(t, 'walk-sidecar');
   const shell = await createShell(t, 'walk-sidecar');
   const [image = ''] = /^image:\n(?: .*\n)+/m.exec(page.block('yaml', '# acme.yaml'))!;
-  shell.write('acme.yaml', `${image}${page.block('yaml', 'mode: sidecar')}`);
+  const sidecar = page.block('yaml', 'env: [{ name: BIND');
+  shell.write('acme.yaml', `${image}${sidecar}`);
   await shell.run('helm install acme helm/ --values acme.yaml --wait && helm test acme');
   await findNoBypass(t, shell, page.block('sh', 'kubectl run bypass'));
+
+  // What that block says of assertions, on top of the whole container.
+  const { config, secrets } = parse(page.block('yaml', 'existingSecret: orders-assertion'));
+  shell.write('proof.yaml', JSON.stringify({ config, secrets }));
+  await shell.run(page.block('sh', 'orders-assertion'));
+  await shell.run('helm upgrade acme helm/ --values acme.yaml --values proof.yaml --wait && helm test acme');
+}
+
+async function decideOnly(t: Test): Promise<void> {
+  await createNamespace(t, 'walk-decisions');
+  const shell = await createShell(t, 'walk-decisions');
+  const [image = ''] = /^image:\n(?: .*\n)+/m.exec(page.block('yaml', '# acme.yaml'))!;
+  const values = page.block('yaml', 'forward_auth:');
+  const ask = page.block('sh', 'forward-auth config');
+  // Of the proxies that the page names: its values are for one, its command is for another.
+  shell.write('acme.yaml', `${image}${values.replace('ingress_nginx', 'nginx')}`);
+  await shell.run('helm install acme helm/ --values acme.yaml --wait');
+  const { stdout } = await shell.run(ask);
+  t.match(stdout, /auth_request/);
+  t.match(stdout, 'acme-postern.shop.svc:8081');
 }
 
 /** The two paths that have to be there are, and the third is not. */

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { type ApiClient, createApiClient } from '../../support/api-client.ts';
+import { eventually } from '../../support/eventually.ts';
 import { createSecretWatch } from '../../support/secret-watch.ts';
 import { registry } from '../node/folders.ts';
 import { helm, kubectl } from './commands.ts';
@@ -63,6 +64,13 @@ async function change(namespace: string, values: object): Promise<void> {
 /** Activates the administrator; gives an access token of theirs, a refresh cookie, and a key for `orders:read`. */
 export async function openUp(release: Release) {
   const { api } = release;
+  // kube-proxy may hear of pods that are ready a moment after kubectl.
+  await eventually('its Service leads to it', () =>
+    api.send({ path: '/api/orders' }).then(
+      () => true,
+      () => false,
+    ),
+  );
   const activated = await api.activate('admin', password, await bootstrapTokenOf(release));
   if (activated.status !== 201) throw new Error(activated.text);
   const { accessToken, cookie } = await api.signIn('admin', password);
