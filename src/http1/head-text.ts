@@ -43,10 +43,8 @@ export class FieldBlock {
   get lines(): string {
     if (this.#lines === null) {
       assertWritable('', this.fields);
-      let text = '';
-      for (let i = 0; i < this.fields.length; i += 2) text += `${this.fields[i]}: ${this.fields[i + 1]}\r\n`;
       // In one piece: its parts would lie anywhere in memory.
-      this.#lines = keptText(text);
+      this.#lines = keptText(linesOf(this.fields));
     }
     return this.#lines;
   }
@@ -100,14 +98,17 @@ export function headText(
   fields: readonly string[],
   own: readonly string[] = none,
 ): HeadText {
-  let text = `${startLine}\r\n`;
-  for (let i = 0; i < fields.length; i += 2) text += `${fields[i]}: ${fields[i + 1]}\r\n`;
-  for (let i = 0; i < own.length; i += 2) text += `${own[i]}: ${own[i + 1]}\r\n`;
-  text += '\r\n';
+  const text = `${startLine}\r\n${linesOf(fields)}${linesOf(own)}\r\n`;
   const lines = 1 + (fields.length + own.length) / 2;
   const isWritable = lines <= maxPatternLines && headPattern(lines).test(text);
   if (!isWritable) assertWritable(startLine, fields, own);
   return text as HeadText;
+}
+
+function linesOf(fields: readonly string[]): string {
+  let text = '';
+  for (let i = 0; i < fields.length; i += 2) text += `${fields[i]}: ${fields[i + 1]}\r\n`;
+  return text;
 }
 
 /** A head with one more field, at its end. Throws like {@link headText}. */

@@ -3,7 +3,7 @@ import type { Principal } from '../credentials/principal.ts';
 import type { Refusal } from '../errors.ts';
 import type { Exchange, ExchangeOwner } from '../http/exchange.ts';
 import { type RequestConnection, retriedMethods, type UpstreamRequest } from '../http1/client-request.ts';
-import { FieldList, type HeadText, HeadWriter, headText, withField } from '../http1/head-text.ts';
+import { type HeadText, withField } from '../http1/head-text.ts';
 import { releaseBuffer } from '../http1/release-buffer.ts';
 import type { UpstreamError } from '../http1/upstream-error.ts';
 import type { Forward, ForwardOptions } from './forward-options.ts';
@@ -11,7 +11,13 @@ import { type BodyOwner, ForwardedBody } from './forwarded-body.ts';
 import { HeldBodies } from './held-bodies.ts';
 import type { OpenStream } from './open-streams.ts';
 import { keptPrivate } from './private-responses.ts';
-import { assertionHeader, type Forwarding, forwardingOf, writeRequestHeaders } from './request-headers.ts';
+import {
+  assertionHeader,
+  type Forwarding,
+  forwardingOf,
+  requestFields,
+  requestHeadText,
+} from './request-headers.ts';
 import { responseFields, trailerFields } from './response-headers.ts';
 import type { ForwardingRoute } from './route-table.ts';
 import type { Tunnel } from './tunnel.ts';
@@ -87,22 +93,13 @@ class ForwardedRequest implements UpstreamRequest, BodyOwner, ExchangeOwner, Ope
     this.idleTimeoutMs = route.idleTimeoutMs;
     this.#mayRetry = !head.hasBody && retriedMethods.has(method);
     this.#forwarding = forwardingOf(exchange, route, principal, preflight, this.upgrade, options);
-    const startLine = `${method} ${this.target} HTTP/1.1`;
-    const writer = new HeadWriter(startLine);
-    writeRequestHeaders(head, this.#forwarding, writer);
-    this.#headText = writer.finish() ?? headText(startLine, this.#fields());
+    this.#headText = requestHeadText(`${method} ${this.target} HTTP/1.1`, head, this.#forwarding);
   }
 
   // An assertion is signed when it is sent: a request may wait for its body or a connection, and may be sent again.
   get fields(): readonly string[] {
-    const fields = this.#fields();
+    const fields = requestFields(this.#exchange.head, this.#forwarding);
     return this.#route.assert === null ? fields : [...fields, assertionHeader, this.#assertion()];
-  }
-
-  #fields(): readonly string[] {
-    const list = new FieldList();
-    writeRequestHeaders(this.#exchange.head, this.#forwarding, list);
-    return list.fields;
   }
 
   get headText(): HeadText {

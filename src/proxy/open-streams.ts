@@ -16,7 +16,7 @@ export interface OpenStreams {
   add(principal: Principal, stream: OpenStream): void;
   /** Does nothing for a stream that is no longer there. */
   remove(stream: OpenStream): void;
-  /** Ends all requests of a session or key, once the callers have returned. */
+  /** Ends all requests of a session or key, as soon as what runs now has returned. */
   endOf(credentialId: string): void;
   /** Checks every credential that has a request in flight once, and ends requests that are no longer allowed. */
   sweep(): Promise<void>;

@@ -5,7 +5,14 @@ import type { Exchange } from '../http/exchange.ts';
 import { type Meaning, meaning, meaningOf, type PassedMeaning } from '../http/header-names.ts';
 import type { RequestHead } from '../http/request-head.ts';
 import { withoutOwnProtocols } from '../http/websocket-protocols.ts';
-import type { FieldBlock, FieldSink } from '../http1/head-text.ts';
+import {
+  type FieldBlock,
+  FieldList,
+  type FieldSink,
+  type HeadText,
+  HeadWriter,
+  headText,
+} from '../http1/head-text.ts';
 import { normalisedName } from '../rules/known-headers.ts';
 import { acceptTraceparent } from '../tracing/traceparent.ts';
 import type { ForwardingRoute } from './route-table.ts';
@@ -45,6 +52,20 @@ export function writeRequestHeaders(head: RequestHead, forwarding: Forwarding, i
   writeCleanedHeaders(head, forwarding, into);
   writeFraming(head, forwarding.upgrade, into);
   writeIdentifyingHeaders(head, forwarding, into);
+}
+
+/** The head of the request to the upstream. Throws `UnwritableHead`. */
+export function requestHeadText(startLine: string, head: RequestHead, forwarding: Forwarding): HeadText {
+  const writer = new HeadWriter(startLine);
+  writeRequestHeaders(head, forwarding, writer);
+  return writer.finish() ?? headText(startLine, requestFields(head, forwarding));
+}
+
+/** Its fields, names and values in turn. */
+export function requestFields(head: RequestHead, forwarding: Forwarding): string[] {
+  const list = new FieldList();
+  writeRequestHeaders(head, forwarding, list);
+  return list.fields;
 }
 
 /** What of an exchange's request goes to the upstream of `route`; a preflight carries no credentials. */
@@ -151,7 +172,7 @@ export function writeIdentifyingHeaders(head: RequestHead, forwarding: Forwardin
   if (host !== '') into.add('X-Forwarded-Host', host);
 }
 
-/** What is sent where no span of ours is recorded: the client's `traceparent`, or a new one. */
+/** What is sent when Postern records no span of its own: the client's `traceparent`, or a new one. */
 export function traceparentFor(head: RequestHead): string {
   return traceparentOf(head) ?? newTraceparent();
 }

@@ -1,8 +1,8 @@
 import t from 'tap';
 import { createPassedMeaning } from '../../src/http/header-names.ts';
 import { readRequestHead } from '../../src/http/request-head.ts';
-import { FieldBlock, FieldList } from '../../src/http1/head-text.ts';
-import { type Forwarding, traceparentFor, writeRequestHeaders } from '../../src/proxy/request-headers.ts';
+import { FieldBlock } from '../../src/http1/head-text.ts';
+import { type Forwarding, requestFields, traceparentFor } from '../../src/proxy/request-headers.ts';
 
 const forwarding: Omit<Forwarding, 'traceparent'> = {
   identity: new FieldBlock(['X-Auth-Subject', 'u1']),
@@ -19,10 +19,8 @@ const forwarding: Omit<Forwarding, 'traceparent'> = {
 const common = ['Host', 'gateway.example'];
 
 function sent(raw: string[], more: Partial<Forwarding> = {}): string[] {
-  const list = new FieldList();
   const head = readRequestHead([...common, ...raw]);
-  writeRequestHeaders(head, { ...forwarding, traceparent: traceparentFor(head), ...more }, list);
-  return list.fields;
+  return requestFields(head, { ...forwarding, traceparent: traceparentFor(head), ...more });
 }
 
 /** All values of a header in a flat list. */
