@@ -12,7 +12,7 @@ import { catalogue, prepareWorld } from './clients/prepare.ts';
 import { type ArrangementName, startArrangement } from './machine/arrangements.ts';
 import { type ClockMaker, compileClocks } from './machine/clock.ts';
 import { type Break, createGateway, type GatewayConfig, type ModelGateway } from './machine/gateway.ts';
-import { startNemesis } from './machine/nemesis.ts';
+import { type Nemesis, startNemesis } from './machine/nemesis.ts';
 import { drawSkew, roundingMs, skewsMs } from './machine/skews.ts';
 import { watchStalls } from './machine/stalls.ts';
 import { type AuditEvent, auditProblems } from './promises/audit-order.ts';
@@ -71,7 +71,6 @@ export async function playRun(t: Test, options: RunOptions): Promise<RunResult |
   chmodSync(folder, 0o711);
   const clockFolder = join(folder, 'clocks');
   mkdirSync(clockFolder);
-  chmodSync(clockFolder, 0o755);
   const clocks = compileClocks(t, clockFolder);
   const arrangement = await startArrangement(t, options.arrangement, folder, {
     clocks,
@@ -89,19 +88,16 @@ export async function playRun(t: Test, options: RunOptions): Promise<RunResult |
   const disturbances = new Disturbances(slowness);
   const stalls = watchStalls(disturbances, now);
   t.teardown(() => stalls.stop());
-  let nemesis = {
-    clockError: (_from: number, _to: number, _lastUse: number) => ({
-      aheadMs: roundingMs,
-      behindMs: roundingMs,
-    }),
-    isKept: (_from: number, _to: number) => true,
+  let nemesis: Pick<Nemesis, 'clockError' | 'isKept'> = {
+    clockError: () => ({ aheadMs: roundingMs, behindMs: roundingMs }),
+    isKept: () => true,
   };
   const world = await prepareWorld(gateways, options.clients, {
     disturbances,
     now,
     graceMs,
     promises: { propagationMs: 1_000 * slowness, staleMs, tokenLifeMs: 9 * 60_000 },
-    clockError: (from, to, lastUse) => nemesis.clockError(from, to, lastUse),
+    clockError: (...time) => nemesis.clockError(...time),
     isKept: (from, to) => nemesis.isKept(from, to),
   });
   const pauseMs = 3_500;

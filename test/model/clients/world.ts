@@ -1,7 +1,7 @@
 import type { Answered, Call } from '../machine/call.ts';
 import type { ModelGateway } from '../machine/gateway.ts';
 import type { AuditEvent, ExpectedEvents } from '../promises/audit-order.ts';
-import type { ClockError } from '../promises/clock-error.ts';
+import type { ClockSteps } from '../promises/clock-error.ts';
 import type { Disturbances, Disturbed } from '../promises/disturbances.ts';
 import type { PendingEnding } from '../promises/endings.ts';
 import type { History, Operation } from '../promises/history.ts';
@@ -35,7 +35,7 @@ export interface World {
   readonly feed: AuditEvent[];
   readonly graceMs: number;
   now(): Instant;
-  clockError(from: Instant, to: Instant, lastUse: Instant): ClockError;
+  readonly clockError: ClockSteps['error'];
   isKept(from: Instant, to: Instant): boolean;
 }
 

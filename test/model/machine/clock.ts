@@ -30,6 +30,8 @@ export function compileClocks(t: Test, folder: string): ClockMaker {
     else t.fail(reason);
     return null;
   }
+  // PostgreSQL runs as another user.
+  chmodSync(folder, 0o755);
   chmodSync(library, 0o755);
   return (name, offsetMs = 0) => {
     const file = join(folder, `${name}.clock`);

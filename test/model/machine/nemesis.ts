@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createRandom, type Random } from '../../support/random.ts';
-import { type ClockError, ClockSteps } from '../promises/clock-error.ts';
+import { ClockSteps } from '../promises/clock-error.ts';
 import type { Disturbances, Disturbed } from '../promises/disturbances.ts';
 import type { Instant } from '../promises/register.ts';
 import type { Arrangement, StoreClock, StoreFault } from './arrangements.ts';
@@ -21,7 +21,7 @@ export interface Nemesis {
   readonly kinds: readonly string[];
   stop(): void;
   /** By how much the clock of a session may have been wrong from the one instant to the other ({@link ClockSteps.error}). */
-  clockError(from: Instant, to: Instant, lastUse: Instant): ClockError;
+  readonly clockError: ClockSteps['error'];
   /** Whether the session store has kept everything that it acknowledged in that time. */
   isKept(from: Instant, to: Instant): boolean;
 }
@@ -171,7 +171,7 @@ export function startNemesis(seed: number, stage: Stage): Nemesis {
     stop: () => {
       isStopping = true;
     },
-    clockError: (from, to, lastUse) => steps.error(from, to, lastUse),
+    clockError: (...time) => steps.error(...time),
     isKept: (from, to) => !losses.some((loss) => loss.from <= to && loss.to >= from),
   };
 }

@@ -8,6 +8,14 @@ export interface ClockError {
   readonly behindMs: number;
 }
 
+/** Time between two uses of a session. */
+export interface UseGap {
+  /** The earliest that the earlier one can have been. */
+  readonly from: Instant;
+  /** The latest that the later one can have been. */
+  readonly to: Instant;
+}
+
 /** A clock that is set, to be set right again. */
 export interface ClockStep {
   readonly at: Instant;
@@ -40,15 +48,17 @@ export class ClockSteps {
   }
 
   /**
-   * What a step did to sessions counts until the clock has caught up. `lastUse` is the earliest that the session's last use
-   * before `to` can have been: once the clock is close to what it showed then, nothing tells that it has been set back.
+   * What a step did to sessions counts until the clock has caught up. `gaps` are those between the session's uses up to
+   * `to`: if the clock was close at one use to what it showed at the one before, nothing told that it had been set back.
    */
-  error(from: Instant, to: Instant, lastUse: Instant): ClockError {
+  error(from: Instant, to: Instant, gaps: readonly UseGap[]): ClockError {
     let [aheadMs, behindMs] = [this.#alwaysMs, this.#alwaysMs];
     for (const { at, byMs, until } of this.#steps) {
       if (at > to || until + byMs < from) continue;
       aheadMs += byMs;
-      const isNoticed = to < lastUse + byMs - longestHoldMs - this.#alwaysMs;
+      const isNoticed = gaps.every(
+        (gap) => gap.to < at || gap.to < gap.from + byMs - longestHoldMs - this.#alwaysMs,
+      );
       behindMs += isNoticed ? Math.min(byMs, longestHoldMs) : byMs;
     }
     return { aheadMs, behindMs };

@@ -1,4 +1,4 @@
-import type { ClockError } from './clock-error.ts';
+import type { ClockError, UseGap } from './clock-error.ts';
 import type { Instant } from './register.ts';
 
 const noError: ClockError = { aheadMs: 0, behindMs: 0 };
@@ -26,7 +26,7 @@ export class Rotation {
   readonly #parents = new Map<number, number>();
   readonly #graceMs: number;
   readonly #signIn: Presentation;
-  readonly #clockError: (from: Instant, to: Instant, lastUse: Instant) => ClockError;
+  readonly #clockError: (from: Instant, to: Instant, gaps: readonly UseGap[]) => ClockError;
   readonly #isKept: (from: Instant, to: Instant) => boolean;
 
   constructor(
@@ -37,7 +37,7 @@ export class Rotation {
       isKept = () => true,
     }: {
       /** By how much the session's clock may be wrong in that time. */
-      readonly clockError?: (from: Instant, to: Instant, lastUse: Instant) => ClockError;
+      readonly clockError?: (from: Instant, to: Instant, gaps: readonly UseGap[]) => ClockError;
       /** Whether the session store has kept everything that it acknowledged in that time. */
       readonly isKept?: (from: Instant, to: Instant) => boolean;
     } = {},
@@ -98,8 +98,8 @@ export class Rotation {
   /** Whether presenting that cookie from then on can only be reuse. */
   isReuse(presented: number, from: Instant): boolean {
     if (!this.#isKept(this.#signIn.from, from)) return false;
-    const graceSince = (at: Instant) =>
-      this.#graceMs + this.#clockError(at, from, this.#lastUse(from)).behindMs;
+    const gaps = this.#gapsBefore(from);
+    const graceSince = (at: Instant) => this.#graceMs + this.#clockError(at, from, gaps).behindMs;
     return this.presentations.some(
       (earlier) =>
         earlier.given !== null &&
@@ -119,7 +119,7 @@ export class Rotation {
     const later = others.filter((other) => other.presented > presented);
     if (later.length === 0) return true;
     const firstMs = Math.min(...later.map(({ from }) => from));
-    const isWithinGrace = to + this.#clockError(firstMs, to, firstMs).aheadMs < firstMs + this.#graceMs;
+    const isWithinGrace = to + this.#clockError(firstMs, to, []).aheadMs < firstMs + this.#graceMs;
     const generations = new Set(later.map((other) => other.presented));
     // The only one that was presented after it is its own successor.
     const [only] = generations;
@@ -129,6 +129,14 @@ export class Rotation {
   /** A presentation of an older cookie that can't have made that one worth nothing. */
   #isHarmless(older: Presentation, presented: number): boolean {
     return older.wasRefused || (older.given !== null && older.given <= presented);
+  }
+
+  /** Between all uses that can have been before `from`, and the one that is over at `to`. */
+  #gapsBefore(from: Instant, to = from): readonly UseGap[] {
+    const earlier = this.presentations.filter((one) => one !== this.#signIn && one.from < from);
+    return [...earlier.map((one) => ({ from: one.from, to: Math.min(one.to, from) })), { from, to }].map(
+      (use) => ({ from: this.#lastUse(use.from), to: use.to }),
+    );
   }
 
   /** The earliest that the last use before that instant can have been. */
@@ -145,7 +153,9 @@ export class Rotation {
     const firstEnd = (all: readonly Presentation[]) => Math.min(...all.map((other) => other.to));
     const startMs = Math.max(firstEnd(issued), firstEnd(shown));
     const begunMs = Math.min(...[...issued, ...shown].map((other) => other.from));
-    return from > startMs + this.#graceMs + this.#clockError(begunMs, to, this.#lastUse(from)).behindMs;
+    return (
+      from > startMs + this.#graceMs + this.#clockError(begunMs, to, this.#gapsBefore(from, to)).behindMs
+    );
   }
 
   #rotatedEarly(presentation: Presentation): boolean {
@@ -166,6 +176,6 @@ export class Rotation {
       ...others.filter((other) => other.given === presented).map((other) => other.from),
     );
     const startMs = Math.max(firstMs, issuedMs);
-    return to + this.#clockError(startMs, to, startMs).aheadMs < startMs + this.#graceMs;
+    return to + this.#clockError(startMs, to, []).aheadMs < startMs + this.#graceMs;
   }
 }
