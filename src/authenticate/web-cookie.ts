@@ -27,7 +27,7 @@ export type WebCookieAuthenticator = (
 export interface WebCookieOptions {
   /** The cookie's name. */
   readonly name: string;
-  readonly cookies: Pick<WebCookies, 'read' | 'basis'>;
+  readonly cookies: Pick<WebCookies, 'read' | 'learnSecretsOf' | 'basis'>;
   readonly origins: WebCookieOrigins;
   readonly sessions: Pick<Sessions, 'findLive'>;
   readonly records: Pick<Records, 'version' | 'findUser'>;
@@ -114,12 +114,22 @@ export function createWebCookieAuthenticator(options: WebCookieOptions): WebCook
     return one;
   }
 
+  /** None counts by the secrets known here, but another replica may have written one of them under a new one. */
+  async function afterLearning(values: readonly string[]): Promise<Principal | 'ended'> {
+    await cookies.learnSecretsOf(values);
+    const cookie = onlyOne(values);
+    return cookie === undefined ? 'ended' : ofSession(cookie);
+  }
+
+  function ofSession(cookie: VerifiedCookie): Awaitable<Principal | 'ended'> {
+    const live = sessions.findLive(cookie.sessionId);
+    return live instanceof Promise ? live.then((found) => resolve(cookie, found)) : resolve(cookie, live);
+  }
+
   return (head, method) => {
     const values = cookieValues(head.cookie, name);
     if (values.length === 0 || !webCookieCounts(head, method, origins)) return 'absent';
     const cookie = onlyOne(values);
-    if (cookie === undefined) return 'ended';
-    const live = sessions.findLive(cookie.sessionId);
-    return live instanceof Promise ? live.then((found) => resolve(cookie, found)) : resolve(cookie, live);
+    return cookie === undefined ? afterLearning(values) : ofSession(cookie);
   };
 }

@@ -10,6 +10,8 @@ export interface CookieSecrets {
   current(): readonly Uint8Array[];
   /** Resolves once every change of them of which this process was notified is known. */
   fresh(): Promise<void>;
+  /** Looks for one that isn't known yet: see {@link KnownKeys.search}. Rejects `store_unavailable`. */
+  search(): Promise<void>;
 }
 
 /** MACs under the secrets of cookies, for one kind of cookie. */
@@ -21,11 +23,12 @@ export interface CookieMacs {
 }
 
 /** Creates the secrets; `keys` are those of the store. Its function throws when there is none. */
-export function createCookieSecrets(known: Pick<KnownKeys, 'keys' | 'fresh'>): CookieSecrets {
+export function createCookieSecrets(known: Pick<KnownKeys, 'keys' | 'fresh' | 'search'>): CookieSecrets {
   let stored: readonly SigningKey[] | null = null;
   let secrets: readonly Uint8Array[] = [];
   return {
     fresh: () => known.fresh(),
+    search: () => known.search(),
     current() {
       if (stored !== known.keys) {
         secrets = secretsOf(known.keys);

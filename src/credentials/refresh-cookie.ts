@@ -13,8 +13,11 @@ export interface RefreshCookie {
 export interface RefreshCookies {
   /** `<session id>.<generation>.<MAC>`, the MAC in base64url. */
   write(sessionId: string, generation: number): string;
-  /** Resolves once every change of the secrets of which this process was notified counts. */
-  fresh(): Promise<void>;
+  /**
+   * Resolves once the secrets that `values` may have been written under are known: another replica may have a new one.
+   * Rejects `store_unavailable`.
+   */
+  learnSecretsOf(values: readonly string[]): Promise<void>;
   /** Undefined unless it is, byte for byte, a value that `write` returned under a secret that still counts. */
   read(value: string): RefreshCookie | undefined;
   /** Of several cookies with the name, the newest valid one of each session. */
@@ -64,5 +67,11 @@ export function createRefreshCookies(options: {
     return [...newest.values()];
   }
 
-  return { write, read, newestOf, validOf, fresh: options.secrets.fresh };
+  async function learnSecretsOf(values: readonly string[]): Promise<void> {
+    await options.secrets.fresh();
+    const isUnknown = (value: string) => shape.test(value) && read(value) === undefined;
+    if (values.some(isUnknown)) await options.secrets.search();
+  }
+
+  return { write, read, newestOf, validOf, learnSecretsOf };
 }

@@ -6,6 +6,11 @@ export interface WebCookies {
   write(sessionId: string): string;
   /** The session's id; undefined unless it is, byte for byte, a value that `write` returned under a secret that still counts. */
   read(value: string): string | undefined;
+  /**
+   * Resolves once the secrets that `values` may have been written under are known: another replica may have a new one.
+   * Rejects `store_unavailable`.
+   */
+  learnSecretsOf(values: readonly string[]): Promise<void>;
   /** Something else whenever `read` may say otherwise than before. */
   basis(): unknown;
 }
@@ -32,5 +37,10 @@ export function createWebCookies(options: {
     return macs.isTagged(value, sessionId, [tenant, name, sessionId]) ? sessionId : undefined;
   }
 
-  return { write, read, basis: () => secrets.current() };
+  async function learnSecretsOf(values: readonly string[]): Promise<void> {
+    const isUnknown = (value: string) => shape.test(value) && read(value) === undefined;
+    if (values.some(isUnknown)) await secrets.search();
+  }
+
+  return { write, read, learnSecretsOf, basis: () => secrets.current() };
 }

@@ -19,11 +19,12 @@ export function createLogout(options: {
 }): Endpoint<'sign_out'> {
   const { endSession, cookies, cookieName, forgetting } = options;
 
-  function sessionsToEnd({ exchange, principal }: Call<'sign_out'>): Set<string> {
+  async function sessionsToEnd({ exchange, principal }: Call<'sign_out'>): Promise<Set<string>> {
     const ids = new Set(principal === null ? [] : [principal.credentialId]);
     if (principal !== null || trustedSites.has(exchange.head.secFetchSite)) {
-      const presented = cookies.validOf(cookieValues(exchange.head.cookie, cookieName));
-      for (const { sessionId } of presented) ids.add(sessionId);
+      const values = cookieValues(exchange.head.cookie, cookieName);
+      await cookies.learnSecretsOf(values);
+      for (const { sessionId } of cookies.validOf(values)) ids.add(sessionId);
     }
     return ids;
   }
@@ -35,7 +36,7 @@ export function createLogout(options: {
     noHead: true,
     async handle(call) {
       const { exchange, principal } = call;
-      const ids = sessionsToEnd(call);
+      const ids = await sessionsToEnd(call);
       if (ids.size === 0) throw new Refusal('not_authenticated');
       assertNoPrefetch(exchange.head);
       let any = principal !== null;

@@ -56,8 +56,7 @@ class Refresh {
 
   async respond(exchange: Exchange): Promise<Reply> {
     const { refreshes, signIn } = this.#options;
-    await this.#options.cookies.fresh();
-    const cookies = this.#requireCookies(exchange);
+    const cookies = await this.#requireCookies(exchange);
     this.#assertKnownOrigin(exchange);
     const { session, rotated, now } = await this.#present(exchange, await this.#requireOne(cookies));
     const found = await this.#requireUser(exchange, session);
@@ -65,9 +64,11 @@ class Refresh {
     return signIn.reply(session, found, now);
   }
 
-  #requireCookies({ head }: Exchange): readonly RefreshCookie[] {
+  async #requireCookies({ head }: Exchange): Promise<readonly RefreshCookie[]> {
     const { cookies, cookie } = this.#options;
-    const presented = cookies.newestOf(cookieValues(head.cookie, cookie.name));
+    const values = cookieValues(head.cookie, cookie.name);
+    await cookies.learnSecretsOf(values);
+    const presented = cookies.newestOf(values);
     if (presented.length === 0) throw this.#refused();
     return presented;
   }

@@ -43,7 +43,7 @@ export class BrowserSessions {
    */
   async begin(exchange: Exchange, { session, reply }: SignedIn, location: string): Promise<Reply> {
     const { area, endSession, absoluteLifetimeMs, now } = this.#options;
-    for (const id of this.#sessionsOf(exchange))
+    for (const id of await this.#sessionsOf(exchange))
       if (id !== session.id) await endSession(exchange, id, byItsUser(null));
     const maxAgeSeconds = Math.ceil((session.created + absoluteLifetimeMs - now()) / 1000);
     const cookie = setCookie(area.cookie, area.cookies.write(session.id), maxAgeSeconds);
@@ -60,8 +60,10 @@ export class BrowserSessions {
   /** Ends every session that this browser has a cookie of; gives those that were alive. */
   async end(exchange: Exchange): Promise<readonly Session[]> {
     const { refresh, endSession } = this.#options;
-    const presented = refresh.cookies.validOf(cookieValues(exchange.head.cookie, refresh.name));
-    const ids = new Set([...this.#sessionsOf(exchange), ...presented.map(({ sessionId }) => sessionId)]);
+    const values = cookieValues(exchange.head.cookie, refresh.name);
+    await refresh.cookies.learnSecretsOf(values);
+    const presented = refresh.cookies.validOf(values).map(({ sessionId }) => sessionId);
+    const ids = new Set([...(await this.#sessionsOf(exchange)), ...presented]);
     const ended: Session[] = [];
     for (const id of ids) {
       const session = await endSession(exchange, id, byItsUser(null));
@@ -70,10 +72,10 @@ export class BrowserSessions {
     return ended;
   }
 
-  #sessionsOf({ head }: Exchange): readonly string[] {
+  async #sessionsOf({ head }: Exchange): Promise<readonly string[]> {
     const { cookie, cookies } = this.#options.area;
-    return cookieValues(head.cookie, cookie.name)
-      .map((value) => cookies.read(value))
-      .filter((id) => id !== undefined);
+    const values = cookieValues(head.cookie, cookie.name);
+    await cookies.learnSecretsOf(values);
+    return values.map((value) => cookies.read(value)).filter((id) => id !== undefined);
   }
 }

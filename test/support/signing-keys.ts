@@ -16,5 +16,5 @@ export function ringOf(...keys: readonly NewSigningKey[]): KeyRing {
 
 /** The secret of cookies, and earlier ones. */
 export function cookieSecrets(...secrets: readonly Uint8Array[]): CookieSecrets {
-  return { current: () => secrets, fresh: async () => {} };
+  return { current: () => secrets, fresh: async () => {}, search: async () => {} };
 }

@@ -37,3 +37,26 @@ t.test('no other text is a value', (t) => {
   for (const other of others) t.equal(codec.read(other), undefined, other);
   t.end();
 });
+
+t.test('the store is searched for a secret only where a value may be under one', async (t) => {
+  let searches = 0;
+  const secrets = [secret];
+  const search = async () => {
+    searches += 1;
+    secrets.unshift(Buffer.alloc(32, 9));
+  };
+  const of = (current: () => readonly Uint8Array[]) =>
+    createWebCookies({
+      secrets: { current, search, fresh: async () => {} },
+      tenant: 'acme',
+      name: 'c_web',
+    });
+  const codec = of(() => [...secrets]);
+  await codec.learnSecretsOf(['', 'x', `${id}.x`, codec.write(id)]);
+  t.equal(searches, 0);
+  const value = of(() => [Buffer.alloc(32, 9)]).write(id);
+  t.equal(codec.read(value), undefined);
+  await codec.learnSecretsOf(['x', value]);
+  t.equal(searches, 1);
+  t.equal(codec.read(value), id);
+});
