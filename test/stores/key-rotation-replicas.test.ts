@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createLocalJWKSet, decodeProtectedHeader, type JSONWebKeySet, jwtVerify } from 'jose';
+import type { JSONWebKeySet } from 'jose';
 import type { Test } from 'tap';
 import t from 'tap';
 import { testOnEveryStore } from '../support/every-store.ts';
 import { administrator, bootstrapToken, startTestGateway, type TestGateway } from '../support/gateway.ts';
+import { KeyCopy, KeyWatch } from '../support/key-watch.ts';
 import type { StoresConfig } from '../support/stores-config.ts';
 
 const { username, password } = administrator;
@@ -34,8 +35,8 @@ class Replicas {
     this.elapsedMs += milliseconds;
   }
 
-  now(): Date {
-    return new Date(Date.now() + this.elapsedMs);
+  now(): number {
+    return Date.now() + this.elapsedMs;
   }
 
   any(): TestGateway {
@@ -55,47 +56,15 @@ async function startReplicas(t: Test, stores: StoresConfig): Promise<Replicas> {
   return new Replicas([first, second]);
 }
 
-/** When each key was first published and last published, and when it first and last signed, by the tests' clock. */
-interface Seen {
-  published: number;
-  lastPublished: number;
-  signed?: number;
-  lastSigned?: number;
+/** The keys that any of the gateways publishes. */
+async function publishedBy(replicas: Replicas): Promise<JSONWebKeySet> {
+  return (await replicas.any().api.send({ path: '/.well-known/jwks.json' })).json;
 }
 
-/** Watches what the gateways publish, without a copy. */
-class KeyWatch {
-  readonly seen = new Map<string, Seen>();
-
-  async look({ gateways, elapsedMs }: Replicas): Promise<void> {
-    for (const { api } of gateways) {
-      const { keys } = (await api.send({ path: '/.well-known/jwks.json' })).json as JSONWebKeySet;
-      for (const { kid } of keys) {
-        const known = this.seen.get(kid!) ?? { published: elapsedMs, lastPublished: elapsedMs };
-        this.seen.set(kid!, { ...known, lastPublished: elapsedMs });
-      }
-    }
-  }
-
-  signed(token: string, { elapsedMs }: Replicas): void {
-    const { kid } = decodeProtectedHeader(token);
-    const known = this.seen.get(kid!) ?? { published: elapsedMs, lastPublished: elapsedMs };
-    this.seen.set(kid!, { ...known, signed: known.signed ?? elapsedMs, lastSigned: elapsedMs });
-  }
-}
-
-/** A service that verifies tokens by a copy of the published keys. */
-class Service {
-  #copy: { readonly jwks: JSONWebKeySet; readonly at: number } | undefined;
-
-  /** Throws when the token is refused. */
-  async verify(token: string, replicas: Replicas): Promise<void> {
-    if (this.#copy === undefined || replicas.elapsedMs - this.#copy.at >= copyMs) {
-      const { json } = await replicas.any().api.send({ path: '/.well-known/jwks.json' });
-      this.#copy = { jwks: json, at: replicas.elapsedMs };
-    }
-    await jwtVerify(token, createLocalJWKSet(this.#copy.jwks), { currentDate: replicas.now() });
-  }
+/** Looks at what each gateway publishes, without a copy. */
+async function look(watch: KeyWatch, { gateways, elapsedMs }: Replicas): Promise<void> {
+  for (const { api } of gateways)
+    watch.published((await api.send({ path: '/.well-known/jwks.json' })).json, elapsedMs);
 }
 
 /** Someone who is signed in, refreshes at each step, and keeps tokens to their end. */
@@ -109,7 +78,7 @@ class Client {
     this.#keep(accessToken, replicas, watch);
   }
 
-  async step(t: Test, replicas: Replicas, watch: KeyWatch, services: readonly Service[]): Promise<void> {
+  async step(t: Test, replicas: Replicas, watch: KeyWatch, services: readonly KeyCopy[]): Promise<void> {
     const refreshed = await replicas.any().api.refresh(this.#cookie);
     if (refreshed.status !== 200) t.fail(`a cookie was refused with ${refreshed.status} ${refreshed.text}`);
     else this.#keep(refreshed.json.access_token, replicas, watch);
@@ -117,14 +86,16 @@ class Client {
     this.#tokens = this.#tokens.filter(({ until }) => until > replicas.elapsedMs);
     for (const { token } of this.#tokens) {
       for (const service of services)
-        await service.verify(token, replicas).catch((error) => t.fail(`a service refused a token: ${error}`));
+        await service
+          .verify(token, replicas.now())
+          .catch((error) => t.fail(`a service refused a token: ${error}`));
       const { status } = await replicas.any().api.send({ path: '/api/else', bearer: token });
       if (status !== 200) t.fail(`a gateway refused a token with ${status}`);
     }
   }
 
   #keep(token: string, replicas: Replicas, watch: KeyWatch): void {
-    watch.signed(token, replicas);
+    watch.signed(token, replicas.elapsedMs);
     // A second less than it says: the clock goes on while a request is under way.
     this.#tokens.push({ token, until: replicas.elapsedMs + accessLifetimeMs - 5_000 });
   }
@@ -133,8 +104,8 @@ class Client {
 testOnEveryStore('over rotations no valid token and no cookie is refused', async (t, stores) => {
   const replicas = await startReplicas(t, stores);
   const watch = new KeyWatch();
-  await watch.look(replicas);
-  const services = Array.from({ length: 3 }, () => new Service());
+  await look(watch, replicas);
+  const services = Array.from({ length: 3 }, () => new KeyCopy(() => publishedBy(replicas), copyMs));
   const clients = Array.from({ length: 3 }, () => new Client());
   for (const client of clients) await client.signIn(replicas, watch);
   // Its cookies and tokens are of the first secret and key, used for the first time at the end.
@@ -143,13 +114,12 @@ testOnEveryStore('over rotations no valid token and no cookie is refused', async
     replicas.advance(stepMs);
     // As long as the gateways may take to notice what time it is.
     await sleep(120);
-    await watch.look(replicas);
+    await look(watch, replicas);
     await Promise.all(clients.map((client) => client.step(t, replicas, watch, services)));
   }
   t.equal((await replicas.any().api.refresh(late.cookie)).status, 200, 'an old cookie is accepted');
 
-  const keys = [...watch.seen.values()].sort((one, other) => one.published - other.published);
-  const used = keys.filter(({ signed }) => signed !== undefined);
+  const used = watch.used();
   t.ok(used.length >= 4, `${used.length} keys signed`);
   for (const [index, key] of used.entries()) {
     if (index > 0) t.ok(key.signed! - key.published >= publishAheadMs - stepMs, 'published before it signed');
