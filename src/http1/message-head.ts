@@ -1,4 +1,4 @@
-import { cachedByName } from './name-cache.ts';
+import { fieldNameOf, token } from './name-cache.ts';
 
 /** The bytes aren't a valid message; `code` is that of a server's refusal. */
 export class MalformedMessage extends Error {
@@ -36,8 +36,6 @@ const lf = 0x0a;
 
 /** Lines without control characters other than HTAB, separated by CRLF (RFC 9112 §2.2). */
 const cleanLines = /^[\t\x20-\x7e\x80-\xff]*(?:\r\n[\t\x20-\x7e\x80-\xff]*)*$/;
-
-const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
 /**
  * Splits a request head, given as latin1 text without the empty line at its end. The parts of the request line are
@@ -93,8 +91,8 @@ export function parseFields(text: string, start: number): string[] {
     const end = endOfLine(text, at);
     const colon = text.indexOf(':', at);
     if (colon <= at || colon >= end) throw new MalformedMessage('field line');
-    const name = text.slice(at, colon);
-    if (!isFieldName(name)) throw new MalformedMessage('field name');
+    const name = fieldNameOf(text.slice(at, colon));
+    if (name === undefined) throw new MalformedMessage('field name');
     fields.push(name, trimmed(text, colon + 1, end));
     at = end + 2;
   }
@@ -129,8 +127,6 @@ function trimmed(text: string, from: number, to: number): string {
 function isBlank(code: number): boolean {
   return code === 0x20 || code === 0x09;
 }
-
-const isFieldName = cachedByName((name) => token.test(name));
 
 /**
  * Whether an incomplete head is already malformed, so that it can be refused at once, not after a timeout. The bytes

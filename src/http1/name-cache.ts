@@ -1,9 +1,29 @@
 import { keptText } from './copied-text.ts';
 
+/** RFC 9110 §5.6.2. */
+export const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+
 /** Clients send a few dozen spellings of field names, an attacker any number of them: no more are kept. */
 const maxSpellings = 4096;
 /** A longer name is judged every time. */
 const maxNameLength = 64;
+
+/** Spellings of field names, each by itself. */
+const fieldNames = new Map<string, string>();
+
+/**
+ * The same text as one object whenever that spelling comes again, where it is a field name (RFC 9110 §5.1); else
+ * undefined. Maps compare objects at once, and texts byte by byte.
+ */
+export function fieldNameOf(text: string): string | undefined {
+  const known = fieldNames.get(text);
+  if (known !== undefined) return known;
+  if (!token.test(text)) return undefined;
+  if (fieldNames.size >= maxSpellings || text.length > maxNameLength) return text;
+  const name = keptText(text);
+  fieldNames.set(name, name);
+  return name;
+}
 
 /**
  * A pure function of a field name, computed once per spelling: for each further field of that name the request path
@@ -15,7 +35,8 @@ export function cachedByName<Result>(compute: (name: string) => Result): (name: 
     const cached = results.get(name);
     if (cached !== undefined) return cached;
     const result = compute(name);
-    if (results.size < maxSpellings && name.length <= maxNameLength) results.set(keptText(name), result);
+    if (results.size < maxSpellings && name.length <= maxNameLength)
+      results.set(fieldNames.get(name) ?? keptText(name), result);
     return result;
   };
 }

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { cachedByName } from '../../src/http1/name-cache.ts';
+import { cachedByName, fieldNameOf } from '../../src/http1/name-cache.ts';
 
 /** A cached function, and the names it was computed for. */
 function counted() {
@@ -42,4 +42,13 @@ t.test('a name of more than 64 characters is computed each time', async (t) => {
     computed.map((name) => name.length),
     [64, 65, 65],
   );
+});
+
+t.test('a field name is the same text, and nothing else is one', async (t) => {
+  // More spellings than are kept.
+  for (let i = 0; i < 5_000; i++) fieldNameOf(`x-${i}`);
+  for (const name of ['X-1', 'x-1', 'x-4999', 'y'.repeat(65), "!#$%&'*+.^_`|~"])
+    t.equal(fieldNameOf(`${name}`), name);
+  for (const text of ['', ' ', 'x y', 'x:', 'x\t', 'x(', 'ä', 'x'.repeat(65).concat('"')])
+    for (let time = 0; time < 2; time++) t.equal(fieldNameOf(text), undefined, JSON.stringify(text));
 });
