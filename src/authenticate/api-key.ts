@@ -1,4 +1,4 @@
-import { apiKeyDigest, isApiKey } from '../credentials/api-key.ts';
+import { apiKeyDigest, isApiKey, maxKeyLength } from '../credentials/api-key.ts';
 import type { Holdings } from '../credentials/holdings.ts';
 import { createPrincipal, type Principal } from '../credentials/principal.ts';
 import type { RecentUse } from '../credentials/recent-use.ts';
@@ -56,7 +56,7 @@ function reasonOf(found: ApiKeyWithOwner | undefined, now: number): Reason {
   return expires !== null && expires <= now ? 'api key expired' : 'api key suspended';
 }
 
-/** Creates the authenticator of API keys. Shape and checksum are checked before any store is asked. */
+/** Creates the authenticator of API keys. Only a text with the shape and checksum of a key reaches a store. */
 export function createApiKeyAuthenticator(options: {
   readonly records: Pick<Records, 'version' | 'findApiKeyByHash'>;
   readonly recentUse: RecentUse;
@@ -95,11 +95,13 @@ export function createApiKeyAuthenticator(options: {
   }
 
   return (raw) => {
-    if (!isApiKey(raw)) throw refused('api key malformed');
+    // A longer text isn't worth a digest.
+    if (raw.length > maxKeyLength) throw refused('api key malformed');
     const digest = apiKeyDigest(raw);
-    const version = records.version();
     const known = remembered.get(digest);
-    if (known !== undefined && known.recordsVersion === version) return admit(known);
+    if (known === undefined && !isApiKey(raw)) throw refused('api key malformed');
+    const version = records.version();
+    if (known?.recordsVersion === version) return admit(known);
     const found = records.findApiKeyByHash(Buffer.from(digest, 'base64url'));
     return found instanceof Promise
       ? found.then((key) => remember(digest, version, key))

@@ -15,6 +15,8 @@ const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 const randomLength = 30;
 const checksumLength = 6;
 const maxPrefixLength = 16;
+/** Characters of the longest key there can be. */
+export const maxKeyLength: number = maxPrefixLength + 1 + randomLength + checksumLength;
 const underscore = 0x5f;
 
 /** The value of each ASCII code as a base62 digit; -1 if it isn't one. */
@@ -27,10 +29,7 @@ export function mintApiKey(prefix: string, random: (byteCount: number) => Uint8A
   return { raw, hint: `${prefix}_${randomPart.slice(0, 4)}`, hash: hash('sha256', raw, 'buffer') };
 }
 
-/**
- * The SHA-256 by which stores and caches know a key, in base64url; only for what {@link isApiKey} passed, so that a
- * malformed key never reaches a store.
- */
+/** The SHA-256 by which stores and caches know a key, in base64url. */
 export function apiKeyDigest(raw: string): string {
   return hash('sha256', raw, 'base64url');
 }
