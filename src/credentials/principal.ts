@@ -1,6 +1,6 @@
 import { Refusal } from '../errors.ts';
 import { FieldBlock } from '../http1/head-text.ts';
-import { missingScopes } from './scopes.ts';
+import { HeldScopes } from './scopes.ts';
 
 /**
  * Who is calling, and with which credential: created once per credential and records version, then read on every
@@ -18,7 +18,7 @@ export interface Principal {
   /** What the credential may do now, sorted. */
   readonly scopes: readonly string[];
   /** The same scopes, for lookups. */
-  readonly held: ReadonlySet<string>;
+  readonly held: Readonly<HeldScopes>;
   /** Ids of the scope sets it holds: a holder may hand a set on, including what is added to it later. */
   readonly scopeSets: readonly string[];
   /** The id of the session or of the key. */
@@ -49,7 +49,7 @@ export function createPrincipal(
   return Object.freeze({
     ...fields,
     epoch,
-    held: new Set(who.scopes),
+    held: new HeldScopes(who.scopes),
     identity: new FieldBlock([
       'X-Auth-Subject',
       encodeHeaderValue(who.userId),
@@ -79,7 +79,7 @@ export function encodeHeaderValue(text: string): string {
 
 /** Throws `insufficient_scope`, naming what is missing, unless the caller holds all of `needed`. */
 export function requireScopes(principal: Principal, needed: readonly string[]): void {
-  const missing = missingScopes(needed, principal.held);
+  const missing = principal.held.missing(needed);
   if (missing.length > 0)
     throw new Refusal('insufficient_scope', { missingScopes: missing, neededScopes: needed });
 }

@@ -32,6 +32,20 @@ export function heldScopes(
   return sortedDistinct(granted.filter((scope) => catalogue.has(scope)));
 }
 
+/** What the holder of a credential may do, asked at each of its requests. */
+export class HeldScopes extends Set<string> {
+  /** The last list that was held whole: routes ask for few lists, each the same array again and again. */
+  #whole: readonly string[] = none;
+
+  /** The needed scopes that aren't held, in the order needed. */
+  missing(needed: readonly string[]): readonly string[] {
+    if (needed === this.#whole) return none;
+    const missing = missingScopes(needed, this);
+    if (missing.length === 0) this.#whole = needed;
+    return missing;
+  }
+}
+
 /** The needed scopes that aren't held, in the order needed; doesn't allocate when there are none. */
 export function missingScopes(needed: readonly string[], held: ReadonlySet<string>): readonly string[] {
   for (const scope of needed) {

@@ -1,5 +1,11 @@
 import t from 'tap';
-import { heldScopes, intersectScopes, missingScopes, parseScope } from '../../src/credentials/scopes.ts';
+import {
+  HeldScopes,
+  heldScopes,
+  intersectScopes,
+  missingScopes,
+  parseScope,
+} from '../../src/credentials/scopes.ts';
 
 const texts: Record<string, [text: string, expected: readonly string[] | undefined]> = {
   'nothing gives none': ['', []],
@@ -63,4 +69,18 @@ t.test('missing scopes are named in the order needed', (t) => {
   t.strictSame(missingScopes(['a'], new Set(['a', 'b'])), []);
   t.strictSame(missingScopes([], new Set()), []);
   t.end();
+});
+
+t.test('what is missing is said each time, whatever was asked before', async (t) => {
+  const held = new HeldScopes(['a', 'b']);
+  const [whole, other, more] = [['a'], ['b', 'a'], ['c', 'a', 'd']];
+  for (let time = 0; time < 2; time++) {
+    t.strictSame(held.missing(whole), []);
+    t.strictSame(held.missing(more), ['c', 'd']);
+    t.strictSame(held.missing(other), []);
+    t.strictSame(held.missing(other), []);
+    t.strictSame(held.missing(more), ['c', 'd']);
+    t.strictSame(held.missing([]), []);
+  }
+  t.strictSame(new HeldScopes([]).missing(whole), ['a'], 'of another holder');
 });
