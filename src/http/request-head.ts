@@ -200,6 +200,9 @@ const notHopByHop = [
 const hostValue =
   /^(?:[A-Za-z0-9._~!$&'()*+;=-]|%[0-9A-Fa-f]{2})+(?::\d{0,5})?$|^\[[0-9A-Fa-f:.]+\](?::\d{0,5})?$/;
 
+/** The last that was found to be one: most requests are for the same. */
+let lastHost = 'localhost';
+
 /**
  * Refuses a request that an upstream could frame or address differently (RFC 9112 §3.2, §6.1, §6.3, §11.2).
  *
@@ -208,8 +211,10 @@ const hostValue =
 export function assertUnambiguousHead(head: RequestHead, httpMinor: number): void {
   if (head.framing.isAmbiguous) throw malformed('body length is ambiguous');
   if (head.hostCount !== 1 && (httpMinor === 1 || head.hostCount > 1)) throw malformed('host header');
-  if (head.hostCount === 1 && (head.host.length > 255 || !hostValue.test(head.host)))
-    throw malformed('host header');
+  if (head.hostCount === 1 && head.host !== lastHost) {
+    if (head.host.length > 255 || !hostValue.test(head.host)) throw malformed('host header');
+    lastHost = head.host;
+  }
   if (head.connectionNames !== null)
     for (const name of notHopByHop) if (head.connectionNames.has(name)) throw malformed('connection header');
 }
