@@ -2,7 +2,9 @@ import type { Assert } from '../credentials/assertion.ts';
 import type { Principal } from '../credentials/principal.ts';
 import { type OwnCookies, withoutCookies } from '../http/cookies.ts';
 import type { Exchange } from '../http/exchange.ts';
+import type { Reply } from '../http/reply.ts';
 import type { RequestHead } from '../http/request-head.ts';
+import { FieldBlock } from '../http1/head-text.ts';
 import { assertionHeader } from '../proxy/request-headers.ts';
 import type { Route } from '../proxy/route-table.ts';
 import { type Mode, removalHeader } from './modes.ts';
@@ -26,12 +28,8 @@ export function answeredNames(upstreamNames: readonly string[]): readonly string
   return [...ownNames, ...others.values()];
 }
 
-/** The headers, names and values in turn, of the answer to a request that may pass. */
-export type AllowedFields = (
-  request: DecidedRequest,
-  route: Route,
-  principal: Principal | null,
-) => readonly string[];
+/** The answer to a request that may pass. */
+export type AllowedReply = (request: DecidedRequest, route: Route, principal: Principal | null) => Reply;
 
 /** What of a request its answer depends on. */
 export type DecidedRequest = Pick<Exchange, 'head' | 'method' | 'target' | 'id'>;
@@ -52,9 +50,10 @@ export interface AnswerOptions {
  * Creates what identifies the caller to a proxy: every name every time, empty where there is none, so that a proxy that
  * copies them overwrites what a client sent; where a proxy can remove headers, it is told which instead.
  */
-export function createAllowedFields(options: AnswerOptions): AllowedFields {
-  const { names, assert } = options;
-  const assertedAt = 2 * names.indexOf(assertionHeader) + 1;
+export function createAllowedReply(options: AnswerOptions): AllowedReply {
+  const { assert } = options;
+  // One that is signed differs with every request.
+  const names = options.names.filter((name) => assert === null || name !== assertionHeader);
   const anonymous = complete(names, []);
   const known = new WeakMap<readonly string[], Completed>();
 
@@ -75,18 +74,26 @@ export function createAllowedFields(options: AnswerOptions): AllowedFields {
   }
 
   if (options.mode.removesHeaders)
-    return (request, route, principal) =>
-      withRemovals(completedOf(route, principal), assertionOf(request, principal), request.head, options);
-  return (request, route, principal) => {
-    const { all } = completedOf(route, principal);
-    return assert === null ? all : all.with(assertedAt, assertionOf(request, principal));
-  };
+    return (request, route, principal) => ({
+      status: 200,
+      headers: withRemovals(
+        completedOf(route, principal),
+        assertionOf(request, principal),
+        request.head,
+        options,
+      ),
+    });
+  if (assert === null) return (_request, route, principal) => completedOf(route, principal).reply;
+  return (request, route, principal) => ({
+    ...completedOf(route, principal).reply,
+    headers: [assertionHeader, assertionOf(request, principal)],
+  });
 }
 
 /** The identity headers of one caller, for both kinds of proxy. */
 interface Completed {
-  /** Every name, with an empty value where there is none. */
-  readonly all: readonly string[];
+  /** With every name, its value empty where there is none. */
+  readonly reply: Reply;
   readonly present: readonly string[];
   /** In lower case. */
   readonly absent: readonly string[];
@@ -96,8 +103,9 @@ function complete(names: readonly string[], identity: readonly string[]): Comple
   const values = new Map<string, string>();
   for (let i = 0; i < identity.length; i += 2) values.set(identity[i]!.toLowerCase(), identity[i + 1]!);
   const lower = names.map((name) => name.toLowerCase());
+  const all = names.flatMap((name, index) => [name, values.get(lower[index]!) ?? '']);
   return {
-    all: names.flatMap((name, index) => [name, values.get(lower[index]!) ?? '']),
+    reply: { status: 200, block: new FieldBlock(all) },
     present: identity,
     absent: lower.filter((name) => !values.has(name)),
   };
@@ -116,10 +124,7 @@ function withRemovals(
   const aliases = received.aliasesIn(head.raw).map((name) => name.toLowerCase());
   const removed = new Set([...absent, ...credentials, ...aliases]);
   const fields = [...present];
-  if (assertion !== '') {
-    removed.delete(assertionHeader.toLowerCase());
-    fields.push(assertionHeader, assertion);
-  }
+  if (assertion !== '') fields.push(assertionHeader, assertion);
   if (cookie !== head.cookie) {
     if (cookie === '') removed.add('cookie');
     else fields.push('Cookie', cookie);

@@ -1,4 +1,5 @@
 import type { ResponseWriter } from '../http1/connection-options.ts';
+import type { FieldBlock } from '../http1/head-text.ts';
 import { type CheckResponse, overwrite, type SetHeader } from './check-protocol.ts';
 import { removalHeader } from './modes.ts';
 
@@ -28,9 +29,9 @@ export class CheckAnswer implements ResponseWriter {
     return this.status !== 0;
   }
 
-  begin(status: number, fields: readonly string[]): void {
+  begin(status: number, fields: readonly string[], _length: number, block: FieldBlock | null = null): void {
     this.status = status;
-    this.#fields = fields;
+    this.#fields = block === null ? fields : [...fields, ...block.fields];
   }
 
   write(bytes: Buffer): boolean {

@@ -4,7 +4,7 @@ import type { Exchange } from '../http/exchange.ts';
 import type { Replies } from '../http/reply.ts';
 import { offersOwnToken } from '../http/websocket-protocols.ts';
 import type { Route } from '../proxy/route-table.ts';
-import type { AllowedFields } from './answer.ts';
+import type { AllowedReply } from './answer.ts';
 import type { Mode } from './modes.ts';
 import type { ReceivedHeaders } from './received-headers.ts';
 
@@ -23,10 +23,10 @@ export function createDecision(options: {
   readonly mode: Mode;
   readonly passesAliases: boolean;
   readonly received: ReceivedHeaders;
-  readonly allowedFields: AllowedFields;
+  readonly allowedReply: AllowedReply;
   readonly replies: Replies;
 }): Decision {
-  const { mode, passesAliases, received, allowedFields, replies } = options;
+  const { mode, passesAliases, received, allowedReply, replies } = options;
   const judgesAliases = !mode.removesHeaders && !passesAliases;
   return {
     assertPassable({ head }) {
@@ -37,7 +37,7 @@ export function createDecision(options: {
         throw new Refusal('bad_request', { reason: 'header that the proxy would pass on' });
     },
     allow(exchange, route, principal) {
-      replies.send(exchange, { status: 200, headers: allowedFields(exchange, route, principal) });
+      replies.send(exchange, allowedReply(exchange, route, principal));
     },
     refuse: (exchange, error) => replies.refuse(exchange, error),
   };

@@ -1,5 +1,5 @@
 import type { Config } from '../config/schema.ts';
-import { answeredNames, createAllowedFields } from '../forward-auth/answer.ts';
+import { answeredNames, createAllowedReply } from '../forward-auth/answer.ts';
 import { createDecision, type Decision } from '../forward-auth/decision.ts';
 import { modes, refusalShapeOf } from '../forward-auth/modes.ts';
 import { createReceivedHeaders } from '../forward-auth/received-headers.ts';
@@ -38,7 +38,7 @@ export function composeDecisions(
       mode,
       passesAliases: listener.client_headers === 'pass',
       received,
-      allowedFields: createAllowedFields({
+      allowedReply: createAllowedReply({
         mode,
         names,
         received,

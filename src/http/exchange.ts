@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Refusal } from '../errors.ts';
 import type { RequestChannel, ResponseWriter, ServerExchange } from '../http1/connection-options.ts';
+import type { FieldBlock } from '../http1/head-text.ts';
 import type { BodyReader } from '../http1/incoming-body.ts';
 import type { RequestHeadText } from '../http1/message-head.ts';
 import type { Reason } from '../reasons.ts';
@@ -135,10 +136,10 @@ export class Exchange implements ServerExchange {
   }
 
   /** Starts the response, see {@link ResponseWriter.begin}. */
-  begin(status: number, fields: readonly string[], length: number): void {
+  begin(status: number, fields: readonly string[], length: number, block: FieldBlock | null = null): void {
     // A client that awaits 100 and gets a final response may or may not send the body (RFC 9110 §10.1.1).
     if (this.expectsContinue && !this.bodyDone) this.response.closes = true;
-    this.response.begin(status, fields, length);
+    this.response.begin(status, fields, length, block);
   }
 
   /** Sends bytes of the response's body; after false, wait for `onDrain`. */

@@ -1,5 +1,5 @@
 import { Refusal, refusals, ValidationError } from '../errors.ts';
-import { responseHeadText } from '../http1/head-text.ts';
+import { type FieldBlock, responseHeadText } from '../http1/head-text.ts';
 import type { Cors } from './cors.ts';
 import type { Exchange } from './exchange.ts';
 import { oauthErrorFields } from './oauth-error.ts';
@@ -14,6 +14,8 @@ export interface Reply {
   readonly content?: Content;
   /** Names and values in turn, added to the common ones. */
   readonly headers?: readonly string[];
+  /** Further headers, of many responses. */
+  readonly block?: FieldBlock;
   /** Default `no-store`. */
   readonly cacheControl?: string;
 }
@@ -95,6 +97,8 @@ function challengeOf(error: Refusal, realm: string, neededScopes?: readonly stri
   }
 }
 
+const none: readonly string[] = [];
+
 /** `onInternalError` receives every error that isn't a refusal, for the log; it is never sent to the client. */
 export function createReplies(options: {
   readonly realm: string;
@@ -109,7 +113,7 @@ export function createReplies(options: {
   const { realm, cors, fieldsOn, insteadOf, shape = asItIs, onInternalError } = options;
 
   function write(exchange: Exchange, reply: Reply): void {
-    const { status, headers = [], cacheControl = 'no-store' } = reply;
+    const { status, headers = none, block = null, cacheControl = 'no-store' } = reply;
     const content = contentOf(reply);
     const all = [
       'X-Request-Id',
@@ -119,13 +123,13 @@ export function createReplies(options: {
       ...headers,
       ...fieldsOn(exchange.path),
       ...exchange.responseFields,
-      ...(cors.enabled ? cors.responseHeaders(exchange.head) : []),
-      ...(content === null ? [] : ['Content-Type', content.type]),
+      ...(cors.enabled ? cors.responseHeaders(exchange.head) : none),
     ];
+    if (content !== null) all.push('Content-Type', content.type);
     const bytes = content?.bytes;
     // The unread rest of a request body must not be taken for the next request.
     if (!exchange.bodyDone) exchange.closeAfterResponse();
-    exchange.begin(status, all, bytes === undefined ? 0 : bytes.length);
+    exchange.begin(status, all, bytes === undefined ? 0 : bytes.length, block);
     exchange.end(bytes);
   }
 

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import type { Refusal } from '../errors.ts';
 import type { TimeLimits } from './connection-clock.ts';
+import type { FieldBlock } from './head-text.ts';
 import type { BodyReader } from './incoming-body.ts';
 import type { RequestHeadText } from './message-head.ts';
 import type { RequestFraming } from './request-framing.ts';
@@ -20,11 +21,11 @@ export interface ResponseWriter {
   readonly cutShort: boolean;
   /**
    * Starts the response. `fields` are names and values in turn, without framing; `length` is that of the body in bytes,
-   * -1 if unknown. Nothing is sent before the first bytes of the body, the end, or {@link flush}.
+   * -1 if unknown; `block` follows them. Nothing is sent before the first bytes of the body, the end, or {@link flush}.
    *
    * Throws `UnwritableHead`; the response has then not begun, and another can be sent instead.
    */
-  begin(status: number, fields: readonly string[], length: number): void;
+  begin(status: number, fields: readonly string[], length: number, block?: FieldBlock | null): void;
   /** Sends the head if it is still waiting for the first bytes of the body. */
   flush(): void;
   /** Sends bytes of the body; false if the client doesn't keep up. */
@@ -104,8 +105,8 @@ export interface ConnectionOptions<Exchange extends ServerExchange> extends Time
   /** 0: no limit. */
   readonly requestsPerConnection: number;
   readonly encrypted: boolean;
-  /** The headers, names and values in turn, of a response after which the connection stays open. */
-  readonly keepAliveFields: readonly string[];
+  /** The headers of a response after which the connection stays open. */
+  readonly keepAlive: FieldBlock;
   /** Whether responses to new requests carry `Connection: close`. */
   isClosing(): boolean;
   /** Creates the exchange of a request whose head has arrived. */

@@ -1,5 +1,11 @@
 import type { ResponseWriter } from './connection-options.ts';
-import { type HeadText, responseHeadText } from './head-text.ts';
+import {
+  type CheckedLines,
+  type FieldBlock,
+  framingLines,
+  type HeadText,
+  responseHeadText,
+} from './head-text.ts';
 
 /** How one response is framed, whatever writes it, and whether its connection stays open (RFC 9112 §6, §9.3). */
 export abstract class FramedResponse implements ResponseWriter {
@@ -11,24 +17,24 @@ export abstract class FramedResponse implements ResponseWriter {
   protected bodyless = false;
   readonly #minor: number;
   readonly #isHead: boolean;
-  readonly #keepAliveFields: readonly string[];
+  readonly #keepAlive: FieldBlock;
   /** The announced length of the body; -1 if none was announced. */
   #announced = -1;
 
-  /** `keepAliveFields`: names and values in turn, added if the connection stays open. */
-  constructor(minor: number, isHead: boolean, closes: boolean, keepAliveFields: readonly string[]) {
-    this.#keepAliveFields = keepAliveFields;
+  /** `keepAlive`: added if the connection stays open. */
+  constructor(minor: number, isHead: boolean, closes: boolean, keepAlive: FieldBlock) {
+    this.#keepAlive = keepAlive;
     this.#minor = minor;
     this.#isHead = isHead;
     this.closes = closes;
   }
 
-  /** Writes the head, or keeps it for the first bytes of the body; `fields` and `own` are what it was made of. */
+  /** Writes the head, or keeps it for the first bytes of the body; `fields` and `after` are what it was made of. */
   protected abstract writeHead(
     head: HeadText,
     status: number,
     fields: readonly string[],
-    own: readonly string[],
+    after: CheckedLines,
   ): void;
   protected abstract writeInterim(head: HeadText): void;
   abstract flush(): void;
@@ -39,17 +45,18 @@ export abstract class FramedResponse implements ResponseWriter {
     return this.status !== 0;
   }
 
-  begin(status: number, fields: readonly string[], length: number): void {
+  begin(status: number, fields: readonly string[], length: number, block: FieldBlock | null = null): void {
     const bodyless = this.#isHead || status === 204 || status === 304 || status < 200;
     const hasUnknownLength = length < 0 && !bodyless;
     const chunked = hasUnknownLength && this.#minor === 1;
     const closes = this.closes || (hasUnknownLength && !chunked);
-    const own = hasDate(fields) ? [] : ['Date', currentDate()];
-    if (length >= 0 && status !== 204) own.push('Content-Length', String(length));
-    if (chunked) own.push('Transfer-Encoding', 'chunked');
-    if (closes) own.push('Connection', 'close');
-    else for (const text of this.#keepAliveFields) own.push(text);
-    this.writeHead(responseHeadText(status, fields, own), status, fields, own);
+    const framing = framingLines(hasDate(fields), {
+      length: status === 204 ? -1 : length,
+      isChunked: chunked,
+      keepAlive: closes ? null : this.#keepAlive,
+    });
+    const after = block === null ? framing : ((block.lines + framing) as CheckedLines);
+    this.writeHead(responseHeadText(status, fields, after), status, fields, after);
     this.status = status;
     this.closes = closes;
     this.bodyless = bodyless;
@@ -77,17 +84,4 @@ function hasDate(fields: readonly string[]): boolean {
   for (let i = 0; i < fields.length; i += 2)
     if (fields[i]!.length === 4 && fields[i]!.toLowerCase() === 'date') return true;
   return false;
-}
-
-let dateSecond = 0;
-let date = '';
-
-/** The current `Date` (RFC 9110 §6.6.1), formatted once a second. */
-function currentDate(): string {
-  const second = Math.floor(Date.now() / 1000);
-  if (second !== dateSecond) {
-    dateSecond = second;
-    date = new Date(second * 1000).toUTCString();
-  }
-  return date;
 }

@@ -6,6 +6,9 @@ declare const checked: unique symbol;
 /** A head as sent, including the empty line, latin1; only this file creates one. */
 export type HeadText = string & { readonly [checked]: true };
 
+/** Complete lines that were found to be writable. */
+export type CheckedLines = string & { readonly [checked]: true };
+
 /** A head that must not be sent, because it contains a byte that would change how it is read. */
 export class UnwritableHead extends Error {
   /** `part` is the name of the field, or `start line`; never a value, which may be a secret. */
@@ -17,11 +20,9 @@ export class UnwritableHead extends Error {
 
 /** Anything but HTAB, printable characters and obs-text (RFC 9110 §5.5). */
 const unwritable = /[^\t\x20-\x7e\x80-\xff]/;
-/** By number of lines: matches a head of exactly so many lines, each of which is writable. */
-const headPatterns: RegExp[] = [];
+/** By number: matches exactly so many lines, each of which is writable. */
+const linePatterns: RegExp[] = [];
 const maxPatternLines = 128;
-
-const none: readonly string[] = [];
 
 /** Takes the fields of a head, one after the other. */
 export interface FieldSink {
@@ -33,18 +34,18 @@ export interface FieldSink {
 export class FieldBlock {
   /** Names and values in turn. */
   readonly fields: readonly string[];
-  #lines: string | null = null;
+  #lines: CheckedLines | null = null;
 
   constructor(fields: readonly string[]) {
     this.fields = Object.freeze(fields);
   }
 
   /** Throws {@link UnwritableHead}. */
-  get lines(): string {
+  get lines(): CheckedLines {
     if (this.#lines === null) {
       assertWritable('', this.fields);
       // In one piece: its parts would lie anywhere in memory.
-      this.#lines = keptText(linesOf(this.fields));
+      this.#lines = keptText(linesOf(this.fields)) as CheckedLines;
     }
     return this.#lines;
   }
@@ -73,7 +74,7 @@ export class HeadWriter implements FieldSink {
   }
 
   add(name: string, value: string): void {
-    this.#text += `${name}: ${value}\r\n`;
+    this.#text += lineOf(name, value);
     this.#lines += 1;
   }
 
@@ -84,31 +85,33 @@ export class HeadWriter implements FieldSink {
 
   /** The head; null if it can't be told to be writable by one look at it, and {@link headText} has to judge each field. */
   finish(): HeadText | null {
-    const text = `${this.#text}\r\n`;
-    return this.#lines <= maxPatternLines && headPattern(this.#lines).test(text) ? (text as HeadText) : null;
+    return areWritable(this.#text, this.#lines) ? (`${this.#text}\r\n` as HeadText) : null;
   }
 }
 
 /**
- * Writes a head: its start line, `fields`, then `own`, names and values in turn (RFC 9112 §2.1). Every head that is
+ * Writes a head: its start line, `fields`, names and values in turn, then `after` (RFC 9112 §2.1). Every head that is
  * sent is written here. Throws {@link UnwritableHead}.
  */
 export function headText(
   startLine: string,
   fields: readonly string[],
-  own: readonly string[] = none,
+  after: CheckedLines | '' = '',
 ): HeadText {
-  const text = `${startLine}\r\n${linesOf(fields)}${linesOf(own)}\r\n`;
-  const lines = 1 + (fields.length + own.length) / 2;
-  const isWritable = lines <= maxPatternLines && headPattern(lines).test(text);
-  if (!isWritable) assertWritable(startLine, fields, own);
-  return text as HeadText;
+  const text = `${startLine}\r\n${linesOf(fields)}`;
+  if (!areWritable(text, 1 + fields.length / 2)) assertWritable(startLine, fields);
+  return `${text}${after}\r\n` as HeadText;
 }
 
 function linesOf(fields: readonly string[]): string {
   let text = '';
-  for (let i = 0; i < fields.length; i += 2) text += `${fields[i]}: ${fields[i + 1]}\r\n`;
+  for (let i = 0; i < fields.length; i += 2) text += lineOf(fields[i]!, fields[i + 1]!);
   return text;
+}
+
+/** Added, not put into a template, which would ask of each part what it is. */
+function lineOf(name: string, value: string): string {
+  return name + ': ' + value + '\r\n';
 }
 
 /** A head with one more field, at its end. Throws like {@link headText}. */
@@ -122,9 +125,43 @@ export function withField(head: HeadText, name: string, value: string): HeadText
 export function responseHeadText(
   status: number,
   fields: readonly string[],
-  own: readonly string[] = none,
+  after: CheckedLines | '' = '',
 ): HeadText {
-  return headText(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`, fields, own);
+  statusLines[status] ??= `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`;
+  return headText(statusLines[status], fields, after);
+}
+
+/** By status. */
+const statusLines: string[] = [];
+
+/** What a response says of its body and connection. */
+export interface ResponseFraming {
+  /** Of the body, bytes; -1: not announced. */
+  readonly length: number;
+  readonly isChunked: boolean;
+  /** `Connection` and what belongs to it; null: the connection closes. */
+  readonly keepAlive: FieldBlock | null;
+}
+
+/** The lines of a response's framing, after `Date` unless that is there already (RFC 9110 §6.6.1, RFC 9112 §6, §9.6). */
+export function framingLines(hasDate: boolean, framing: ResponseFraming): CheckedLines {
+  const { length, isChunked, keepAlive } = framing;
+  return `${hasDate ? '' : dateLine()}${length < 0 ? '' : `Content-Length: ${length}\r\n`}${
+    isChunked ? 'Transfer-Encoding: chunked\r\n' : ''
+  }${keepAlive === null ? 'Connection: close\r\n' : keepAlive.lines}` as CheckedLines;
+}
+
+let dateSecond = 0;
+let currentDate = '';
+
+/** Formatted once a second. */
+function dateLine(): string {
+  const second = Math.floor(Date.now() / 1000);
+  if (second !== dateSecond) {
+    dateSecond = second;
+    currentDate = `Date: ${new Date(second * 1000).toUTCString()}\r\n`;
+  }
+  return currentDate;
 }
 
 /** The last chunk and the trailers after it (RFC 9112 §7.1.2). Throws like {@link headText}. */
@@ -132,17 +169,20 @@ export function lastChunk(trailers: readonly string[]): string {
   return trailers.length === 0 ? '0\r\n\r\n' : headText('0', trailers);
 }
 
-/** One pass over the complete text is cheaper than one for each name and value. */
-function headPattern(lines: number): RegExp {
-  headPatterns[lines] ??= new RegExp(`^(?:[\\t\\x20-\\x7e\\x80-\\xff]*\\r\\n){${lines}}\\r\\n$`);
-  return headPatterns[lines];
+/**
+ * Whether the text is exactly so many lines, each of them writable; false where there are too many to tell. One pass over
+ * the complete text is cheaper than one for each name and value.
+ */
+function areWritable(text: string, lines: number): boolean {
+  if (lines > maxPatternLines) return false;
+  linePatterns[lines] ??= new RegExp(`^(?:[\\t\\x20-\\x7e\\x80-\\xff]*\\r\\n){${lines}}$`);
+  return linePatterns[lines].test(text);
 }
 
 /** The same check field by field: for heads of very many lines, and to find out what is wrong. */
-function assertWritable(startLine: string, ...lists: readonly (readonly string[])[]): void {
+function assertWritable(startLine: string, fields: readonly string[]): void {
   if (unwritable.test(startLine)) throw new UnwritableHead('start line');
-  for (const list of lists)
-    for (let i = 0; i < list.length; i += 2)
-      if (unwritable.test(list[i]!) || unwritable.test(list[i + 1]!))
-        throw new UnwritableHead(JSON.stringify(list[i]));
+  for (let i = 0; i < fields.length; i += 2)
+    if (unwritable.test(fields[i]!) || unwritable.test(fields[i + 1]!))
+      throw new UnwritableHead(JSON.stringify(fields[i]));
 }

@@ -1,5 +1,5 @@
 import { FramedResponse } from './framed-response.ts';
-import { type HeadText, lastChunk } from './head-text.ts';
+import { type FieldBlock, type HeadText, lastChunk } from './head-text.ts';
 import type { Output } from './output.ts';
 import { passedOnBytes } from './socket-reads.ts';
 
@@ -14,14 +14,8 @@ export class SocketResponseWriter extends FramedResponse {
   readonly #output: Output;
   #pendingHead = '';
 
-  constructor(
-    output: Output,
-    minor: number,
-    isHead: boolean,
-    closes: boolean,
-    keepAliveFields: readonly string[],
-  ) {
-    super(minor, isHead, closes, keepAliveFields);
+  constructor(output: Output, minor: number, isHead: boolean, closes: boolean, keepAlive: FieldBlock) {
+    super(minor, isHead, closes, keepAlive);
     this.#output = output;
   }
 

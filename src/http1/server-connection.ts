@@ -37,7 +37,7 @@ export class ServerConnection<Exchange extends ServerExchange>
       head.minor,
       head.method === 'HEAD',
       this.isLast(framing),
-      this.options.keepAliveFields,
+      this.options.keepAlive,
     );
     this.begin(this.options.createExchange(this, response, head, framing));
   }

@@ -4,6 +4,7 @@ import { createServer as createTlsServer, type TLSSocket } from 'node:tls';
 import type { TimeLimits } from './connection-clock.ts';
 import type { ClientConnection, ConnectionOptions, ServerExchange } from './connection-options.ts';
 import type { HandshakeFailure } from './handshake-failure.ts';
+import { FieldBlock } from './head-text.ts';
 import { ServerConnection } from './server-connection.ts';
 import type { TargetLimits } from './target-limits.ts';
 import { TlsGate, tlsServerOptions } from './tls-gate.ts';
@@ -233,7 +234,7 @@ function connectionSettings({ limits, targets }: ServerSettings) {
   return {
     ...limits,
     targets,
-    keepAliveFields: ['Connection', 'keep-alive', 'Keep-Alive', `timeout=${keptSeconds}`],
+    keepAlive: new FieldBlock(['Connection', 'keep-alive', 'Keep-Alive', `timeout=${keptSeconds}`]),
   };
 }
 

@@ -71,7 +71,7 @@ export class NodeConnection<Exchange extends ServerExchange> extends ServedConne
     });
     this.body = new IncomingBody(framing, 0);
     if (!this.body.done) this.#readBody(request);
-    const writer = new NodeResponse(response, this.isLast(framing) || isLast, this.options.keepAliveFields);
+    const writer = new NodeResponse(response, this.isLast(framing) || isLast, this.options.keepAlive);
     this.begin(this.options.createExchange(this, writer, { method, target, minor, fields }, framing));
   }
 

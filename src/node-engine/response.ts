@@ -1,14 +1,15 @@
 import { type ServerResponse, STATUS_CODES } from 'node:http';
 import { FramedResponse } from '../http1/framed-response.ts';
-import { type HeadText, lastChunk } from '../http1/head-text.ts';
+import { type CheckedLines, type FieldBlock, type HeadText, lastChunk } from '../http1/head-text.ts';
+import { parseFields } from '../http1/message-head.ts';
 
 /** Writes one response through `node:http`; heads are checked as the built-in engine checks them. */
 export class NodeResponse extends FramedResponse {
   readonly #response: ServerResponse;
 
-  constructor(response: ServerResponse, closes: boolean, keepAliveFields: readonly string[]) {
+  constructor(response: ServerResponse, closes: boolean, keepAlive: FieldBlock) {
     const { httpVersionMinor, method } = response.req;
-    super(httpVersionMinor, method === 'HEAD', closes, keepAliveFields);
+    super(httpVersionMinor, method === 'HEAD', closes, keepAlive);
     this.#response = response;
   }
 
@@ -16,9 +17,9 @@ export class NodeResponse extends FramedResponse {
     _checked: HeadText,
     status: number,
     fields: readonly string[],
-    own: readonly string[],
+    after: CheckedLines,
   ): void {
-    this.#response.writeHead(status, STATUS_CODES[status] ?? '', [...fields, ...own]);
+    this.#response.writeHead(status, STATUS_CODES[status] ?? '', [...fields, ...parseFields(after, 0)]);
   }
 
   protected writeInterim(head: HeadText): void {

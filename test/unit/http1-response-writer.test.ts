@@ -1,10 +1,10 @@
 import t from 'tap';
-import { UnwritableHead } from '../../src/http1/head-text.ts';
+import { FieldBlock, UnwritableHead } from '../../src/http1/head-text.ts';
 import { Output } from '../../src/http1/output.ts';
 import { SocketResponseWriter } from '../../src/http1/response-writer.ts';
 import { FakeSocket } from '../support/fake-socket.ts';
 
-const keep = ['Connection', 'keep-alive', 'Keep-Alive', 'timeout=5'];
+const keep = new FieldBlock(['Connection', 'keep-alive', 'Keep-Alive', 'timeout=5']);
 const kept = 'Connection: keep-alive\r\nKeep-Alive: timeout=5\r\n';
 const date = ['Date', 'today'];
 
@@ -107,6 +107,24 @@ t.test('a response has one Date', async (t) => {
   writer.begin(200, [], 0);
   writer.end();
   t.match(socket.sent, /^HTTP\/1\.1 200 OK\r\nDate: \w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT\r\n/);
+});
+
+t.test('fields in a block follow the others', async (t) => {
+  const socket = new FakeSocket();
+  const writer = writerTo(socket);
+  writer.begin(200, ['A', 'b', ...date], 0, new FieldBlock(['C', 'd', 'E', '']));
+  writer.end();
+  t.equal(
+    socket.sent,
+    `HTTP/1.1 200 OK\r\nA: b\r\nDate: today\r\nC: d\r\nE: \r\nContent-Length: 0\r\n${kept}\r\n`,
+  );
+});
+
+t.test('a block that can not be written begins no response', async (t) => {
+  const writer = writerTo(new FakeSocket());
+  t.throws(() => writer.begin(200, [], 0, new FieldBlock(['C', 'd\n'])), UnwritableHead);
+  t.notOk(writer.begun);
+  writer.begin(500, [], 0);
 });
 
 t.test('a long body and its framing leave in one order', async (t) => {
