@@ -8,6 +8,9 @@ export interface Exchanged {
   readonly body: string;
 }
 
+/** The gateway closes an idle connection later than that, so none is closed as a request is sent on it. */
+const mostIdleMs = 20_000;
+
 /** Connections to the gateway that are kept open: as cheap as they can be, so that the load costs less than the gateway. */
 export class Connections {
   readonly #port: number;
@@ -21,11 +24,24 @@ export class Connections {
 
   async exchange(bytes: string | Buffer): Promise<Exchanged> {
     this.busy++;
-    const connection = this.#idle.pop() ?? new KeptConnection(this.#port);
+    const connection = this.#takeIdle() ?? new KeptConnection(this.#port);
     const exchanged = await connection.exchange(bytes);
-    if (connection.isUsable) this.#idle.push(connection);
+    if (connection.isUsable) {
+      connection.idleSinceMs = performance.now();
+      this.#idle.push(connection);
+    }
     this.busy--;
     return exchanged;
+  }
+
+  /** The connection used last; the others grow old after a burst, and are then closed. */
+  #takeIdle(): KeptConnection | undefined {
+    const connection = this.#idle.pop();
+    if (connection === undefined) return undefined;
+    if (connection.isUsable && performance.now() - connection.idleSinceMs < mostIdleMs) return connection;
+    connection.close();
+    for (const older of this.#idle.splice(0)) older.close();
+    return undefined;
   }
 }
 
@@ -34,6 +50,7 @@ class KeptConnection {
   #received = '';
   #resolve: ((exchanged: Exchanged) => void) | null = null;
   isUsable = true;
+  idleSinceMs = 0;
 
   constructor(port: number) {
     this.#socket = connect(port, '127.0.0.1').setNoDelay(true);
@@ -46,9 +63,12 @@ class KeptConnection {
   exchange(bytes: string | Buffer): Promise<Exchanged> {
     return new Promise((resolve) => {
       this.#resolve = resolve;
-      if (!this.isUsable) return this.#end('closed');
       this.#socket.write(bytes);
     });
+  }
+
+  close(): void {
+    this.#end('closed');
   }
 
   #read(text: string): void {
