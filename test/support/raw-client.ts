@@ -42,16 +42,20 @@ export interface RawConnection {
 const bytesOf = (bytes: string | Buffer) =>
   typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes;
 
-/** Connects to a port of 127.0.0.1; `tls`: with TLS; `allowHalfOpen`: our side stays open when the server ends its own. */
+/**
+ * Connects to a port of 127.0.0.1; `tls`: with TLS; `allowHalfOpen`: our side stays open when the server ends its own;
+ * `from`: our address.
+ */
 export function connectRaw(
   port: number,
   tls?: ConnectionOptions,
   allowHalfOpen = false,
+  from = '127.0.0.1',
 ): Promise<RawConnection> {
   return new Promise((resolve, reject) => {
     const socket =
       tls === undefined
-        ? connect({ port, host: '127.0.0.1', allowHalfOpen })
+        ? connect({ port, host: '127.0.0.1', allowHalfOpen, localAddress: from })
         : connectTls({ port, host: '127.0.0.1', ...tls });
     socket.once('error', reject);
     socket.once(tls === undefined ? 'connect' : 'secureConnect', () => {

@@ -6,12 +6,15 @@ import { join } from 'node:path';
 import type { Test } from 'tap';
 import { loadConfig } from '../../src/config/load.ts';
 import { printProxyConfiguration } from '../../src/forward-auth/printed/configurations.ts';
+import { temporaryFolder } from '../contract/sqlite-stores.ts';
+import type { Certificate } from '../support/certificates.ts';
 import { expand, readCorpus } from '../support/corpus.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Forwarding, startForwarding } from '../support/forwarding.ts';
 import { isLong } from '../support/gateway-under-load.ts';
 import { guardProcess } from '../support/guarded-process.ts';
 import { spellingsOf } from '../support/header-spellings.ts';
+import { makeAuthority } from '../support/issued-certificates.ts';
 import { guessPort } from '../support/loopback-port.ts';
 import { isProtected } from '../support/our-headers.ts';
 import { connectRaw } from '../support/raw-client.ts';
@@ -27,11 +30,31 @@ const routes = [
 /** A proxy in front of the recording upstream, which asks the gateway. */
 interface ProxyBench extends Forwarding {
   readonly proxyPort: number;
-  /** Sends bytes to the proxy; the status of its response, 0 if it closes without one. */
-  send(requestLine: string, lines?: readonly string[], body?: string): Promise<number>;
+  /** Sends bytes to the proxy, from that address; the status of its response, 0 if it closes without one. */
+  send(requestLine: string, lines?: readonly string[], body?: string, from?: string): Promise<number>;
 }
 
-async function startBench(t: Test, name: string, proxy: AskingProxy): Promise<ProxyBench | undefined> {
+/** How it asks. */
+interface Asking {
+  /** TLS, with that certificate; `caFile` says whom the proxy trusts. */
+  readonly tls?: { readonly certificate: Certificate; readonly caFile: string };
+  /** Whether the proxy accepts the certificate. */
+  readonly isTrusted?: boolean;
+}
+
+/** What is printed, with other authorities: the system's are in no test's hand. */
+function trusting(caFile: string, files: Readonly<Record<string, string>>): Record<string, string> {
+  const replaced = (text: string) =>
+    text.replaceAll('/etc/ssl/certs/ca-certificates.crt', caFile).replaceAll('@system-ca', caFile);
+  return Object.fromEntries(Object.entries(files).map(([name, text]) => [name, replaced(text)]));
+}
+
+async function startBench(
+  t: Test,
+  name: string,
+  proxy: AskingProxy,
+  { tls, isTrusted = true }: Asking = {},
+): Promise<ProxyBench | undefined> {
   const program = proxy.find();
   if (program === undefined) {
     t.pass(`needs ${name}`, { skip: `${name} is not installed: see test/upstreams/install.sh` });
@@ -40,7 +63,15 @@ async function startBench(t: Test, name: string, proxy: AskingProxy): Promise<Pr
   const [port, decisionPort, proxyPort] = [guessPort(), guessPort(), guessPort()];
   const forwarding = await startForwarding(t, {
     listen: { port },
-    forward_auth: [{ mode: proxy.mode, port: decisionPort }],
+    forward_auth: [
+      {
+        mode: proxy.mode,
+        port: decisionPort,
+        // Clients come from others, and so does no proxy.
+        proxies: ['127.0.0.1'],
+        ...(tls && { tls: { cert: tls.certificate.certFile, key: tls.certificate.keyFile } }),
+      },
+    ],
     routes,
   });
   const { config } = loadConfig(forwarding.configFile, process.env);
@@ -50,11 +81,18 @@ async function startBench(t: Test, name: string, proxy: AskingProxy): Promise<Pr
   const write = (files: Readonly<Record<string, string>>) => {
     for (const [file, content] of Object.entries(files)) writeFileSync(join(folder, file), content);
   };
-  write(printProxyConfiguration(config!, proxy.printed, { listen: `127.0.0.1:${proxyPort}` }));
+  const options = { listen: `127.0.0.1:${proxyPort}`, ...(tls && { host: 'localhost' }) };
+  const printed = printProxyConfiguration(config!, proxy.printed, options);
+  write(tls === undefined ? printed : trusting(tls.caFile, printed));
   write(proxy.more?.(folder, { port: proxyPort, service: forwarding.upstream.url }) ?? {});
   const log = join(folder, 'output');
   const output = openSync(log, 'a');
-  const env = { ...process.env, HOME: folder, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder };
+  const env = {
+    ...process.env,
+    ...{ HOME: folder, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder },
+    // Go's programs take the system's authorities from there.
+    ...(tls && { SSL_CERT_FILE: tls.caFile }),
+  };
   const child = spawn(program, proxy.args(folder), { cwd: folder, stdio: ['ignore', output, output], env });
   guardProcess(child);
   t.teardown(async () => {
@@ -65,8 +103,8 @@ async function startBench(t: Test, name: string, proxy: AskingProxy): Promise<Pr
     }
     rmSync(folder, { recursive: true, force: true });
   });
-  const send: ProxyBench['send'] = async (requestLine, lines = [], body = '') => {
-    const connection = await connectRaw(proxyPort);
+  const send: ProxyBench['send'] = async (requestLine, lines = [], body = '', from = '127.0.0.1') => {
+    const connection = await connectRaw(proxyPort, undefined, false, from);
     const late = setTimeout(() => connection.reset(), 10_000);
     connection.write(
       [requestLine, 'Host: app.example', 'Connection: close', ...lines, '', body].join('\r\n'),
@@ -79,11 +117,13 @@ async function startBench(t: Test, name: string, proxy: AskingProxy): Promise<Pr
     clearTimeout(late);
     return status;
   };
+  let ready = 0;
   await eventually(`${name} on port ${proxyPort}`, async () => {
     if (child.exitCode !== null) return true;
-    return (await send('GET /api/open/ready HTTP/1.1').catch(() => 0)) === 200;
+    ready = await send('GET /api/open/ready HTTP/1.1').catch(() => 0);
+    return isTrusted ? ready === 200 : ready !== 0;
   }).catch(() => {});
-  if (child.exitCode !== null || (await send('GET /api/open/ready HTTP/1.1')) !== 200)
+  if (child.exitCode !== null || (isTrusted && ready !== 200))
     throw new Error(readFileSync(log, 'utf8').slice(-3000));
   forwarding.upstream.seen.length = 0;
   return { ...forwarding, proxyPort, send };
@@ -100,13 +140,32 @@ export async function judgeProxy(t: Test, name: keyof typeof askingProxies): Pro
   await t.test('no target reaches the service that the gateway would have refused', (t) =>
     judgePaths(t, bench),
   );
+  await t.test('the log has the address of the client', (t) => judgeAddress(t, bench));
   await t.test('a body reaches the service, and not Postern', async (t) => {
     const body = 'x'.repeat(100_000);
     const lines = [`X-API-Key: ${bench.key}`, `Content-Length: ${body.length}`];
     t.equal(await bench.send('POST /api/store/x HTTP/1.1', lines, body), 200);
     t.equal(takeSeen(bench)?.body.length, body.length);
   });
-  if (proxy.isPartial) return;
+  if (!proxy.isPartial) await judgeOwnPart(t, name, proxy, bench);
+  await t.test('without Postern nothing reaches the service', async (t) => {
+    await bench.stop();
+    for (const path of ['/api/open/x', '/api/store/x', '/elsewhere']) {
+      const status = await bench.send(`GET ${path} HTTP/1.1`, [`X-API-Key: ${bench.key}`]);
+      t.ok(status >= 400, `${path}: ${status}`);
+    }
+    t.equal(bench.upstream.seen.length, 0);
+  });
+}
+
+/** What a whole configuration does besides, of which another proxy's is only a part. */
+async function judgeOwnPart(
+  t: Test,
+  name: keyof typeof askingProxies,
+  proxy: AskingProxy,
+  bench: ProxyBench,
+): Promise<void> {
+  await t.test('it asks over TLS, and no one but us', (t) => judgeTls(t, name, proxy));
   await t.test('own paths are Postern’s', async (t) => {
     t.equal(await bench.send('GET /.well-known/jwks.json HTTP/1.1'), 200);
     t.equal(await bench.send('GET /api/admin/api-keys/ HTTP/1.1', [`X-API-Key: ${bench.key}`]), 200);
@@ -203,7 +262,12 @@ const misleading = [
   'Path-Info',
   'X-Script-Name',
   'Daphne-Root-Path',
+  'X-Original-Method',
+  'X-Original-URI',
   'X-Original-URL',
+  'X-Forwarded-Method',
+  'X-Forwarded-Uri',
+  'X-Auth-Request-Redirect',
   'X-Rewrite-URL',
   'Remote-User',
   'X-Remote-User',
@@ -244,6 +308,52 @@ async function judgeSpoofs(t: Test, bench: ProxyBench): Promise<void> {
     }
   t.strictSame(leaks, []);
   t.ok(forwarded > 0, `${forwarded} were forwarded without it`);
+}
+
+/** Whatever the client claims: as if it had come through proxies of its own, or through ours. */
+async function judgeAddress(t: Test, bench: ProxyBench): Promise<void> {
+  const client = '127.0.0.2';
+  const claims = ['203.0.113.9', `203.0.113.9, ${client}`, '127.0.0.1', '203.0.113.9, 127.0.0.1', 'x', ''];
+  for (const [index, claim] of [undefined, ...claims].entries()) {
+    const path = `/api/open/address/${index}`;
+    const lines = claim === undefined ? [] : [`X-Forwarded-For: ${claim}`];
+    t.equal(await bench.send(`GET ${path} HTTP/1.1`, lines, '', client), 200);
+    const decided = bench.logLines().filter((line) => line.path === path && 'forward_auth' in line);
+    t.match(decided, [{ address: client }], `claimed: ${claim}`);
+  }
+  bench.upstream.seen.length = 0;
+}
+
+/** With a certificate for the host that is printed, from an authority that is trusted, and with others. */
+async function judgeTls(t: Test, name: string, proxy: AskingProxy): Promise<void> {
+  const folder = temporaryFolder(t);
+  chmodSync(folder, 0o755);
+  const [trusted, other] = [makeAuthority(folder, 'trusted'), makeAuthority(folder, 'other')];
+  const ours = ['extendedKeyUsage = serverAuth', 'subjectAltName = DNS:localhost'];
+  const anothers = ['extendedKeyUsage = serverAuth', 'subjectAltName = DNS:another.example'];
+  const { caFile } = trusted;
+  const certificates = {
+    good: trusted.issue('good', { extensions: ours }),
+    'for another host': trusted.issue('another', { subject: '/CN=another.example', extensions: anothers }),
+    'of another authority': other.issue('stranger', { extensions: ours }),
+  };
+  for (const [kind, certificate] of Object.entries(certificates))
+    await t.test(kind, async (t) => {
+      const isTrusted = kind === 'good';
+      const bench = await startBench(t, name, proxy, { tls: { certificate, caFile }, isTrusted });
+      if (bench === undefined) return;
+      const withKey = await bench.send('GET /api/store/x HTTP/1.1', [`X-API-Key: ${bench.key}`]);
+      if (isTrusted) {
+        t.equal(withKey, 200);
+        t.match(takeSeen(bench), { target: '/api/store/x' });
+        t.equal(await bench.send('GET /api/store/x HTTP/1.1'), 401);
+      } else {
+        t.ok(withKey >= 400, `${withKey}`);
+        const refused = await bench.send('GET /api/open/x HTTP/1.1');
+        t.ok(refused >= 400, `${refused}`);
+      }
+      t.equal(bench.upstream.seen.length, 0);
+    });
 }
 
 async function judgePaths(t: Test, bench: ProxyBench): Promise<void> {

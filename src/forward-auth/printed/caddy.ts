@@ -2,7 +2,7 @@ import { originOf, type ProxyPlan } from './plan.ts';
 
 /** A Caddyfile. */
 export function caddyConfiguration(plan: ProxyPlan): string {
-  const { listen, decisions, gateway, service, ownAreas, identity, deleted } = plan;
+  const { listen, decisions, gateway, service, ownAreas, identity, describing, deleted } = plan;
   const delete_ = (names: readonly string[]) => names.map((name) => `\t\trequest_header -${name}`).join('\n');
   const copied = [...identity, 'X-Request-Id'];
   const isAny = listen.host === '0.0.0.0' || listen.host === '::';
@@ -18,7 +18,7 @@ http://:${listen.port} {${isAny ? '' : `\n\tbind ${listen.host}`}
 	route {
 		request_header -*_*
 		request_header -X-Auth-*
-${delete_([...deleted, ...identity.filter((name) => !name.startsWith('X-Auth-'))])}
+${delete_([...deleted, ...describing, ...identity.filter((name) => !name.startsWith('X-Auth-'))])}
 		forward_auth ${originOf(decisions)} {
 			uri /
 			copy_headers ${copied.join(' ')}

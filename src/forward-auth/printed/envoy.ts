@@ -123,6 +123,8 @@ function cluster(name: string, place: Place): object {
   return {
     name,
     type: 'STRICT_DNS',
+    // By default a name with an IPv6 address is asked there alone, and 0.0.0.0 hears none of it.
+    dns_lookup_family: 'V4_PREFERRED',
     connect_timeout: '5s',
     load_assignment: { cluster_name: name, endpoints: [{ lb_endpoints: [endpoint] }] },
     ...(place.tls && { transport_socket: tls }),

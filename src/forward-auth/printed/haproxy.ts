@@ -1,10 +1,13 @@
 import { isIP } from 'node:net';
-import { authorityOf, originOf, ownPattern, type Place, type ProxyPlan } from './plan.ts';
+import { authorityOf, ownPattern, type Place, type ProxyPlan } from './plan.ts';
 
 /** HAProxy's configuration, and the agent in Lua that it loads. */
 export function haproxyConfiguration(plan: ProxyPlan): Readonly<Record<string, string>> {
   return { 'haproxy.cfg': configurationOf(plan), 'postern.lua': agentOf(plan) };
 }
+
+/** A socket without a file, by a name that no other HAProxy on the machine has. */
+const questionsOf = ({ listen }: ProxyPlan) => `abns@postern-decisions-${listen.port}`;
 
 /** HAProxy compares no addresses: of a certificate for one it checks only who issued it. */
 function tlsTo({ host }: Place): string {
@@ -12,7 +15,8 @@ function tlsTo({ host }: Place): string {
   return isIP(host) === 0 ? `${verified} sni str(${host}) verifyhost ${host}` : verified;
 }
 
-function configurationOf({ listen, gateway, service, ownAreas, deleted }: ProxyPlan): string {
+function configurationOf(plan: ProxyPlan): string {
+  const { listen, decisions, gateway, service, ownAreas, describing, deleted } = plan;
   const server = (name: string, place: Place) =>
     `  server ${name} ${authorityOf(place)}${place.tls ? tlsTo(place) : ''}`;
   return `# haproxy.cfg, for HAProxy 2.6 or later; postern.lua beside it
@@ -35,10 +39,21 @@ frontend web
   http-request set-header X-Forwarded-Host %[req.hdr(Host)]
   # What services take for the mount point, the target, the method or the user, and odd spellings of any name.
   http-request del-header [^A-Za-z0-9-] -m reg
-${deleted.map((name) => `  http-request del-header ${name}`).join('\n')}
+${[...deleted, ...describing].map((name) => `  http-request del-header ${name}`).join('\n')}
   http-request lua.postern unless is_own
   use_backend postern if is_own
   default_backend service
+
+# The agent asks here, so that connections to Postern are kept, and its certificate is verified.
+frontend decisions
+  bind ${questionsOf(plan)}
+  default_backend decisions
+
+backend decisions
+  http-reuse always
+  retries 1
+  retry-on conn-failure empty-response
+${server('decisions', decisions)}
 
 backend postern
 ${server('postern', gateway)}
@@ -48,10 +63,10 @@ ${server('service', service)}
 `;
 }
 
-function agentOf({ decisions, identity }: ProxyPlan): string {
-  const names = [...identity, 'X-Request-Id'].map((name) => `"${name.toLowerCase()}"`);
+function agentOf(plan: ProxyPlan): string {
+  const names = [...plan.identity, 'X-Request-Id'].map((name) => `"${name.toLowerCase()}"`);
   return `-- postern.lua: asks Postern about each request; what it refuses is answered as it refuses it.
-local decisions = "${originOf(decisions)}/"
+local decisions = "${questionsOf(plan)}"
 -- Who is calling, in the answer: these replace whatever the client sent.
 local copied = { ${names.join(', ')} }
 -- They belong to the connection of the client.
@@ -82,12 +97,14 @@ core.register_action("postern", { "http-req" }, function(txn)
   question["x-original-method"] = { txn.sf:method() }
   question["x-original-uri"] = { txn.sf:pathq() }
 
-  local answer = core.httpclient():get({ url = decisions, headers = question, timeout = 5000 })
-  if answer == nil or answer.status == nil or answer.status == 0 then
+  local answer = core.httpclient():get({ url = "http://decisions/", dst = decisions, headers = question, timeout = 5000 })
+  -- Only an answer of Postern has that header.
+  local is_answer = answer ~= nil and answer.headers ~= nil and answer.headers["x-request-id"] ~= nil
+  if not is_answer then
     return refuse(txn, 503, { ["retry-after"] = { "1" } }, "")
   end
   if answer.status ~= 200 then
-    return refuse(txn, answer.status, answer.headers or {}, answer.body or "")
+    return refuse(txn, answer.status, answer.headers, answer.body or "")
   end
 
   local function first(name)

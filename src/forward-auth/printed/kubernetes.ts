@@ -1,13 +1,18 @@
 import { originOf, type ProxyPlan } from './plan.ts';
 
+/** The controller itself sets it when it asks, and leaves a client's own to the service. */
+const redirect = 'X-Auth-Request-Redirect';
+
 /** Annotations of an Ingress for ingress-nginx. */
-export function ingressNginxConfiguration({ decisions, identity }: ProxyPlan): string {
+export function ingressNginxConfiguration({ decisions, identity, describing }: ProxyPlan): string {
+  const copied = [...identity, 'X-Request-Id', ...describing, redirect];
   return `# Annotations of the Ingress of the service. Postern's own paths need an Ingress of their own, without them. Names that the
-# client must not send are 403: this controller deletes none before it asks.
+# client must not send are 403: this controller deletes none before it asks. Those at the end of the list are never answered,
+# and so removed: they are for Postern alone.
 metadata:
   annotations:
     nginx.ingress.kubernetes.io/auth-url: ${originOf(decisions)}/
-    nginx.ingress.kubernetes.io/auth-response-headers: ${[...identity, 'X-Request-Id'].join(',')}
+    nginx.ingress.kubernetes.io/auth-response-headers: ${copied.join(',')}
 `;
 }
 

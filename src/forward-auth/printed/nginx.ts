@@ -31,8 +31,8 @@ const tlsLines = ({ host, tls }: Place) =>
 
 /** A file for `/etc/nginx/conf.d`: `ngx_http_auth_request_module` asks, and unknown spellings of names are dropped. */
 export function nginxConfiguration(plan: ProxyPlan): string {
-  const { listen, decisions, gateway, service, ownAreas, identity, deleted } = plan;
-  const cleared = deleted.map((name) => `proxy_set_header ${name} "";`);
+  const { listen, decisions, gateway, service, ownAreas, identity, describing, deleted } = plan;
+  const clear = (names: readonly string[]) => names.map((name) => `proxy_set_header ${name} "";`);
   const copied = [...identity, 'X-Request-Id'];
   return `# /etc/nginx/conf.d/postern.conf. What nginx makes of a 5xx of Postern is a 500.
 upstream postern_decisions {
@@ -79,7 +79,7 @@ ${indented(
     proxy_set_header Authorization "";
     proxy_set_header X-API-Key "";
     # What services take for the mount point, the target, the method or the user.
-${indented([...cleared, 'proxy_set_header X-Real-IP $remote_addr;', ...sender, ...upgradable, ...tlsLines(service)], 4)}
+${indented([...clear([...deleted, ...describing]), 'proxy_set_header X-Real-IP $remote_addr;', ...sender, ...upgradable, ...tlsLines(service)], 4)}
     # Without a path: the target is passed on as it was received, and as Postern judged it.
     proxy_pass ${originOf(service)};
   }
@@ -90,7 +90,7 @@ ${indented([...cleared, 'proxy_set_header X-Real-IP $remote_addr;', ...sender, .
     proxy_set_header X-Original-URI $request_uri;
     proxy_pass_request_body off;
     proxy_set_header Content-Length "";
-${indented([...cleared, 'proxy_set_header X-Real-IP "";', ...sender, ...connection, ...tlsLines(decisions)], 4)}
+${indented([...clear(deleted), 'proxy_set_header X-Real-IP "";', ...sender, ...connection, ...tlsLines(decisions)], 4)}
     proxy_pass ${decisions.tls ? 'https' : 'http'}://postern_decisions/;
   }
 }

@@ -28,6 +28,8 @@ export interface ProxyPlan {
   readonly ownAreas: readonly string[];
   /** Headers by which an answer says who is calling. */
   readonly identity: readonly string[];
+  /** Headers by which the proxy tells Postern what is asked, in lower case: a client's own must not reach the service. */
+  readonly describing: readonly string[];
   /** Further headers of a client that must not reach the service, and that Postern would refuse. */
   readonly deleted: readonly string[];
 }
@@ -63,8 +65,8 @@ export function planProxy(config: Config, listener: DecisionListenerConfig, opti
     Object.values(upstreams).flatMap((upstream) => Object.keys(upstream.identity_headers)),
   );
   const { setByProxy, described } = modes[listener.mode];
-  const kept = new Set([...identity.map((name) => name.toLowerCase()), ...setByProxy]);
-  if (described !== null) kept.add(described.method).add(described.target);
+  const describing = described === null ? [] : [described.method, described.target];
+  const kept = new Set([...identity.map((name) => name.toLowerCase()), ...setByProxy, ...describing]);
   const deleted = [
     ...droppedNames,
     ...forwardedNames,
@@ -78,6 +80,7 @@ export function planProxy(config: Config, listener: DecisionListenerConfig, opti
     service: parsePlace(options.service ?? serviceOf(config)),
     ownAreas: ownAreas((name) => endpoints[name] === 'upstream', web?.path),
     identity,
+    describing,
     deleted: [...new Set(deleted)].filter((name) => !kept.has(name) && !hopByHopNames.has(name)),
   };
 }

@@ -5,7 +5,7 @@ const none = (names: readonly string[]) => Object.fromEntries(names.map((name) =
 
 /** Traefik's static configuration, and that of its file provider. */
 export function traefikConfiguration(plan: ProxyPlan): Readonly<Record<string, string>> {
-  const { listen, decisions, gateway, service, ownAreas, identity, deleted } = plan;
+  const { listen, decisions, gateway, service, ownAreas, identity, describing, deleted } = plan;
   const dynamic = {
     http: {
       routers: {
@@ -24,7 +24,7 @@ export function traefikConfiguration(plan: ProxyPlan): Readonly<Record<string, s
       },
       middlewares: {
         // An empty value removes.
-        clean: { headers: { customRequestHeaders: none(deleted) } },
+        clean: { headers: { customRequestHeaders: none([...deleted, ...describing]) } },
         decide: {
           forwardAuth: {
             address: `${originOf(decisions)}/`,
