@@ -1,4 +1,11 @@
 import type { X509Certificate } from 'node:crypto';
+import type { TLSSocket } from 'node:tls';
+
+/** The subject of the certificate that the peer has shown; null if it has shown none. */
+export function shownSubject(socket: TLSSocket): string | null {
+  const certificate = socket.getPeerX509Certificate();
+  return certificate === undefined ? null : subjectOf(certificate);
+}
 
 /**
  * The subject of a certificate on one line as RFC 4514 writes it: the most specific part first, whatever has a meaning

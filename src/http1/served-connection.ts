@@ -11,7 +11,7 @@ import type {
   ServerExchange,
 } from './connection-options.ts';
 import { cutSocket } from './cut-socket.ts';
-import { subjectOf } from './distinguished-name.ts';
+import { shownSubject } from './distinguished-name.ts';
 import type { BodyReader, IncomingBody } from './incoming-body.ts';
 import { canonicalAddress } from './peer-address.ts';
 import type { RequestFraming } from './request-framing.ts';
@@ -260,11 +260,6 @@ export abstract class ServedConnection<Exchange extends ServerExchange>
   reset(): void {
     cutSocket(this.socket, this.encrypted);
   }
-}
-
-function shownSubject(socket: TLSSocket): string | null {
-  const certificate = socket.getPeerX509Certificate();
-  return certificate === undefined ? null : subjectOf(certificate);
 }
 
 function ignore(): void {}

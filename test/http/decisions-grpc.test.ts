@@ -234,7 +234,7 @@ t.test('over TLS, and until the end of a drain', async (t) => {
     ...config,
     forward_auth: [{ mode: 'envoy_grpc', port: 0, host: 'localhost', proxies: ['127.0.0.1', '::1'], tls }],
   });
-  const { check } = connectCheckClient(t, decisionPorts[0]!, Buffer.from(cert));
+  const { check } = connectCheckClient(t, decisionPorts[0]!, { ca: Buffer.from(cert) });
   const answers: Checked[] = await Promise.all(
     Array.from({ length: 20 }, () => check({ path: '/api/open' })),
   );

@@ -1,9 +1,11 @@
 import { once } from 'node:events';
-import { copyFileSync, mkdirSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import type { Certificate } from '../support/certificates.ts';
+import { connectCheckClient } from '../support/check-client.ts';
+import { startDeciding } from '../support/decisions.ts';
 import { eventually } from '../support/eventually.ts';
 import { startTestGateway } from '../support/gateway.ts';
 import { type Authority, forServers, makeAuthority } from '../support/issued-certificates.ts';
@@ -179,6 +181,38 @@ for (const engine of engines) {
     t.equal(await outcomeOf(port, made.bad.expired), 200, 'which is not asked for');
   });
 }
+
+t.test('gRPC: who asks is in the access line, and has to ask anew once others are admitted', async (t) => {
+  if (!requireProgram(t, 'openssl')) return;
+  const { folder, authority, server, good } = makeCertificates(t);
+  const client_ca = join(folder, 'clients.crt');
+  copyFileSync(authority.caFile, client_ca);
+  const tls = { cert: server.certFile, key: server.keyFile, client_ca };
+  const { decisionPorts, logLines } = await startDeciding(t, {
+    forward_auth: [{ mode: 'envoy_grpc', port: 0, host: 'localhost', proxies: ['127.0.0.1', '::1'], tls }],
+  });
+  const clientOf = (own?: Certificate) =>
+    connectCheckClient(t, decisionPorts[0]!, {
+      ca: readFileSync(authority.caFile),
+      ...(own && { own }),
+    });
+  const question = { path: '/api/x', headerMap: [[':path', '/api/x']] as const };
+  const client = clientOf(good);
+  t.match(await client.check(question), { status: 401 });
+  t.match(
+    logLines().filter((line) => line.forward_auth === 'envoy_grpc'),
+    [{ client_certificate: asWritten }],
+  );
+  await t.rejects(clientOf().check(question), { code: 14 }, 'without one');
+
+  copyFileSync(makeAuthority(folder, 'next').caFile, client_ca);
+  await eventually('the connection is not used any more', () =>
+    client.check(question).then(
+      () => false,
+      ({ code }) => code === 14,
+    ),
+  );
+});
 
 /** A session that the server has offered to resume, or the empty one of TLS 1.3 if it has not. */
 async function sessionOf(port: number, options: object): Promise<Buffer | undefined> {

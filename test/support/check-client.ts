@@ -37,9 +37,16 @@ export interface CheckClient {
 
 const { Check: definition } = loadCheckService();
 
-/** Connects to a listener for Envoy; `ca`: with TLS, as `localhost`. */
-export function connectCheckClient(t: TestScope, port: number, ca?: Buffer): CheckClient {
-  const channel = ca === undefined ? credentials.createInsecure() : credentials.createSsl(ca);
+/** What a client needs for TLS: whom it trusts, and who it is. */
+export interface CheckClientTls {
+  readonly ca: Buffer;
+  readonly own?: { readonly cert: Buffer; readonly key: Buffer };
+}
+
+/** Connects to a listener for Envoy; `tls`: with TLS, as `localhost`. */
+export function connectCheckClient(t: TestScope, port: number, tls?: CheckClientTls): CheckClient {
+  const { cert = null, key = null } = tls?.own ?? {};
+  const channel = tls === undefined ? credentials.createInsecure() : credentials.createSsl(tls.ca, key, cert);
   const client = new Client(`localhost:${port}`, channel);
   t.teardown(() => client.close());
   const call = <T>(serialize: (value: T) => Buffer, value: T) =>
