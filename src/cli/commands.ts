@@ -99,7 +99,7 @@ its SHA-256, as sha256sum prints it; the copy is made beside the records first, 
     synopsis: '[--host NAME] [--service URL] [--listen HOST:PORT]',
     summary: 'Print the configuration of a proxy that asks',
     details: `PROXY is nginx, ingress-nginx, traefik, caddy, haproxy, envoy, envoy-grpc or gateway-api. It asks on the first listener of
-forward_auth with its mode. --host is the name under which the proxy finds Postern, --service what it forwards to (default: the first upstream of a route), --listen where it listens itself`,
+forward_auth with its mode. --host is the name under which the proxy finds Postern, --service what it forwards to (default: the first upstream of a route, else http://127.0.0.1:9000), --listen where it listens itself`,
     options: { host: text, service: text, listen: text },
     stores: 'none',
     run: async (call) => (await import('./forward-auth.ts')).forwardAuthConfig(call),

@@ -21,7 +21,9 @@ export const signingKeys = z
       ),
     publish_ahead: duration({ min: leastAhead })
       .prefault('10m')
-      .describe('How long a key is published before it signs.'),
+      .describe(
+        'How long a key is published before it signs, at least 10m: copies of the published keys may be five minutes old.',
+      ),
   })
   .prefault({})
   .describe(

@@ -31,6 +31,8 @@ export function createReceivedHeaders(
     if (answered.has(lower) || ofProxy.has(lower)) return false;
     if (dropped.has(normalised)) return true;
     const what = meaningOf(name);
+    // Where the proxy leaves it as it came: the gateway sets its own.
+    if (what === meaning.forwardedHost) return true;
     if (what === meaning.methodOverride) return !rules.passMethodOverride;
     return what === meaning.dropped && !hopByHopNames.has(lower);
   });

@@ -43,9 +43,19 @@ t.test('the configuration of a proxy is printed from the running one', async (t)
   t.match(both.stdout, /^# file: haproxy\.cfg\n[\s\S]*\n-- file: postern\.lua\n/);
   const byFile = (await print('haproxy', '--json')).json;
   t.strictSame(Object.keys(byFile), ['haproxy.cfg', 'postern.lua']);
-  t.ok(byFile['postern.lua'].includes('"http://127.0.0.1:8082/"'));
+  t.ok(byFile['haproxy.cfg'].includes('server decisions 127.0.0.1:8082\n'));
 
   t.match(await print('caddy'), { code: 2, stderr: /forward_auth has no listener with mode caddy/ });
   t.match(await print('apache'), { code: 2, stderr: /the proxy must be one of nginx, ingress-nginx, / });
-  t.match(await print('nginx', '--service', 'app'), { code: 2, stderr: /must be http\(s\):\/\/HOST:PORT/ });
+  for (const [option, value] of [
+    ['--service', 'app'],
+    ['--service', 'unix:/run/app'],
+    ['--service', 'http://app/x'],
+    ['--listen', '8000'],
+    ['--listen', ':8000'],
+    ['--listen', '0.0.0.0:80000'],
+    ['--host', 'https://postern'],
+    ['--host', 'postern:8081'],
+  ] as const)
+    t.match(await print('nginx', option, value), { code: 2, stderr: / must be / }, `${option} ${value}`);
 });

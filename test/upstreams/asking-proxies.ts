@@ -14,7 +14,7 @@ export interface AskingProxy {
   readonly printed: string;
   /** Where its program is; undefined if it isn't installed. */
   readonly find: () => string | undefined;
-  /** Its arguments; it is started in the folder of its files. */
+  /** Its arguments; it is started elsewhere than in the folder of its files. */
   readonly args: (folder: string) => readonly string[];
   /** What it needs besides the printed files. */
   readonly more?: (folder: string, surroundings: Surroundings) => Readonly<Record<string, string>>;
@@ -73,7 +73,11 @@ function ingressFrame(folder: string, { port, service }: Surroundings): string {
   const variableOf = (name: string) => name.toLowerCase().replaceAll('-', '_');
   return frame(
     folder,
-    `server {
+    `map $http_upgrade $connection_upgrade {
+    default upgrade;
+    '' '';
+  }
+  server {
     listen 127.0.0.1:${port};
     location = /_external-auth {
       internal;
@@ -95,6 +99,16 @@ function ingressFrame(folder: string, { port, service }: Surroundings): string {
       ${names.map((name) => `auth_request_set $auth_${variableOf(name)} $upstream_http_${variableOf(name)};`).join(' ')}
       ${names.map((name) => `proxy_set_header ${name} $auth_${variableOf(name)};`).join(' ')}
       proxy_set_header Host $http_host;
+      proxy_set_header X-Real-IP $remote_addr;
+      proxy_set_header X-Forwarded-For $remote_addr;
+      proxy_set_header X-Forwarded-Host $http_host;
+      proxy_set_header X-Forwarded-Port ${port};
+      proxy_set_header X-Forwarded-Proto $scheme;
+      proxy_set_header X-Forwarded-Scheme $scheme;
+      proxy_set_header X-Scheme $scheme;
+      proxy_set_header Upgrade $http_upgrade;
+      proxy_set_header Connection $connection_upgrade;
+      proxy_http_version 1.1;
       proxy_pass ${service};
     }
   }`,
@@ -129,21 +143,21 @@ export const askingProxies = {
     mode: 'haproxy',
     printed: 'haproxy',
     find: onPath('haproxy', '-v'),
-    args: () => ['-f', 'haproxy.cfg'],
+    args: (folder) => ['-f', join(folder, 'haproxy.cfg')],
     statusOf: asItIs,
   },
   caddy: {
     mode: 'caddy',
     printed: 'caddy',
     find: built('caddy'),
-    args: () => ['run', '--config', 'Caddyfile', '--adapter', 'caddyfile'],
+    args: (folder) => ['run', '--config', join(folder, 'Caddyfile'), '--adapter', 'caddyfile'],
     statusOf: asItIs,
   },
   traefik: {
     mode: 'traefik',
     printed: 'traefik',
     find: built('traefik'),
-    args: () => ['--configFile=traefik.yml'],
+    args: (folder) => [`--configFile=${join(folder, 'traefik.yml')}`],
     statusOf: asItIs,
   },
   envoy: { mode: 'envoy', printed: 'envoy', find: findEnvoy, args: envoyArgs, statusOf: asItIs },

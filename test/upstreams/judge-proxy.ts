@@ -29,6 +29,8 @@ const routes = [
 
 /** A proxy in front of the recording upstream, which asks the gateway. */
 interface ProxyBench extends Forwarding {
+  /** What the proxy has printed. */
+  output(): string;
   readonly proxyPort: number;
   /** Sends bytes to the proxy, from that address; the status of its response, 0 if it closes without one. */
   send(requestLine: string, lines?: readonly string[], body?: string, from?: string): Promise<number>;
@@ -47,6 +49,14 @@ function trusting(caFile: string, files: Readonly<Record<string, string>>): Reco
   const replaced = (text: string) =>
     text.replaceAll('/etc/ssl/certs/ca-certificates.crt', caFile).replaceAll('@system-ca', caFile);
   return Object.fromEntries(Object.entries(files).map(([name, text]) => [name, replaced(text)]));
+}
+
+/** What is printed, with the folder of the test in place of Traefik's. */
+function placed(folder: string, files: Readonly<Record<string, string>>): Record<string, string> {
+  const entries = Object.entries(files);
+  return Object.fromEntries(
+    entries.map(([name, text]) => [name, text.replace('/etc/traefik/', `${folder}/`)]),
+  );
 }
 
 async function startBench(
@@ -83,7 +93,7 @@ async function startBench(
   };
   const options = { listen: `127.0.0.1:${proxyPort}`, ...(tls && { host: 'localhost' }) };
   const printed = printProxyConfiguration(config!, proxy.printed, options);
-  write(tls === undefined ? printed : trusting(tls.caFile, printed));
+  write(placed(folder, tls === undefined ? printed : trusting(tls.caFile, printed)));
   write(proxy.more?.(folder, { port: proxyPort, service: forwarding.upstream.url }) ?? {});
   const log = join(folder, 'output');
   const output = openSync(log, 'a');
@@ -93,7 +103,7 @@ async function startBench(
     // Go's programs take the system's authorities from there.
     ...(tls && { SSL_CERT_FILE: tls.caFile }),
   };
-  const child = spawn(program, proxy.args(folder), { cwd: folder, stdio: ['ignore', output, output], env });
+  const child = spawn(program, proxy.args(folder), { cwd: '/', stdio: ['ignore', output, output], env });
   guardProcess(child);
   t.teardown(async () => {
     if (child.exitCode === null && child.signalCode === null) {
@@ -126,7 +136,7 @@ async function startBench(
   if (child.exitCode !== null || (isTrusted && ready !== 200))
     throw new Error(readFileSync(log, 'utf8').slice(-3000));
   forwarding.upstream.seen.length = 0;
-  return { ...forwarding, proxyPort, send };
+  return { ...forwarding, proxyPort, send, output: () => readFileSync(log, 'utf8') };
 }
 
 /** Runs all checks against one proxy, configured by what is printed for it. */
@@ -140,6 +150,7 @@ export async function judgeProxy(t: Test, name: keyof typeof askingProxies): Pro
   await t.test('no target reaches the service that the gateway would have refused', (t) =>
     judgePaths(t, bench),
   );
+  await t.test('no header is taken for one of a connection alone', (t) => judgeConnection(t, bench));
   await t.test('the log has the address of the client', (t) => judgeAddress(t, bench));
   await t.test('a body reaches the service, and not Postern', async (t) => {
     const body = 'x'.repeat(100_000);
@@ -155,6 +166,7 @@ export async function judgeProxy(t: Test, name: keyof typeof askingProxies): Pro
       t.ok(status >= 400, `${path}: ${status}`);
     }
     t.equal(bench.upstream.seen.length, 0);
+    t.notOk(bench.output().includes(bench.key), 'no line of the proxy’s has the key');
   });
 }
 
@@ -268,6 +280,12 @@ const misleading = [
   'X-Forwarded-Method',
   'X-Forwarded-Uri',
   'X-Auth-Request-Redirect',
+  'X-Forwarded-For',
+  'X-Forwarded-Proto',
+  'X-Forwarded-Host',
+  'X-Forwarded-Port',
+  'X-Forwarded-Server',
+  'X-Real-IP',
   'X-Rewrite-URL',
   'Remote-User',
   'X-Remote-User',
@@ -308,6 +326,31 @@ async function judgeSpoofs(t: Test, bench: ProxyBench): Promise<void> {
     }
   t.strictSame(leaks, []);
   t.ok(forwarded > 0, `${forwarded} were forwarded without it`);
+}
+
+/** A name in `Connection` asks the next hop to drop the header (RFC 9110 §7.6.1): what was answered must stay. */
+async function judgeConnection(t: Test, bench: ProxyBench): Promise<void> {
+  const asks = ['GET /api/store/x HTTP/1.1', `X-API-Key: ${bench.key}`] as const;
+  const listed = [...identity, 'X-Request-Id', 'X-Original-URI', 'X-Forwarded-Uri'].join(', ');
+  const upgrade = [
+    'Upgrade: websocket',
+    'Sec-WebSocket-Version: 13',
+    `Sec-WebSocket-Key: ${'A'.repeat(22)}==`,
+  ];
+  for (const more of [[`Connection: ${listed}`], [`Connection: Upgrade, ${listed}`, ...upgrade]]) {
+    const status = await bench.send(asks[0], [asks[1], ...more]);
+    const seen = takeSeen(bench);
+    t.equal(seen === undefined, status >= 400, more.join(' '));
+    // Envoy refuses such a list.
+    if (seen === undefined) continue;
+    t.strictSame(seen.values('x-auth-method'), ['api_key']);
+    t.strictSame(seen.values('x-auth-scopes'), ['apikeys:read store:read store:write']);
+    t.equal(seen.values('x-request-id').length, 1);
+    t.notMatch(seen.values('connection').join(), /x-/i);
+  }
+  const upgraded = [asks[1], 'Connection: Upgrade', ...upgrade];
+  t.equal(await bench.send(asks[0], upgraded), 200);
+  t.strictSame(takeSeen(bench)!.values('upgrade'), ['websocket'], 'an upgrade reaches the service');
 }
 
 /** Whatever the client claims: as if it had come through proxies of its own, or through ours. */

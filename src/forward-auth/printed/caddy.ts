@@ -7,6 +7,16 @@ export function caddyConfiguration(plan: ProxyPlan): string {
   const copied = [...identity, 'X-Request-Id'];
   const isAny = listen.host === '0.0.0.0' || listen.host === '::';
   return `# Caddyfile
+{
+	# The headers of a request are in the line of an error: keys don't belong there.
+	log {
+		format filter {
+			wrap json
+			request>headers>X-Api-Key replace REDACTED
+		}
+	}
+}
+
 http://:${listen.port} {${isAny ? '' : `\n\tbind ${listen.host}`}
 	# Postern's own paths.
 	@own path ${ownAreas.flatMap((area) => [area, `${area}/*`]).join(' ')}
@@ -14,8 +24,14 @@ http://:${listen.port} {${isAny ? '' : `\n\tbind ${listen.host}`}
 		reverse_proxy ${originOf(gateway)}
 	}
 
-	# In this order: names that mislead, whatever the client says of itself, the question, then credentials.
+	@upgrade header_regexp Connection (?i)(^|,)\\s*upgrade\\s*(,|$)
+	@plain not header_regexp Connection (?i)(^|,)\\s*upgrade\\s*(,|$)
+
+	# In this order: names that a client wants taken for headers of one connection alone, names that mislead, whatever the client
+	# says of itself, the question, then credentials.
 	route {
+		request_header @upgrade Connection Upgrade
+		request_header @plain -Connection
 		request_header -*_*
 		request_header -X-Auth-*
 ${delete_([...deleted, ...describing, ...identity.filter((name) => !name.startsWith('X-Auth-'))])}

@@ -19,7 +19,7 @@ export function envoyConfiguration(plan: ProxyPlan, protocol: 'http' | 'grpc'): 
   };
   const own = ownAreas.map((area) => ({
     match: { path_separated_prefix: area },
-    route: { cluster: 'postern' },
+    route: to('postern'),
     typed_per_filter_config: unasked,
   }));
   const manager = {
@@ -27,12 +27,18 @@ export function envoyConfiguration(plan: ProxyPlan, protocol: 'http' | 'grpc'): 
     stat_prefix: 'web',
     // The address of the peer ends X-Forwarded-For, and is no client's word.
     use_remote_address: true,
+    upgrade_configs: [{ upgrade_type: 'websocket' }],
     route_config: {
       virtual_hosts: [
         {
           name: 'all',
           domains: ['*'],
-          routes: [...own, { match: { prefix: '/' }, route: { cluster: 'service' } }],
+          // Envoy appends to what a client claims.
+          request_headers_to_add: [
+            overwriting('X-Forwarded-For', '%DOWNSTREAM_REMOTE_ADDRESS_WITHOUT_PORT%'),
+            overwriting('X-Forwarded-Host', '%REQ(:AUTHORITY)%'),
+          ],
+          routes: [...own, upgrades, { match: { prefix: '/' }, route: to('service') }],
         },
       ],
     },
@@ -63,8 +69,9 @@ function authorization({ decisions, identity }: ProxyPlan, protocol: 'http' | 'g
   const common = {
     '@type': `${types}.filters.http.ext_authz.v3.ExtAuthz`,
     transport_api_version: 'V3',
-    // If Postern can't be asked, no request passes.
+    // If Postern can't be asked, no request passes, and clients may try again.
     failure_mode_allow: false,
+    status_on_error: { code: 'ServiceUnavailable' },
   };
   if (protocol === 'grpc')
     return {
@@ -89,6 +96,21 @@ function authorization({ decisions, identity }: ProxyPlan, protocol: 'http' | 'g
     },
   };
 }
+
+/** A route without a time limit: by default every response and stream is cut after 15 s. */
+const to = (name: string) => ({ cluster: name, timeout: '0s' });
+
+const overwriting = (key: string, value: string) => ({
+  header: { key, value },
+  append_action: 'OVERWRITE_IF_EXISTS_OR_ADD',
+});
+
+/** Envoy passes on the `Connection` of an upgrade, and with it whatever names the client lists there. */
+const upgrades = {
+  match: { prefix: '/', headers: [{ name: 'Upgrade', present_match: true }] },
+  route: to('service'),
+  request_headers_to_add: [overwriting('Connection', 'upgrade')],
+};
 
 const speaksHttp2 = {
   typed_extension_protocol_options: {

@@ -1,19 +1,16 @@
-import { isIP } from 'node:net';
-import { authorityOf, ownPattern, type Place, type ProxyPlan } from './plan.ts';
+import { authorityOf, ownPattern, type Place, type ProxyPlan, requireNames } from './plan.ts';
 
 /** HAProxy's configuration, and the agent in Lua that it loads. */
 export function haproxyConfiguration(plan: ProxyPlan): Readonly<Record<string, string>> {
+  requireNames('HAProxy', plan);
   return { 'haproxy.cfg': configurationOf(plan), 'postern.lua': agentOf(plan) };
 }
 
 /** A socket without a file, by a name that no other HAProxy on the machine has. */
 const questionsOf = ({ listen }: ProxyPlan) => `abns@postern-decisions-${listen.port}`;
 
-/** HAProxy compares no addresses: of a certificate for one it checks only who issued it. */
-function tlsTo({ host }: Place): string {
-  const verified = ' ssl verify required ca-file @system-ca';
-  return isIP(host) === 0 ? `${verified} sni str(${host}) verifyhost ${host}` : verified;
-}
+const tlsTo = ({ host }: Place) =>
+  ` ssl verify required ca-file @system-ca sni str(${host}) verifyhost ${host}`;
 
 function configurationOf(plan: ProxyPlan): string {
   const { listen, decisions, gateway, service, ownAreas, describing, deleted } = plan;
@@ -21,6 +18,8 @@ function configurationOf(plan: ProxyPlan): string {
     `  server ${name} ${authorityOf(place)}${place.tls ? tlsTo(place) : ''}`;
   return `# haproxy.cfg, for HAProxy 2.6 or later; postern.lua beside it
 global
+  # Where postern.lua is, wherever HAProxy is started.
+  default-path config
   lua-load postern.lua
 
 defaults
@@ -34,6 +33,11 @@ frontend web
   bind ${authorityOf(listen)}
   # Postern's own paths.
   acl is_own path -m reg ${ownPattern(ownAreas)}
+  # No name that a client lists there is taken for a header of one connection alone, behind HAProxy.
+  acl is_upgrade req.hdr(Connection) -i upgrade
+  http-request set-var(txn.is_upgrade) bool(true) if is_upgrade
+  http-request del-header Connection
+  http-request set-header Connection upgrade if { var(txn.is_upgrade) -m bool }
   http-request set-header X-Forwarded-For %[src]
   http-request set-header X-Forwarded-Proto %[ssl_fc,iif(https,http)]
   http-request set-header X-Forwarded-Host %[req.hdr(Host)]

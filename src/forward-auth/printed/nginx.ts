@@ -1,4 +1,4 @@
-import { authorityOf, originOf, ownPattern, type Place, type ProxyPlan } from './plan.ts';
+import { authorityOf, originOf, ownPattern, type Place, type ProxyPlan, requireNames } from './plan.ts';
 
 const variableOf = (name: string) => `$postern_${name.toLowerCase().replaceAll('-', '_')}`;
 const indented = (lines: readonly string[], depth: number) =>
@@ -31,6 +31,7 @@ const tlsLines = ({ host, tls }: Place) =>
 
 /** A file for `/etc/nginx/conf.d`: `ngx_http_auth_request_module` asks, and unknown spellings of names are dropped. */
 export function nginxConfiguration(plan: ProxyPlan): string {
+  requireNames('nginx', plan);
   const { listen, decisions, gateway, service, ownAreas, identity, describing, deleted } = plan;
   const clear = (names: readonly string[]) => names.map((name) => `proxy_set_header ${name} "";`);
   const copied = [...identity, 'X-Request-Id'];
@@ -79,7 +80,7 @@ ${indented(
     proxy_set_header Authorization "";
     proxy_set_header X-API-Key "";
     # What services take for the mount point, the target, the method or the user.
-${indented([...clear([...deleted, ...describing]), 'proxy_set_header X-Real-IP $remote_addr;', ...sender, ...upgradable, ...tlsLines(service)], 4)}
+${indented([...clear([...deleted, ...describing].filter((name) => name !== 'x-real-ip')), 'proxy_set_header X-Real-IP $remote_addr;', ...sender, ...upgradable, ...tlsLines(service)], 4)}
     # Without a path: the target is passed on as it was received, and as Postern judged it.
     proxy_pass ${originOf(service)};
   }
@@ -90,7 +91,7 @@ ${indented([...clear([...deleted, ...describing]), 'proxy_set_header X-Real-IP $
     proxy_set_header X-Original-URI $request_uri;
     proxy_pass_request_body off;
     proxy_set_header Content-Length "";
-${indented([...clear(deleted), 'proxy_set_header X-Real-IP "";', ...sender, ...connection, ...tlsLines(decisions)], 4)}
+${indented([...clear(deleted), ...sender, ...connection, ...tlsLines(decisions)], 4)}
     proxy_pass ${decisions.tls ? 'https' : 'http'}://postern_decisions/;
   }
 }

@@ -1,6 +1,8 @@
+import { isIP } from 'node:net';
+import { type HostAndPort, hasValidPort, hostPattern, parseHost } from '../../config/authority.ts';
 import { noUpstream } from '../../config/routes.ts';
 import type { Config, DecisionListenerConfig } from '../../config/schema.ts';
-import { parseUpstreamAddress, type UpstreamAddress } from '../../config/upstream-address.ts';
+import { parseUpstreamAddress } from '../../config/upstream-address.ts';
 import { droppedNames, hopByHopNames, methodOverrideNames } from '../../rules/known-headers.ts';
 import { ownAreas } from '../../rules/own-areas.ts';
 import { answeredNames } from '../answer.ts';
@@ -54,9 +56,13 @@ const forwardedNames = [
   'x-forwarded-method',
   'x-forwarded-uri',
   'x-forwarded-server',
+  'x-forwarded-port',
   'x-forwarded-scheme',
   'x-forwarded-ssl',
 ];
+
+/** What every printed configuration sets. Traefik by itself sets the others of its mode, too. */
+const overwrittenNames = ['x-forwarded-for', 'x-forwarded-proto', 'x-forwarded-host'];
 
 /** Plans the configuration of the proxy that asks on that listener. Throws a RangeError, whose message is the rule. */
 export function planProxy(config: Config, listener: DecisionListenerConfig, options: PlanOptions): ProxyPlan {
@@ -66,18 +72,20 @@ export function planProxy(config: Config, listener: DecisionListenerConfig, opti
   );
   const { setByProxy, described } = modes[listener.mode];
   const describing = described === null ? [] : [described.method, described.target];
-  const kept = new Set([...identity.map((name) => name.toLowerCase()), ...setByProxy, ...describing]);
+  const overwritten = listener.mode === 'traefik' ? setByProxy : overwrittenNames;
+  const kept = new Set([...identity.map((name) => name.toLowerCase()), ...overwritten, ...describing]);
   const deleted = [
     ...droppedNames,
     ...forwardedNames,
     ...(headers.method_override === 'pass' ? [] : methodOverrideNames),
     ...headers.drop.map((name) => name.toLowerCase()),
   ];
+  if (options.host !== undefined) requireHost(options.host);
   return {
-    listen: parsePlace(`http://${options.listen ?? '0.0.0.0:8000'}`),
+    listen: parseListen(options.listen ?? '0.0.0.0:8000'),
     decisions: placeOf(listener, options.host),
     gateway: placeOf(listen, options.host),
-    service: parsePlace(options.service ?? serviceOf(config)),
+    service: parseService(options.service ?? serviceOf(config)),
     ownAreas: ownAreas((name) => endpoints[name] === 'upstream', web?.path),
     identity,
     describing,
@@ -94,10 +102,35 @@ function placeOf(listener: { host: string; port: number; tls?: object | undefine
   };
 }
 
-function parsePlace(url: string): Place {
-  const address: UpstreamAddress = parseUpstreamAddress(url);
-  if (address.kind !== 'server') throw new RangeError('must be http(s)://HOST:PORT');
-  return address;
+function requireHost(text: string): void {
+  if (isIP(text) === 0 && !/^[A-Za-z0-9._-]+$/.test(text))
+    throw new RangeError('--host must be a name or an address, without a port');
+}
+
+const listenPattern = new RegExp(`^${hostPattern}$`);
+
+function parseListen(text: string): HostAndPort {
+  if (!listenPattern.test(text) || !/:\d+$/.test(text) || !hasValidPort(text))
+    throw new RangeError('--listen must be HOST:PORT');
+  return parseHost(text, 0);
+}
+
+function parseService(url: string): Place {
+  try {
+    const address = parseUpstreamAddress(url);
+    if (address.kind === 'server') return address;
+  } catch {
+    // Its rule is about other kinds of address, too.
+  }
+  throw new RangeError('--service must be http(s)://HOST:PORT');
+}
+
+/** Throws a RangeError for an address behind TLS, where the proxy compares only names with what a certificate says. */
+export function requireNames(proxy: string, { decisions, gateway, service }: ProxyPlan): void {
+  const isUnproved = ({ tls, host }: Place) => tls && isIP(host) !== 0;
+  const why = `${proxy} compares names with certificates, no addresses`;
+  if (isUnproved(decisions) || isUnproved(gateway)) throw new RangeError(`${why}: give --host a name`);
+  if (isUnproved(service)) throw new RangeError(`${why}: give --service a name`);
 }
 
 /** The first upstream of a route that the proxy can reach itself. */

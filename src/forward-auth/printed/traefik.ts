@@ -1,6 +1,9 @@
 import { stringify } from 'yaml';
 import { authorityOf, originOf, type ProxyPlan } from './plan.ts';
 
+/** Relative paths depend on where Traefik is started. */
+const dynamicFile = '/etc/traefik/postern.yml';
+
 const none = (names: readonly string[]) => Object.fromEntries(names.map((name) => [name, '']));
 
 /** Traefik's static configuration, and that of its file provider. */
@@ -42,7 +45,8 @@ export function traefikConfiguration(plan: ProxyPlan): Readonly<Record<string, s
   };
   const fixed = {
     entryPoints: { web: { address: authorityOf(listen) } },
-    providers: { file: { filename: 'postern.yml' } },
+    providers: { file: { filename: dynamicFile } },
   };
+  // Traefik reads it from there by itself.
   return { 'traefik.yml': stringify(fixed), 'postern.yml': stringify(dynamic, { lineWidth: 0 }) };
 }
