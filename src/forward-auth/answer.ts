@@ -1,6 +1,6 @@
 import type { Assert } from '../credentials/assertion.ts';
 import type { Principal } from '../credentials/principal.ts';
-import { type OwnCookies, withoutCookies } from '../http/cookies.ts';
+import { type OwnCookies, separatedCookies, withoutCookies } from '../http/cookies.ts';
 import type { Exchange } from '../http/exchange.ts';
 import type { Reply } from '../http/reply.ts';
 import type { RequestHead } from '../http/request-head.ts';
@@ -120,7 +120,7 @@ function withRemovals(
   head: RequestHead,
   { received, ownCookies }: AnswerOptions,
 ): readonly string[] {
-  const cookie = withoutCookies(head.cookie, ownCookies);
+  const cookie = withoutCookies(separatedCookies(head.cookie, ownCookies), ownCookies);
   const aliases = received.aliasesIn(head.raw).map((name) => name.toLowerCase());
   const removed = new Set([...absent, ...credentials, ...aliases]);
   const fields = [...present];

@@ -78,6 +78,8 @@ export class CheckAnswer implements ResponseWriter {
   }
 }
 
-function setting(key: string, value: string): SetHeader {
+/** The bytes of the value are sent as what they are, UTF-8: Envoy reads no `raw_value` in an answer. */
+function setting(key: string, bytes: string): SetHeader {
+  const value = Buffer.from(bytes, 'latin1').toString();
   return { header: { key, value }, append_action: overwrite, keep_empty_value: true };
 }

@@ -1,6 +1,6 @@
 import { type HeaderRules, meaning, meaningOf } from '../http/header-names.ts';
 import { cachedByName } from '../http1/name-cache.ts';
-import { hopByHopNames, normalisedName } from '../rules/known-headers.ts';
+import { hopByHopNames, normalisedName, trailerNames } from '../rules/known-headers.ts';
 import type { Mode } from './modes.ts';
 
 /** What of a client's headers the gateway would have dropped for its meaning, and a proxy would pass on. */
@@ -13,7 +13,8 @@ const none: readonly string[] = [];
 
 /**
  * `answered`: names that the answer to an allowed request sets, in lower case; the proxy overwrites what a client sent by
- * exactly these names. What mode and proxy need is theirs, and hop-by-hop headers belong to the connection of the question.
+ * exactly these names. What mode and proxy need is theirs. Hop-by-hop headers may belong to the connection of the question, so
+ * none is a reason to refuse it; a proxy that removes names is told those, too, but for what gRPC needs.
  */
 export function createReceivedHeaders(
   mode: Mode,
@@ -34,7 +35,8 @@ export function createReceivedHeaders(
     // Where the proxy leaves it as it came: the gateway sets its own.
     if (what === meaning.forwardedHost) return true;
     if (what === meaning.methodOverride) return !rules.passMethodOverride;
-    return what === meaning.dropped && !hopByHopNames.has(lower);
+    if (hopByHopNames.has(lower)) return mode.removesHeaders && !trailerNames.has(lower);
+    return what === meaning.dropped;
   });
 
   return {

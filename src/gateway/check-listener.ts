@@ -17,7 +17,7 @@ import { recordDecided } from './finished-exchange.ts';
 import { traceExchange } from './request-spans.ts';
 
 /** How long a peer that may not ask has for reading why, ms. */
-const farewellMs = 1_000;
+const farewellMs = 100;
 
 /** A listener of `forward_auth` whose mode is `envoy_grpc`; `index` is its position there. */
 export class CheckListener implements OneDecisionListener {

@@ -92,6 +92,16 @@ export function withoutCookies(cookieHeader: string, own: OwnCookies): string {
   return text.replace(/^;+\s*/, '');
 }
 
+/**
+ * The value with a semicolon wherever a cookie of ours follows a comma: a proxy that joins several `Cookie` lines with commas,
+ * as if that were a list, would hide ours in the value of another.
+ */
+export function separatedCookies(cookieHeader: string, own: OwnCookies): string {
+  const [first = '', ...parts] = cookieHeader.split(',');
+  const separated = (part: string) => isOwnCookie(pairName(part.split(';', 1)[0]!), own);
+  return parts.reduce((text, part) => `${text}${separated(part) ? ';' : ','}${part}`, first);
+}
+
 /** The name of the cookie that a `Set-Cookie` value sets. */
 export function setCookieName(value: string): string {
   const end = value.indexOf(';');

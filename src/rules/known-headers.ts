@@ -52,6 +52,9 @@ export const hopByHopNames: ReadonlySet<string> = new Set([
   'http2-settings',
 ]);
 
+/** Those of them that gRPC needs, which another proxy may forward. */
+export const trailerNames: ReadonlySet<string> = new Set(['te', 'trailer']);
+
 /** What servers take for the origin of a request. */
 const senderNames = ['proxy', 'forwarded', 'x-real-ip', 'remote-addr'] as const;
 

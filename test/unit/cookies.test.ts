@@ -3,6 +3,7 @@ import {
   cookiesWithPrefix,
   cookieValues,
   isOwnCookie,
+  separatedCookies,
   setCookie,
   setCookieName,
   withoutCookies,
@@ -39,6 +40,19 @@ t.test('own cookies go, the others stay byte for byte', (t) => {
     ['ours as the value of a cookie without a name', 'a=1; =refresh=x', 'a=1'],
   ];
   for (const [name, sent, kept] of rows) t.equal(withoutCookies(sent, own), kept, name);
+  t.end();
+});
+
+t.test('a cookie of ours behind a comma is one of its own', (t) => {
+  const rows: [string, string][] = [
+    ['a=1,refresh=x', 'a=1;refresh=x'],
+    ['a=1, refresh=x; b=2', 'a=1; refresh=x; b=2'],
+    ['a=1,b=2,refresh_login_x=y,c=3', 'a=1,b=2;refresh_login_x=y,c=3'],
+    ['a=1,2;b="x, y"', 'a=1,2;b="x, y"'],
+    ['', ''],
+  ];
+  for (const [sent, separated] of rows) t.equal(separatedCookies(sent, own), separated, sent);
+  t.equal(withoutCookies(separatedCookies('a=1,refresh=x,b=2', own), own), 'a=1');
   t.end();
 });
 

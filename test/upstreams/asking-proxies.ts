@@ -18,6 +18,8 @@ export interface AskingProxy {
   readonly args: (folder: string) => readonly string[];
   /** What it needs besides the printed files. */
   readonly more?: (folder: string, surroundings: Surroundings) => Readonly<Record<string, string>>;
+  /** It understands HTTP/2 without TLS. */
+  readonly speaksHttp2?: boolean;
   /** What is printed is only a part: own paths and the client's credential are left to others. */
   readonly isPartial?: boolean;
   /** The status that its client gets for a refusal. */
@@ -144,6 +146,7 @@ export const askingProxies = {
     printed: 'haproxy',
     find: onPath('haproxy', '-v'),
     args: (folder) => ['-f', join(folder, 'haproxy.cfg')],
+    speaksHttp2: true,
     statusOf: asItIs,
   },
   caddy: {
@@ -160,12 +163,20 @@ export const askingProxies = {
     args: (folder) => [`--configFile=${join(folder, 'traefik.yml')}`],
     statusOf: asItIs,
   },
-  envoy: { mode: 'envoy', printed: 'envoy', find: findEnvoy, args: envoyArgs, statusOf: asItIs },
+  envoy: {
+    mode: 'envoy',
+    printed: 'envoy',
+    find: findEnvoy,
+    args: envoyArgs,
+    speaksHttp2: true,
+    statusOf: asItIs,
+  },
   'envoy-grpc': {
     mode: 'envoy_grpc',
     printed: 'envoy-grpc',
     find: findEnvoy,
     args: envoyArgs,
+    speaksHttp2: true,
     statusOf: asItIs,
   },
 } as const satisfies Readonly<Record<string, AskingProxy>>;

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Test } from 'tap';
 import { loadConfig } from '../../src/config/load.ts';
+import { modes } from '../../src/forward-auth/modes.ts';
 import { printProxyConfiguration } from '../../src/forward-auth/printed/configurations.ts';
 import { temporaryFolder } from '../contract/sqlite-stores.ts';
 import type { Certificate } from '../support/certificates.ts';
@@ -14,6 +15,7 @@ import { type Forwarding, startForwarding } from '../support/forwarding.ts';
 import { isLong } from '../support/gateway-under-load.ts';
 import { guardProcess } from '../support/guarded-process.ts';
 import { spellingsOf } from '../support/header-spellings.ts';
+import { requestByHttp2 } from '../support/http2-request.ts';
 import { makeAuthority } from '../support/issued-certificates.ts';
 import { guessPort } from '../support/loopback-port.ts';
 import { isProtected } from '../support/our-headers.ts';
@@ -33,7 +35,13 @@ interface ProxyBench extends Forwarding {
   output(): string;
   readonly proxyPort: number;
   /** Sends bytes to the proxy, from that address; the status of its response, 0 if it closes without one. */
-  send(requestLine: string, lines?: readonly string[], body?: string, from?: string): Promise<number>;
+  send(
+    requestLine: string,
+    lines?: readonly string[],
+    body?: string,
+    from?: string,
+    host?: string,
+  ): Promise<number>;
 }
 
 /** How it asks. */
@@ -113,12 +121,16 @@ async function startBench(
     }
     rmSync(folder, { recursive: true, force: true });
   });
-  const send: ProxyBench['send'] = async (requestLine, lines = [], body = '', from = '127.0.0.1') => {
+  const send: ProxyBench['send'] = async (
+    requestLine,
+    lines = [],
+    body = '',
+    from = '127.0.0.1',
+    host = 'app.example',
+  ) => {
     const connection = await connectRaw(proxyPort, undefined, false, from);
     const late = setTimeout(() => connection.reset(), 10_000);
-    connection.write(
-      [requestLine, 'Host: app.example', 'Connection: close', ...lines, '', body].join('\r\n'),
-    );
+    connection.write([requestLine, `Host: ${host}`, 'Connection: close', ...lines, '', body].join('\r\n'));
     const status = await connection.response().then(
       (response) => response.status,
       () => 0,
@@ -148,9 +160,11 @@ export async function judgeProxy(t: Test, name: keyof typeof askingProxies): Pro
   await t.test('a revoked key is refused by the next request', (t) => judgeRevocation(t, bench));
   await t.test('nothing that a client says of itself reaches the service', (t) => judgeSpoofs(t, bench));
   await t.test('no target reaches the service that the gateway would have refused', (t) =>
-    judgePaths(t, bench),
+    judgePaths(t, bench, proxy),
   );
-  await t.test('no header is taken for one of a connection alone', (t) => judgeConnection(t, bench));
+  await t.test('no header is taken for one of a connection alone', (t) => judgeConnection(t, bench, proxy));
+  await t.test('whatever breaks, nothing passes without a decision', (t) => judgeExcess(t, bench));
+  await t.test('cookies', (t) => judgeCookies(t, bench, proxy));
   await t.test('the log has the address of the client', (t) => judgeAddress(t, bench));
   await t.test('a body reaches the service, and not Postern', async (t) => {
     const body = 'x'.repeat(100_000);
@@ -168,6 +182,46 @@ export async function judgeProxy(t: Test, name: keyof typeof askingProxies): Pro
     t.equal(bench.upstream.seen.length, 0);
     t.notOk(bench.output().includes(bench.key), 'no line of the proxy’s has the key');
   });
+}
+
+/** More than the proxy, or its agent, has room for. */
+async function judgeExcess(t: Test, bench: ProxyBench): Promise<void> {
+  const lineUp = (count: number) => Array.from({ length: count }, (_, index) => `X-Line-${index}: x`);
+  for (const count of isLong ? range(60, 300) : [60, 90, 96, 99, 110, 127, 128, 129, 200, 256, 300])
+    for (const path of ['/api/open/x', '/api/store/x'])
+      await bench.send(`GET ${path} HTTP/1.1`, [...lineUp(count), `X-Auth-Subject: ${evil}`]).catch(() => 0);
+  for (const size of isLong ? range(900, 1100, 25) : [1000])
+    for (const fill of range(13_000, 16_500, isLong ? 7 : 50)) {
+      const lines = [`X-Long: ${'h'.repeat(size)}`, `X-Auth-Subject: ${evil}`, `P: ${'b'.repeat(fill)}`];
+      await bench.send('DELETE /api/store/x HTTP/1.1', lines).catch(() => 0);
+      await bench
+        .send('DELETE /api/store/x HTTP/1.1', lines.slice(1), '', '127.0.0.1', 'h'.repeat(size))
+        .catch(() => 0);
+    }
+  const seen = bench.upstream.seen.splice(0);
+  t.strictSame(
+    seen.filter(({ rawHeaders, target }) => rawHeaders.includes(evil) || target.startsWith('/api/store')),
+    [],
+  );
+  t.equal(await bench.send('GET /api/open/x HTTP/1.1'), 200, 'and it still serves');
+  bench.upstream.seen.length = 0;
+}
+
+function range(from: number, to: number, step = 1): number[] {
+  return Array.from({ length: Math.ceil((to - from) / step) }, (_, index) => from + index * step);
+}
+
+/** What is not ours stays byte for byte; ours reach no service behind a proxy that removes what it is told. */
+async function judgeCookies(t: Test, bench: ProxyBench, { mode }: AskingProxy): Promise<void> {
+  const send = (...lines: string[]) => bench.send('GET /api/open/x HTTP/1.1', lines);
+  t.equal(await send('Cookie: a=\xe9; b=2'), 200);
+  t.strictSame(takeSeen(bench)!.values('cookie'), ['a=\xe9; b=2']);
+  if (!modes[mode].removesHeaders) return;
+  const [name] = bench.cookie.split('=');
+  t.equal(await send(`Cookie: a=\xc3\xa9; ${name}=secret; b=2`), 200);
+  t.strictSame(takeSeen(bench)!.values('cookie'), ['a=\xc3\xa9; b=2']);
+  t.equal(await send('Cookie: a=1', `Cookie: ${name}=secret`), 200);
+  t.notMatch(takeSeen(bench)!.values('cookie').join(), /secret/);
 }
 
 /** What a whole configuration does besides, of which another proxy's is only a part. */
@@ -329,7 +383,7 @@ async function judgeSpoofs(t: Test, bench: ProxyBench): Promise<void> {
 }
 
 /** A name in `Connection` asks the next hop to drop the header (RFC 9110 §7.6.1): what was answered must stay. */
-async function judgeConnection(t: Test, bench: ProxyBench): Promise<void> {
+async function judgeConnection(t: Test, bench: ProxyBench, { isPartial }: AskingProxy): Promise<void> {
   const asks = ['GET /api/store/x HTTP/1.1', `X-API-Key: ${bench.key}`] as const;
   const listed = [...identity, 'X-Request-Id', 'X-Original-URI', 'X-Forwarded-Uri'].join(', ');
   const upgrade = [
@@ -347,6 +401,21 @@ async function judgeConnection(t: Test, bench: ProxyBench): Promise<void> {
     t.strictSame(seen.values('x-auth-scopes'), ['apikeys:read store:read store:write']);
     t.equal(seen.values('x-request-id').length, 1);
     t.notMatch(seen.values('connection').join(), /x-/i);
+  }
+  const others = [
+    ['Upgrade: h2c', 'HTTP2-Settings: AAMAAABkAAQAAP__'],
+    ['Upgrade: TLS/1.0'],
+    ['Upgrade: websocket, h2c'],
+    ['Upgrade: websocket', 'Upgrade: h2c'],
+    ['Upgrade: h2c', 'Upgrade: websocket'],
+  ];
+  // The controller of ingress-nginx passes on every upgrade, and no annotation changes that.
+  for (const lines of isPartial ? [] : others) {
+    const status = await bench.send(asks[0], [asks[1], 'Connection: Upgrade, HTTP2-Settings', ...lines]);
+    const seen = takeSeen(bench);
+    t.equal(seen === undefined, status >= 400, lines.join(' '));
+    t.notMatch(seen?.values('upgrade').join() ?? '', /h2c|tls/i, lines.join(' '));
+    t.strictSame(seen?.values('http2-settings') ?? [], []);
   }
   const upgraded = [asks[1], 'Connection: Upgrade', ...upgrade];
   t.equal(await bench.send(asks[0], upgraded), 200);
@@ -399,14 +468,38 @@ async function judgeTls(t: Test, name: string, proxy: AskingProxy): Promise<void
     });
 }
 
-async function judgePaths(t: Test, bench: ProxyBench): Promise<void> {
+/** Each of them has been another one to the service than to Postern, behind some proxy. */
+const oddTargets = [
+  'foo://app.example/api/open/x',
+  'http://app.example/api/open/x',
+  '/api/open/\xe9/x',
+  '/api/open/x?\xe9',
+  '/api/open/x?a;b',
+];
+
+async function judgePaths(t: Test, bench: ProxyBench, { speaksHttp2 }: AskingProxy): Promise<void> {
   const { send, upstream } = bench;
+  const linesBefore = bench.logLines().length;
   for (const { send: bytes } of readCorpus('paths')) {
     const [requestLine = ''] = (typeof bytes === 'string' ? bytes : bytes.join('')).split('\r\n');
     await send(expand(requestLine, { good: '', host: 'app.example' }));
     await send(expand(requestLine, { good: '', host: 'app.example' }).replace('/api/store', '/api/open'));
   }
-  const targets = new Set(upstream.seen.splice(0).map(({ target }) => target));
+  for (const target of oddTargets) await send(`GET ${target} HTTP/1.1`);
+  if (speaksHttp2) for (const target of oddTargets) await requestByHttp2(bench.proxyPort, target);
+  const seen = upstream.seen.splice(0);
+  const sent = new Map(seen.map((each) => [each.values('x-request-id')[0], each.target.split('?', 1)[0]]));
+  const allowed = bench
+    .logLines()
+    .slice(linesBefore)
+    .filter((line) => 'forward_auth' in line && line.status === 200);
+  t.strictSame(
+    allowed.filter((line) => sent.get(line.request_id as string) !== line.path),
+    [],
+    'what is judged is what the service gets',
+  );
+  t.equal(sent.size, allowed.length, 'and nothing else');
+  const targets = new Set(seen.map(({ target }) => target));
   t.ok(targets.size > 0);
   const refused: string[] = [];
   for (const target of targets) {

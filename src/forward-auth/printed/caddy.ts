@@ -24,14 +24,21 @@ http://:${listen.port} {${isAny ? '' : `\n\tbind ${listen.host}`}
 		reverse_proxy ${originOf(gateway)}
 	}
 
-	@upgrade header_regexp Connection (?i)(^|,)\\s*upgrade\\s*(,|$)
-	@plain not header_regexp Connection (?i)(^|,)\\s*upgrade\\s*(,|$)
+	@websocket {
+		header_regexp Connection (?i)(^|,)\\s*upgrade\\s*(,|$)
+		header_regexp Upgrade (?i)^\\s*websocket\\s*$
+	}
 
-	# In this order: names that a client wants taken for headers of one connection alone, names that mislead, whatever the client
-	# says of itself, the question, then credentials.
+	# In this order: WebSockets alone, for by another upgrade (h2c) requests would pass unasked; names that mislead, whatever the
+	# client says of itself, the question, then credentials.
 	route {
+		vars upgrade ""
+		vars @websocket upgrade websocket
+		request_header -Connection
+		request_header -Upgrade
+		@upgrade vars {vars.upgrade} websocket
 		request_header @upgrade Connection Upgrade
-		request_header @plain -Connection
+		request_header @upgrade Upgrade websocket
 		request_header -*_*
 		request_header -X-Auth-*
 ${delete_([...deleted, ...describing, ...identity.filter((name) => !name.startsWith('X-Auth-'))])}

@@ -18,7 +18,7 @@ export function envoyConfiguration(plan: ProxyPlan, protocol: 'http' | 'grpc'): 
     },
   };
   const own = ownAreas.map((area) => ({
-    match: { path_separated_prefix: area },
+    match: { path_separated_prefix: area, headers: [fitPath] },
     route: to('postern'),
     typed_per_filter_config: unasked,
   }));
@@ -38,7 +38,7 @@ export function envoyConfiguration(plan: ProxyPlan, protocol: 'http' | 'grpc'): 
             overwriting('X-Forwarded-For', '%DOWNSTREAM_REMOTE_ADDRESS_WITHOUT_PORT%'),
             overwriting('X-Forwarded-Host', '%REQ(:AUTHORITY)%'),
           ],
-          routes: [...own, upgrades, { match: { prefix: '/' }, route: to('service') }],
+          routes: [...own, upgrades, { match: { prefix: '/', headers: [fitPath] }, route: to('service') }],
         },
       ],
     },
@@ -105,9 +105,12 @@ const overwriting = (key: string, value: string) => ({
   append_action: 'OVERWRITE_IF_EXISTS_OR_ADD',
 });
 
+/** Of other bytes Envoy makes others when it asks. */
+const fitPath = { name: ':path', string_match: { safe_regex: { regex: '[!-~]+' } } };
+
 /** Envoy passes on the `Connection` of an upgrade, and with it whatever names the client lists there. */
 const upgrades = {
-  match: { prefix: '/', headers: [{ name: 'Upgrade', present_match: true }] },
+  match: { prefix: '/', headers: [{ name: 'Upgrade', present_match: true }, fitPath] },
   route: to('service'),
   request_headers_to_add: [overwriting('Connection', 'upgrade')],
 };

@@ -13,11 +13,13 @@ const tlsTo = ({ host }: Place) =>
   ` ssl verify required ca-file @system-ca sni str(${host}) verifyhost ${host}`;
 
 function configurationOf(plan: ProxyPlan): string {
-  const { listen, decisions, gateway, service, ownAreas, describing, deleted } = plan;
+  const { listen, decisions, gateway, service, ownAreas, identity, describing, deleted } = plan;
   const server = (name: string, place: Place) =>
     `  server ${name} ${authorityOf(place)}${place.tls ? tlsTo(place) : ''}`;
   return `# haproxy.cfg, for HAProxy 2.6 or later; postern.lua beside it
 global
+  # Room for the headers that Postern adds to a hundred of a client's.
+  tune.http.maxhdr 256
   # Where postern.lua is, wherever HAProxy is started.
   default-path config
   lua-load postern.lua
@@ -33,18 +35,25 @@ frontend web
   bind ${authorityOf(listen)}
   # Postern's own paths.
   acl is_own path -m reg ${ownPattern(ownAreas)}
-  # No name that a client lists there is taken for a header of one connection alone, behind HAProxy.
-  acl is_upgrade req.hdr(Connection) -i upgrade
-  http-request set-var(txn.is_upgrade) bool(true) if is_upgrade
+  # What Postern judges is what is sent: an absolute target would reach the service as it is.
+  http-request set-uri %[pathq]
+  # WebSockets alone: by another upgrade (h2c) requests would pass unasked. No other name counts in Connection, either.
+  http-request set-var(txn.is_websocket) bool(true) if { req.hdr(Connection) -i upgrade } { req.hdr(Upgrade) -i websocket }
   http-request del-header Connection
-  http-request set-header Connection upgrade if { var(txn.is_upgrade) -m bool }
+  http-request del-header Upgrade
+  http-request set-header Connection upgrade if { var(txn.is_websocket) -m bool }
+  http-request set-header Upgrade websocket if { var(txn.is_websocket) -m bool }
   http-request set-header X-Forwarded-For %[src]
   http-request set-header X-Forwarded-Proto %[ssl_fc,iif(https,http)]
   http-request set-header X-Forwarded-Host %[req.hdr(Host)]
   # What services take for the mount point, the target, the method or the user, and odd spellings of any name.
   http-request del-header [^A-Za-z0-9-] -m reg
 ${[...deleted, ...describing].map((name) => `  http-request del-header ${name}`).join('\n')}
+${identity.map((name) => `  http-request del-header ${name} unless is_own`).join('\n')}
+  http-request del-header x-auth- -m beg unless is_own
   http-request lua.postern unless is_own
+  # HAProxy goes on after an error in Lua: only what the agent has decided passes.
+  http-request deny deny_status 503 unless is_own or { var(txn.postern_decided) -m bool }
   use_backend postern if is_own
   default_backend service
 
@@ -55,6 +64,7 @@ frontend decisions
 
 backend decisions
   http-reuse always
+  timeout server 5s
   retries 1
   retry-on conn-failure empty-response
 ${server('decisions', decisions)}
@@ -91,13 +101,18 @@ local function refuse(txn, status, headers, body)
 end
 
 core.register_action("postern", { "http-req" }, function(txn)
-  local question = {}
+  local question, count = {}, 0
   for name, values in pairs(txn.http:req_get_headers()) do
     if not hop_by_hop[name] then
       question[name] = {}
-      for _, value in pairs(values) do table.insert(question[name], value) end
+      for _, value in pairs(values) do
+        table.insert(question[name], value)
+        count = count + 1
+      end
     end
   end
+  -- HAProxy does not survive a question with more than tune.http.maxhdr.
+  if count > 128 then return refuse(txn, 431, {}, "") end
   question["x-original-method"] = { txn.sf:method() }
   question["x-original-uri"] = { txn.sf:pathq() }
 
@@ -130,6 +145,7 @@ core.register_action("postern", { "http-req" }, function(txn)
   -- The service needs no credentials.
   txn.http:req_del_header("authorization")
   txn.http:req_del_header("x-api-key")
+  txn:set_var("txn.postern_decided", true)
 end)
 `;
 }

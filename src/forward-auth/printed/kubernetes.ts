@@ -12,6 +12,8 @@ export function ingressNginxConfiguration({ decisions, identity, describing }: P
 metadata:
   annotations:
     nginx.ingress.kubernetes.io/auth-url: ${originOf(decisions)}/
+    # The scopes of a caller may be many.
+    nginx.ingress.kubernetes.io/proxy-buffer-size: 32k
     nginx.ingress.kubernetes.io/auth-response-headers: ${copied.join(',')}
 `;
 }

@@ -14,7 +14,7 @@ const sender = [
 const connection = ['proxy_http_version 1.1;', 'proxy_set_header Connection "";'];
 const upgradable = [
   'proxy_http_version 1.1;',
-  'proxy_set_header Upgrade $http_upgrade;',
+  'proxy_set_header Upgrade $postern_upgrade;',
   'proxy_set_header Connection $postern_connection;',
 ];
 /** Without these nginx takes any certificate, and an `upstream` is asked for by its own name. */
@@ -41,10 +41,14 @@ upstream postern_decisions {
   keepalive 32;
 }
 
-# WebSockets, and connections that are kept for everything else.
-map $http_upgrade $postern_connection {
-  default upgrade;
-  "" "";
+# WebSockets alone, and connections that are kept for everything else: by another upgrade (h2c) requests would pass unasked.
+map $http_upgrade $postern_upgrade {
+  default "";
+  "~*^websocket$" websocket;
+}
+map $postern_upgrade $postern_connection {
+  default "";
+  websocket upgrade;
 }
 
 server {
@@ -91,6 +95,9 @@ ${indented([...clear([...deleted, ...describing].filter((name) => name !== 'x-re
     proxy_set_header X-Original-URI $request_uri;
     proxy_pass_request_body off;
     proxy_set_header Content-Length "";
+    # The scopes of a caller may be many.
+    proxy_buffer_size 32k;
+    proxy_buffers 4 32k;
 ${indented([...clear(deleted), ...sender, ...connection, ...tlsLines(decisions)], 4)}
     proxy_pass ${decisions.tls ? 'https' : 'http'}://postern_decisions/;
   }

@@ -3,7 +3,7 @@ import { type HostAndPort, hasValidPort, hostPattern, parseHost } from '../../co
 import { noUpstream } from '../../config/routes.ts';
 import type { Config, DecisionListenerConfig } from '../../config/schema.ts';
 import { parseUpstreamAddress } from '../../config/upstream-address.ts';
-import { droppedNames, hopByHopNames, methodOverrideNames } from '../../rules/known-headers.ts';
+import { droppedNames, methodOverrideNames, trailerNames } from '../../rules/known-headers.ts';
 import { ownAreas } from '../../rules/own-areas.ts';
 import { answeredNames } from '../answer.ts';
 import { modes } from '../modes.ts';
@@ -89,7 +89,7 @@ export function planProxy(config: Config, listener: DecisionListenerConfig, opti
     ownAreas: ownAreas((name) => endpoints[name] === 'upstream', web?.path),
     identity,
     describing,
-    deleted: [...new Set(deleted)].filter((name) => !kept.has(name) && !hopByHopNames.has(name)),
+    deleted: [...new Set(deleted)].filter((name) => !kept.has(name) && !trailerNames.has(name)),
   };
 }
 

@@ -21,13 +21,23 @@ export function traefikConfiguration(plan: ProxyPlan): Readonly<Record<string, s
           entryPoints: ['web'],
           rule: 'PathPrefix(`/`)',
           priority: 1,
-          middlewares: ['clean', 'decide', 'hide'],
+          middlewares: ['clean', 'plain', 'decide', 'hide'],
+          service: 'service',
+        },
+        // WebSockets alone: by another upgrade (h2c) requests would pass unasked.
+        webSockets: {
+          entryPoints: ['web'],
+          rule: 'HeaderRegexp(`Upgrade`, `(?i)^\\s*websocket\\s*$`)',
+          priority: 2,
+          middlewares: ['clean', 'webSocket', 'decide', 'hide'],
           service: 'service',
         },
       },
       middlewares: {
         // An empty value removes.
         clean: { headers: { customRequestHeaders: none([...deleted, ...describing]) } },
+        plain: { headers: { customRequestHeaders: none(['Upgrade']) } },
+        webSocket: { headers: { customRequestHeaders: { Upgrade: 'websocket' } } },
         decide: {
           forwardAuth: {
             address: `${originOf(decisions)}/`,
