@@ -72,6 +72,7 @@ function ingressFrame(folder: string, { port, service }: Surroundings): string {
   const prefix = 'nginx.ingress.kubernetes.io/';
   const url: string = annotations[`${prefix}auth-url`];
   const names: string[] = annotations[`${prefix}auth-response-headers`].split(',');
+  const bufferSize: string = annotations[`${prefix}proxy-buffer-size`];
   const variableOf = (name: string) => name.toLowerCase().replaceAll('-', '_');
   return frame(
     folder,
@@ -94,6 +95,8 @@ function ingressFrame(folder: string, { port, service }: Surroundings): string {
       proxy_set_header X-Real-IP $remote_addr;
       proxy_set_header X-Forwarded-For $remote_addr;
       proxy_set_header X-Auth-Request-Redirect $request_uri;
+      proxy_buffer_size ${bufferSize};
+      proxy_buffers 4 ${bufferSize};
       proxy_pass ${url};
     }
     location / {

@@ -29,6 +29,8 @@ const routes = [
   { prefix: '/api', upstream: 'app' },
 ];
 
+const manyScopes = Array.from({ length: 150 }, (_, index) => `department${index}-resource:write`);
+
 /** A proxy in front of the recording upstream, which asks the gateway. */
 interface ProxyBench extends Forwarding {
   /** What the proxy has printed. */
@@ -91,6 +93,7 @@ async function startBench(
       },
     ],
     routes,
+    scopes: Object.fromEntries(['store:read', 'store:write', ...manyScopes].map((name) => [name, name])),
   });
   const { config } = loadConfig(forwarding.configFile, process.env);
   const folder = mkdtempSync(join(tmpdir(), 'postern-proxy-'));
@@ -164,6 +167,15 @@ export async function judgeProxy(t: Test, name: keyof typeof askingProxies): Pro
   );
   await t.test('no header is taken for one of a connection alone', (t) => judgeConnection(t, bench, proxy));
   await t.test('whatever breaks, nothing passes without a decision', (t) => judgeExcess(t, bench));
+  await t.test('every scope reaches the service', async (t) => {
+    t.equal(await bench.send('GET /api/x HTTP/1.1', [`Authorization: Bearer ${bench.bearer}`]), 200);
+    const [scopes = ''] = takeSeen(bench)!.values('x-auth-scopes');
+    const held = new Set(scopes.split(' '));
+    t.ok(
+      manyScopes.every((scope) => held.has(scope)),
+      scopes,
+    );
+  });
   await t.test('cookies', (t) => judgeCookies(t, bench, proxy));
   await t.test('the log has the address of the client', (t) => judgeAddress(t, bench));
   await t.test('a body reaches the service, and not Postern', async (t) => {
