@@ -61,15 +61,28 @@ function trusting(caFile: string, files: Readonly<Record<string, string>>): Reco
   return Object.fromEntries(Object.entries(files).map(([name, text]) => [name, replaced(text)]));
 }
 
-/** What is printed, with the folder of the test in place of Traefik's. */
+/** What is printed, with the folder of the test in place of the proxy's. */
 function placed(folder: string, files: Readonly<Record<string, string>>): Record<string, string> {
   const entries = Object.entries(files);
   return Object.fromEntries(
-    entries.map(([name, text]) => [name, text.replace('/etc/traefik/', `${folder}/`)]),
+    entries.map(([name, text]) => [
+      name,
+      text.replaceAll(/\/(?:etc\/traefik|run\/haproxy)\//g, `${folder}/`),
+    ]),
   );
 }
 
-async function startBench(
+/** Starts both with ports that are likely free, and with others if one was taken. */
+async function startBench(...what: Parameters<typeof tryBench>): Promise<ProxyBench | undefined> {
+  for (let attempt = 1; ; attempt++)
+    try {
+      return await tryBench(...what);
+    } catch (error) {
+      if (attempt === 3 || !/in use/i.test(String(error))) throw error;
+    }
+}
+
+async function tryBench(
   t: Test,
   name: string,
   proxy: AskingProxy,
@@ -133,7 +146,8 @@ async function startBench(
   ) => {
     const connection = await connectRaw(proxyPort, undefined, false, from);
     const late = setTimeout(() => connection.reset(), 10_000);
-    connection.write([requestLine, `Host: ${host}`, 'Connection: close', ...lines, '', body].join('\r\n'));
+    const close = lines.some((line) => line.startsWith('Connection:')) ? [] : ['Connection: close'];
+    connection.write([requestLine, `Host: ${host}`, ...close, ...lines, '', body].join('\r\n'));
     const status = await connection.response().then(
       (response) => response.status,
       () => 0,
@@ -429,7 +443,11 @@ async function judgeConnection(t: Test, bench: ProxyBench, { isPartial }: Asking
     t.notMatch(seen?.values('upgrade').join() ?? '', /h2c|tls/i, lines.join(' '));
     t.strictSame(seen?.values('http2-settings') ?? [], []);
   }
-  const upgraded = [asks[1], 'Connection: Upgrade', ...upgrade];
+  if (!isPartial) {
+    await bench.send(asks[0], [asks[1], ...upgrade]);
+    t.strictSame(takeSeen(bench)?.values('upgrade') ?? [], [], 'Connection does not ask for it');
+  }
+  const upgraded = [asks[1], 'Connection: keep-alive,\tupgrade', ...upgrade];
   t.equal(await bench.send(asks[0], upgraded), 200);
   t.strictSame(takeSeen(bench)!.values('upgrade'), ['websocket'], 'an upgrade reaches the service');
 }

@@ -6,8 +6,12 @@ export function haproxyConfiguration(plan: ProxyPlan): Readonly<Record<string, s
   return { 'haproxy.cfg': configurationOf(plan), 'postern.lua': agentOf(plan) };
 }
 
-/** A socket without a file, by a name that no other HAProxy on the machine has. */
-const questionsOf = ({ listen }: ProxyPlan) => `abns@postern-decisions-${listen.port}`;
+/**
+ * Where the agent asks: a socket in a directory of HAProxy's own. One without a file could be taken over by anyone on the machine
+ * while HAProxy stops, and asked by anyone while it runs.
+ */
+const questionsOf = ({ listen: { host, port } }: ProxyPlan) =>
+  `unix@/run/haproxy/postern-${host.replaceAll(':', '_')}-${port}.sock`;
 
 const tlsTo = ({ host }: Place) =>
   ` ssl verify required ca-file @system-ca sni str(${host}) verifyhost ${host}`;
@@ -59,7 +63,7 @@ ${identity.map((name) => `  http-request del-header ${name} unless is_own`).join
 
 # The agent asks here, so that connections to Postern are kept, and its certificate is verified.
 frontend decisions
-  bind ${questionsOf(plan)}
+  bind ${questionsOf(plan)} mode 600
   default_backend decisions
 
 backend decisions

@@ -42,9 +42,9 @@ upstream postern_decisions {
 }
 
 # WebSockets alone, and connections that are kept for everything else: by another upgrade (h2c) requests would pass unasked.
-map $http_upgrade $postern_upgrade {
+map "$http_connection|$http_upgrade" $postern_upgrade {
   default "";
-  "~*^websocket$" websocket;
+  "~*^(?:.*,)?[ \\t]*upgrade[ \\t]*(?:,.*)?\\|[ \\t]*websocket[ \\t]*$" websocket;
 }
 map $postern_upgrade $postern_connection {
   default "";
