@@ -14,15 +14,16 @@ export interface Bound {
   readonly of: Subject;
   /** The peer it is compared with; undefined: with none. */
   readonly against: string | undefined;
-  /** A share of that peer's figure, microseconds beyond it, or milliseconds. */
+  /** A share of that peer's figure, or microseconds beyond it; with none, microseconds of a decision or milliseconds. */
   readonly atMost: number;
 }
 
-/** CPU time of a request or of a body, or latency added at half load. */
+/** CPU time of a request, of a decision or of a body, or latency added at half load. */
 export type Subject =
   | 'saturation'
   | 'CPU µs added'
   | '5,000/s'
+  | 'decision'
   | 'download'
   | 'upload'
   | 'p50 added'
@@ -51,6 +52,9 @@ export const bounds: readonly Bound[] = [
   { peer: 'postern-browser', of: 'saturation', against: 'postern-bearer', atMost: 1.05 },
   { peer: 'postern-bearer-redis', of: 'saturation', against: 'postern-bearer', atMost: 1.1 },
   { peer: 'postern-key-postgres', of: 'saturation', against: 'postern-key', atMost: 1.1 },
+  ...['decisions-nginx', 'decisions-envoy', 'decisions-envoy-grpc'].map(
+    (peer): Bound => ({ peer, of: 'decision', against: undefined, atMost: 60 }),
+  ),
   // To decide for nginx costs no more than the small service that would otherwise do it.
   { peer: 'nginx-postern', of: 'saturation', against: nginxAuthRequest.name, atMost: 1 },
   { peer: 'postern-key', of: 'download', against: reference, atMost: 1 },
@@ -69,6 +73,7 @@ export interface Measured {
   readonly offered: readonly OfferedRow[] | undefined;
   readonly halfLoad: readonly HalfLoadRow[] | undefined;
   readonly footprint: readonly FootprintRow[] | undefined;
+  readonly decisions: readonly Row[] | undefined;
   readonly bodies: readonly BodyRow[] | undefined;
 }
 
@@ -82,7 +87,7 @@ export function judge(measured: Measured): Verdict[] {
 }
 
 function figureOf(
-  { saturation, offered, halfLoad, bodies }: Measured,
+  { saturation, offered, halfLoad, decisions, bodies }: Measured,
   { peer, of, against = '' }: Bound,
 ): number | undefined | 'not requested' {
   if (of === 'saturation') return saturation ? ratioBetween(saturation, peer, against) : 'not requested';
@@ -91,6 +96,8 @@ function figureOf(
     const sustained = offered?.filter((row) => row.perSecond === 5000 && isSustained(row));
     return sustained ? ratioBetween(sustained, peer, against) : 'not requested';
   }
+  if (of === 'decision')
+    return decisions ? decisions.find(({ name }) => name === peer)?.cpu.median : 'not requested';
   if (of === 'p50 added' || of === 'p99 added') {
     if (halfLoad === undefined) return 'not requested';
     const row = halfLoad.find(({ name }) => name === peer);

@@ -23,9 +23,9 @@ export interface Sample {
   readonly cpuMicrosecondsPerRequest: number;
 }
 
-/** Where the load goes: the response is 1 KiB of JSON. */
-export function urlOf({ port }: Pick<RunningPeer, 'port'>): string {
-  return `http://127.0.0.1:${port}/api/store/item`;
+/** Where the load goes. */
+export function urlOf({ port, target = '/api/store/item' }: Pick<RunningPeer, 'port' | 'target'>): string {
+  return `http://127.0.0.1:${port}${target}`;
 }
 
 /** Loads a peer for so many seconds; rejects when a request failed or had any response but success. */
@@ -34,14 +34,10 @@ export async function loadPeer(
   { loadCpu, generator, ...settings }: WindowSettings,
   seconds: number,
 ): Promise<BurstResult> {
-  const { credentials } = running;
-  const result = await generator.run({
-    ...settings,
-    cpu: loadCpu,
-    url: urlOf(running),
-    credentials,
-    seconds,
-  });
+  const { credentials, headers } = running;
+  const url = urlOf(running);
+  const burst = { ...settings, cpu: loadCpu, url, credentials, headers, seconds };
+  const result = await (running.generator ?? generator).run(burst);
   accept(running, result);
   return result;
 }

@@ -1,15 +1,26 @@
 import { parseArgs } from 'node:util';
 
 /** What can be measured: each part has its table in RESULTS.md. */
-export const parts = ['saturation', 'offered', 'half-load', 'start', 'memory', 'bodies'] as const;
+export const parts = [
+  'saturation',
+  'offered',
+  'half-load',
+  'start',
+  'memory',
+  'decisions',
+  'bodies',
+] as const;
 
 export type Part = (typeof parts)[number];
+
+/** Those that have peers of their own. */
+export const ownPeersParts: ReadonlySet<Part> = new Set(['decisions', 'bodies']);
 
 /** The options of the command line. */
 export interface Options {
   /** Names of the peers to run; undefined: all. */
   readonly only: readonly string[] | undefined;
-  /** What is measured; default: everything, and bodies only if every peer runs. */
+  /** What is measured; default: everything, and what has peers of its own only if every peer runs. */
   readonly parts: ReadonlySet<Part>;
   /** How often each peer has its turn; default 5. */
   readonly rounds: number;
@@ -58,7 +69,7 @@ export function parseOptions(args: readonly string[], peerNames: readonly string
   return {
     only,
     parts: new Set(
-      values.parts?.split(',').map(parsePart) ?? parts.filter((part) => isWhole || part !== 'bodies'),
+      values.parts?.split(',').map(parsePart) ?? parts.filter((part) => isWhole || !ownPeersParts.has(part)),
     ),
     rounds,
     seconds,

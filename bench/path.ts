@@ -15,6 +15,7 @@ import {
   withPause,
 } from './path/observed.ts';
 import { type ObservedPath, renderPaths } from './path/report.ts';
+import { decidesForNginx } from './peers/deciders.ts';
 import { type Peer, programFile } from './peers/peer.ts';
 import { posternBearer, posternKey } from './peers/postern.ts';
 import { createStage, type Stage } from './stage.ts';
@@ -41,7 +42,7 @@ const seconds = Number(values.seconds);
 const connections = Number(values.connections);
 
 const paths: ObservedPath[] = [];
-for (const peer of [posternKey, posternBearer]) paths.push(await observePath(peer));
+for (const peer of [posternKey, posternBearer, decidesForNginx]) paths.push(await observePath(peer));
 const measured = `# What a request costs, part by part
 
 Made by \`node bench/path.ts\`, on ${new Date().toISOString().slice(0, 10)}: ${describeMachine()}, Node ${process.versions.node}, ${connections} connections.

@@ -3,7 +3,7 @@ import type { Peer, RunningPeer } from './peers/peer.ts';
 import { witnessTarget } from './programs/witness.ts';
 
 /** What a client claims to be, to no avail. */
-const forged = 'forged-by-the-client';
+export const forged = 'forged-by-the-client';
 
 /**
  * A peer that only seems to work is not measured: where one is checked, it must refuse a bad credential, and for a good

@@ -6,6 +6,7 @@ import { mostPerSecond } from './half-load.ts';
 import { fastest, reference } from './peers/all.ts';
 import {
   renderBodies,
+  renderDecisions,
   renderFootprint,
   renderHalfLoad,
   renderOffered,
@@ -33,7 +34,7 @@ export interface Report {
 
 /** Each part's table under a line that says what it is, for the parts that were measured. */
 export function renderParts(
-  { saturation, offered, halfLoad, footprint, bodies }: Measured,
+  { saturation, offered, halfLoad, footprint, decisions, bodies }: Measured,
   missing: readonly string[],
 ): string {
   const sections = [
@@ -54,6 +55,10 @@ ${renderHalfLoad(halfLoad, missing)}`,
 after that 200, and with ${idleConnections.toLocaleString('en')} idle connections that have each had a response.
 
 ${renderFootprint(footprint, missing)}`,
+    decisions &&
+      `Decisions: who decides for other proxies, asked directly, as many times as each row takes.
+
+${renderDecisions(decisions)}`,
     bodies &&
       `Large bodies: ${bodyBytes / 2 ** 20} MiB each, four at a time, with a length, over kept connections.
 
@@ -72,7 +77,8 @@ answers 1 KiB of JSON; figures are medians of ${report.rounds} interleaved round
 CPU is user and system time of every process and thread of the row, read around the very window whose requests are
 counted; peak RSS is the highest since start. Ratios are to ${reference} (ref.) and to ${fastest} (nginx); those of CPU are
 the median of each round's own ratio, whose windows lie close to each other. Before it is measured, each row but ${reference}
-has refused a bad credential, and the upstream has been told who sent a good one, whatever that client claimed.
+has refused a bad credential, and told the upstream, or the proxy that asked, who sent a good one, whatever that client
+claimed.
 
 - Date: ${report.date.toISOString()}
 - Machine: ${report.machine}

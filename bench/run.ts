@@ -8,8 +8,9 @@ import { pacedLoadVersion } from './load/paced-load.ts';
 import { describeMachine, descriptorLimit, type Pinning } from './machine.ts';
 import { loadPeer } from './measure.ts';
 import { measureOffered } from './offered.ts';
-import { type Options, parseOptions, usage } from './options.ts';
+import { type Options, ownPeersParts, parseOptions, usage } from './options.ts';
 import { peers } from './peers/all.ts';
+import { deciders } from './peers/deciders.ts';
 import { picturesOf } from './pictures.ts';
 import { monotonicMicroseconds, renderProfile } from './profile.ts';
 import { type Report, renderParts, renderResults } from './report.ts';
@@ -55,18 +56,32 @@ async function compare(options: Options): Promise<number> {
   const compared = await onStage(createStage(connections, 'upstream'), (stage) =>
     compareRequests(stage, options),
   );
+  const decided = options.parts.has('decisions')
+    ? await onStage(createStage(connections, 'upstream'), (stage) => compareDecisions(stage, options))
+    : undefined;
   const bodies = options.parts.has('bodies') ? await compareBodies(connections) : undefined;
-  const measured = { ...compared.measured, bodies };
+  const measured = { ...compared.measured, decisions: decided?.rows, bodies };
   const verdicts = judge(measured);
   say(`\n${renderParts(measured, compared.missing)}\n\n${renderVerdicts(verdicts)}`);
 
-  const { failed, ...setting } = compared;
+  const { failed: failedPeers, ...setting } = compared;
+  const failed = [...failedPeers, ...(decided?.failed ?? [])];
   if (failed.length > 0) {
     say(`\nfailed, so nothing is written: ${failed.join(', ')}`);
     return 1;
   }
   if (options.write)
-    write({ ...setting, measured, date, machine: describeMachine(), rounds, seconds, connections, verdicts });
+    write({
+      ...setting,
+      peers: [...setting.peers, ...(decided?.peers ?? [])],
+      measured,
+      date,
+      machine: describeMachine(),
+      rounds,
+      seconds,
+      connections,
+      verdicts,
+    });
   return options.check && verdicts.some((verdict) => !verdict.passed) ? 1 : 0;
 }
 
@@ -77,14 +92,15 @@ function write(report: Report): void {
 }
 
 type Compared = Pick<Report, 'peers' | 'missing' | 'pinning' | 'generator'> & {
-  readonly measured: Omit<Measured, 'bodies'>;
+  readonly measured: Omit<Measured, 'decisions' | 'bodies'>;
   readonly failed: readonly string[];
 };
 
 async function compareRequests(stage: Stage, options: Options): Promise<Compared> {
   const { only, parts } = options;
   const chosen = peers.filter((peer) => only === undefined || only.includes(peer.name));
-  const field = await startField(stage, parts.size === 1 && parts.has('bodies') ? [] : chosen, say);
+  const needsPeers = [...parts].some((part) => !ownPeersParts.has(part));
+  const field = await startField(stage, needsPeers ? chosen : [], say);
   const measured = await measureParts(stage, field, options);
   await field.stop();
   const { generator } = stage.settings;
@@ -128,6 +144,14 @@ async function measureParts(stage: Stage, field: Field, { parts, rounds, seconds
       ? await measureFootprint(field, settings, withMemory)
       : undefined;
   return { saturation, offered, halfLoad, footprint };
+}
+
+async function compareDecisions(stage: Stage, { rounds, seconds }: Options) {
+  const field = await startField(stage, deciders, say);
+  const rows = await measureSaturation(stage, field, { rounds, seconds, say });
+  const peers = field.contestants();
+  await field.stop();
+  return { rows, peers, failed: field.failed };
 }
 
 function compareBodies(connections: number): Promise<BodyRow[]> {

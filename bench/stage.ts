@@ -71,8 +71,10 @@ export async function createStage(
     profileDirectory,
     async start(peer, nodeArguments = []) {
       const running = await peer.start({ ...surroundings, nodeArguments });
-      await firstSuccess(running);
-      await probe(peer, running, upstreamPort);
+      if (peer.prove === undefined) {
+        await firstSuccess(running);
+        await probe(peer, running, upstreamPort);
+      } else await peer.prove(running);
       return running;
     },
     clear,

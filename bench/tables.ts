@@ -4,6 +4,7 @@ import { type FootprintRow, idleConnections } from './footprint.ts';
 import type { HalfLoadRow } from './half-load.ts';
 import { isSustained, type OfferedRow, offeredRates } from './offered.ts';
 import { fastest, reference } from './peers/all.ts';
+import { keyService } from './peers/deciders.ts';
 import type { Row } from './rows.ts';
 
 const none = '—';
@@ -93,6 +94,19 @@ export function renderFootprint(rows: readonly FootprintRow[], missing: readonly
   return align(headings, cells, missing);
 }
 
+/** The table of decisions. */
+export function renderDecisions(rows: readonly Row[]): string {
+  const cells = rows.map(({ name, requestsPerSecond, cpu }) => [
+    name,
+    requestsPerSecond.toFixed(0),
+    cpu.median.toFixed(1),
+    formatRange(cpu, 1),
+    formatRatio(ratioBetween(rows, name, keyService.name)),
+  ]);
+  const headings = ['row', 'decisions/s', 'CPU µs/decision', '(lowest-highest)', `CPU ÷ ${keyService.name}`];
+  return align(headings, cells, []);
+}
+
 /** The table of large bodies. */
 export function renderBodies(rows: readonly BodyRow[]): string {
   const cells = rows.map(({ name, direction, cpu, mebibytesPerSecond }) => [
@@ -116,7 +130,7 @@ export function renderVerdicts(verdicts: readonly Verdict[]): string {
       const isCost = of === 'CPU µs added';
       const subject = isCost ? `saturation: ${of}` : /added/.test(of) ? `half load: ${of}` : `${of}: CPU`;
       const limit = `${against === undefined ? '' : ` ${isCost ? 'to' : '÷'} ${against}`} at most ${formatRatio(atMost)}`;
-      const unit = against === undefined ? ' ms' : '';
+      const unit = against !== undefined ? '' : of === 'decision' ? ' µs' : ' ms';
       const found = figure === undefined ? 'not measured' : formatRatio(figure);
       return `- ${peer}, ${subject}${limit}${unit}: ${found}, ${passed ? 'held' : 'NOT HELD'}`;
     })

@@ -19,10 +19,10 @@ interface AutocannonResult {
 export const autocannon: LoadGenerator = {
   name: 'autocannon',
   version: () => packageVersion('autocannon'),
-  async run({ processes, directory, cpu, url, credentials, connections, seconds }) {
+  async run({ processes, directory, cpu, url, credentials, headers, connections, seconds }) {
     const { header, values } = credentials;
     const file = join(directory, 'autocannon.json');
-    const requests = values.map((value) => ({ headers: { [header]: value } }));
+    const requests = values.map((value) => ({ headers: { ...headers, [header]: value } }));
     writeFileSync(file, JSON.stringify({ url, connections, duration: seconds, requests }));
     const args = [programFile('autocannon'), file];
     const output = await processes.run({ name: 'autocannon', command: process.execPath, args, cpu });

@@ -1,11 +1,14 @@
--- Takes the credentials of a file in turn: wrk … URL -- HEADER FILE
+-- Takes the credentials of a file in turn: wrk … URL -- HEADER FILE [NAME VALUE]…; each request has the other headers, too.
 
 local requests = {}
 local turn = 0
 
 function init(args)
+  local headers = { ["Host"] = wrk.host .. ":" .. wrk.port }
+  for i = 3, #args, 2 do headers[args[i]] = args[i + 1] end
   for value in io.lines(args[2]) do
-    requests[#requests + 1] = wrk.format("GET", nil, { ["Host"] = wrk.host .. ":" .. wrk.port, [args[1]] = value })
+    headers[args[1]] = value
+    requests[#requests + 1] = wrk.format("GET", nil, headers)
   end
 end
 

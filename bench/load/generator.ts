@@ -9,6 +9,8 @@ export interface Burst {
   readonly cpu: number | undefined;
   readonly url: string;
   readonly credentials: Credentials;
+  /** Further headers of each request. */
+  readonly headers?: Readonly<Record<string, string>>;
   readonly connections: number;
   readonly seconds: number;
 }

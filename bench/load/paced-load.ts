@@ -32,7 +32,9 @@ export function pacedLoadVersion(): string | undefined {
 }
 
 /** Sends so many evenly spaced requests a second, whatever the responses do. */
-export async function paceLoad(burst: Burst & { readonly perSecond: number }): Promise<PacedResult> {
+export async function paceLoad(
+  burst: Omit<Burst, 'headers'> & { readonly perSecond: number },
+): Promise<PacedResult> {
   const { processes, directory, cpu, url, credentials, connections, seconds, perSecond } = burst;
   const file = join(directory, `${name}.json`);
   const { port, pathname } = new URL(url);

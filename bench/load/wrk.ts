@@ -17,7 +17,7 @@ export const wrk: LoadGenerator = {
       ? undefined
       : /^wrk (\S+)/.exec(spawnSync(command, ['-v'], { encoding: 'utf8' }).stdout)?.[1];
   },
-  async run({ processes, directory, cpu, url, credentials, connections, seconds }) {
+  async run({ processes, directory, cpu, url, credentials, headers = {}, connections, seconds }) {
     const file = join(directory, 'wrk-credentials');
     writeFileSync(file, credentials.values.map((value) => `${value}\n`).join(''));
     const output = await processes.run({
@@ -25,7 +25,7 @@ export const wrk: LoadGenerator = {
       command: findExecutable('wrk') ?? 'wrk',
       args: [
         ...['-t', '1', '-c', String(connections), '-d', `${seconds}s`, '--timeout', '5s', '-s', script, url],
-        ...['--', credentials.header, file],
+        ...['--', credentials.header, file, ...Object.entries(headers).flat()],
       ],
       cpu,
     });

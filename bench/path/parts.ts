@@ -39,9 +39,15 @@ const ours: readonly (readonly [Part, RegExp])[] = [
   ['authenticate', /^src\/(authenticate|credentials|stores)\//],
   ['authorise', /^src\/proxy\/authorise/],
   ['route it', /^src\/(proxy\/route-table|gateway\/routes|rules\/own-areas)/],
-  ['judge it', /^src\/(http\/(request-head|request-target|header-names|host)|rules\/)/],
+  [
+    'judge it',
+    /^src\/(http\/(request-head|request-target|header-names|host|client-address)|rules\/|forward-auth\/(question|described|received))/,
+  ],
   ['head for the client', /^src\/(proxy\/(response-headers|private-responses)|http\/cors)/],
-  ['send to the client', /^src\/http1\/(response-writer|framed-response|output)/],
+  [
+    'send to the client',
+    /^src\/(http1\/(response-writer|framed-response|output)|http\/reply|forward-auth\/(answer|decision))/,
+  ],
   ['head for the upstream', /^src\/(proxy\/(request-headers|identity-headers)|http1\/client-request)/],
   [
     'parse the response',

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { findPackageJSON } from 'node:module';
 import { fileURLToPath } from 'node:url';
+import type { LoadGenerator } from '../load/generator.ts';
 import type { Processes } from '../processes.ts';
 
 /** How many distinct credentials the load cycles through. */
@@ -40,10 +41,16 @@ export interface Surroundings {
   readonly nodeArguments: readonly string[];
 }
 
-/** A peer that is listening on loopback and has served one request. */
+/** A peer that is listening on loopback. */
 export interface RunningPeer {
   readonly port: number;
   readonly credentials: Credentials;
+  /** What it is asked for. Default: what the upstream answers with 1 KiB of JSON. */
+  readonly target?: string;
+  /** Further headers of each request. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** What loads it to saturation. Default: what the stage has for HTTP/1.1. */
+  readonly generator?: LoadGenerator;
   /** Every process whose CPU and memory is the peer's. */
   pids(): number[];
   /** Ends the proxy itself and starts it again, on the same port and with the same state; when, by performance.now(). */
@@ -66,6 +73,8 @@ export interface Peer {
   version(): string | undefined;
   /** Starts it in front of the upstream; rejects if it fails to start. */
   start(surroundings: Surroundings): Promise<RunningPeer>;
+  /** Rejects unless it refuses a bad credential, and names the caller for a good one. Default: as a proxy does. */
+  prove?(running: RunningPeer): Promise<void>;
 }
 
 /** The version of an installed package; undefined when it is not installed. */

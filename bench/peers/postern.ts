@@ -10,7 +10,8 @@ import { postgres } from './postgres.ts';
 import { redis } from './redis.ts';
 import type { StoreServer } from './store-server.ts';
 
-const mainFile = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+/** Postern's program. */
+export const mainFile: string = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 const packageFile = new URL('../../package.json', import.meta.url);
 
 /** Postern with 1,000 API keys. */
@@ -154,7 +155,7 @@ function createPosternPeer({
 const bufferedLines = 330;
 
 /** Checks that each request was logged, then empties the log so that a long run doesn't fill the disk. */
-function inspectAccessLog(file: string, requests: number): void {
+export function inspectAccessLog(file: string, requests: number): void {
   let lines = 0;
   for (const byte of readFileSync(file)) if (byte === 0x0a) lines += 1;
   truncateSync(file);
@@ -167,6 +168,9 @@ const proofs = {
   HS256: (secretFile: string) => `, assertion: { algorithm: HS256, secret: { file: ${secretFile} } }`,
   EdDSA: () => ', assertion: { algorithm: EdDSA }',
 } as const;
+
+/** The 10,000 idle connections are spread over workers by chance, and each worker takes only its even part of the limit. */
+const unevenShares = 'limits: { connections: 12000 }';
 
 /** Everything as shipped but what a thousand sign-ins in a row would otherwise wait for. */
 function configuration(at: {
@@ -201,5 +205,6 @@ routes:
 ${isForBrowsers ? 'web: {}' : ''}
 log: { level: info }
 workers: ${at.workers}
+${at.workers > 1 ? unevenShares : ''}
 `;
 }

@@ -3,6 +3,8 @@ import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import t from 'tap';
 
+t.setTimeout(180_000);
+
 const run = promisify(execFile);
 
 t.test('the benchmark measures a small run of what npm brings, and leaves the results alone', async (t) => {
@@ -21,6 +23,14 @@ t.test('the benchmark measures a small run of what npm brings, and leaves the re
   }
   t.notMatch(stdout, 'FAILED');
   t.equal(results(), before);
+});
+
+t.test('who decides for other proxies is asked as each of them asks', async (t) => {
+  const size = ['--parts', 'decisions', '--rounds', '1', '--seconds', '1', '--no-check'];
+  const { stdout } = await run(process.execPath, ['bench/run.ts', ...size]);
+  for (const row of ['key-service', 'decisions-nginx', 'decisions-envoy', 'decisions-envoy-grpc'])
+    t.match(stdout, new RegExp(`^\\| ${row} +\\| +\\d+ \\| +[\\d.]+ \\|`, 'm'), row);
+  t.notMatch(stdout, 'FAILED');
 });
 
 t.test('a part that is not there is refused', async (t) => {

@@ -4,13 +4,20 @@ import { summariseFootprint } from '../../bench/footprint.ts';
 import { halfOf, summariseHalfLoad } from '../../bench/half-load.ts';
 import { isSustained, summariseOffered } from '../../bench/offered.ts';
 import { cpuCost, cpuRatio, median } from '../../bench/rows.ts';
-import { renderFootprint, renderOffered, renderSaturation, renderVerdicts } from '../../bench/tables.ts';
+import {
+  renderDecisions,
+  renderFootprint,
+  renderOffered,
+  renderSaturation,
+  renderVerdicts,
+} from '../../bench/tables.ts';
 
 const nothing: Measured = {
   saturation: undefined,
   offered: undefined,
   halfLoad: undefined,
   footprint: undefined,
+  decisions: undefined,
   bodies: undefined,
 };
 
@@ -118,6 +125,15 @@ t.test('added latency is bounded in milliseconds at the median, and beside nginx
   });
 });
 
+t.test('a decision is bounded in microseconds', async (t) => {
+  const decisions = [saturated('decisions-nginx', 60), saturated('decisions-envoy-grpc', 61)];
+  t.match(verdict({ decisions }, 'decisions-nginx', 'decision'), { figure: 60, passed: true });
+  t.match(verdict({ decisions }, 'decisions-envoy-grpc', 'decision'), { figure: 61, passed: false });
+  t.match(verdict({ decisions }, 'decisions-envoy', 'decision'), { figure: undefined, passed: false });
+  const table = renderDecisions([saturated('key-service', 20), saturated('decisions-nginx', 30)]);
+  t.match(table, /^\| decisions-nginx +\| +1 \| +30\.0 \| +30\.0-30\.0 \| +1\.50 \|$/m);
+});
+
 t.test('half load is within what the generator can offer', async (t) => {
   t.equal(halfOf(12_001), 6001);
   t.equal(halfOf(40_000), 10_000);
@@ -135,11 +151,13 @@ t.test('verdicts say what is not held', async (t) => {
     { peer: 'a', of: 'saturation', against: 'b', atMost: 0.36, figure: 0.37, passed: false },
     { peer: 'a', of: 'p50 added', against: undefined, atMost: 0.3, figure: 0.1, passed: true },
     { peer: 'a', of: '5,000/s', against: 'b', atMost: 1, figure: undefined, passed: false },
+    { peer: 'a', of: 'decision', against: undefined, atMost: 60, figure: 25.7, passed: true },
   ]);
   t.same(lines.split('\n'), [
     '- a, saturation: CPU ÷ b at most 0.36: 0.37, NOT HELD',
     '- a, half load: p50 added at most 0.30 ms: 0.10, held',
     '- a, 5,000/s: CPU ÷ b at most 1.00: not measured, NOT HELD',
+    '- a, decision: CPU at most 60.00 µs: 25.70, held',
   ]);
 });
 

@@ -28,6 +28,8 @@ t.test('each function belongs to one part of the way', async (t) => {
     ],
     ['write to sockets', stack('src/http1/output.ts sendHeld', 'node:net Socket.uncork', ' writeBuffer')],
     ['log', stack('src/log/line-writer.ts #write', 'node:fs write', ' writeBuffer')],
+    ['judge it', stack('src/http1/served-connection.ts onData', 'src/forward-auth/question.ts (anonymous)')],
+    ['send to the client', stack('src/gateway/gateway.ts decide', 'src/http/reply.ts write')],
     ['timers', stack('node:timers listOnTimeout', 'src/http1/server.ts poll')],
     ['timers', stack('node:timers listOnTimeout')],
     ['other code of ours', stack('src/cli/run.ts run')],

@@ -1,5 +1,6 @@
 import t from 'tap';
 import { drawBars } from '../../bench/bars.ts';
+import type { Measured } from '../../bench/bounds.ts';
 import { picturesOf } from '../../bench/pictures.ts';
 import { cpuCost } from '../../bench/rows.ts';
 
@@ -43,12 +44,19 @@ t.test('there is a picture of each part that was measured, the cheapest row firs
     ...{ name, requestsPerSecond: 1, p50Ms: 1, p99Ms: 1, peakMemoryMiB: 1 },
     cpu: cpuCost([cost]),
   });
-  const none = { saturation: undefined, offered: undefined, halfLoad: undefined, footprint: undefined };
-  t.equal(picturesOf({ ...none, bodies: undefined }).size, 0);
+  const none: Measured = {
+    saturation: undefined,
+    offered: undefined,
+    halfLoad: undefined,
+    footprint: undefined,
+    decisions: undefined,
+    bodies: undefined,
+  };
+  t.equal(picturesOf(none).size, 0);
   const saturation = [row('http-proxy-3', 200), row('postern-key', 75.4)];
   const added = { p50Ms: -0.01, p99Ms: 2 };
   const halfLoad = [{ name: 'postern-key', perSecond: 1, added, fastest: undefined }];
-  const pictures = picturesOf({ ...none, saturation, halfLoad, bodies: undefined });
+  const pictures = picturesOf({ ...none, saturation, halfLoad });
   t.same([...pictures.keys()], ['bench-cpu.svg', 'bench-latency.svg']);
   t.match(pictures.get('bench-cpu.svg'), 'postern-key 75, http-proxy-3 200');
   t.match(pictures.get('bench-latency.svg'), '-0.01 (2.0)');
