@@ -25,6 +25,7 @@ export interface HalfLoadSample {
   readonly fastest: Added | undefined;
 }
 
+/** What a proxy has cached of a networked store grows stale while the others have their turns; the other two cache nothing. */
 const resumeSeconds = 1;
 
 /** Beyond it, the generator and the upstream would be what is measured: they share a core. */
@@ -41,15 +42,13 @@ export async function measureHalfLoad(
   const rateOf = (name: string) => halfOf(saturation.get(name) ?? 0);
   const turn = async ({ name, running }: Contestant): Promise<HalfLoadSample> => {
     const rate = rateOf(name);
-    const window = async (peer: typeof running) => {
-      await pacePeer(peer, settings, rate, resumeSeconds);
-      return pacePeer(peer, settings, rate, rounds.seconds);
-    };
+    const window = (peer: typeof running) => pacePeer(peer, settings, rate, rounds.seconds);
     const direct = await window(upstream);
     const over = (latency: Added): Added => ({
       p50Ms: latency.p50Ms - direct.p50Ms,
       p99Ms: latency.p99Ms - direct.p99Ms,
     });
+    await pacePeer(running, settings, rate, resumeSeconds);
     const added = over(await window(running));
     if (name === fastest) return { added, fastest: added };
     const other = field.contestants().find((contestant) => contestant.name === fastest);

@@ -14,14 +14,37 @@ export function processesOf(leaders: readonly number[]): number[] {
     });
 }
 
-/** User and system time of the processes, all threads counted, in microseconds (resolution 10 ms). */
+/**
+ * User and system time of the processes, all their threads counted, in microseconds: by the scheduler's own count, or, where
+ * the kernel doesn't show it, with a resolution of 10 ms. The scheduler's forgets threads that have ended.
+ */
 export function cpuMicroseconds(pids: readonly number[]): number {
-  let ticks = 0;
-  for (const pid of pids) {
-    const fields = statFields(pid);
-    ticks += Number(fields?.[11] ?? 0) + Number(fields?.[12] ?? 0);
+  let microseconds = 0;
+  for (const pid of pids) microseconds += scheduledMicroseconds(pid) ?? countedMicroseconds(pid);
+  return microseconds;
+}
+
+function scheduledMicroseconds(pid: number): number | undefined {
+  let nanoseconds: number | undefined;
+  for (const thread of threadsOf(pid)) {
+    const scheduled = readProc(pid, `task/${thread}/schedstat`)?.split(' ')[0];
+    if (scheduled !== undefined) nanoseconds = (nanoseconds ?? 0) + Number(scheduled);
   }
+  return nanoseconds && nanoseconds / 1_000;
+}
+
+function countedMicroseconds(pid: number): number {
+  const fields = statFields(pid);
+  const ticks = Number(fields?.[11] ?? 0) + Number(fields?.[12] ?? 0);
   return (ticks / ticksPerSecond) * 1e6;
+}
+
+function threadsOf(pid: number): readonly string[] {
+  try {
+    return readdirSync(`/proc/${pid}/task`);
+  } catch {
+    return [];
+  }
 }
 
 /** The sum of each process's peak resident set, in MiB. */
