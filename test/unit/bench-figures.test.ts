@@ -11,15 +11,7 @@ import {
   renderSaturation,
   renderVerdicts,
 } from '../../bench/tables.ts';
-
-const nothing: Measured = {
-  saturation: undefined,
-  offered: undefined,
-  halfLoad: undefined,
-  footprint: undefined,
-  decisions: undefined,
-  bodies: undefined,
-};
+import { nothingMeasured } from '../support/nothing-measured.ts';
 
 function saturated(name: string, ...rounds: number[]) {
   return { name, requestsPerSecond: 1, p50Ms: 1, p99Ms: 1, cpu: cpuCost(rounds), peakMemoryMiB: 1 };
@@ -36,7 +28,7 @@ function halfLoaded(name: string, p50Ms: number, p99Ms: number, fastestP99Ms?: n
 }
 
 function verdict(measured: Partial<Measured>, peer: string, of: string, against?: string) {
-  const found = judge({ ...nothing, ...measured }).find(
+  const found = judge({ ...nothingMeasured, ...measured }).find(
     (each) => each.peer === peer && each.of === of && each.against === against,
   );
   if (found === undefined) throw new Error('no such verdict');
@@ -99,7 +91,7 @@ t.test(
       figure: undefined,
       passed: false,
     });
-    t.same(judge(nothing), []);
+    t.same(judge(nothingMeasured), []);
   },
 );
 

@@ -1,8 +1,8 @@
 import t from 'tap';
 import { drawBars } from '../../bench/bars.ts';
-import type { Measured } from '../../bench/bounds.ts';
 import { picturesOf } from '../../bench/pictures.ts';
 import { cpuCost } from '../../bench/rows.ts';
+import { nothingMeasured } from '../support/nothing-measured.ts';
 
 const bar = (label: string, value: number, isOurs = false) => ({ label, value, figure: `${value}`, isOurs });
 
@@ -44,19 +44,11 @@ t.test('there is a picture of each part that was measured, the cheapest row firs
     ...{ name, requestsPerSecond: 1, p50Ms: 1, p99Ms: 1, peakMemoryMiB: 1 },
     cpu: cpuCost([cost]),
   });
-  const none: Measured = {
-    saturation: undefined,
-    offered: undefined,
-    halfLoad: undefined,
-    footprint: undefined,
-    decisions: undefined,
-    bodies: undefined,
-  };
-  t.equal(picturesOf(none).size, 0);
+  t.equal(picturesOf(nothingMeasured).size, 0);
   const saturation = [row('http-proxy-3', 200), row('postern-key', 75.4)];
   const added = { p50Ms: -0.01, p99Ms: 2 };
   const halfLoad = [{ name: 'postern-key', perSecond: 1, added, fastest: undefined }];
-  const pictures = picturesOf({ ...none, saturation, halfLoad });
+  const pictures = picturesOf({ ...nothingMeasured, saturation, halfLoad });
   t.same([...pictures.keys()], ['bench-cpu.svg', 'bench-latency.svg']);
   t.match(pictures.get('bench-cpu.svg'), 'postern-key 75, http-proxy-3 200');
   t.match(pictures.get('bench-latency.svg'), '-0.01 (2.0)');
