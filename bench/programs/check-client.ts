@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { type ClientHttp2Session, connect } from 'node:http2';
-import { type CheckResponse, loadCheckService } from '../../src/forward-auth/check-protocol.ts';
+import { type CheckResponse, checkPath, createCheckCodec } from '../../src/forward-auth/check-protocol.ts';
 
-const { Check: service } = loadCheckService();
+const { encodeRequest, decodeResponse } = createCheckCodec();
 const headers = {
   ':method': 'POST',
-  ':path': service!.path,
+  ':path': checkPath,
   'content-type': 'application/grpc',
   te: 'trailers',
 };
@@ -25,7 +25,7 @@ export function questionOf(header: string, value: string, claimed: Readonly<Reco
     header_map: { headers: map },
   };
   const source = { address: { socket_address: { address: '192.0.2.7' } } };
-  const message = service!.requestSerialize({ attributes: { source, request: { http } } });
+  const message = encodeRequest({ attributes: { source, request: { http } } });
   const prefix = Buffer.alloc(prefixBytes);
   prefix.writeUInt32BE(message.length, 1);
   return Buffer.concat([prefix, message]);
@@ -48,7 +48,7 @@ export function ask(session: ClientHttp2Session, question: Buffer): Promise<Chec
     stream.on('close', () => {
       const bytes = Buffer.concat(chunks);
       if (bytes.length < prefixBytes) reject(new Error('no answer'));
-      else resolve(service!.responseDeserialize(bytes.subarray(prefixBytes)) as CheckResponse);
+      else resolve(decodeResponse(bytes.subarray(prefixBytes)));
     });
     stream.end(question);
   });

@@ -2,6 +2,7 @@ import type { ResponseWriter } from '../http1/connection-options.ts';
 import type { FieldBlock } from '../http1/head-text.ts';
 import { type CheckResponse, overwrite, type SetHeader } from './check-protocol.ts';
 import { removalHeader } from './modes.ts';
+import { utf8Text } from './utf8-bytes.ts';
 
 /** Codes of `google.rpc.Status`: for Envoy any other than 0 is a refusal. */
 const ok = 0;
@@ -80,6 +81,5 @@ export class CheckAnswer implements ResponseWriter {
 
 /** The bytes of the value are sent as what they are, UTF-8: Envoy reads no `raw_value` in an answer. */
 function setting(key: string, bytes: string): SetHeader {
-  const value = Buffer.from(bytes, 'latin1').toString();
-  return { header: { key, value }, append_action: overwrite, keep_empty_value: true };
+  return { header: { key, value: utf8Text(bytes) }, append_action: overwrite, keep_empty_value: true };
 }

@@ -1,4 +1,3 @@
-import type { ServiceDefinition } from '@grpc/grpc-js';
 import protobuf from 'protobufjs';
 
 /*
@@ -113,27 +112,36 @@ export interface CheckResponse {
 /** `OVERWRITE_IF_EXISTS_OR_ADD`. */
 export const overwrite = 2;
 
-/** What gRPC needs of it; bytes that are no request become an empty one: it must be refused, and not fail. */
-export function loadCheckService(): ServiceDefinition {
+/** The method that Envoy calls. */
+export const checkPath = '/envoy.service.auth.v3.Authorization/Check';
+
+/** Its messages as bytes. */
+export interface CheckCodec {
+  /** Bytes that are no request become an empty one: it must be refused, and not fail. */
+  readonly decodeRequest: (bytes: Uint8Array) => CheckRequest;
+  readonly encodeResponse: (response: CheckResponse) => Uint8Array;
+  /** As Envoy does it. */
+  readonly encodeRequest: (request: CheckRequest) => Uint8Array;
+  /** As Envoy does it. Throws if they are no response. */
+  readonly decodeResponse: (bytes: Uint8Array) => CheckResponse;
+}
+
+/** Compiles the definitions. */
+export function createCheckCodec(): CheckCodec {
   const root = new protobuf.Root();
   for (const text of definitions) protobuf.parse(text, root, { keepCase: true });
   const request = root.lookupType('envoy.service.auth.v3.CheckRequest');
   const response = root.lookupType('envoy.service.auth.v3.CheckResponse');
   return {
-    Check: {
-      path: '/envoy.service.auth.v3.Authorization/Check',
-      requestStream: false,
-      responseStream: false,
-      requestSerialize: (message: CheckRequest) => Buffer.from(request.encode(message).finish()),
-      requestDeserialize(bytes: Buffer): CheckRequest {
-        try {
-          return request.decode(bytes) as unknown as CheckRequest;
-        } catch {
-          return {};
-        }
-      },
-      responseSerialize: (message: CheckResponse) => Buffer.from(response.encode(message).finish()),
-      responseDeserialize: (bytes: Buffer) => response.decode(bytes) as unknown as CheckResponse,
+    decodeRequest(bytes) {
+      try {
+        return request.decode(bytes) as unknown as CheckRequest;
+      } catch {
+        return {};
+      }
     },
+    encodeResponse: (message) => response.encode(message).finish(),
+    encodeRequest: (message) => request.encode(message).finish(),
+    decodeResponse: (bytes) => response.decode(bytes) as unknown as CheckResponse,
   };
 }

@@ -1,18 +1,13 @@
+import { performServerHandshake, type ServerHttp2Session } from 'node:http2';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer, type TLSSocket } from 'node:tls';
-import { Server as GrpcServer, ServerCredentials, type UntypedServiceImplementation } from '@grpc/grpc-js';
+import type { RequestChannel } from '../http1/connection-options.ts';
 import { shownSubject } from '../http1/distinguished-name.ts';
 import type { HandshakeFailure } from '../http1/handshake-failure.ts';
 import { TlsGate, tlsServerOptions } from '../http1/tls-gate.ts';
 import { admitsOthers, type ListenerTls } from '../http1/tls-settings.ts';
-import { type CheckRequest, type CheckResponse, loadCheckService } from './check-protocol.ts';
-
-/** A connection of a proxy that asks. */
-export interface CheckPeer {
-  readonly socket: Socket;
-  /** The subject of its verified certificate; null if it has shown none. */
-  readonly clientCertificate: string | null;
-}
+import { type CheckRequest, type CheckResponse, checkPath, createCheckCodec } from './check-protocol.ts';
+import { serveUnary } from './grpc-unary.ts';
 
 /** What a server for Envoy's questions calls. */
 export interface CheckServerOptions {
@@ -22,41 +17,37 @@ export interface CheckServerOptions {
   readonly hasRoom: () => boolean;
   readonly onConnectionRefused: () => void;
   readonly onHandshakeFailed: (failure: HandshakeFailure) => void;
+  /** Creates what all questions of a connection have in common; the certificate's subject is null if it has shown none. */
+  readonly createChannel: (socket: Socket, clientCertificate: string | null) => RequestChannel;
   /** A question has come. */
   readonly onQuestion: (
     question: CheckRequest,
-    peer: CheckPeer,
+    channel: RequestChannel,
     respond: (response: CheckResponse) => void,
   ) => void;
 }
 
 /** A head and what describes its connection are far smaller; a body is not asked for. */
 const maxMessageBytes = 4 * 1024 * 1024;
-/** How many questions one connection may ask at a time. */
-const maxStreams = 1_000;
+/** How many questions one connection may ask at a time, and what they may hold meanwhile, MB. */
+const sessionOptions = { settings: { maxConcurrentStreams: 1_000 }, maxSessionMemory: 64 };
 /** How long a connection that has to be replaced may wait for its answers. */
 const retirementMs = 5_000;
 
 /** Serves `envoy.service.auth.v3.Authorization/Check`, over HTTP/2 without TLS or with it; `listen` starts it. */
 export class CheckServer {
   readonly #options: CheckServerOptions;
-  readonly #grpc = new GrpcServer({
-    'grpc.max_receive_message_length': maxMessageBytes,
-    'grpc.max_concurrent_streams': maxStreams,
-    'grpc.enable_channelz': 0,
-  });
-  #injector = this.#createInjector();
+  readonly #codec = createCheckCodec();
   readonly #server: Server;
   #gate: TlsGate | null = null;
   #tls: ListenerTls | null;
-  /** Both by address and port, as gRPC names a peer. A socket of TLS is another one than that of its server. */
-  readonly #peers = new Map<string, CheckPeer>();
+  readonly #sessions = new Map<Socket, ServerHttp2Session>();
+  /** By address and port: a socket of TLS is another one than that of its server. */
   readonly #shakingHands = new Map<string, Socket>();
 
   constructor(options: CheckServerOptions) {
     this.#options = options;
     this.#tls = options.tls;
-    this.#grpc.addService(loadCheckService(), this.#implementation());
     this.#server =
       options.tls === null ? createServer({ noDelay: true }) : this.#createTlsServer(options.tls);
     this.#server.prependListener('connection', (socket: Socket) => this.#admit(socket));
@@ -65,7 +56,7 @@ export class CheckServer {
 
   /** Open connections. */
   get sockets(): number {
-    return this.#peers.size + this.#shakingHands.size;
+    return this.#sessions.size + this.#shakingHands.size;
   }
 
   /** `isShared`: other processes of this user may listen there, too. */
@@ -88,9 +79,11 @@ export class CheckServer {
     this.#gate?.renew(tls);
     if (admitsOthers(this.#tls, tls)) {
       for (const socket of this.#shakingHands.values()) socket.destroy();
-      this.#injector.drain(retirementMs);
-      // The former one would in the end cut new connections, too.
-      this.#injector = this.#createInjector();
+      const former = [...this.#sessions];
+      for (const [, session] of former) session.close();
+      setTimeout(() => {
+        for (const [socket] of former) socket.destroy();
+      }, retirementMs).unref();
     }
     this.#tls = tls;
   }
@@ -100,29 +93,14 @@ export class CheckServer {
     return new Promise((resolve) => {
       const timer = setTimeout(() => {
         for (const socket of this.#shakingHands.values()) socket.destroy();
-        for (const { socket } of this.#peers.values()) socket.destroy();
+        for (const socket of this.#sessions.keys()) socket.destroy();
       }, timeoutMs);
       this.#server.close(() => {
         clearTimeout(timer);
-        this.#grpc.forceShutdown();
         resolve();
       });
-      this.#injector.drain(timeoutMs);
+      for (const session of this.#sessions.values()) session.close();
     });
-  }
-
-  #implementation(): UntypedServiceImplementation {
-    return {
-      Check: (
-        call: { readonly request: CheckRequest; getPeer(): string },
-        callback: (error: null, response: CheckResponse) => void,
-      ) => {
-        const peer = this.#peers.get(call.getPeer());
-        // A proxy that has disconnected waits for no answer.
-        if (peer === undefined) return;
-        this.#options.onQuestion(call.request, peer, (response) => callback(null, response));
-      },
-    };
   }
 
   #createTlsServer(tls: ListenerTls): Server {
@@ -136,10 +114,6 @@ export class CheckServer {
     return server;
   }
 
-  #createInjector() {
-    return this.#grpc.createConnectionInjector(ServerCredentials.createInsecure());
-  }
-
   #admit(socket: Socket): void {
     const name = nameOf(socket);
     this.#shakingHands.set(name, socket);
@@ -151,11 +125,33 @@ export class CheckServer {
 
   #accept(socket: Socket, clientCertificate: string | null): void {
     if (socket.destroyed) return;
-    const name = nameOf(socket);
-    this.#shakingHands.delete(name);
-    this.#peers.set(name, { socket, clientCertificate });
-    socket.on('close', () => this.#peers.delete(name));
-    this.#injector.injectConnection(socket);
+    this.#shakingHands.delete(nameOf(socket));
+    const session = performServerHandshake(socket, sessionOptions);
+    this.#sessions.set(socket, session);
+    socket.on('close', () => this.#sessions.delete(socket));
+    // The peer knows what has gone wrong, or is gone. Until its stack is read, an error holds what its functions were called
+    // on, and with it, for ever, a session whose settings were not acknowledged, of which nghttp2 has 20 KB.
+    session.on('error', (error) => void error.stack);
+    this.#cutUnlessReady(socket, session);
+    const { createChannel, onQuestion } = this.#options;
+    const { decodeRequest, encodeResponse } = this.#codec;
+    const channel = createChannel(socket, clientCertificate);
+    serveUnary(session, {
+      path: checkPath,
+      maxMessageBytes,
+      // What can't be read has to be refused, and not to fail: proxies may be set to let failures pass.
+      onCall: (message, respond) =>
+        onQuestion(message === null ? {} : decodeRequest(message), channel, (response) =>
+          respond(encodeResponse(response)),
+        ),
+    });
+  }
+
+  /** HTTP/2 begins with settings (RFC 9113 §3.4); who sends none within the time of a handshake is disconnected. */
+  #cutUnlessReady(socket: Socket, session: ServerHttp2Session): void {
+    const timer = setTimeout(() => socket.destroy(), this.#options.handshakeTimeoutMs);
+    session.once('remoteSettings', () => clearTimeout(timer));
+    socket.on('close', () => clearTimeout(timer));
   }
 }
 

@@ -1,6 +1,7 @@
 import { Refusal } from '../errors.ts';
 import { knownMethods } from '../http1/node-http.ts';
 import type { CheckRequest } from './check-protocol.ts';
+import { utf8Bytes } from './utf8-bytes.ts';
 
 /** A request that Envoy asks about, as if its head had been received. */
 export interface CheckedRequest {
@@ -51,11 +52,13 @@ function pairsOf({ header_map: map, headers }: Http): [name: string, value: stri
   if (listed.length > 0)
     return listed.map(({ key, value, raw_value: raw }) => [
       key,
-      Buffer.from(raw.length > 0 ? raw : value).toString('latin1'),
+      raw.length > 0
+        ? Buffer.from(raw.buffer, raw.byteOffset, raw.length).toString('latin1')
+        : utf8Bytes(value),
     ]);
   return Object.entries(headers).flatMap(([name, value]): [string, string][] => {
     const values = credentials.has(name.toLowerCase()) ? value.split(',') : [value];
-    return values.map((each) => [name, Buffer.from(each).toString('latin1')]);
+    return values.map((each) => [name, utf8Bytes(each)]);
   });
 }
 

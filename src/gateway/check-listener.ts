@@ -1,9 +1,9 @@
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import type { Config } from '../config/schema.ts';
 import { Refusal } from '../errors.ts';
 import { CheckAnswer } from '../forward-auth/check-answer.ts';
 import type { CheckRequest, CheckResponse } from '../forward-auth/check-protocol.ts';
-import { type CheckPeer, CheckServer } from '../forward-auth/check-server.ts';
+import { CheckServer } from '../forward-auth/check-server.ts';
 import { type CheckedRequest, readChecked } from '../forward-auth/checked-request.ts';
 import { type Askers, askersOf } from '../forward-auth/question.ts';
 import { describedAddress } from '../http/client-address.ts';
@@ -41,7 +41,8 @@ export class CheckListener implements OneDecisionListener {
       hasRoom: parts.hasRoom,
       onConnectionRefused: () => parts.onConnectionRefused('limit'),
       onHandshakeFailed: parts.onHandshakeFailed,
-      onQuestion: (question, peer, respond) => this.#judge(question, peer, respond),
+      createChannel: (socket, clientCertificate) => this.#createChannel(socket, clientCertificate),
+      onQuestion: (question, channel, respond) => this.#judge(question, channel, respond),
     });
   }
 
@@ -70,9 +71,9 @@ export class CheckListener implements OneDecisionListener {
     return this.#server.drain(timeoutMs);
   }
 
-  #judge(question: CheckRequest, peer: CheckPeer, respond: (response: CheckResponse) => void): void {
+  #judge(question: CheckRequest, channel: RequestChannel, respond: (response: CheckResponse) => void): void {
     const { current, tracing } = this.#parts;
-    const exchange = this.#exchangeOf(question, peer, respond);
+    const exchange = this.#exchangeOf(question, channel, respond);
     const decide = () => {
       if (exchange.unfit === null) current.decide(exchange, this.#index);
       else current.refuse(exchange, exchange.unfit, this.#index);
@@ -81,15 +82,18 @@ export class CheckListener implements OneDecisionListener {
     else traceExchange(tracing, exchange, decide);
   }
 
-  #exchangeOf(question: CheckRequest, peer: CheckPeer, respond: (response: CheckResponse) => void): Exchange {
+  #exchangeOf(
+    question: CheckRequest,
+    channel: RequestChannel,
+    respond: (response: CheckResponse) => void,
+  ): Exchange {
     const { proxies, ours } = this.#askers;
     const checked = readChecked(question);
     const head = readRequestHead(checked.fields);
-    const channel = this.#channelOf(peer);
     const answer = new CheckAnswer(respond);
     const text = { method: checked.method, target: checked.target, minor: 1 };
     if (!proxies.isTrusted(channel.peer)) {
-      setTimeout(() => peer.socket.destroy(), farewellMs).unref();
+      setTimeout(() => channel.reset(), farewellMs).unref();
       const unknown = new Refusal('address_not_allowed');
       return new Exchange(channel, answer, head, text, channel.peer, false, unknown);
     }
@@ -110,7 +114,7 @@ export class CheckListener implements OneDecisionListener {
   }
 
   /** There is no body, and nothing of the connection that one question could change. */
-  #channelOf({ socket, clientCertificate }: CheckPeer): RequestChannel {
+  #createChannel(socket: Socket, clientCertificate: string | null): RequestChannel {
     const unused = () => {};
     return {
       socket,

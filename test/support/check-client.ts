@@ -2,7 +2,8 @@ import { Client, type ClientUnaryCall, credentials } from '@grpc/grpc-js';
 import {
   type CheckRequest,
   type CheckResponse,
-  loadCheckService,
+  checkPath,
+  createCheckCodec,
 } from '../../src/forward-auth/check-protocol.ts';
 import type { TestScope } from './gateway.ts';
 
@@ -35,7 +36,7 @@ export interface CheckClient {
   send(bytes: Buffer): Promise<Checked>;
 }
 
-const { Check: definition } = loadCheckService();
+const { encodeRequest, decodeResponse } = createCheckCodec();
 
 /** What a client needs for TLS: whom it trusts, and who it is. */
 export interface CheckClientTls {
@@ -52,16 +53,12 @@ export function connectCheckClient(t: TestScope, port: number, tls?: CheckClient
   const call = <T>(serialize: (value: T) => Buffer, value: T) =>
     new Promise<Checked>(
       (resolve, reject): ClientUnaryCall =>
-        client.makeUnaryRequest(
-          definition!.path,
-          serialize,
-          (bytes) => definition!.responseDeserialize(bytes) as CheckResponse,
-          value,
-          (error, response) => (error === null ? resolve(inShort(response!)) : reject(error)),
+        client.makeUnaryRequest(checkPath, serialize, decodeResponse, value, (error, response) =>
+          error === null ? resolve(inShort(response!)) : reject(error),
         ),
     );
   return {
-    check: (question) => call((value: Check) => definition!.requestSerialize(messageOf(value)), question),
+    check: (question) => call((value: Check) => Buffer.from(encodeRequest(messageOf(value))), question),
     send: (bytes) => call((value: Buffer) => value, bytes),
   };
 }

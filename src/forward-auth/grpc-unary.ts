@@ -1,0 +1,77 @@
+import type { IncomingHttpHeaders, ServerHttp2Session, ServerHttp2Stream } from 'node:http2';
+
+/** A method of gRPC over HTTP/2 that takes one message and answers with one. */
+export interface UnaryMethod {
+  /** `/package.Service/Method`. */
+  readonly path: string;
+  readonly maxMessageBytes: number;
+  /**
+   * A call has come. `message` is null if what came is anything but one whole message, not compressed and no longer than
+   * allowed. `respond` is called once, with the message to answer with.
+   */
+  readonly onCall: (message: Buffer | null, respond: (message: Uint8Array) => void) => void;
+}
+
+/** What precedes a message: whether it is compressed, and its length in four bytes. */
+const prefixBytes = 5;
+const contentType = 'application/grpc';
+const contentTypes = /^application\/grpc(?:$|[+;])/;
+const succeeded = { 'grpc-status': '0' };
+/** What says that there is no such method needs no message (a response of trailers only). */
+const unimplemented = { ':status': 200, 'content-type': contentType, 'grpc-status': '12' };
+const responded = {
+  ':status': 200,
+  'content-type': contentType,
+  'grpc-accept-encoding': 'identity',
+};
+
+/** Serves one method on a connection; for any other gRPC's status is 12, `UNIMPLEMENTED`. */
+export function serveUnary(session: ServerHttp2Session, method: UnaryMethod): void {
+  session.on('stream', (stream, headers) => {
+    // Who has reset a stream, or has disconnected, waits for no response.
+    stream.on('error', () => {});
+    const refusal = refusalOf(headers, method);
+    if (refusal === null) receiveCall(stream, method);
+    else if (isOpen(stream)) stream.respond(refusal, { endStream: true });
+  });
+}
+
+function refusalOf(headers: IncomingHttpHeaders, { path }: UnaryMethod) {
+  if (headers[':method'] !== 'POST') return { ':status': 405, allow: 'POST' };
+  if (!contentTypes.test(headers['content-type'] ?? '')) return { ':status': 415 };
+  return headers[':path'] === path ? null : unimplemented;
+}
+
+function receiveCall(stream: ServerHttp2Stream, { maxMessageBytes, onCall }: UnaryMethod): void {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  stream.on('data', (chunk: Buffer) => {
+    length += chunk.length;
+    if (length <= prefixBytes + maxMessageBytes) chunks.push(chunk);
+  });
+  stream.on('end', () => {
+    const bytes = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
+    const isWhole =
+      bytes.length === length &&
+      length >= prefixBytes &&
+      bytes[0] === 0 &&
+      bytes.readUInt32BE(1) === length - prefixBytes;
+    onCall(isWhole ? bytes.subarray(prefixBytes) : null, (message) => respond(stream, message));
+  });
+}
+
+function respond(stream: ServerHttp2Stream, message: Uint8Array): void {
+  if (!isOpen(stream)) return;
+  const bytes = Buffer.allocUnsafe(prefixBytes + message.length);
+  bytes[0] = 0;
+  bytes.writeUInt32BE(message.length, 1);
+  bytes.set(message, prefixBytes);
+  stream.on('wantTrailers', () => stream.sendTrailers(succeeded));
+  stream.respond(responded, { waitForTrailers: true });
+  stream.end(bytes);
+}
+
+/** Whether a response can still be sent; it throws where it can't. */
+function isOpen(stream: ServerHttp2Stream): boolean {
+  return !stream.closed && !stream.destroyed;
+}
