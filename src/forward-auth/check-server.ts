@@ -19,7 +19,9 @@ export interface CheckServerOptions {
   readonly onHandshakeFailed: (failure: HandshakeFailure) => void;
   /** Creates what all questions of a connection have in common; the certificate's subject is null if it has shown none. */
   readonly createChannel: (socket: Socket, clientCertificate: string | null) => RequestChannel;
-  /** A question has come. */
+  /** Whether the peer may ask at all. */
+  readonly mayAsk: (channel: RequestChannel) => boolean;
+  /** A question has come; one that can't be read, or of a peer that may not ask, is empty. */
   readonly onQuestion: (
     question: CheckRequest,
     channel: RequestChannel,
@@ -133,12 +135,13 @@ export class CheckServer {
     // on, and with it, for ever, a session whose settings were not acknowledged, of which nghttp2 has 20 KB.
     session.on('error', (error) => void error.stack);
     this.#cutUnlessReady(socket, session);
-    const { createChannel, onQuestion } = this.#options;
+    const { createChannel, mayAsk, onQuestion } = this.#options;
     const { decodeRequest, encodeResponse } = this.#codec;
     const channel = createChannel(socket, clientCertificate);
     serveUnary(session, {
       path: checkPath,
       maxMessageBytes,
+      reads: () => mayAsk(channel),
       // What can't be read has to be refused, and not to fail: proxies may be set to let failures pass.
       onCall: (message, respond) =>
         onQuestion(message === null ? {} : decodeRequest(message), channel, (response) =>

@@ -5,6 +5,8 @@ export interface UnaryMethod {
   /** `/package.Service/Method`. */
   readonly path: string;
   readonly maxMessageBytes: number;
+  /** Whether a call's message is worth reading now; if not, it is null, and nothing of it is kept. */
+  readonly reads: () => boolean;
   /**
    * A call has come. `message` is null if what came is anything but one whole message, not compressed and no longer than
    * allowed. `respond` is called once, with the message to answer with.
@@ -31,8 +33,10 @@ export function serveUnary(session: ServerHttp2Session, method: UnaryMethod): vo
     // Who has reset a stream, or has disconnected, waits for no response.
     stream.on('error', () => {});
     const refusal = refusalOf(headers, method);
-    if (refusal === null) receiveCall(stream, method);
-    else if (isOpen(stream)) stream.respond(refusal, { endStream: true });
+    if (refusal !== null) {
+      if (isOpen(stream)) stream.respond(refusal, { endStream: true });
+    } else if (method.reads()) receiveCall(stream, method);
+    else method.onCall(null, (message) => respond(stream, message));
   });
 }
 

@@ -42,6 +42,7 @@ export class CheckListener implements OneDecisionListener {
       onConnectionRefused: () => parts.onConnectionRefused('limit'),
       onHandshakeFailed: parts.onHandshakeFailed,
       createChannel: (socket, clientCertificate) => this.#createChannel(socket, clientCertificate),
+      mayAsk: (channel) => this.#askers.proxies.isTrusted(channel.peer),
       onQuestion: (question, channel, respond) => this.#judge(question, channel, respond),
     });
   }

@@ -134,6 +134,17 @@ t.test('what is a question, and what is none', async (t) => {
   });
 });
 
+t.test('who may not ask is refused before the question is read', async (t) => {
+  const { portOf } = await startDeciding(t, { routes }, { proxies: ['192.0.2.0/24'] });
+  const session = await connectTo(t, portOf('envoy_grpc'));
+  const stream = session.request(call);
+  stream.on('error', () => {});
+  stream.write(framed(question).subarray(0, -1));
+  const [bytes] = (await once(stream, 'data')) as [Buffer];
+  t.equal(decided({ status: 200, grpcStatus: '0', bytes }), 403);
+  await once(session, 'close');
+});
+
 t.test('a drain answers what has begun to come', async (t) => {
   const { portOf, stop } = await startDeciding(t, { routes });
   const session = await connectTo(t, portOf('envoy_grpc'));
