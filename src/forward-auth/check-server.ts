@@ -31,7 +31,7 @@ export interface CheckServerOptions {
 
 /** A head and what describes its connection are far smaller; a body is not asked for. */
 const maxMessageBytes = 4 * 1024 * 1024;
-/** How many questions one connection may ask at a time, and what they may hold meanwhile, MB. */
+/** For one connection: how many questions it may ask at a time, and the memory of its HTTP/2 session, MB. */
 const sessionOptions = { settings: { maxConcurrentStreams: 1_000 }, maxSessionMemory: 64 };
 /** How long a connection that has to be replaced may wait for its answers. */
 const retirementMs = 5_000;
@@ -131,8 +131,8 @@ export class CheckServer {
     const session = performServerHandshake(socket, sessionOptions);
     this.#sessions.set(socket, session);
     socket.on('close', () => this.#sessions.delete(socket));
-    // The peer knows what has gone wrong, or is gone. Until its stack is read, an error holds what its functions were called
-    // on, and with it, for ever, a session whose settings were not acknowledged, of which nghttp2 has 20 KB.
+    // The peer knows what went wrong, or is gone. An error whose stack has not been read keeps the receivers of its calls alive,
+    // and so, for good, a session whose settings were never acknowledged, with 20 KB of nghttp2's memory.
     session.on('error', (error) => void error.stack);
     this.#cutUnlessReady(socket, session);
     const { createChannel, mayAsk, onQuestion } = this.#options;
@@ -150,7 +150,7 @@ export class CheckServer {
     });
   }
 
-  /** HTTP/2 begins with settings (RFC 9113 §3.4); who sends none within the time of a handshake is disconnected. */
+  /** HTTP/2 begins with settings (RFC 9113 §3.4); a peer that sends none in the time of a handshake is disconnected. */
   #cutUnlessReady(socket: Socket, session: ServerHttp2Session): void {
     const timer = setTimeout(() => socket.destroy(), this.#options.handshakeTimeoutMs);
     session.once('remoteSettings', () => clearTimeout(timer));

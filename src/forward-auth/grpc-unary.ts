@@ -1,11 +1,11 @@
 import type { IncomingHttpHeaders, ServerHttp2Session, ServerHttp2Stream } from 'node:http2';
 
-/** A method of gRPC over HTTP/2 that takes one message and answers with one. */
+/** A gRPC method over HTTP/2 that takes one message and answers with one. */
 export interface UnaryMethod {
   /** `/package.Service/Method`. */
   readonly path: string;
   readonly maxMessageBytes: number;
-  /** Whether a call's message is worth reading now; if not, it is null, and nothing of it is kept. */
+  /** Whether to read a call's message; if not, `onCall` gets null at once. */
   readonly reads: () => boolean;
   /**
    * A call has come. `message` is null if what came is anything but one whole message, not compressed and no longer than
@@ -18,19 +18,19 @@ export interface UnaryMethod {
 const prefixBytes = 5;
 const contentType = 'application/grpc';
 const contentTypes = /^application\/grpc(?:$|[+;])/;
-const succeeded = { 'grpc-status': '0' };
-/** What says that there is no such method needs no message (a response of trailers only). */
+const trailers = { 'grpc-status': '0' };
+/** The whole response where there is no such method. */
 const unimplemented = { ':status': 200, 'content-type': contentType, 'grpc-status': '12' };
-const responded = {
+const responseHeaders = {
   ':status': 200,
   'content-type': contentType,
   'grpc-accept-encoding': 'identity',
 };
 
-/** Serves one method on a connection; for any other gRPC's status is 12, `UNIMPLEMENTED`. */
+/** Serves one method on a connection; a call of any other ends with status 12, `UNIMPLEMENTED`. */
 export function serveUnary(session: ServerHttp2Session, method: UnaryMethod): void {
   session.on('stream', (stream, headers) => {
-    // Who has reset a stream, or has disconnected, waits for no response.
+    // A client that has reset the stream, or has disconnected, waits for no response.
     stream.on('error', () => {});
     const refusal = refusalOf(headers, method);
     if (refusal !== null) {
@@ -70,12 +70,12 @@ function respond(stream: ServerHttp2Stream, message: Uint8Array): void {
   bytes[0] = 0;
   bytes.writeUInt32BE(message.length, 1);
   bytes.set(message, prefixBytes);
-  stream.on('wantTrailers', () => stream.sendTrailers(succeeded));
-  stream.respond(responded, { waitForTrailers: true });
+  stream.on('wantTrailers', () => stream.sendTrailers(trailers));
+  stream.respond(responseHeaders, { waitForTrailers: true });
   stream.end(bytes);
 }
 
-/** Whether a response can still be sent; it throws where it can't. */
+/** Whether a response can still be sent; otherwise `respond` would throw. */
 function isOpen(stream: ServerHttp2Stream): boolean {
   return !stream.closed && !stream.destroyed;
 }

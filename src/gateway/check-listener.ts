@@ -42,7 +42,7 @@ export class CheckListener implements OneDecisionListener {
       onConnectionRefused: () => parts.onConnectionRefused('limit'),
       onHandshakeFailed: parts.onHandshakeFailed,
       createChannel: (socket, clientCertificate) => this.#createChannel(socket, clientCertificate),
-      mayAsk: (channel) => this.#askers.proxies.isTrusted(channel.peer),
+      mayAsk: (channel) => this.#mayAsk(channel),
       onQuestion: (question, channel, respond) => this.#judge(question, channel, respond),
     });
   }
@@ -72,6 +72,10 @@ export class CheckListener implements OneDecisionListener {
     return this.#server.drain(timeoutMs);
   }
 
+  #mayAsk({ peer }: RequestChannel): boolean {
+    return this.#askers.proxies.isTrusted(peer);
+  }
+
   #judge(question: CheckRequest, channel: RequestChannel, respond: (response: CheckResponse) => void): void {
     const { current, tracing } = this.#parts;
     const exchange = this.#exchangeOf(question, channel, respond);
@@ -88,18 +92,17 @@ export class CheckListener implements OneDecisionListener {
     channel: RequestChannel,
     respond: (response: CheckResponse) => void,
   ): Exchange {
-    const { proxies, ours } = this.#askers;
     const checked = readChecked(question);
     const head = readRequestHead(checked.fields);
     const answer = new CheckAnswer(respond);
     const text = { method: checked.method, target: checked.target, minor: 1 };
-    if (!proxies.isTrusted(channel.peer)) {
+    if (!this.#mayAsk(channel)) {
       setTimeout(() => channel.reset(), farewellMs).unref();
       const unknown = new Refusal('address_not_allowed');
       return new Exchange(channel, answer, head, text, channel.peer, false, unknown);
     }
     const hops = [head.forwardedFor, checked.source].filter((hop) => hop !== '');
-    const address = describedAddress(hops.join(', '), ours);
+    const address = describedAddress(hops.join(', '), this.#askers.ours);
     const unfit = checked.unfit ?? this.#beyondLimits(checked);
     return new Exchange(channel, answer, head, text, address, true, unfit);
   }

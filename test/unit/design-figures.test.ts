@@ -103,6 +103,7 @@ t.test('DESIGN quotes the last run of the benchmark', async (t) => {
 });
 
 t.test('README rounds it', async (t) => {
-  t.match(read('README.md'), 'less than half of the CPU time of a plain Node proxy');
-  for (const row of ['postern-key', 'postern-bearer']) t.ok(measured(t, row, -2) < 1 / 2, row);
+  t.match(read('README.md'), 'two fifths of the CPU time of a plain Node proxy');
+  for (const row of ['postern-key', 'postern-bearer'])
+    t.ok(Math.abs(2 / 5 - measured(t, row, -2)) <= 0.05, row);
 });
