@@ -1,10 +1,12 @@
 import t from 'tap';
 import { administratorSet } from '../../src/stores/administrator-set.ts';
+import type { ManagedUser } from '../../src/stores/managed-records.ts';
 import { eventually } from '../support/eventually.ts';
 import { createApiKey, createUser, listUsers, removeUser, updateUser } from '../support/record-changes.ts';
 import { auditDraft, hashOf, newKey, newUser, startOfTime } from './fixtures.ts';
 import type { RecordsFactory } from './records-suite.ts';
 
+const operator = { kind: 'command_line' } as const;
 const editors = { id: 'set-1', name: 'editors', description: '', scopes: ['a', 'b'], created: 1, updated: 2 };
 
 /** The contract of every records store for users, scope sets and the bootstrap. */
@@ -72,6 +74,34 @@ export function runUsersSuite({ name, create }: RecordsFactory): void {
       'to one of the callers',
     );
     t.strictSame(await store.takeCommandEvents(), []);
+  });
+
+  t.test(`${name}: a configuration that sets a password or disables withdraws an invitation`, async (t) => {
+    const { store } = await create(t);
+    const none = { drafts: () => [], onWritten() {} };
+    const hash = hashOf('the token');
+    const invite = () =>
+      store.inviteUser('u', {
+        caller: operator,
+        decide: () => ({ hash, maker: operator, created: startOfTime, expires: startOfTime * 2 }),
+        audit: none,
+      });
+    const user = { key: 'u', canonicalName: 'u', username: 'u', kind: 'person', scopes: [], scopeSets: [] };
+    const apply = async (digest: string, more?: object) => {
+      const one = { ...user, adopt: true, displayName: null, email: null, passwordHash: 'first', ...more };
+      const users = more === undefined ? [] : [one as ManagedUser];
+      const wanted = { digest, scopeSets: [], users };
+      t.equal((await store.applyManaged(wanted, { force: false, audit: none })).outcome, 'applied');
+    };
+    await createUser(store, newUser('u', { passwordHash: 'first' }), 'u');
+    await invite();
+    await apply('of another name', { displayName: 'U' });
+    t.ok(await store.findInvitation(hash), 'no other change does');
+    await apply('of another password', { passwordHash: 'second' });
+    t.equal(await store.findInvitation(hash), undefined, 'another password');
+    await invite();
+    await apply('without the user');
+    t.equal(await store.findInvitation(hash), undefined, 'a user who leaves the configuration');
   });
 
   t.test(`${name}: a name can be taken only once`, async (t) => {

@@ -1,4 +1,5 @@
 import t, { type Test } from 'tap';
+import { commandsOn } from '../support/commands-on.ts';
 import { testOnEveryStore } from '../support/every-store.ts';
 import { startUserAdministration, userPassword } from '../support/user-administration.ts';
 
@@ -164,6 +165,47 @@ testOnEveryStore('a session that is not narrowed invites for all that its user h
   await users('PATCH', maker.id, { scopes: ['users:write', 'store:read', 'store:write'] });
   await users('PATCH', id, { scopes: ['store:read', 'store:write'] });
   t.equal((await redeem(byWhole)).status, 204);
+});
+
+testOnEveryStore('another way of setting the password, and disabling, withdraw it', async (t, stores) => {
+  const gateway = await startInvitations(t, stores);
+  const { api, users, create, signInAs, redeem, invite, configFile } = gateway;
+  const { id } = await create('grace');
+  const run = commandsOn(configFile);
+  const done = async (command: string, input = `${userPassword}\n`) => {
+    const result = await run(command.split(' '), input);
+    if (result.code !== 0) throw new Error(result.stderr);
+  };
+  const patch = async (body: object) => {
+    const response = await users('PATCH', id, body);
+    if (response.status !== 200) throw new Error(response.text);
+  };
+  const withdrawn = async (name: string, act: () => Promise<void>) => {
+    await patch({ password: userPassword });
+    const token = await invite(id);
+    await act();
+    t.match(await redeem(token), { status: 401, json: { code: 'invalid_invitation' } }, name);
+  };
+  await withdrawn('PATCH of the password', () => patch({ password: `${userPassword}, another` }));
+  await withdrawn('the password taken away', () => patch({ password: null }));
+  await withdrawn('set-password', () => done('user set-password grace'));
+  await withdrawn('PUT /api/self/password', async () => {
+    const json = { current_password: userPassword, new_password: `${userPassword}, mine` };
+    const own = { method: 'PUT', path: '/api/self/password', json, ...(await signInAs('grace')) };
+    if ((await api.send(own)).status !== 204) throw new Error('the password is not changed');
+  });
+  await withdrawn('disabled and enabled again', async () => {
+    await patch({ disabled: true });
+    await patch({ disabled: false });
+  });
+  await withdrawn('the same by commands', async () => {
+    await done('user disable grace', '');
+    await done('user enable grace', '');
+  });
+
+  const kept = await invite(id);
+  await patch({ display_name: 'Grace', email: 'grace@example.com', scopes: [] });
+  t.equal((await redeem(kept)).status, 204, 'no other change withdraws it');
 });
 
 testOnEveryStore('an invitation expires', async (t, stores) => {

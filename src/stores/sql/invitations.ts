@@ -21,7 +21,6 @@ interface InvitationRow {
 }
 
 const byHash = 'SELECT user_id AS "userId", maker, expires FROM invitations WHERE hash = ?';
-const removeByHash = 'DELETE FROM invitations WHERE hash = ?';
 const put = `INSERT INTO invitations (user_id, hash, maker, created, expires) VALUES (?, ?, ?, ?, ?)
   ON CONFLICT (user_id) DO UPDATE SET hash = excluded.hash, maker = excluded.maker,
     created = excluded.created, expires = excluded.expires`;
@@ -46,7 +45,7 @@ export function createInvitations(database: SqlDatabase, now: () => number): Inv
     if (invitation === undefined) return undefined;
     const { user: before } = invitation.found;
     const passwordHash = decide(invitation);
-    yield* run(removeByHash, hash);
+    // Withdraws the invitation, too.
     yield* users.update(before, { passwordHash }, undefined);
     return yield* user(before.id);
   }

@@ -17,6 +17,7 @@ const replaceHash = `UPDATE users SET password_hash = ?, updated = ?, version = 
   WHERE id = ? AND password_hash = ? RETURNING id`;
 const selectEpochs = `SELECT epoch AS "tenantEpoch", (SELECT coalesce(max(epoch), 0) FROM users) AS "newestEpoch"
   FROM tenant_epoch`;
+const withdrawInvitation = 'DELETE FROM invitations WHERE user_id = ?';
 const startTenantEpoch = 'UPDATE tenant_epoch SET epoch = ?';
 
 /** The transactions that change users. */
@@ -68,6 +69,8 @@ export class UserSteps {
     };
     const canonicalName = newName ?? (yield* nameOf(id));
     yield* this.#write(after, canonicalName, changes.scopeSets);
+    // Its link may be in other hands by now, which is why the password is changed or the user disabled.
+    if (changes.passwordHash !== undefined || changes.disabled === true) yield* run(withdrawInvitation, id);
     yield* noteChange([id]);
   }
 
