@@ -18,9 +18,15 @@ export interface CheckedRequest {
 /** Where repeated fields have become one, a comma may be all that is left of them. */
 const credentials: ReadonlySet<string> = new Set(['authorization', 'x-api-key']);
 
+/** A token, after the colon of a pseudo-header (RFC 9110 §5.1, RFC 9113 §8.3). */
+const fieldName = /^:?[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+/** No field can have these (RFC 9110 §5.5): in what is made of it later, they would begin another one. */
+const unfitForValue = /[\r\n\0]/;
+
 /**
  * Reads what Envoy asks. Headers are those of `header_map` where it is filled, else of `headers`, in which repeated ones are
- * joined: a credential with a comma counts as two. Pseudo-headers have to agree with the fields of their own.
+ * joined: a credential with a comma counts as two. Pseudo-headers have to agree with the fields of their own. Fields that no
+ * request can have make it unfit, and are left out.
  */
 export function readChecked(question: CheckRequest): CheckedRequest {
   const { request, source: peer } = question.attributes ?? {};
@@ -29,18 +35,19 @@ export function readChecked(question: CheckRequest): CheckedRequest {
   if (http === undefined || http === null)
     return { method: '', target: '', fields: [], source, unfit: undescribed() };
   const { method, path } = http;
-  const pairs = pairsOf(http);
   const fields: string[] = [];
   const pseudo = new Map<string, string[]>();
-  for (const [name, value] of pairs) {
-    if (!name.startsWith(':')) fields.push(name, value);
+  let isReadable = true;
+  for (const [name, value] of pairsOf(http)) {
+    if (!fieldName.test(name) || unfitForValue.test(value)) isReadable = false;
+    else if (!name.startsWith(':')) fields.push(name, value);
     else pseudo.set(name, [...(pseudo.get(name) ?? []), value]);
   }
   const hosts = pseudo.get(':authority') ?? (http.host === '' ? [] : [http.host]);
   for (const host of hosts) fields.push('Host', host);
   const agrees = (name: string, value: string) =>
     pseudo.get(name)?.join() === (pseudo.has(name) ? value : undefined);
-  const isClear = path !== '' && agrees(':method', method) && agrees(':path', path);
+  const isClear = isReadable && path !== '' && agrees(':method', method) && agrees(':path', path);
   const unfit = isClear ? problemOfMethod(method) : undescribed();
   return { method, target: path, fields, source, unfit };
 }

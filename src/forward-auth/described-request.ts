@@ -14,7 +14,7 @@ const envoyPrefix = '/check';
 const slash = 0x2f;
 
 /** Letters, digits and what separates them in names, addresses and ports: nothing that could end an authority elsewhere. */
-const urlStart = /^[A-Za-z][A-Za-z0-9+.-]*:\/\/[A-Za-z0-9.\-:[\]]+(?=\/)/;
+const urlStart = /^[A-Za-z][A-Za-z0-9+.-]*:\/\/[A-Za-z0-9.\-_:[\]]+(?=\/)/;
 
 /**
  * Reads which request a question is about, from where the mode says and nowhere else.
