@@ -38,5 +38,8 @@ async function currentToken({ records, config }: CommandContext): Promise<string
 
 function requireOpen(state: BootstrapState): BootstrapState {
   if (state.open) return state;
-  throw new Failure('failed', 'a user exists, so activation is closed; --reset reopens it');
+  throw new Failure(
+    'failed',
+    'there is an administrator, or was one, so activation is closed; --reset reopens it',
+  );
 }

@@ -21,7 +21,7 @@ function heading(text: string): string {
 
 /**
  * Where to begin in a browser, and shell lines that try every part of the gateway once, in order; they can be pasted as a
- * whole into sh, bash and zsh. `bootstrapToken` null: there is a user already, and both begin with signing in.
+ * whole into sh, bash and zsh. `bootstrapToken` null: activation is closed, and both begin with signing in.
  */
 export function quickstartLines(place: Place, bootstrapToken: string | null): string[] {
   return printedLines(place, bootstrapToken, [

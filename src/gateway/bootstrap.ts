@@ -10,7 +10,7 @@ export function newBootstrapToken(): string {
 }
 
 /**
- * Creates an activation token if one is needed; resolves to it until the first user exists, null if there is none to
+ * Creates an activation token if one is needed; resolves to it until there is an administrator, null if there is none to
  * show.
  */
 export async function openBootstrap(

@@ -28,7 +28,7 @@ export class RunningGateway {
   readonly managementAddress: AddressInfo;
   /** Of the listeners of `forward_auth`, in their order. */
   readonly decisionAddresses: readonly AddressInfo[];
-  /** The activation token made by Postern until the first user exists; null when there is none to show. */
+  /** The activation token made by Postern until there is an administrator; null when there is none to show. */
   readonly bootstrapToken: string | null;
   readonly #parts: RunningParts;
   #config: Config;

@@ -33,7 +33,7 @@ export interface ServingParts {
   /** In the order of `forward_auth`. */
   readonly decisionAddresses: readonly AddressInfo[];
   readonly background: BackgroundWork;
-  /** The activation token made by Postern until the first user exists; null when there is none to show. */
+  /** The activation token made by Postern until there is an administrator; null when there is none to show. */
   readonly bootstrapToken: string | null;
 }
 

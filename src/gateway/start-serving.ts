@@ -125,7 +125,7 @@ type AcceptingParts = Pick<
   'listener' | 'address' | 'decisions' | 'decisionAddresses' | 'bootstrapToken'
 >;
 
-/** Opens the listeners for requests and decisions, and the bootstrap while there is no user. */
+/** Opens the listeners for requests and decisions, and the bootstrap while there is no administrator. */
 async function startAccepting(
   config: Config,
   { engine, log, auditTrail, metrics, tracing, stores, descriptors, now }: LastingParts,

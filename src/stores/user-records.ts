@@ -62,7 +62,10 @@ export interface RemovedUser {
 export interface UserRecords {
   listUserRecords(query: UserQuery): Awaitable<ListPage<UserRecord>>;
   findUserRecord(id: string): Awaitable<UserRecord | undefined>;
-  /** Closes the bootstrap for good. Refuses `conflict` when the name is taken or a set is gone. */
+  /**
+   * Closes the bootstrap for good if the user is an enabled administrator who can sign in, as does every other call that makes
+   * one. Refuses `conflict` when the name is taken or a set is gone.
+   */
   createUserRecord(change: JudgedChange<null, NewUserRecord, UserRecord>): Promise<UserRecord>;
   /**
    * The user before and after; undefined when there is none. Refuses `conflict` when the name is taken or a set is gone,

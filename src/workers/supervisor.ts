@@ -30,7 +30,7 @@ export interface SupervisorParts {
 export class Supervisor {
   readonly address: AddressInfo;
   readonly managementAddress: AddressInfo;
-  /** The activation token made by Postern until the first user exists; null when there is none to show. */
+  /** The activation token made by Postern until there is an administrator; null when there is none to show. */
   readonly bootstrapToken: string | null;
   readonly #parts: SupervisorParts;
   #config: Config;

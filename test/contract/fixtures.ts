@@ -41,6 +41,12 @@ export function newUser(id: string, changes: Partial<User> = {}): User {
   };
 }
 
+/** An administrator who can sign in, and so closes the bootstrap. */
+export function newAdministrator(id: string, changes: Partial<User> = {}): User {
+  const passwordHash = '$argon2id$v=19$m=19456,t=2,p=1$c2FsdHNhbHRzYWx0c2FsdA$aGFzaA';
+  return newUser(id, { passwordHash, scopeSets: ['administrator'], ...changes });
+}
+
 /** A key of the user `owner`. */
 export function newKey(id: string, changes: Partial<ApiKey> = {}): ApiKey {
   return {

@@ -63,16 +63,33 @@ t.test('wrong tokens are throttled per address, and the correct one does not cou
   t.equal((await send(wrong, '192.0.2.1')).status, 409, 'afterwards there is nothing to guess');
 });
 
-t.test('the first user, however created, closes it', async (t) => {
+const grace = { username: 'grace', password: 'nanoseconds are this long' };
+
+t.test('users who are no administrator leave it open, their removal too', async (t) => {
   const { api, folder } = await startTestGateway(t);
-  await addUser(folder, { username: 'grace', password: 'nanoseconds are this long' });
+  await addUser(folder, { username: 'nightly', password, kind: 'service' });
+  const { id } = await addUser(folder, { ...grace, scopes: ['users:write'] });
+  t.equal((await api.activate(username, password, 'not the bootstrap token')).status, 401);
+  await withRecords(folder, (records) => removeUser(records, id));
+  t.equal((await api.activate(username, password, bootstrapToken)).status, 201);
+});
+
+t.test('users of the configuration who are no administrator leave it open', async (t) => {
+  const users = { nightly: { kind: 'service' }, grace: { scopes: ['store:read'] } };
+  const { api } = await startTestGateway(t, { config: { users } });
+  t.equal((await api.activate(username, password, bootstrapToken)).status, 201);
+  t.equal((await api.activate('eve', password, bootstrapToken)).status, 409);
+});
+
+t.test('an administrator, however created, closes it', async (t) => {
+  const { api, folder } = await startTestGateway(t);
+  await addUser(folder, { ...grace, scopeSets: ['administrator'] });
   t.equal((await api.activate(username, password, bootstrapToken)).status, 409);
 });
 
-t.test('it stays closed when the last user is gone, until a reset opens it with a new token', async (t) => {
+t.test('it is closed for good, until a reset opens it with a new token', async (t) => {
   const { api, folder } = await startTestGateway(t);
-  const { id } = await addUser(folder, { username: 'grace', password: 'nanoseconds are this long' });
-  await withRecords(folder, (records) => removeUser(records, id));
+  await addUser(folder, { ...grace, scopeSets: ['administrator'] });
   t.equal((await api.activate(username, password, bootstrapToken)).status, 409);
 
   const token = 'the token that a reset has created';

@@ -15,7 +15,7 @@ t.test('the token that serve prints is the one of bootstrap-token, and activates
   t.equal((await api.activate('ada', password, stdout.trimEnd())).status, 201);
 
   const closed = await folder.run(['bootstrap-token']);
-  t.match(closed, { code: 1, stdout: '', stderr: /^postern: a user exists.*--reset.*\n$/ });
+  t.match(closed, { code: 1, stdout: '', stderr: /^postern: there is an administrator.*--reset.*\n$/ });
 });
 
 t.test('a configured token is printed until a reset makes another', async (t) => {
@@ -41,10 +41,13 @@ t.test('a reset opens activation again at the running gateway', async (t) => {
   t.equal((await api.activate('eve', password, token)).status, 409);
 });
 
-t.test('a user made on the command line closes activation', async (t) => {
+t.test('an administrator made on the command line closes activation, no other user does', async (t) => {
   const folder = createCommandFolder(t);
   const { api } = await folder.serve();
-  await folder.run(['user', 'add', 'ada'], { input: password });
+  await folder.run(['user', 'add', 'nightly', '--service']);
+  await folder.run(['user', 'add', 'grace'], { input: password });
+  t.equal((await folder.run(['bootstrap-token'])).stdout, `${bootstrapToken}\n`);
+  t.equal((await folder.run(['user', 'add', 'ada', '--admin'], { input: password })).code, 0);
   t.equal((await api.activate('bob', password, bootstrapToken)).status, 409);
   t.equal((await folder.run(['bootstrap-token'])).code, 1);
 });

@@ -84,7 +84,7 @@ testOnEveryStore('users and sets of the configuration are there from the start',
     path: '/api/bootstrap/activate',
     json: { token: 'bootstrap-token-of-the-tests', username: 'eve', password },
   });
-  t.equal(activated.status, 409, 'a user of the configuration closes the bootstrap');
+  t.equal(activated.status, 409, 'an administrator of the configuration closes the bootstrap');
 
   const actor = { user: null, kind: 'configuration' };
   const events = (await audit()).filter((event) => event.actor.kind === 'configuration');

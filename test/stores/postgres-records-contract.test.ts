@@ -2,7 +2,7 @@ import t, { type Test } from 'tap';
 import { parseHints } from '../../src/stores/postgres/changes.ts';
 import type { PostgresAccess } from '../../src/stores/postgres/client-config.ts';
 import { createPostgresRecords, type PostgresRecords } from '../../src/stores/postgres/records.ts';
-import { hashOf, newKey, newUser, startOfTime } from '../contract/fixtures.ts';
+import { hashOf, newAdministrator, newKey, newUser, startOfTime } from '../contract/fixtures.ts';
 import {
   accessToNewSchema,
   createPostgresRecordsUnderTest,
@@ -31,7 +31,7 @@ if (requirePostgres(t)) {
     const stores = await openThree(t, accessToNewSchema(server));
     const responses = await Promise.allSettled(
       Array.from({ length: 50 }, (_, index) =>
-        stores[index % 3]!.activate(newUser(`u${index}`), `u${index}`),
+        stores[index % 3]!.activate(newAdministrator(`u${index}`), `u${index}`),
       ),
     );
     const refused = responses.filter((response) => response.status === 'rejected');

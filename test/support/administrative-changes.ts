@@ -165,7 +165,7 @@ const otherChanges: Readonly<Record<string, Prepare>> = {
     const { id } = await make.keyOf((await make.user()).username);
     return { request: make.request('DELETE', keysPath + id) };
   },
-  // The last: until it is done, the next user who is created closes what was opened.
+  // The last: until it is done, the next administrator who is made closes what was opened.
   'the first administrator is activated': async (make) => {
     const json = { token: await make.bootstrapToken(), username: make.newName(), password: userPassword };
     return { request: { method: 'POST', path: '/api/bootstrap/activate', json } };

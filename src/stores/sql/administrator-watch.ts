@@ -1,11 +1,16 @@
 import { Refusal } from '../../errors.ts';
 import { administratorSetId } from '../scope-set.ts';
-import { first, type Steps } from './steps.ts';
+import { all, first, run, type Steps } from './steps.ts';
 
 /** Neither a grant by a provider, which its next assertion may end, nor a user who can't sign in counts. */
-const selectAdministrator = `SELECT s.user_id FROM user_scope_sets s JOIN users u ON u.id = s.user_id
+const selectAdministrators = `SELECT u.id FROM user_scope_sets s JOIN users u ON u.id = s.user_id
   WHERE s.set_id = ? AND u.disabled = 0 AND u.kind = 'person'
-    AND (u.password_hash IS NOT NULL OR EXISTS (SELECT 1 FROM identities i WHERE i.user_id = u.id)) LIMIT 1`;
+    AND (u.password_hash IS NOT NULL OR EXISTS (SELECT 1 FROM identities i WHERE i.user_id = u.id))`;
+const selectAdministrator = `${selectAdministrators} LIMIT 1`;
+
+const selectBootstrap = 'SELECT open FROM bootstrap';
+/** Closes the bootstrap for good, but for a reset. */
+const closeBootstrap = 'UPDATE bootstrap SET open = 0, token = NULL';
 
 /**
  * Steps of a change that must not remove the last administrator who is enabled, can sign in and was made one locally: it
@@ -17,4 +22,30 @@ export function* keepingAdministrator<T>(change: () => Steps<T>): Steps<T> {
   if (hadOne && (yield* first(selectAdministrator, administratorSetId)) === undefined)
     throw new Refusal('last_administrator');
   return result;
+}
+
+/** Whether the bootstrap is open. */
+export function* isBootstrapOpen(): Steps<boolean> {
+  return (yield* first<{ readonly open: number }>(selectBootstrap))?.open === 1;
+}
+
+/**
+ * Steps of a change that may make an administrator, counted as by {@link keepingAdministrator}: one that does closes the
+ * bootstrap. Administrators from before leave it open, as a reset of it found them.
+ */
+export function* closingBootstrap<T>(change: () => Steps<T>): Steps<T> {
+  if (!(yield* isBootstrapOpen())) return yield* change();
+  const before = yield* administratorIds();
+  const result = yield* change();
+  for (const id of yield* administratorIds()) {
+    if (before.has(id)) continue;
+    yield* run(closeBootstrap);
+    break;
+  }
+  return result;
+}
+
+function* administratorIds(): Steps<ReadonlySet<string>> {
+  const rows = yield* all<{ readonly id: string }>(selectAdministrators, administratorSetId);
+  return new Set(rows.map(({ id }) => id));
 }

@@ -9,13 +9,12 @@ import type {
 import type { Records } from '../records.ts';
 import { nextEpoch } from '../session-epoch.ts';
 import type { NewUser, User, UserWithSets } from '../user.ts';
-import { keepingAdministrator } from './administrator-watch.ts';
+import { closingBootstrap, keepingAdministrator } from './administrator-watch.ts';
 import { whereFound, writeAudited } from './audit-events.ts';
 import type { SqlDatabase } from './database.ts';
 import type { Dialect } from './dialect.ts';
 import { first, noteChange, run, type Steps } from './steps.ts';
 import {
-  closeBootstrap,
   insertUser,
   selectUser,
   startUserEpoch,
@@ -99,7 +98,8 @@ export class IdentitySteps {
   /** Links an identity to a user found in this transaction. */
   *link({ id }: User, identity: Identity): Steps<void> {
     if ((yield* this.#find(identity)) !== undefined) throw new Refusal('conflict');
-    yield* run(insertIdentity, identity.issuer, identity.subject, id, 0, this.#now());
+    const { issuer, subject } = identity;
+    yield* closingBootstrap(() => run(insertIdentity, issuer, subject, id, 0, this.#now()));
     yield* this.#noteUser(id);
   }
 
@@ -170,7 +170,6 @@ function* createUser(
     lastLogin: null,
   };
   yield* run(insertUser, ...toNewRow(user, name.canonicalName));
-  yield* run(closeBootstrap);
   yield* run(insertIdentity, issuer, subject, id, 1, created);
   yield* noteChange([id]);
 }

@@ -84,9 +84,6 @@ export const touchUser = 'UPDATE users SET updated = ?, version = version + 1 WH
 /** Starts an epoch of a user, which no session survives; its values are the epoch and the id. */
 export const startUserEpoch = 'UPDATE users SET epoch = ?, carried_session = NULL WHERE id = ?';
 
-/** Closes the bootstrap for good: a user exists. */
-export const closeBootstrap = 'UPDATE bootstrap SET open = 0, token = NULL';
-
 /** Parses a row of {@link selectUser}. */
 export function toUserWithSets(row: UserRow): UserWithSets;
 export function toUserWithSets(row: UserRow | undefined): UserWithSets | undefined;

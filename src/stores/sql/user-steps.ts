@@ -1,14 +1,13 @@
 import { Refusal } from '../../errors.ts';
 import { nextEpoch } from '../session-epoch.ts';
 import type { NewUser, User, UserChanges } from '../user.ts';
-import { keepingAdministrator } from './administrator-watch.ts';
+import { closingBootstrap, isBootstrapOpen, keepingAdministrator } from './administrator-watch.ts';
 import type { Dialect } from './dialect.ts';
 import { insertHeldSets } from './held-sets.ts';
 import { createKeyLineage, type KeyLineage } from './key-lineage.ts';
 import { first, noteChange, noteEveryChange, run, type Steps } from './steps.ts';
-import { closeBootstrap, insertUser, startUserEpoch, toColumns, toNewRow, updateUser } from './user-row.ts';
+import { insertUser, startUserEpoch, toColumns, toNewRow, updateUser } from './user-row.ts';
 
-const selectBootstrap = 'SELECT open FROM bootstrap';
 const idOfName = 'SELECT id FROM users WHERE canonical_name = ?';
 const canonicalNameOf = 'SELECT canonical_name AS "canonicalName" FROM users WHERE id = ?';
 const removeHeldSets = 'DELETE FROM user_scope_sets WHERE user_id = ?';
@@ -34,15 +33,13 @@ export class UserSteps {
 
   *add(user: NewUser, canonicalName: string): Steps<void> {
     yield* requireFreeName(canonicalName, '');
-    yield* run(insertUser, ...toNewRow(user, canonicalName));
-    yield* run(this.#addHeldSets, user.id, JSON.stringify(user.scopeSets));
-    yield* run(closeBootstrap);
+    yield* closingBootstrap(() => this.#insert(user, canonicalName));
     yield* noteChange([user.id]);
   }
 
+  /** Adds an administrator, which closes the bootstrap. */
   *activate(user: NewUser, canonicalName: string): Steps<void> {
-    const bootstrap = yield* first<{ readonly open: number }>(selectBootstrap);
-    if (bootstrap?.open !== 1) throw new Refusal('already_activated');
+    if (!(yield* isBootstrapOpen())) throw new Refusal('already_activated');
     yield* this.add(user, canonicalName);
   }
 
@@ -68,7 +65,7 @@ export class UserSteps {
       ...epochAfter(before, changes, this.#now()),
     };
     const canonicalName = newName ?? (yield* nameOf(id));
-    yield* this.#write(after, canonicalName, changes.scopeSets);
+    yield* closingBootstrap(() => this.#write(after, canonicalName, changes.scopeSets));
     // Its link may be in other hands by now, which is why the password is changed or the user disabled.
     if (changes.passwordHash !== undefined || changes.disabled === true) yield* run(withdrawInvitation, id);
     yield* noteChange([id]);
@@ -93,6 +90,11 @@ export class UserSteps {
     const { tenantEpoch, newestEpoch } = (yield* first<TenantEpochRow>(selectEpochs))!;
     yield* run(startTenantEpoch, nextEpoch(Math.max(tenantEpoch, newestEpoch), this.#now()));
     yield* noteEveryChange();
+  }
+
+  *#insert(user: NewUser, canonicalName: string): Steps<void> {
+    yield* run(insertUser, ...toNewRow(user, canonicalName));
+    yield* run(this.#addHeldSets, user.id, JSON.stringify(user.scopeSets));
   }
 
   *#write(user: User, canonicalName: string, scopeSets: readonly string[] | undefined): Steps<void> {

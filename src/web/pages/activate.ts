@@ -97,7 +97,7 @@ function alreadyActivated(site: Site): string {
     content: [
       html`
         <p>
-          There is an account here already, so this page can't make an administrator any more. If you have an account,
+          There is an administrator here already, or has been one, so this page can't make another. If you have an account,
           sign in. If not, ask your administrator for an invitation.
         </p>
       `,
