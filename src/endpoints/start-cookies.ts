@@ -1,9 +1,20 @@
-import { type CookieAttributes, cookiesWithPrefix, cookieValues, setCookie } from '../http/cookies.ts';
+import {
+  type CookieAttributes,
+  cookiesWithPrefix,
+  cookieValues,
+  hostOnlyName,
+  setCookie,
+} from '../http/cookies.ts';
 import type { SignInStart } from '../identity-providers/sign-in-start.ts';
 
 /** The prefix of those cookies' names; the label of a start follows. */
 export function startCookiePrefix(refreshCookieName: string): string {
   return `${refreshCookieName}_login_`;
+}
+
+/** The same for starts on Postern's own pages at `origin`. */
+export function pageStartCookiePrefix(refreshCookieName: string, origin: string): string {
+  return startCookiePrefix(hostOnlyName(refreshCookieName, origin.startsWith('https:')));
 }
 
 /** The cookies that bind sign-ins through a provider to the browser that began them, one per start. */
@@ -20,11 +31,30 @@ export interface StartCookies {
    * their path doesn't cover the address of the start, only now can they be seen.
    */
   clear(cookieHeader: string, start: SignInStart): string[];
+  /** Flat header list that clears the cookies of all starts that the browser has sent. */
+  clearAll(cookieHeader: string): string[];
 }
 
 /** How many starts a browser may have at once: any more are old and were never completed. */
 const maxStarts = 8;
-const label = /_[\w-]{6}$/;
+const labelLength = 6;
+const label = new RegExp(`_[\\w-]{${labelLength}}$`);
+
+/**
+ * Creates those of Postern's own pages, at `origin` and below `path`. A neighbouring host that could set one would sign
+ * people in to its own account: over https browsers let only this host set it.
+ */
+export function createPageStartCookies(
+  { name }: Pick<CookieAttributes, 'name'>,
+  origin: string,
+  path: string,
+): StartCookies {
+  const secure = origin.startsWith('https:');
+  return createStartCookies(
+    { name: hostOnlyName(name, secure), secure, sameSite: 'lax' },
+    `${path}/callback`,
+  );
+}
 
 /** Creates them with the attributes of the refresh cookie but its path; they are never sent to another host. */
 export function createStartCookies(
@@ -70,6 +100,11 @@ export function createStartCookies(
       const held = cookieValues(cookieHeader, own).length > 0;
       return [...(held ? header(own, '', 0) : []), ...clearOldest(cookieHeader, own, maxStarts)];
     },
+
+    clearAll: (cookieHeader) =>
+      [...cookiesWithPrefix(cookieHeader, prefix).keys()]
+        .filter((sent) => label.test(sent) && sent.length === prefix.length + labelLength)
+        .flatMap((sent) => header(sent, '', 0)),
   };
 }
 

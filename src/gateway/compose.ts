@@ -14,7 +14,7 @@ import type { HeldNow, Principal } from '../credentials/principal.ts';
 import type { RecentUse } from '../credentials/recent-use.ts';
 import { createVerifiedTokens } from '../credentials/verified-tokens.ts';
 import { createServeEndpoint } from '../endpoints/serve-endpoint.ts';
-import { startCookiePrefix } from '../endpoints/start-cookies.ts';
+import { pageStartCookiePrefix, startCookiePrefix } from '../endpoints/start-cookies.ts';
 import type { CookieAttributes, OwnCookies } from '../http/cookies.ts';
 import { type Cors, createCors } from '../http/cors.ts';
 import type { Exchange } from '../http/exchange.ts';
@@ -56,6 +56,8 @@ export interface LastingParts {
   readonly recentUse: RecentUse;
   /** Every name that a cookie of ours has had since the start: browsers still send the earlier ones. */
   readonly cookieNames: Set<string>;
+  /** The same of the prefixes of cookies that bind a sign-in to its browser. */
+  readonly startCookiePrefixes: Set<string>;
   readonly streams: OpenStreams;
   readonly log: Log;
   readonly auditTrail: AuditTrail;
@@ -82,6 +84,7 @@ export async function composeGateway(
   const holdings = createHoldings(catalogue, config.identity_providers);
   const cookie = refreshCookie(config);
   lasting.cookieNames.add(cookie.name);
+  lasting.startCookiePrefixes.add(startCookiePrefix(cookie.name));
   const isConsoleHost = consoleHostOf(config);
   const cors = createCors(config.cors.origins, isConsoleHost ?? undefined);
   const isKnownOrigin = createKnownOrigins(ownOrigins(config), cors);
@@ -99,7 +102,11 @@ export async function composeGateway(
     isKnownOrigin,
     cors,
   });
-  if (browser.web !== null) lasting.cookieNames.add(browser.web.area.cookie.name);
+  if (browser.web !== null) {
+    lasting.cookieNames.add(browser.web.area.cookie.name);
+    for (const origin of ownOrigins(config))
+      lasting.startCookiePrefixes.add(pageStartCookiePrefix(cookie.name, origin));
+  }
   const onInternalError = (error: unknown, exchange: Exchange) =>
     log.error('internal error', { err: error, request_id: exchange.id });
   const replies = createReplies({
@@ -178,9 +185,8 @@ function composeForward(config: Config, lasting: LastingParts, cors: Cors, repli
 }
 
 /** No upstream sees them, nor sets them. */
-function ownCookies({ cookieNames }: LastingParts): OwnCookies {
-  const names = [...cookieNames];
-  return { names, prefixes: names.map(startCookiePrefix) };
+function ownCookies({ cookieNames, startCookiePrefixes }: LastingParts): OwnCookies {
+  return { names: [...cookieNames], prefixes: [...startCookiePrefixes] };
 }
 
 /** What identifies callers. */

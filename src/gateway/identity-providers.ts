@@ -15,7 +15,7 @@ import {
 } from '../endpoints/provider-exchange.ts';
 import { createProviderStart } from '../endpoints/provider-start.ts';
 import type { SignIn } from '../endpoints/sign-in.ts';
-import { createStartCookies, type StartCookies } from '../endpoints/start-cookies.ts';
+import { createPageStartCookies, createStartCookies, type StartCookies } from '../endpoints/start-cookies.ts';
 import type { CookieAttributes } from '../http/cookies.ts';
 import type { IsKnownOrigin } from '../http/foreign-page.ts';
 import type { ProviderSettings } from '../identity-providers/authorization-url.ts';
@@ -146,8 +146,7 @@ class ComposedProvider {
       },
       `${kind} ${name}`,
     );
-    const secure = origin.startsWith('https:');
-    const cookies = createStartCookies({ ...parts.cookie, secure, sameSite: 'lax' }, `${path}/callback`);
+    const cookies = createPageStartCookies(parts.cookie, origin, path);
     const sealIdToken = settings.end_session ? seals.seal : undefined;
     return {
       name,

@@ -115,6 +115,7 @@ async function startLasting(
       times: () => current.sessionTimes(),
     }),
     cookieNames: new Set(),
+    startCookiePrefixes: new Set(),
     auditTrail: startAuditTrail(measured.records, { log, registry, counts, now }),
     engine: await loadEngine(config, log),
   };

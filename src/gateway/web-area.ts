@@ -2,7 +2,7 @@ import type { ReadFile } from '../config/configured-files.ts';
 import type { Config } from '../config/schema.ts';
 import type { CookieSecrets } from '../credentials/cookie-secrets.ts';
 import { createWebCookies } from '../credentials/web-cookie.ts';
-import type { CookieAttributes } from '../http/cookies.ts';
+import { type CookieAttributes, hostOnlyName } from '../http/cookies.ts';
 import { createIsHostOf } from '../http/host.ts';
 import { logoFormat, logoRules } from '../rules/logo-image.ts';
 import { areaOf, ownAreas } from '../rules/own-areas.ts';
@@ -68,9 +68,8 @@ function loadLogo(file: string, readFile: ReadFile): Logo {
 /** The cookie by which browsers are signed in to pages; only this host may set it wherever browsers can enforce that. */
 export function webCookie({ base_url: baseUrl, sessions }: Config): CookieAttributes {
   const secure = baseUrl.startsWith('https:');
-  const bare = sessions.cookie.name.replace(/^__(?:host|secure)-/i, '');
   return {
-    name: `${secure ? '__Host-' : ''}${bare}_web`,
+    name: `${hostOnlyName(sessions.cookie.name, secure)}_web`,
     path: '/',
     domain: null,
     secure,

@@ -2,6 +2,8 @@ import { randomBytes } from 'node:crypto';
 import type { Config } from '../config/schema.ts';
 import type { AnyEndpoint, Endpoint } from '../endpoints/endpoint.ts';
 import type { PasswordSignIn } from '../endpoints/login.ts';
+import { createPageStartCookies, createStartCookies } from '../endpoints/start-cookies.ts';
+import type { CookieAttributes } from '../http/cookies.ts';
 import type { Log } from '../log/log.ts';
 import type { Records } from '../stores/records.ts';
 import type { Sessions } from '../stores/sessions.ts';
@@ -21,8 +23,10 @@ import { createOfferedProviders } from '../web/offered-providers.ts';
 import type { PageProvider } from '../web/page-provider.ts';
 
 /** What the pages for people share with the API. */
-export interface WebEndpointParts extends BrowserSessionsOptions {
+export interface WebEndpointParts extends Omit<BrowserSessionsOptions, 'startCookiesAt'> {
   readonly area: WebArea;
+  /** The refresh cookie. */
+  readonly cookie: CookieAttributes;
   readonly records: Pick<Records, 'bootstrap' | 'findUser' | 'findInvitation'>;
   readonly login: PasswordSignIn;
   /** The endpoints of the API, which the forms call. */
@@ -43,7 +47,11 @@ function servedBy({ endpoints }: Config): readonly string[] {
 /** The endpoints of `web`, as far as what they call is Postern's. */
 export function webEndpoints(config: Config, parts: WebEndpointParts): readonly Endpoint<'open'>[] {
   const { area, records, api, document, providers, consoleProviders } = parts;
-  const sessions = new BrowserSessions(parts);
+  const startCookiesAt = (host: string) => [
+    createPageStartCookies(parts.cookie, area.originAt(host), area.path),
+    createStartCookies(parts.cookie),
+  ];
+  const sessions = new BrowserSessions({ ...parts, startCookiesAt });
   const login = config.web?.password === false ? null : parts.login;
   const minPasswordLength = config.passwords.min_length;
   const offered = createOfferedProviders(providers, parts.log);

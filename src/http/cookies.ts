@@ -19,6 +19,14 @@ export function setCookie(attributes: CookieAttributes, value: string, maxAgeSec
   );
 }
 
+/**
+ * The name under which a cookie is kept to its host: with `__Host-` in front where it is Secure, as browsers then demand
+ * (RFC 6265bis §4.1.3.2), so that no neighbouring host can set it. Needs Path=/.
+ */
+export function hostOnlyName(name: string, secure: boolean): string {
+  return `${secure ? '__Host-' : ''}${name.replace(/^__(?:host|secure)-/i, '')}`;
+}
+
 /** The value of every cookie of that name, neither unquoted nor decoded. */
 export function cookieValues(cookieHeader: string, name: string): string[] {
   const values: string[] = [];

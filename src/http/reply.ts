@@ -14,6 +14,8 @@ export interface Reply {
   readonly content?: Content;
   /** Names and values in turn, added to the common ones. */
   readonly headers?: readonly string[];
+  /** Headers in place of those of every response on its path, names and values in turn. */
+  readonly pathFields?: readonly string[];
   /** Further headers, of many responses. */
   readonly block?: FieldBlock;
   /** Default `no-store`. */
@@ -114,6 +116,7 @@ export function createReplies(options: {
 
   function write(exchange: Exchange, reply: Reply): void {
     const { status, headers = none, block = null, cacheControl = 'no-store' } = reply;
+    const { pathFields = fieldsOn(exchange.path) } = reply;
     const content = contentOf(reply);
     const all = [
       'X-Request-Id',
@@ -121,7 +124,7 @@ export function createReplies(options: {
       'Cache-Control',
       cacheControl,
       ...headers,
-      ...fieldsOn(exchange.path),
+      ...pathFields,
       ...exchange.responseFields,
       ...(cors.enabled ? cors.responseHeaders(exchange.head) : none),
     ];

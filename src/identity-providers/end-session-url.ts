@@ -1,6 +1,7 @@
 /** What is sent along to where a browser signs out at the provider. */
 export interface EndSessionParameters {
-  readonly idToken: string;
+  /** Undefined: the provider finds out by itself who it is, or asks. */
+  readonly idToken: string | undefined;
   /** Where the provider leads the browser back to. */
   readonly redirectUri: string;
   readonly state: string;
@@ -19,6 +20,7 @@ export function endSessionUrl(
     post_logout_redirect_uri: redirectUri,
     state,
   };
-  for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
+  for (const [name, value] of Object.entries(query))
+    if (value !== undefined) url.searchParams.set(name, value);
   return url.href;
 }

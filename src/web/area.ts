@@ -37,8 +37,7 @@ const policy = [
   "base-uri 'none'",
 ].join('; ');
 
-/** Headers of every response of the area, names and values in turn. */
-export const areaFields: readonly string[] = [
+const withoutReferrer: readonly string[] = [
   'Content-Security-Policy',
   policy,
   'Cross-Origin-Opener-Policy',
@@ -47,9 +46,12 @@ export const areaFields: readonly string[] = [
   'same-origin',
   'X-Content-Type-Options',
   'nosniff',
-  'Referrer-Policy',
-  'same-origin',
 ];
+
+/** Headers of every response of the area, names and values in turn. */
+export const areaFields: readonly string[] = [...withoutReferrer, 'Referrer-Policy', 'same-origin'];
+
+const leavingFields: readonly string[] = [...withoutReferrer, 'Referrer-Policy', 'no-referrer'];
 
 /** Leads the browser on. `headers`: further ones, names and values in turn. */
 export function redirection(
@@ -58,6 +60,19 @@ export function redirection(
   headers: readonly string[] = [],
 ): Reply {
   return { status, headers: ['Location', location, ...headers] };
+}
+
+/**
+ * Leads the browser to another origin, by a page whose link leads there as well: browsers hold the `form-action` of the page
+ * whose form was sent, ours or a service's, against every redirection that follows (CSP §6.4.1). `headers`: further ones.
+ */
+export function leaving(url: string, document: string, headers: readonly string[] = []): Reply {
+  return {
+    status: 200,
+    headers: ['Refresh', `0; url=${url}`, ...headers],
+    pathFields: leavingFields,
+    content: htmlContent(document),
+  };
 }
 
 /** A page as the content of a reply. */

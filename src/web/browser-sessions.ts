@@ -3,6 +3,7 @@ import type { Principal } from '../credentials/principal.ts';
 import type { RefreshCookies } from '../credentials/refresh-cookie.ts';
 import { byItsUser, type EndSession } from '../endpoints/end-session.ts';
 import type { SignedIn } from '../endpoints/sign-in.ts';
+import type { StartCookies } from '../endpoints/start-cookies.ts';
 import { cookieValues, setCookie } from '../http/cookies.ts';
 import type { Exchange } from '../http/exchange.ts';
 import type { Reply } from '../http/reply.ts';
@@ -19,6 +20,8 @@ export interface BrowserSessionsOptions {
   readonly refresh: { readonly name: string; readonly cookies: RefreshCookies };
   /** Headers by which a browser forgets its session, names and values in turn. */
   readonly forgetting: readonly string[];
+  /** The cookies of sign-ins that a browser may have begun at that host. */
+  readonly startCookiesAt: (host: string) => readonly Pick<StartCookies, 'clearAll'>[];
   readonly absoluteLifetimeMs: number;
   readonly now: () => number;
 }
@@ -52,9 +55,11 @@ export class BrowserSessions {
     return redirection(303, location, ['Set-Cookie', cookie, ...(isForConsole ? (reply.headers ?? []) : [])]);
   }
 
-  /** Headers by which this browser forgets its sessions, names and values in turn. */
-  get forgetting(): readonly string[] {
-    return this.#options.forgetting;
+  /** Headers by which this browser forgets its sessions and the sign-ins it began, names and values in turn. */
+  forgetting({ head }: Exchange): readonly string[] {
+    const { forgetting, startCookiesAt } = this.#options;
+    const begun = startCookiesAt(head.host).flatMap((cookies) => cookies.clearAll(head.cookie));
+    return [...forgetting, ...begun];
   }
 
   /** Ends every session that this browser has a cookie of; gives those that were alive. */

@@ -23,13 +23,17 @@ export interface PageProvider {
   } | null;
 }
 
-/** Where the browser signs out at the provider that a session began at; null: nowhere. */
+/**
+ * Where the browser signs out at the provider that a session began at; null: nowhere. A session that keeps no ID token, which
+ * may have been too long, only has no hint to give.
+ */
 export async function endSessionUrlOf(
   { endSession }: PageProvider,
   { id, sealedIdToken }: Session,
   redirectUri: string,
   state: string,
 ): Promise<string | null> {
-  const idToken = sealedIdToken === null ? undefined : endSession?.open(id, sealedIdToken);
-  return idToken === undefined ? null : endSession!.url({ idToken, redirectUri, state });
+  if (endSession === null) return null;
+  const idToken = sealedIdToken === null ? undefined : endSession.open(id, sealedIdToken);
+  return endSession.url({ idToken, redirectUri, state });
 }

@@ -127,6 +127,29 @@ for (const javaScriptEnabled of [true, false]) {
   });
 }
 
+t.test('a service’s strict policy holds back no sign-out at the provider', async (t) => {
+  const stage = await start(t, { settings: { end_session: true } });
+  if (stage === null) return;
+  const { context, page, site, provider } = stage;
+  site.upstream.response = (_request, response) =>
+    response
+      .writeHead(200, { 'Content-Type': 'text/html', 'Content-Security-Policy': "form-action 'self'" })
+      .end('<h1>Strict</h1><form method="post" action="/postern/sign-out"><button>Leave</button></form>');
+  await signInAt(stage, '/strict', 'alice');
+  const referrers: (string | undefined)[] = [];
+  context.on('request', (request) => {
+    if (request.url().startsWith(provider.issuer)) referrers.push(request.headers().referer);
+  });
+  await page.click('text=Leave');
+  await page.waitForURL(`${provider.issuer}/session/end?*`);
+  t.same(referrers, [undefined], 'the provider isn’t told from which page');
+  await agreeToSignOut(page);
+  await page.waitForURL(`${site.origin}/postern/signed-out?*`);
+  t.equal(await heading(page), 'You are signed out');
+  await page.goto(`${site.origin}/strict`);
+  t.equal(await heading(page), 'Sign in');
+});
+
 t.test('a sign-in that is given up at the provider can be begun again', async (t) => {
   const stage = await start(t, {});
   if (stage === null) return;

@@ -8,13 +8,24 @@ const fromProvider = { ...navigation, 'sec-fetch-site': 'cross-site' };
 
 async function start(
   t: Test,
-  more: { readonly provider?: object; readonly web?: object; readonly discovery?: object } = {},
+  {
+    provider,
+    discovery,
+    web = {},
+    ...config
+  }: {
+    readonly provider?: object;
+    readonly web?: object;
+    readonly discovery?: object;
+    [key: string]: unknown;
+  } = {},
 ) {
   const stub = await startStubProvider(t);
-  publish(stub, [jwkOf(es256)], { end_session_endpoint: `${stub.origin}/end?theme=dark`, ...more.discovery });
+  publish(stub, [jwkOf(es256)], { end_session_endpoint: `${stub.origin}/end?theme=dark`, ...discovery });
   const gateway = await startWebGateway(t, {
-    web: more.web ?? {},
-    identity_providers: { staff: { issuer: stub.origin, client_id: 'postern', ...more.provider } },
+    ...config,
+    web,
+    identity_providers: { staff: { issuer: stub.origin, client_id: 'postern', ...provider } },
   });
   const { api, open } = gateway;
 
@@ -26,7 +37,7 @@ async function start(
     const { state = '', nonce = '' } = Object.fromEntries(url.searchParams);
     giveTokens(stub, nonce);
     const cookie = left.setCookies[0]?.split(';', 1)[0] ?? '';
-    return { left, url, cookie, path: `/postern/callback/staff?code=c1&state=${state}` };
+    return { left, url, cookie, nonce, path: `/postern/callback/staff?code=c1&state=${state}` };
   };
   const comeBack = (path: string, cookie?: string) =>
     api.send({ path, headers: fromProvider, ...(cookie !== undefined && { cookie }) });
@@ -34,9 +45,9 @@ async function start(
 }
 
 /** What the provider's token endpoint answers from now on. */
-function giveTokens(stub: StubProvider, nonce: string): void {
+function giveTokens(stub: StubProvider, nonce: string, more: object = {}): void {
   const iat = Math.floor(Date.now() / 1000);
-  const claims = { ...exampleClaims, iss: stub.origin, aud: 'postern', iat, exp: iat + 300, nonce };
+  const claims = { ...exampleClaims, ...more, iss: stub.origin, aud: 'postern', iat, exp: iat + 300, nonce };
   stub.responses.set(
     '/token',
     json({ access_token: 'a', token_type: 'Bearer', id_token: forge(header, claims) }),
@@ -60,7 +71,7 @@ t.test('people sign in at a provider, and are led to where they wanted to be', a
   });
   t.match(
     left.setCookies[0],
-    /^service_refresh_cookie_login_[\w-]+=[^;]+; Max-Age=600; Path=\/postern\/callback; HttpOnly; Secure; SameSite=Lax$/,
+    /^__Host-service_refresh_cookie_login_[\w-]{6}=[^;]+; Max-Age=600; Path=\/; HttpOnly; Secure; SameSite=Lax$/,
   );
   const back = await comeBack(path, cookie);
   t.match(back, { status: 303, headers: { location: '/app/x' } });
@@ -86,6 +97,53 @@ t.test('who comes back with more than eight other starts loses the oldest', asyn
     [...cookies, cookie].filter((each) => forgets(back, each.split('=', 1)[0]!)),
     [cookies[0], cookies[1], cookie],
   );
+});
+
+t.test('a ninth start clears the oldest of the eight before it', async (t) => {
+  const { api, leave, advance } = await start(t);
+  const cookies: string[] = [];
+  for (let count = 0; count < 8; count++) {
+    cookies.push((await leave()).cookie);
+    advance(1_000);
+  }
+  const headers = { ...navigation, cookie: cookies.toReversed().join('; ') };
+  const ninth = await api.send({ path: '/postern/sign-in/staff', headers });
+  t.equal(ninth.setCookies.length, 2);
+  t.ok(forgets(ninth, cookies[0]!.split('=', 1)[0]!));
+});
+
+t.test('over https no neighbouring host can plant a start', async (t) => {
+  const { comeBack, leave } = await start(t, { sessions: { cookie: { name: '__Secure-c' } } });
+  const { cookie, path } = await leave();
+  t.match(cookie, /^__Host-c_login_/);
+  const planted = cookie.replace('__Host-', '');
+  t.match(await comeBack(path, planted), { status: 401, setCookies: [] });
+  t.equal((await comeBack(path, cookie)).status, 303);
+});
+
+t.test('over plain http a start is bound by a cookie of the callback alone', async (t) => {
+  const { leave } = await start(t, { base_url: 'http://acme.example.com' });
+  t.match(
+    (await leave()).left.setCookies[0],
+    /^service_refresh_cookie_login_[\w-]{6}=[^;]+; Max-Age=600; Path=\/postern\/callback; HttpOnly; SameSite=Lax$/,
+  );
+});
+
+t.test('no service sees the cookie of a start', async (t) => {
+  const { open, leave, signIn, upstream } = await start(t);
+  const { cookie } = await leave();
+  await open('/app', `a=1; ${cookie}; ${await signIn()}; b=2`);
+  t.same(upstream.seen.at(-1)!.values('cookie'), ['a=1; b=2']);
+});
+
+t.test('HEAD neither begins a sign-in nor redeems one', async (t) => {
+  const { api, leave, comeBack } = await start(t);
+  const { path, cookie } = await leave();
+  for (const asked of ['/postern/sign-in/staff', path]) {
+    const headed = await api.send({ method: 'HEAD', path: asked, cookie, headers: fromProvider });
+    t.match(headed, { status: 405, setCookies: [], headers: { allow: 'GET, OPTIONS' } }, asked);
+  }
+  t.equal((await comeBack(path, cookie)).status, 303, 'the code was not touched');
 });
 
 t.test('whatever comes back wrong is one text', async (t) => {
@@ -216,7 +274,56 @@ t.test('signing out goes on at the provider', async (t) => {
   t.match(hint, /^[\w-]+\.[\w-]+\.[\w-]+$/);
   t.match(state, /^[\w-]{22}$/);
   t.match(signedOut.text, /Sign out at staff/);
+  t.ok(signedOut.text.includes(`href="${address.replaceAll('&', '&amp;')}"`), 'the link is the same');
+  t.match(signedOut.headers, { 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' });
+  t.match(signedOut.headers, { 'content-security-policy': /form-action 'self'/ });
+  t.equal(signedOut.headers.location, undefined);
   t.equal((await open('/app', session)).status, 302, 'here it has ended');
+});
+
+t.test('an ID token that is too long to keep costs the hint, not the sign-out at the provider', async (t) => {
+  const { submit, leave, comeBack, stub } = await start(t, { provider: { end_session: true } });
+  const { path, cookie, nonce } = await leave();
+  giveTokens(stub, nonce, { groups: Array.from({ length: 1_000 }, (_, index) => `group-${index}`) });
+  const session = cookieNamed(await comeBack(path, cookie), webCookieName)!;
+  const signedOut = await submit('/postern/sign-out', {}, session);
+  t.equal(signedOut.status, 200);
+  const url = new URL(/^0; url=(.*)$/.exec(signedOut.headers.refresh ?? '')?.[1] ?? 'none:');
+  t.equal(`${url.origin}${url.pathname}`, `${stub.origin}/end`);
+  const { state, ...others } = Object.fromEntries(url.searchParams);
+  t.same(others, {
+    theme: 'dark',
+    client_id: 'postern',
+    post_logout_redirect_uri: 'https://acme.example.com/postern/signed-out',
+  });
+  t.match(state, /^[\w-]{22}$/);
+});
+
+t.test('a provider that says of no place to sign out is told to people', async (t) => {
+  const { submit, leave, comeBack } = await start(t, {
+    provider: { end_session: true },
+    discovery: { end_session_endpoint: undefined },
+  });
+  const { path, cookie } = await leave();
+  const session = cookieNamed(await comeBack(path, cookie), webCookieName)!;
+  t.match(await submit('/postern/sign-out', {}, session), {
+    status: 303,
+    headers: { location: '/postern/signed-out?provider=staff' },
+  });
+});
+
+t.test('signing out clears the starts of the browser, where it sends them', async (t) => {
+  const { submit, leave } = await start(t);
+  const [one, other] = [(await leave()).cookie, (await leave()).cookie];
+  const foreign = '__Host-service_refresh_cookie_login_toolong=x; my_login_abcdef=y';
+  const signedOut = await submit('/postern/sign-out', {}, `${one}; ${foreign}; ${other}`);
+  for (const cookie of [one, other])
+    t.ok(
+      signedOut.setCookies.includes(
+        `${cookie.split('=', 1)[0]}=; Max-Age=0; Path=/; HttpOnly; Secure; SameSite=Lax`,
+      ),
+    );
+  t.equal(signedOut.setCookies.length, 4, 'these two and those of the session');
 });
 
 t.test('without end_session people are told where they may still be signed in', async (t) => {

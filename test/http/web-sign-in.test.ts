@@ -104,7 +104,18 @@ t.test('signing out ends the sessions of this browser, and it forgets them', asy
   t.equal((await api.refresh(front.cookie)).status, 401);
   t.match(await open('/postern/signed-out'), { status: 200, text: /signed out/ });
   t.equal((await submit('/postern/sign-out', {})).status, 303, 'once more does no harm');
-  t.equal((await open('/postern/sign-out')).status, 405);
+});
+
+t.test('the address of the sign-out has a page with one button, which alone signs out', async (t) => {
+  const { open, submit, signIn } = await startWebGateway(t);
+  const cookie = await signIn();
+  const page = await open('/postern/sign-out', cookie);
+  t.match(page, { status: 200, setCookies: [], headers: { 'cache-control': 'no-store' } });
+  t.equal(page.text.match(/<button/g)?.length, 1);
+  t.match(page.text, '<form method="post" action="/postern/sign-out">');
+  t.equal((await open('/app', cookie)).status, 200, 'nothing has ended');
+  t.equal((await submit('/postern/sign-out', {}, cookie)).status, 303);
+  t.match(await open('/postern/sign-out'), { status: 200 }, 'nor does anyone need to be signed in');
 });
 
 t.test('the calls of the API that end the current session forget both cookies', async (t) => {

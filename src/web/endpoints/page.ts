@@ -13,6 +13,17 @@ export function shownPage(path: string, handle: Handle): Endpoint<'open'> {
   return { method: 'GET', path, guard: 'open', handle };
 }
 
+/** A page that is shown by beginning or ending something: no browser asks for it before its user has decided to, nor by HEAD. */
+export function actingPage(path: string, handle: Handle): Endpoint<'open'> {
+  return {
+    ...shownPage(path, async (call) => {
+      assertNoPrefetch(call.exchange.head);
+      return handle(call);
+    }),
+    noHead: true,
+  };
+}
+
 /** What a form of ours does: other sites' pages can't send it, and no browser does before its user has decided to. */
 export function formAction(area: WebArea, path: string, handle: Handle): Endpoint<'open'> {
   return {

@@ -4,7 +4,6 @@ import { readPresented } from '../../endpoints/provider-exchange-fields.ts';
 import { Refusal, ValidationError } from '../../errors.ts';
 import type { Exchange } from '../../http/exchange.ts';
 import { isUnseen } from '../../http/navigation.ts';
-import { assertNoPrefetch } from '../../http/prefetch.ts';
 import type { RequestHead } from '../../http/request-head.ts';
 import type { SignInStart } from '../../identity-providers/sign-in-start.ts';
 import { readQuery } from '../../input/query.ts';
@@ -12,7 +11,7 @@ import { redirection, type WebArea } from '../area.ts';
 import type { BrowserSessions } from '../browser-sessions.ts';
 import type { PageProvider } from '../page-provider.ts';
 import { destinationOf, returnToOf } from '../return-to.ts';
-import { refusedForm, shownPage } from './page.ts';
+import { actingPage, refusedForm } from './page.ts';
 import type { RenderSignIn } from './render-sign-in.ts';
 
 /** What leading to providers and back needs. */
@@ -31,7 +30,7 @@ export function createProviderPages(
   providerAt: (host: string) => PageProvider,
   { area, sessions, renderSignIn, now }: ProviderPagesOptions,
 ): readonly Endpoint<'open'>[] {
-  const start = shownPage(`${area.path}/sign-in/${name}`, async (call) => {
+  const start = actingPage(`${area.path}/sign-in/${name}`, async (call) => {
     const { head, query } = call.exchange;
     const { provider, cookies } = providerAt(head.host);
     assertSeen(head);
@@ -44,7 +43,7 @@ export function createProviderPages(
     }
   });
 
-  const callback = shownPage(`${area.path}/callback/${name}`, async (call) => {
+  const callback = actingPage(`${area.path}/callback/${name}`, async (call) => {
     const { exchange } = call;
     const page = providerAt(exchange.head.host);
     const { provider, signIn, cookies } = page;
@@ -69,10 +68,9 @@ export function createProviderPages(
 
 /**
  * A provider that already knows the browser asks no questions, so a page of this origin could sign people in without their
- * noticing, even to the console. Throws {@link Refusal} `prefetch`, `cross_site`.
+ * noticing, even to the console. Throws {@link Refusal} `cross_site`.
  */
 function assertSeen(head: RequestHead): void {
-  assertNoPrefetch(head);
   if (isUnseen(head)) throw new Refusal('cross_site');
 }
 

@@ -1,8 +1,9 @@
 import type { Endpoint } from '../../endpoints/endpoint.ts';
 import type { Session } from '../../stores/sessions.ts';
-import { htmlContent, redirection, type WebArea } from '../area.ts';
+import { leaving, redirection, type WebArea } from '../area.ts';
 import type { BrowserSessions } from '../browser-sessions.ts';
 import { endSessionUrlOf, type PageProvider } from '../page-provider.ts';
+import { signOutPage } from '../pages/sign-out.ts';
 import { endSessionPage, signedOutPage } from '../pages/signed-out.ts';
 import { formAction, pageReply, shownPage } from './page.ts';
 
@@ -22,9 +23,10 @@ export function createSignOut(options: SignOutOptions): readonly Endpoint<'open'
   const providerOf = ({ method }: Session) => providers.find(({ name }) => name === method);
 
   return [
+    shownPage(`${area.path}/sign-out`, async () => pageReply(signOutPage(area.site))),
     formAction(area, `${area.path}/sign-out`, async ({ exchange }) => {
       const ended = await sessions.end(exchange);
-      const { forgetting } = sessions;
+      const forgetting = sessions.forgetting(exchange);
       const [first] = ended.flatMap((session) => {
         const provider = providerOf(session);
         return provider === undefined ? [] : [{ session, provider }];
@@ -34,10 +36,7 @@ export function createSignOut(options: SignOutOptions): readonly Endpoint<'open'
       const back = `${area.originAt(exchange.head.host)}${signedOut}`;
       const url = await endSessionUrlOf(provider, session, back, options.newState());
       if (url === null) return redirection(303, `${signedOut}?provider=${provider.name}`, forgetting);
-      // A form's redirection to another origin is forbidden by the policy of our pages.
-      const headers = ['Refresh', `0; url=${url}`, ...forgetting];
-      const content = htmlContent(endSessionPage(area.site, { provider: provider.label, url }));
-      return { status: 200, headers, content };
+      return leaving(url, endSessionPage(area.site, { provider: provider.label, url }), forgetting);
     }),
     shownPage(signedOut, async ({ exchange }) => {
       const name = new URLSearchParams(exchange.query).get('provider');
