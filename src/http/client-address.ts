@@ -1,4 +1,4 @@
-import { isIP, isIPv4, isIPv6 } from 'node:net';
+import { isIPv4, isIPv6, SocketAddress } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { LRUCache } from 'lru-cache';
 import { keptText } from '../http1/copied-text.ts';
@@ -13,7 +13,7 @@ export interface TrustedProxies {
 
 /** `ranges` are addresses or CIDR blocks, as checked by the configuration. */
 export function createTrustedProxies(ranges: readonly string[]): TrustedProxies {
-  const blocks = ranges.map((range) => (range.includes('/') ? ipaddr.parseCIDR(range) : whole(range)));
+  const blocks = ranges.map(blockOf);
   if (blocks.length === 0) return { isTrusted: () => false };
   // Called for every request, mostly with the same few peers.
   const known = new LRUCache<string, boolean>({ max: cachedAddresses });
@@ -34,9 +34,18 @@ export function createTrustedProxies(ranges: readonly string[]): TrustedProxies 
   };
 }
 
-function whole(address: string): [ipaddr.IPv4 | ipaddr.IPv6, number] {
-  const parsed = ipaddr.process(address);
-  return [parsed, parsed.kind() === 'ipv4' ? 32 : 128];
+/** Bits before the IPv4 address in an IPv6 address that maps one (RFC 4291 §2.5.5.2). */
+const mappedBits = 96;
+
+/** The block's first address, of which an IPv4-mapped one is IPv4, and the length of its prefix. */
+function blockOf(range: string): [ipaddr.IPv4 | ipaddr.IPv6, number] {
+  if (!range.includes('/')) {
+    const parsed = ipaddr.process(range);
+    return [parsed, parsed.kind() === 'ipv4' ? 32 : 128];
+  }
+  const [base, bits] = ipaddr.parseCIDR(range);
+  if (bits < mappedBits || !(base instanceof ipaddr.IPv6) || !base.isIPv4MappedAddress()) return [base, bits];
+  return [base.toIPv4Address(), bits - mappedBits];
 }
 
 /**
@@ -72,9 +81,15 @@ export function describedAddress(forwardedFor: string, ours: TrustedProxies): st
 
 /** The address of a hop, without the port that some proxies write; undefined if it isn't an address. */
 function addressOf(hop: string): string | undefined {
-  if (isIP(hop) !== 0) return canonicalAddress(hop);
+  if (isIPv4(hop)) return hop;
+  if (isIPv6(hop)) return spelledOnce(hop);
   const bracketed = /^\[([^\]]+)\](?::\d{1,5})?$/.exec(hop)?.[1];
-  if (bracketed !== undefined) return isIPv6(bracketed) ? canonicalAddress(bracketed) : undefined;
+  if (bracketed !== undefined) return isIPv6(bracketed) ? spelledOnce(bracketed) : undefined;
   const withPort = /^([\d.]+):\d{1,5}$/.exec(hop)?.[1];
   return withPort !== undefined && isIPv4(withPort) ? withPort : undefined;
+}
+
+/** The spelling that the same address has as that of a peer. */
+function spelledOnce(address: string): string {
+  return canonicalAddress(new SocketAddress({ address, family: 'ipv6' }).address);
 }

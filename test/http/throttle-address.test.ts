@@ -78,6 +78,17 @@ const rows: Record<string, { proxies: string[]; from: string[]; statuses: number
     from: ['::ffff:192.0.2.1', '192.0.2.1', '::ffff:c000:201', '192.0.2.1', '::ffff:192.0.2.2'],
     statuses: [401, 401, 401, 429, 401],
   },
+  'and is logged as one, however it is written': {
+    proxies: ['127.0.0.1', '::ffff:10.0.0.0/104'],
+    from: [
+      '::ffff:c000:201',
+      '[::FFFF:C000:201]:80, 10.0.0.1',
+      '0:0:0:0:0:ffff:192.0.2.1, ::ffff:a00:1',
+      '192.0.2.1',
+    ],
+    statuses: [401, 401, 401, 429],
+    address: '192.0.2.1',
+  },
 };
 
 for (const [title, { proxies, from, statuses, address }] of Object.entries(rows)) {

@@ -23,6 +23,14 @@ t.test('trusted are the addresses and blocks that are named', (t) => {
   t.end();
 });
 
+t.test('mapped addresses and blocks that are named are those of IPv4', (t) => {
+  const proxies = createTrustedProxies(['::ffff:10.0.0.0/104', '::ffff:c000:207', '::ffff:0:0:0/88']);
+  for (const address of ['10.255.0.1', '::ffff:10.0.0.1', '::ffff:aff:1', '192.0.2.7', '::FFFF:C000:207'])
+    t.ok(proxies.isTrusted(address), address);
+  for (const address of ['11.0.0.1', '192.0.2.8', '::1']) t.notOk(proxies.isTrusted(address), address);
+  t.end();
+});
+
 t.test('the client is the right-most address that is no trusted proxy', (t) => {
   const proxies = createTrustedProxies(['10.0.0.0/8']);
   const rows: [string, string, string, string][] = [
@@ -42,6 +50,13 @@ t.test('the client is the right-most address that is no trusted proxy', (t) => {
     ['IPv6 in brackets alone', '10.0.0.1', '[2001:db8::1]', '2001:db8::1'],
     ['IPv6 as it stands', '10.0.0.1', '2001:db8::1', '2001:db8::1'],
     ['a mapped address with a port', '10.0.0.1', '[::ffff:198.51.100.1]:80', '198.51.100.1'],
+    ['a mapped address in hexadecimal', '10.0.0.1', '::ffff:c633:6401', '198.51.100.1'],
+    ['in upper case and brackets', '10.0.0.1', '[::FFFF:C633:6401]', '198.51.100.1'],
+    ['with a port', '10.0.0.1', '[::ffff:c633:6401]:80', '198.51.100.1'],
+    ['with all its zeros', '10.0.0.1', '0:0:0:0:0:ffff:198.51.100.1', '198.51.100.1'],
+    ['a trusted hop that is mapped is passed over', '10.0.0.1', '198.51.100.1, ::ffff:a00:2', '198.51.100.1'],
+    ['a trusted peer', '::ffff:a00:2', '198.51.100.1', '198.51.100.1'],
+    ['an IPv6 address has one spelling', '10.0.0.1', '2001:DB8:0:0::1', '2001:db8::1'],
     ['a zone does not count', '10.0.0.1', '[fe80::1%eth0]:80', 'fe80::1'],
     ['a port that is none ends the walk', '10.0.0.1', '198.51.100.1:http', '10.0.0.1'],
     ['a colon alone ends the walk', '10.0.0.1', '198.51.100.1:', '10.0.0.1'],
