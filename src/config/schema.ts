@@ -46,9 +46,15 @@ const paths = z
     'Spellings that upstreams interpret differently; refuse them unless every upstream is known to agree.',
   );
 
-/** The name of a header that can be withheld from upstreams (RFC 9110 §5.1). */
-const droppableNameRule: TextRule = (name) => {
+/** The name of a header (RFC 9110 §5.1). */
+const headerNameRule: TextRule = (name) => {
   if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name)) return 'must be the name of a header';
+};
+
+/** The name of a header that can be withheld from upstreams. */
+const droppableNameRule: TextRule = (name) => {
+  const problem = headerNameRule(name);
+  if (problem !== undefined) return problem;
   if (framingNames.has(normalisedName(name))) return "is set on every request and can't be dropped";
 };
 
@@ -74,6 +80,10 @@ const headers = z
   .prefault({})
   .describe('Client headers that upstreams could mistake for something else.');
 
+// With credentials browsers take `*` for the name of a header (Fetch Standard §3.2.3): it would expose nothing.
+const exposedNameRule: TextRule = (name) =>
+  name === '*' ? 'must be the name of a header: with credentials * exposes none' : headerNameRule(name);
+
 const cors = z
   .strictObject({
     origins: z
@@ -82,6 +92,10 @@ const cors = z
       .describe(
         'Exact origins whose pages may send requests with credentials; if empty, a preflight is a request like any other.',
       ),
+    expose: z
+      .array(text(exposedNameRule))
+      .prefault([])
+      .describe('Additional response headers that pages of these origins may read.'),
   })
   .prefault({})
   .describe('Cross-origin requests.');

@@ -86,7 +86,7 @@ export async function composeGateway(
   lasting.cookieNames.add(cookie.name);
   lasting.startCookiePrefixes.add(startCookiePrefix(cookie.name));
   const isConsoleHost = consoleHostOf(config);
-  const cors = createCors(config.cors.origins, isConsoleHost ?? undefined);
+  const cors = createCors(config.cors, isConsoleHost ?? undefined);
   const isKnownOrigin = createKnownOrigins(ownOrigins(config), cors);
   await prepareKeys(config, lasting.keys);
   const cookieSecrets = createCookieSecrets(lasting.keys);

@@ -19,7 +19,7 @@ export interface DecisionParts {
 }
 
 /** Other proxies answer CORS for what they forward. */
-const noCors = createCors([]);
+const noCors = createCors({ origins: [] });
 
 /** Builds the answers of each listener of `forward_auth`, in its order. */
 export function composeDecisions(

@@ -12,8 +12,17 @@ export interface Cors {
   preflightHeaders(head: RequestHead): readonly string[];
 }
 
+/** The origins whose pages may send requests, and what they may read. */
+export interface CorsSettings {
+  /** As browsers send them: scheme, host, and the port unless it is the scheme's default. */
+  readonly origins: readonly string[];
+  /** Response headers that their pages may read besides the usual ones; default: none. */
+  readonly expose?: readonly string[];
+}
+
 const maxAgeSeconds = '600';
-const exposed = 'X-Request-Id, WWW-Authenticate, Retry-After';
+/** Response headers that pages may always read. */
+const exposedNames = ['X-Request-Id', 'WWW-Authenticate', 'Retry-After', 'ETag', 'Mcp-Session-Id'] as const;
 const vary = ['Vary', 'Origin'] as const;
 const methodName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}$/;
 const headerNameList = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+(?:[ \t]*,[ \t]*[!#$%&'*+.^_`|~0-9A-Za-z-]+)*$/;
@@ -24,16 +33,14 @@ export function isPreflight(method: string, head: RequestHead): boolean {
   return method === 'OPTIONS' && asks && !head.hasBody && head.upgradeCount === 0;
 }
 
-/**
- * `origins` as browsers send them: scheme, host, and the port unless it is the scheme's default. `isClosed` names the
- * hosts, by their Host header, whose responses pages of other origins may not read.
- */
+/** `isClosed` names the hosts, by their Host header, whose responses pages of other origins may not read. */
 export function createCors(
-  origins: readonly string[],
+  { origins, expose = [] }: CorsSettings,
   isClosed: (host: string) => boolean = () => false,
 ): Cors {
   const allowed = new Set(origins);
   const enabled = allowed.size > 0;
+  const exposed = [...exposedNames, ...expose].join(', ');
   const isAllowed = (origin: string) => allowed.has(origin);
   return {
     enabled,

@@ -87,7 +87,7 @@ t.test('what is no preflight goes its way', async (t) => {
 
 t.test('with origins configured Postern owns Access-Control-* on every response', async (t) => {
   const { ask, withKey } = await scene(t, [ours]);
-  const exposed = 'X-Request-Id, WWW-Authenticate, Retry-After';
+  const exposed = 'X-Request-Id, WWW-Authenticate, Retry-After, ETag, Mcp-Session-Id';
   const rows: [string, string, string[], number][] = [
     ['a forwarded answer', 'GET /api/store/x', [withKey], 200],
     ['an own answer', 'GET /.well-known/jwks.json', [], 200],
@@ -110,6 +110,15 @@ t.test('with origins configured Postern owns Access-Control-* on every response'
     t.same(corsOf(foreign), [], 'another origin');
     t.ok(foreign?.values('vary').includes('Origin'));
   }
+});
+
+t.test('pages may read the headers that cors.expose names, too', async (t) => {
+  const { port } = await startForwarding(t, { cors: { origins: [ours], expose: ['X-Total', 'Link'] } });
+  const head = ['GET /api/store/x HTTP/1.1', 'Host: a', 'Connection: close', `Origin: ${ours}`, '', ''];
+  const [response] = (await exchangeRaw(port, head.join('\r\n'))).responses;
+  t.same(response?.values('access-control-expose-headers'), [
+    'X-Request-Id, WWW-Authenticate, Retry-After, ETag, Mcp-Session-Id, X-Total, Link',
+  ]);
 });
 
 t.test('without origins a preflight for an own path is 204 without CORS headers', async (t) => {

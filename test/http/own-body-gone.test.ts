@@ -50,7 +50,7 @@ for (const [name, lines, deletions] of [
       openRequests: { add: () => {}, remove: () => {} },
       replies: createReplies({
         realm: 'acme',
-        cors: createCors([]),
+        cors: createCors({ origins: [] }),
         fieldsOn: () => [],
         insteadOf: () => null,
         onInternalError: (error) => t.fail('an internal error', { error }),

@@ -22,7 +22,7 @@ async function listen(t: TestScope, handle: (exchange: Exchange, replies: Replie
   const logged: unknown[] = [];
   const replies = createReplies({
     realm,
-    cors: createCors([]),
+    cors: createCors({ origins: [] }),
     fieldsOn: () => [],
     insteadOf: () => null,
     onInternalError: (error) => void logged.push(error),

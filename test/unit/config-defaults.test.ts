@@ -36,7 +36,7 @@ t.test('defaults are those of the contract, durations in milliseconds and sizes 
     },
     login_throttle: { per_account_and_address: 10, per_account: 100, per_address: 100, window: 900_000 },
     api_keys: { prefix: 'pst', bearer: false },
-    cors: { origins: [] },
+    cors: { origins: [], expose: [] },
     bootstrap: {},
     paths: { semicolons: 'refuse', encoded_slashes: 'refuse' },
     headers: { odd_names: 'drop', method_override: 'drop', drop: [] },

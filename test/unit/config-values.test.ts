@@ -159,6 +159,13 @@ const values: Row[] = [
     'cors.origins[0]: must be an exact origin such as https://app.example.com (*)',
   ],
   [
+    'every header for cors, and what is no header',
+    'cors: { expose: [X-Total, »"*", »"a b", »""] }',
+    'cors.expose[1]: must be the name of a header: with credentials * exposes none (*)',
+    'cors.expose[2]: must be the name of a header (a b)',
+    'cors.expose[3]: must not be empty ("")',
+  ],
+  [
     'cors origins that no browser sends',
     'cors: { origins: [https://a.example, »https://b.example/, »null, »"https://*.a.example", »https://a.example:443] }',
     'cors.origins[1]: must be an exact origin such as https://app.example.com (https://b.example/)',

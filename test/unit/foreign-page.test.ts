@@ -5,7 +5,7 @@ import { readRequestHead } from '../../src/http/request-head.ts';
 
 const own = 'https://acme.example.com';
 const friend = 'https://app.example.com';
-const isKnown = createKnownOrigins([own], createCors([friend]));
+const isKnown = createKnownOrigins([own], createCors({ origins: [friend] }));
 const site = 'Sec-Fetch-Site';
 
 const rows: [string, isForeign: boolean, ...head: string[]][] = [
