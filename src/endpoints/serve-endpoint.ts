@@ -67,17 +67,23 @@ class OwnCall {
   respond(endpoint: AnyEndpoint): Promise<Reply> {
     if (endpoint.guard === 'open') return this.#open(endpoint);
     if (endpoint.guard === 'sign_out') return this.#signOut(endpoint);
-    const { authenticate } = this.#options;
     const { head } = this.#exchange;
     if (endpoint.guard === 'session')
       return this.#guarded<'session'>(endpoint as Endpoint<'session'>, [], () =>
-        requireSession(authenticate, head),
+        requireSession(this.#identify, head),
       );
     const { scopes } = endpoint.guard;
     return this.#guarded<ScopeGuard>(endpoint as Endpoint, scopes, () =>
-      requireCaller(authenticate, head, scopes),
+      requireCaller(this.#identify, head, scopes),
     );
   }
+
+  /** The log names the caller, also of a request that its guard refuses. */
+  readonly #identify: Identify = async (head, otherSchemesPass) => {
+    const principal = await this.#options.authenticate(head, otherSchemesPass);
+    if (principal !== null) this.#exchange.caller = principal;
+    return principal;
+  };
 
   async #open(endpoint: Endpoint<'open'>): Promise<Reply> {
     const recheck = async () => null;
@@ -85,7 +91,7 @@ class OwnCall {
   }
 
   async #signOut(endpoint: Endpoint<'sign_out'>): Promise<Reply> {
-    const recheck = () => sessionIfValid(this.#options.authenticate, this.#exchange.head);
+    const recheck = () => sessionIfValid(this.#identify, this.#exchange.head);
     return endpoint.handle({ ...(await this.#admit(recheck)), recheck });
   }
 
@@ -105,7 +111,6 @@ class OwnCall {
   async #admit<P extends Principal | null>(judge: () => Promise<P>, neededScopes?: readonly string[]) {
     const exchange = this.#exchange;
     const admitted = await judge();
-    exchange.caller = admitted;
     // The client disconnected while its credential was judged: the rest of the body will never arrive.
     if (exchange.head.hasBody && exchange.isGone) throw new Refusal('bad_request');
     const reading = new WholeBody(exchange, this.#options.body);
@@ -118,7 +123,6 @@ class OwnCall {
         ? await whole
         : await whole.finally(this.#register(admitted, neededScopes, reading, judge));
     const principal = await judge();
-    exchange.caller = principal;
     return { exchange, principal, id: this.#id, body, contentType };
   }
 
