@@ -18,7 +18,7 @@ import {
   requestFields,
   requestHeadText,
 } from './request-headers.ts';
-import { responseFields, trailerFields } from './response-headers.ts';
+import { responseFields, seenCredential, trailerFields } from './response-headers.ts';
 import type { ForwardingRoute } from './route-table.ts';
 import type { Tunnel } from './tunnel.ts';
 import { openTunnel, switchFields, upgradeOf } from './upgrade.ts';
@@ -166,7 +166,8 @@ class ForwardedRequest implements UpstreamRequest, BodyOwner, ExchangeOwner, Ope
   onHead(status: number, fields: string[], length: number): void {
     const exchange = this.#exchange;
     this.#remaining = length;
-    const all = responseFields(fields, exchange.id, this.#principal !== null, this.#options);
+    const seen = seenCredential(this.#principal, exchange.head);
+    const all = responseFields(fields, exchange.id, seen, this.#options);
     for (const text of this.#options.corsHeaders(exchange)) all.push(text);
     for (const text of exchange.responseFields) all.push(text);
     const own = exchange.isByWebCookie ? keptPrivate(all) : all;

@@ -1,7 +1,7 @@
 import { cachedByName } from '../http1/name-cache.ts';
 
 /** Headers by which caches of a provider's network are told something else than `Cache-Control` (RFC 9213). */
-const targetedCaching = /^(?:[a-z-]+-)?(?:cdn-cache-control|surrogate-control)$/i;
+export const targetedCaching = /^(?:[a-z-]+-)?(?:cdn-cache-control|surrogate-control)$/i;
 
 const kind = { plain: 0, cacheControl: 1, vary: 2, dropped: 3 } as const;
 
@@ -35,25 +35,18 @@ export function keptPrivate(fields: readonly string[]): string[] {
         kept.push(name, value);
     }
   }
-  kept.push(
-    'Cache-Control',
-    directives.length === 1 ? privateValue(directives[0]!) : privateDirectives(directives),
-  );
+  kept.push('Cache-Control', privateValue(directives.join(', ')));
   kept.push('Vary', varies.length === 0 ? 'Cookie' : varyingByCookie(varies));
   return kept;
 }
 
-/** Services send few different ones. */
-const privateValue = cachedByName((value) => privateDirectives([value]));
-
-function privateDirectives(values: readonly string[]): string {
-  const kept = values
-    .flatMap(listed)
-    .filter((directive) => !/^(?:public|s-maxage)(?:\s*=|$)/i.test(directive));
+/** `Cache-Control` that no shared cache stores by: private unless it is stricter. Services send few different ones. */
+export const privateValue = cachedByName((value) => {
+  const kept = listed(value).filter((directive) => !/^(?:public|s-maxage)(?:\s*=|$)/i.test(directive));
   // `private="Set-Cookie"` keeps only that header from shared caches.
   const isPrivate = kept.some((directive) => /^(?:private|no-store)$/i.test(directive));
   return (isPrivate ? kept : ['private', ...kept]).join(', ');
-}
+});
 
 function varyingByCookie(values: readonly string[]): string {
   const names = values.flatMap(listed);

@@ -1,7 +1,22 @@
+import type { Principal } from '../credentials/principal.ts';
 import { isOwnCookie, type OwnCookies, setCookieName } from '../http/cookies.ts';
 import { hopByHopOfResponses } from '../http/header-names.ts';
+import type { RequestHead } from '../http/request-head.ts';
 import { cachedByName } from '../http1/name-cache.ts';
 import { normalisedName } from '../rules/known-headers.ts';
+import { privateValue, targetedCaching } from './private-responses.ts';
+
+/** The credential of a request as shared caches see it: they know of `Authorization` alone (RFC 9111 §3.5). */
+export type SeenCredential = 'none' | 'known' | 'unknown';
+
+/** What shared caches see of the credential that identified `principal`; null is a request without one. */
+export function seenCredential(
+  principal: Principal | null,
+  { apiKeyCount }: Pick<RequestHead, 'apiKeyCount'>,
+): SeenCredential {
+  if (principal === null) return 'none';
+  return apiKeyCount > 0 ? 'unknown' : 'known';
+}
 
 /** Decides which headers of an upstream's response reach the client. */
 export interface ResponseRules {
@@ -21,6 +36,7 @@ const kind = {
   cors: 4,
   connection: 5,
   serviceWorkerScope: 6,
+  targetedCaching: 7,
 } as const;
 type Kind = (typeof kind)[keyof typeof kind];
 
@@ -32,22 +48,23 @@ const kindOf = cachedByName((name): Kind => {
   if (lower === 'set-cookie') return kind.setCookie;
   if (lower === 'service-worker-allowed') return kind.serviceWorkerScope;
   if (lower === 'cache-control') return kind.cacheControl;
-  return lower.startsWith('access-control-') ? kind.cors : kind.plain;
+  if (lower.startsWith('access-control-')) return kind.cors;
+  return targetedCaching.test(name) ? kind.targetedCaching : kind.plain;
 });
 
 /**
  * Cleans the headers of an upstream's response: framing, hop-by-hop headers, `X-Request-Id` and Postern's own cookies
- * are removed; a response to an authenticated request without `Cache-Control` becomes private. Takes and returns names
- * and values in turn.
+ * are removed; a response to an authenticated request without `Cache-Control` becomes private, and any response whose
+ * credential shared caches don't know. Takes and returns names and values in turn.
  */
 export function responseFields(
   fields: readonly string[],
   requestId: string,
-  authenticated: boolean,
+  credential: SeenCredential,
   rules: ResponseRules,
 ): string[] {
   const headers = ['X-Request-Id', requestId];
-  let hasCacheControl = false;
+  let cacheControl: string | null = null;
   let listed: string[] | null = null;
   for (let i = 0; i < fields.length; i += 2) {
     const name = fields[i]!;
@@ -68,12 +85,17 @@ export function responseFields(
         if (rules.dropsServiceWorkerScope) continue;
         break;
       case kind.cacheControl:
-        hasCacheControl = true;
+        cacheControl = cacheControl === null ? value : `${cacheControl}, ${value}`;
+        if (credential === 'unknown') continue;
+        break;
+      case kind.targetedCaching:
+        if (credential === 'unknown') continue;
         break;
     }
     headers.push(name, value);
   }
-  if (authenticated && !hasCacheControl) headers.push('Cache-Control', 'private');
+  if (credential !== 'none' && cacheControl === null) headers.push('Cache-Control', 'private');
+  else if (credential === 'unknown') headers.push('Cache-Control', privateValue(cacheControl!));
   return listed === null ? headers : withoutListed(headers, listed);
 }
 

@@ -54,7 +54,7 @@ export function switchFields(
   rules: SwitchRules,
 ): string[] {
   assertRoom(rules.hasRoomForUpgrade('switched'));
-  const all = responseFields(fields, exchange.id, false, rules);
+  const all = responseFields(fields, exchange.id, 'none', rules);
   all.push('Connection', 'Upgrade', 'Upgrade', upgrade, ...exchange.responseFields);
   if (!namesProtocol(all) && offersOwnProtocol(exchange.head.webSocketProtocols))
     all.push('Sec-WebSocket-Protocol', ownProtocol);

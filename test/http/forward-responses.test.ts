@@ -157,9 +157,18 @@ t.test('caching of what was asked for with a credential', async (t) => {
   const cachingOf = async (field: string, line?: string) =>
     final(await ask(`HTTP/1.1 200 OK\r\n${field}Content-Length: 0\r\n\r\n`, line)).values('cache-control');
   t.same(await cachingOf(''), ['private']);
-  t.same(await cachingOf('Cache-Control: public, max-age=60\r\n'), ['public, max-age=60']);
+  t.same(await cachingOf('Cache-Control: public, s-maxage=9, max-age=60\r\n'), ['private, max-age=60']);
   t.same(await cachingOf('cache-control: no-store\r\n'), ['no-store']);
   t.same(await cachingOf('', 'GET /api/open/x HTTP/1.1'), ['private'], 'on a public route too');
+  const shared = 'HTTP/1.1 200 OK\r\nCache-Control: public, max-age=60\r\nContent-Length: 0\r\n\r\n';
+  const publicly = final(await ask(shared, 'GET /api/open/x HTTP/1.1')).values('cache-control');
+  t.same(publicly, ['private, max-age=60']);
+  const byToken = await exchangeRaw(
+    gateway.port,
+    `GET /api/store/x HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${gateway.bearer}\r\nConnection: close\r\n\r\n`,
+  );
+  t.same(byToken.responses[0]?.values('cache-control'), ['public, max-age=60'], 'caches know Authorization');
+  await ask('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n');
   const nobody = await exchangeRaw(
     gateway.port,
     'GET /api/open/x HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n',

@@ -1,13 +1,13 @@
 import t from 'tap';
-import { responseFields, trailerFields } from '../../src/proxy/response-headers.ts';
+import { responseFields, type SeenCredential, trailerFields } from '../../src/proxy/response-headers.ts';
 
 const rules = {
   ownCookies: { names: ['refresh'], prefixes: ['refresh_login_'] },
   ownsCors: false,
   dropsServiceWorkerScope: false,
 };
-const cleaned = (raw: string[], more: Partial<typeof rules> = {}, authenticated = false) =>
-  responseFields(raw, 'id-1', authenticated, { ...rules, ...more });
+const cleaned = (raw: string[], more: Partial<typeof rules> = {}, credential: SeenCredential = 'none') =>
+  responseFields(raw, 'id-1', credential, { ...rules, ...more });
 
 t.test('headers pass as they stand and in their order, behind the request id', (t) => {
   const raw = ['Content-Type', 'a/b', 'x-custom', 'a', 'X-Custom', 'b', 'ETag', '"\xe9"'];
@@ -58,11 +58,38 @@ t.test('cookies of Postern’s own names go, the others stay apart', (t) => {
 });
 
 t.test('a response to an authenticated request is private unless it says otherwise', (t) => {
-  const caching = (raw: string[], authenticated: boolean) => cleaned(raw, {}, authenticated).slice(2);
-  t.same(caching([], true), ['Cache-Control', 'private']);
-  t.same(caching([], false), []);
-  t.same(caching(['cache-control', 'public'], true), ['cache-control', 'public']);
-  t.same(caching(['Expires', '0'], true), ['Expires', '0', 'Cache-Control', 'private']);
+  const caching = (raw: string[], credential: SeenCredential) => cleaned(raw, {}, credential).slice(2);
+  t.same(caching([], 'known'), ['Cache-Control', 'private']);
+  t.same(caching([], 'none'), []);
+  t.same(caching(['cache-control', 'public'], 'known'), ['cache-control', 'public']);
+  t.same(caching(['Expires', '0'], 'known'), ['Expires', '0', 'Cache-Control', 'private']);
+  t.end();
+});
+
+t.test('a response whose credential shared caches do not know is private, whatever it says', (t) => {
+  const rows: readonly [sentence: string, fields: readonly string[], expected: string][] = [
+    ['it says nothing', [], 'private'],
+    ['nothing in its field', ['Cache-Control', ''], 'private'],
+    ['its life', ['Cache-Control', 'max-age=60'], 'private, max-age=60'],
+    ['shared caches are invited', ['cache-control', 'Public, s-maxage=9, max-age=60'], 'private, max-age=60'],
+    ['it is private', ['Cache-Control', 'max-age=60, Private'], 'max-age=60, Private'],
+    ['it is stored nowhere', ['Cache-Control', 'no-store, public'], 'no-store'],
+    ['two fields say it', ['Cache-Control', 'public', 'Cache-Control', 'no-store'], 'no-store'],
+    [
+      'Connection lists it',
+      ['Connection', 'cache-control', 'Cache-Control', 'max-age=6'],
+      'private, max-age=6',
+    ],
+    [
+      'another network of caches is invited',
+      ['CDN-Cache-Control', 'public', 'Surrogate-Control', 'x'],
+      'private',
+    ],
+  ];
+  for (const [sentence, fields, expected] of rows)
+    t.same(cleaned([...fields], {}, 'unknown').slice(2), ['Cache-Control', expected], sentence);
+  const others = ['CDN-Cache-Control', 'public', 'Cache-Control', 'public', 'ETag', '"1"'];
+  t.same(cleaned(others, {}, 'known').slice(2), others, 'Authorization they know');
   t.end();
 });
 
