@@ -61,7 +61,13 @@ export async function withStores(
     onSecretsEncrypted: () => {},
     onNarrowed: (file: string, mode: string) => log.warn('store file was open to others', { file, mode }),
   };
-  const stores = await openStores(config, { now, events, recordsTimeoutMs, creates: call.creates });
+  const stores = await openStores(config, {
+    now,
+    events,
+    recordsTimeoutMs,
+    creates: call.creates,
+    staleIfErrorMs: () => config.sessions.stale_if_error,
+  });
   const audit = new CommandAudit(stores.records, log);
   try {
     await work({

@@ -8,7 +8,13 @@ import { noGateway, type WatchedGateway } from './metrics.ts';
 
 /** The gateway that serves now. A reload replaces it; parts that survive a reload reach it through here. */
 export class CurrentGateway {
+  readonly #initial: BackgroundSettings;
   #serving: Gateway | null = null;
+
+  /** `initial` is the configuration of the first gateway. */
+  constructor(initial: BackgroundSettings) {
+    this.#initial = initial;
+  }
 
   /** Serves new exchanges by `next`; the previous gateway closes after its last exchange. */
   replace(next: Gateway): void {
@@ -38,9 +44,14 @@ export class CurrentGateway {
     return this.#serving ?? noGateway;
   }
 
-  /** What goes on beside the requests reads of the configuration that serves now. */
+  /** What goes on beside the requests reads of the configuration that serves now, or is about to. */
   settings(): BackgroundSettings {
-    return this.#required().settings;
+    return this.#serving?.settings ?? this.#initial;
+  }
+
+  /** `sessions.stale_if_error` of that configuration, ms. */
+  staleIfErrorMs(): number {
+    return this.settings().sessions.stale_if_error;
   }
 
   /** The lifetimes of sessions in the configuration that serves now. */

@@ -38,7 +38,7 @@ export async function createProcessParts(
   log: Log,
   { now, resolve }: { readonly now: () => number; readonly resolve?: Resolve | undefined },
 ): Promise<ProcessParts> {
-  const current = new CurrentGateway();
+  const current = new CurrentGateway(config);
   const streams = createOpenStreams(current.heldNow);
   const metrics = createGatewayMetrics({ openStreams: () => streams.size, gateway: () => current.watched() });
   const tracing = await startTracing(config, log);
@@ -51,7 +51,10 @@ export async function createProcessParts(
     metrics,
     tracing,
     health,
-    readiness: createReadiness(health.dependencies(config), () => isDraining),
+    readiness: createReadiness(
+      health.dependencies(() => current.staleIfErrorMs()),
+      () => isDraining,
+    ),
     startDraining() {
       isDraining = true;
     },

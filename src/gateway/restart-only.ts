@@ -45,7 +45,7 @@ function contentOf(file: string): Buffer {
 }
 
 function compare(running: Config, wanted: Config): RestartOnly {
-  const { listen, sessions } = wanted;
+  const { listen } = wanted;
   const kept = { ...running.listen, tls: listen.tls };
   // Turning TLS on or off needs a new listener; another certificate does not.
   const tls =
@@ -62,7 +62,6 @@ function compare(running: Config, wanted: Config): RestartOnly {
     forward_auth: areSameListeners ? wanted.forward_auth : running.forward_auth,
     stores: running.stores,
     workers: running.workers,
-    sessions: { ...sessions, stale_if_error: running.sessions.stale_if_error },
   };
   const changed: [key: string, running: unknown, wanted: unknown][] = [
     ['tenant', running.tenant, wanted.tenant],
@@ -74,7 +73,6 @@ function compare(running: Config, wanted: Config): RestartOnly {
     ['forward_auth', config.forward_auth, wanted.forward_auth],
     ['stores', running.stores, wanted.stores],
     ['workers', running.workers, wanted.workers],
-    ['sessions.stale_if_error', running.sessions.stale_if_error, sessions.stale_if_error],
   ];
   const keys = changed.filter(([, was, is]) => !isDeepStrictEqual(was, is)).map(([key]) => key);
   return { keys, config };

@@ -54,6 +54,7 @@ export async function startServing(
     events: health.events,
     recordsTimeoutMs,
     creates,
+    staleIfErrorMs: () => current.staleIfErrorMs(),
     readFile: content.readFile,
     lookup: names.lookupWithin(storeLookupMs),
   });

@@ -1,4 +1,3 @@
-import type { Config } from '../config/schema.ts';
 import { Refusal } from '../errors.ts';
 import type { Dependency } from '../http/readiness.ts';
 import type { Log } from '../log/log.ts';
@@ -63,11 +62,11 @@ export class StoreHealth {
   /**
    * The dependencies of `/readyz`: without records the gateway is ready for `stale_if_error`, without sessions always.
    */
-  dependencies({ sessions }: Config): readonly Dependency[] {
+  dependencies(staleIfErrorMs: () => number): readonly Dependency[] {
     return [
       {
         name: 'records',
-        toleranceMs: sessions.stale_if_error,
+        toleranceMs: staleIfErrorMs,
         ping: async () => this.#requireStores().records.ping(),
         unavailableSince: () =>
           this.#stores === null ? Number.NEGATIVE_INFINITY : (this.#outages.get('records')?.since ?? null),
@@ -75,7 +74,7 @@ export class StoreHealth {
       },
       {
         name: 'sessions',
-        toleranceMs: Number.POSITIVE_INFINITY,
+        toleranceMs: () => Number.POSITIVE_INFINITY,
         ping: async () => this.#requireStores().sessions.ping(),
         reason: () => this.#outages.get('sessions')?.reason,
       },

@@ -101,6 +101,8 @@ export interface OpenStoresOptions {
   readonly recordsTimeoutMs: number;
   /** Whether missing files are made. */
   readonly creates: Creation;
+  /** How long what was read counts while its store is unavailable, ms; a reload may change it. */
+  readonly staleIfErrorMs: () => number;
   /** Reads the files for TLS; default: from the disk. */
   readonly readFile?: ReadFile;
   /** Finds servers by name; default: getaddrinfo(3). */
@@ -161,10 +163,9 @@ export async function openCopyTarget(
 
 async function openRecords(
   config: Config,
-  { now, events, recordsTimeoutMs, creates, readFile, lookup }: OpenStoresOptions,
+  { now, events, recordsTimeoutMs, creates, staleIfErrorMs, readFile, lookup }: OpenStoresOptions,
 ): Promise<RecordsStore> {
-  const { stores, sessions, tenant } = config;
-  const staleIfErrorMs = sessions.stale_if_error;
+  const { stores, tenant } = config;
   const address = stores.records;
   const seals = createRecordSeals(tenant, loadEncryptionKeys(stores.records_encryption, readFile));
   if (address.kind === 'sqlite') {
@@ -208,8 +209,7 @@ async function sealAll(records: SqliteRecords, file: string): ReturnType<SqliteR
 }
 
 async function openSessionStores(config: Config, options: OpenStoresOptions): Promise<SessionStores> {
-  const { now, events, creates } = options;
-  const staleIfErrorMs = config.sessions.stale_if_error;
+  const { now, events, creates, staleIfErrorMs } = options;
   const address = config.stores.sessions;
   if (address.kind === 'sqlite') {
     const sessions = createSqliteSessions(address.path, {
@@ -243,7 +243,7 @@ function fileOptions(store: StoreName, events: StoreEvents, creates: Creation) {
 async function openInRedis(
   address: RedisAddress,
   config: Config,
-  { now, events, readFile, lookup }: OpenStoresOptions,
+  { now, events, staleIfErrorMs, readFile, lookup }: OpenStoresOptions,
 ): Promise<Omit<SessionStores, 'logs'>> {
   const { stores } = config;
   const { openRedisStores } = await import('../stores/redis/open.ts');
@@ -261,7 +261,7 @@ async function openInRedis(
     tenant: config.tenant,
     commandTimeoutMs: stores.sessions_command_timeout,
     livenessAgeMs: stores.sessions_liveness_age,
-    staleIfErrorMs: config.sessions.stale_if_error,
+    staleIfErrorMs,
     // The store goes by its own clock, but for a test that has the gateway's in its hand.
     testClock: now === Date.now ? undefined : now,
     events: {

@@ -2,7 +2,7 @@
 export interface Dependency {
   readonly name: string;
   /** How long the gateway stays ready without it, ms; Infinity if part of the service works without it. */
-  readonly toleranceMs: number;
+  readonly toleranceMs: () => number;
   /** Resolves when it responds. */
   readonly ping: () => Promise<void>;
   /** Since when it has been unavailable, by `performance.now()`; null or left out: only a ping can tell. */
@@ -70,7 +70,7 @@ function createCheck({
     } catch {
       failingSince ??= at;
       const since = Math.min(failingSince, unavailableSince?.() ?? failingSince);
-      const isTolerable = performance.now() - since < toleranceMs;
+      const isTolerable = performance.now() - since < toleranceMs();
       return { name, state: { ok: false, reason: reason?.() }, isTolerable };
     }
   };

@@ -21,7 +21,7 @@ export interface RecordsReaderOptions {
   readonly breaker: Breaker;
   readonly freshness: CacheFreshness;
   /** How long a cached result counts while the store is unavailable, ms. */
-  readonly staleIfErrorMs: number;
+  readonly staleIfErrorMs: () => number;
   /** A clock as `performance.now()`. */
   readonly elapsed: () => number;
 }
@@ -80,7 +80,7 @@ export class RecordsReader {
   #usable<T>(query: CacheableQuery<T>): CacheEntry<T> | undefined {
     const { freshness, elapsed, staleIfErrorMs } = this.#options;
     const entry = query.cached();
-    return entry?.value !== undefined && freshness.ageOf(entry, elapsed()) < staleIfErrorMs
+    return entry?.value !== undefined && freshness.ageOf(entry, elapsed()) < staleIfErrorMs()
       ? entry
       : undefined;
   }

@@ -8,7 +8,7 @@ export interface RecordsVersionOptions {
   readonly freshness: CacheFreshness;
   readonly feed: Pick<ChangeFeed, 'notifiedUntil'>;
   /** How long cached results count while the store is unavailable, ms. */
-  readonly staleIfErrorMs: number;
+  readonly staleIfErrorMs: () => number;
   /** When the last query that succeeded was sent. */
   readonly lastResultAt: () => number;
   /** A clock as `performance.now()`. */
@@ -46,7 +46,7 @@ export class RecordsVersion {
   #unsubscribed(now: number): number {
     const { breaker, feed, staleIfErrorMs, lastResultAt } = this.#options;
     const availableAt = Math.max(feed.notifiedUntil, lastResultAt());
-    if (now - availableAt >= Math.max(staleIfErrorMs, unsubscribedTrustMs) && breaker.isOpen())
+    if (now - availableAt >= Math.max(staleIfErrorMs(), unsubscribedTrustMs) && breaker.isOpen())
       throw new Refusal('store_unavailable');
     // Without notifications, whatever is cached by this number has to be read again at short intervals.
     if (now - this.#steppedAt >= unsubscribedVersionMs) {

@@ -38,7 +38,7 @@ export async function openRedisStoresUnderTest(
     access: accessTo(address),
     commandTimeoutMs: isLong ? 500 : patientTimeoutMs,
     livenessAgeMs: 5_000,
-    staleIfErrorMs: 30_000,
+    staleIfErrorMs: () => 30_000,
     events: { onUnavailable: () => {}, onAvailable: resolve, onNotificationsLost: () => {} },
     ...options,
   });

@@ -21,6 +21,13 @@ async function startManaged(t: TestScope, config: object = {}) {
   return { ...gateway, manage, takeAway };
 }
 
+/** Stores that a `stale_if_error` of nothing fits. */
+const storesThatAskAlways = {
+  records: 'sqlite:records.db',
+  sessions: 'sqlite:sessions.db',
+  sessions_liveness_age: '0s',
+};
+
 t.test('/healthz responds without a credential', async (t) => {
   const { manage } = await startManaged(t);
   const response = await manage('/healthz');
@@ -32,7 +39,7 @@ t.test('/healthz responds without a credential', async (t) => {
 t.test('it is ready while the records store responds', async (t) => {
   const { takeAway, manage } = await startManaged(t, {
     sessions: { stale_if_error: '0s' },
-    stores: { records: 'sqlite:records.db', sessions: 'sqlite:sessions.db', sessions_liveness_age: '0s' },
+    stores: storesThatAskAlways,
   });
   const ready = await manage('/readyz');
   t.equal(ready.status, 200);
@@ -63,6 +70,17 @@ t.test('it stays ready without the records store for stale_if_error, and reports
       dependencies: { records: { ok: false }, sessions: { ok: true } },
     });
   }
+  giveBack();
+});
+
+t.test('a reload changes for how long', async (t) => {
+  const { takeAway, manage, reload } = await startManaged(t, { stores: storesThatAskAlways });
+  const giveBack = takeAway('records.db', 'bootstrap');
+  t.equal((await manage('/readyz')).status, 200);
+  await reload({ stores: storesThatAskAlways, sessions: { stale_if_error: '0s' } });
+  t.equal((await manage('/readyz')).status, 503);
+  await reload({ stores: storesThatAskAlways, sessions: { stale_if_error: '1h' } });
+  t.equal((await manage('/readyz')).status, 200);
   giveBack();
 });
 

@@ -42,7 +42,7 @@ t.test('keys that need a restart are counted until they are reverted', async (t)
   const gateway = await startGatewayProcess(t, { config: {} });
   const waiting = async () => (await scrape(gateway.managementPort)).value('config_restart_needed');
   t.equal(await waiting(), 0);
-  gateway.configure({ tenant: 'another', sessions: { stale_if_error: '31s' } });
+  gateway.configure({ tenant: 'another', management: { host: '127.0.0.1', port: 1 } });
   process.kill(gateway.pid!, 'SIGHUP');
   await eventually('two keys wait', async () => (await waiting()) === 2);
   gateway.configure({});

@@ -16,7 +16,7 @@ async function openRecords(t: Test, staleIfErrorMs = 0) {
   const outages: string[] = [];
   let returns = 0;
   const events = { onUnavailable: (reason: string) => outages.push(reason), onAvailable: () => returns++ };
-  const store = createSqliteRecords(file, { now, staleIfErrorMs, events });
+  const store = createSqliteRecords(file, { now, staleIfErrorMs: () => staleIfErrorMs, events });
   t.teardown(() => store.close());
   await createUser(store, newUser('1'), 'first');
   return { file, store, outages, returns: () => returns };
@@ -154,4 +154,38 @@ t.test('a gateway whose records are moved away acknowledges nothing and says why
   await eventually('it goes on', async () => (await readiness()).status === 200);
   t.equal((await api.send({ path: '/api/store/x', apiKey: key })).status, 200);
   await api.mintKey(accessToken, { label: 'kept', scopes: ['store:read'] });
+});
+
+t.test('a reload changes for how long what a gateway has read counts', async (t) => {
+  const stores = {
+    records: 'sqlite:records.db',
+    sessions: 'sqlite:sessions.db',
+    sessions_liveness_age: '0s',
+  };
+  const { api, folder, reload } = await startTestGateway(t, { config: { stores } });
+  const { username, password } = administrator;
+  await api.activate(username, password, bootstrapToken);
+  const { accessToken } = await api.signIn(username, password);
+  const statusOf = async () => (await api.send({ path: '/api/store/x', bearer: accessToken })).status;
+  const signsIn = async () =>
+    (await api.send({ method: 'POST', path: '/api/login/access-token', form: administrator })).status;
+  const reloadWith = (age: string) => reload({ stores, sessions: { stale_if_error: age } });
+  for (const name of ['records.db', 'sessions.db'])
+    await t.test(name, async (t) => {
+      const file = join(folder, name);
+      await reloadWith('0s');
+      t.equal(await statusOf(), 200);
+      renameSync(file, `${file}.moved`);
+      await eventually('it is missed', async () => (await statusOf()) === 503);
+      renameSync(`${file}.moved`, file);
+      await eventually('it is back', async () => (await statusOf()) === 200);
+
+      await reloadWith('1h');
+      t.equal(await statusOf(), 200);
+      renameSync(file, `${file}.moved`);
+      await eventually('nothing can be written', async () => (await signsIn()) === 503);
+      t.equal(await statusOf(), 200);
+      renameSync(`${file}.moved`, file);
+      await eventually('it can be written again', async () => (await signsIn()) === 200);
+    });
 });

@@ -66,7 +66,7 @@ class Remote {
         onHeartbeat: () => {},
         close: async () => {},
       },
-      staleIfErrorMs,
+      staleIfErrorMs: () => staleIfErrorMs,
       elapsed: () => this.now,
     });
   }

@@ -12,7 +12,7 @@ export interface LivenessOptions {
   readonly cache: LivenessCache;
   readonly subscription: Subscription;
   /** How long a session seen alive counts while the store is unavailable, ms. */
-  readonly staleIfErrorMs: number;
+  readonly staleIfErrorMs: () => number;
 }
 
 /** Finds whether a session is alive, mostly without querying the store. */
@@ -66,7 +66,7 @@ export class Liveness {
   /** While the store is unavailable, a session seen alive a short while ago counts; throws `error` for any other. */
   #seenBefore(id: string, error: unknown): LiveSession {
     const { link, cache, subscription, staleIfErrorMs } = this.#options;
-    const session = cache.aliveWithin(id, staleIfErrorMs, performance.now(), subscription);
+    const session = cache.aliveWithin(id, staleIfErrorMs(), performance.now(), subscription);
     if (session === undefined || session.expires <= link.clock.now()) throw error;
     return session;
   }

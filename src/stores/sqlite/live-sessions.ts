@@ -10,13 +10,13 @@ const cacheSize = 10_000;
 export class LiveSessions {
   readonly #connection: Connection;
   readonly #byId: SessionStatements['liveById'];
-  readonly #staleIfErrorMs: number;
+  readonly #staleIfErrorMs: () => number;
   readonly #cache = new RecentCache<LiveSession>(cacheSize);
   #cachedChanges: number;
   #lastCheckAt = performance.now();
 
   /** `staleIfErrorMs`: how long cached sessions count while the file can't be read, ms. */
-  constructor(connection: Connection, { liveById }: SessionStatements, staleIfErrorMs: number) {
+  constructor(connection: Connection, { liveById }: SessionStatements, staleIfErrorMs: () => number) {
     this.#connection = connection;
     this.#byId = liveById;
     this.#staleIfErrorMs = staleIfErrorMs;
@@ -30,7 +30,8 @@ export class LiveSessions {
       changes = this.#connection.changes();
     } catch (error) {
       const session = this.#cache.get(id);
-      if (session === undefined || performance.now() - this.#lastCheckAt >= this.#staleIfErrorMs) throw error;
+      if (session === undefined || performance.now() - this.#lastCheckAt >= this.#staleIfErrorMs())
+        throw error;
       return session;
     }
     this.#lastCheckAt = performance.now();

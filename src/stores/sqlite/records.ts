@@ -21,8 +21,8 @@ export interface SqliteStoreOptions extends OpenOptions {
    * Whether to check for changes by other processes once in a turn of the event loop, not at each call; default false.
    */
   readonly pollsOncePerTurn?: boolean;
-  /** How long cached results count while the file can't be read, ms. Default 0. */
-  readonly staleIfErrorMs?: number;
+  /** How long cached results count while the file can't be read, ms; a reload may change it. Default 0. */
+  readonly staleIfErrorMs?: () => number;
   /** Called when the file fails and when it can be used again. */
   readonly events?: FileEvents;
   /** Encrypts private keys and secrets of the records; default: they are not. */
@@ -66,7 +66,7 @@ export function openStoreFile(
  * Throws {@link ../store-open-error.ts StoreOpenError} when the file can't be used.
  */
 export function createSqliteRecords(file: string, options: SqliteStoreOptions): SqliteRecords {
-  const { now, staleIfErrorMs = 0, seals = createRecordSeals('', []) } = options;
+  const { now, staleIfErrorMs = () => 0, seals = createRecordSeals('', []) } = options;
   const { connection, health } = openStoreFile(file, 'records', options);
   const database = createSqliteDatabase(connection, now);
   const { sealAll } = createSealedValues(database, seals);
@@ -86,7 +86,7 @@ export function createSqliteRecords(file: string, options: SqliteStoreOptions): 
 }
 
 /** While the file can't be read, its last version counts for `staleIfErrorMs`. */
-function createVersion({ changes }: Connection, staleIfErrorMs: number): () => number {
+function createVersion({ changes }: Connection, staleIfErrorMs: () => number): () => number {
   let last = changes();
   let lastCheckAt = performance.now();
   return () => {
@@ -94,7 +94,7 @@ function createVersion({ changes }: Connection, staleIfErrorMs: number): () => n
       last = changes();
       lastCheckAt = performance.now();
     } catch (error) {
-      if (performance.now() - lastCheckAt >= staleIfErrorMs) throw error;
+      if (performance.now() - lastCheckAt >= staleIfErrorMs()) throw error;
     }
     return last;
   };

@@ -34,7 +34,7 @@ export interface SqliteSessionsOptions extends SqliteStoreOptions {
  * Throws {@link ../store-open-error.ts StoreOpenError} when the file can't be used.
  */
 export function createSqliteSessions(file: string, options: SqliteSessionsOptions): SqliteSessions {
-  const { now, elapsed = () => performance.now(), staleIfErrorMs = 0 } = options;
+  const { now, elapsed = () => performance.now(), staleIfErrorMs = () => 0 } = options;
   const { connection, health } = openStoreFile(file, 'sessions', options);
   const { db, read, write } = connection;
   const statements = prepareSessionStatements(db);
