@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import t from 'tap';
 import { openBrowser } from '../support/browser.ts';
-import { startConsole } from '../support/console.ts';
+import { settled, startConsole } from '../support/console.ts';
 
 t.setTimeout(600_000);
 
@@ -31,7 +31,9 @@ t.test('a key is made and deleted by keyboard alone', async (t) => {
   await press('Tab');
   t.equal(await focused(page), 'Skip to content');
   await press('Enter');
-  await tabTo(page, 'New key');
+  t.equal(await page.evaluate('document.activeElement.id'), 'content', 'leads there');
+  await press('Tab');
+  t.equal(await focused(page), 'New key', 'past the menu');
   await press('Enter');
   await page.waitForSelector('dialog[open]');
   t.equal(await focused(page), 'label', 'the window has the focus');
@@ -62,4 +64,30 @@ t.test('a key is made and deleted by keyboard alone', async (t) => {
     'table-frame',
     'the keyboard stays where the key was',
   );
+});
+
+t.test('the skip link leads to the content of every part, as often as it is followed', async (t) => {
+  const context = await openBrowser(t);
+  if (context === null) return;
+  const { open, origin } = await startConsole(t);
+  const page = await open(context, 'administrator', 'api-keys');
+  const asked: string[] = [];
+  for (const part of ['users', 'scope-sets', 'audit?outcome__eq=success']) {
+    await page.goto(`${origin}/postern/console/${part}`);
+    await settled(page);
+    page.on(
+      'request',
+      (request) => new URL(request.url()).pathname.startsWith('/api/') && asked.push(request.url()),
+    );
+    for (const round of ['first', 'second']) {
+      await page.focus('.skip');
+      await page.keyboard.press('Enter');
+      t.equal(await page.evaluate('document.activeElement.id'), 'content', `${part}, the ${round} time`);
+    }
+    t.equal(page.url(), `${origin}/postern/console/${part}#content`);
+    await page.goBack();
+    t.equal(page.url(), `${origin}/postern/console/${part}`, 'one step back is where it was followed');
+    t.strictSame(asked.splice(0), [], 'nothing is read again for it');
+    page.removeAllListeners('request');
+  }
 });

@@ -28,7 +28,8 @@ export function useAddress() {
 }
 
 /**
- * Lets links below `root` change the address without a load; with a modifier key, or elsewhere, they do what links do.
+ * Lets links below `root` change the address without a load; with a modifier key, elsewhere, or within the page (the skip
+ * link), they do what links do.
  * @param {string} root
  */
 export function followLinksBelow(root) {
@@ -38,10 +39,14 @@ export function followLinksBelow(root) {
     const link = event.target instanceof Element ? event.target.closest('a') : null;
     if (link === null || link.target !== '' || link.hasAttribute('download')) return;
     if (link.origin !== location.origin || !link.pathname.startsWith(`${root}/`)) return;
+    if (link.hash !== '' && withoutFragment(link.href) === withoutFragment(location.href)) return;
     event.preventDefault();
     go(link.href);
   });
 }
+
+/** @param {string} href */
+const withoutFragment = (href) => href.replace(/#.*/s, '');
 
 /**
  * The address with other parameters; null, undefined and '' take one away.
