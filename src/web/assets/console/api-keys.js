@@ -6,6 +6,7 @@ import { Console } from './context.js';
 import { List } from './list.js';
 import { MintKey } from './mint-key.js';
 import { html, Names, State, Time } from './show.js';
+import { Text } from './text.js';
 
 /** @type {Readonly<Record<string, 'good' | 'off' | 'bad'>>} */
 const stateKinds = { active: 'good', expired: 'off', suspended: 'bad' };
@@ -37,7 +38,7 @@ export function ApiKeys() {
       sort: 'label',
       kind: 'wide',
       cell: (/** @type {any} */ key) =>
-        html`<strong>${key.label}</strong> <code class="quiet">${key.hint}…</code>`,
+        html`<strong><${Text} of=${key.label} /></strong> <code class="quiet">${key.hint}…</code>`,
     },
     {
       label: 'Owner',
@@ -75,7 +76,7 @@ export function ApiKeys() {
             label: 'Delete',
             kind: 'tight',
             cell: (/** @type {any} */ key) =>
-              html`<button type="button" class="small" onClick=${() => setDeleted(key)}>Delete<span class="unseen"> ${key.label}</span></button>`,
+              html`<button type="button" class="small" onClick=${() => setDeleted(key)}>Delete<span class="unseen"> <${Text} of=${key.label} /></span></button>`,
           },
         ]
       : []),
@@ -107,9 +108,9 @@ export function ApiKeys() {
 export function Person({ user }) {
   const { root, served, may } = useContext(Console);
   if (user === null) return html`<span class="quiet">nobody</span>`;
-  const name = user.username ?? 'removed user';
-  if (!served.has('users') || !may('users:read') || user.username === null)
-    return html`<span title=${user.id}>${name}</span>`;
+  if (user.username === null) return html`<span title=${user.id}>removed user</span>`;
+  const name = html`<${Text} of=${user.username} />`;
+  if (!served.has('users') || !may('users:read')) return html`<span title=${user.id}>${name}</span>`;
   return html`<a href=${`${root}/users/${user.id}`}>${name}</a>`;
 }
 
@@ -119,7 +120,7 @@ function DeleteKey({ apiKey, onClose, onDeleted }) {
   const [withChildren, setWithChildren] = useState(false);
   return html`
     <${Question}
-      title=${`Delete the key “${apiKey.label}”?`}
+      title=${html`Delete the key “<${Text} of=${apiKey.label} />”?`}
       confirm=${withChildren ? 'Delete it and its descendants' : 'Delete 1 key'}
       onClose=${onClose}
       onStale=${onDeleted}

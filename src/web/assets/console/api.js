@@ -23,7 +23,7 @@ export class ApiError extends Error {
     this.problems = Array.isArray(body.detail) ? body.detail : [];
     /** Of `insufficient_scope`: `WWW-Authenticate` names all that the call needs, the text only what is missing. @type {readonly string[]} */
     this.missingScopes = /^Missing scope: (.+)$/.exec(this.message)?.[1]?.split(' ') ?? [];
-    /** What people are told instead of the general words for the code; '' for those. */
+    /** What people are told instead of the general words for the code; '' for those. @type {unknown} */
     this.words = '';
   }
 }
@@ -47,7 +47,7 @@ export function isStale(error) {
 /**
  * Gives a refusal the words for what was tried, by its code.
  * @template T
- * @param {Readonly<Record<string, string | undefined>>} words
+ * @param {Readonly<Record<string, unknown>>} words
  * @param {Promise<T>} call
  * @returns {Promise<T>}
  */

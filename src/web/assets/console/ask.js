@@ -10,7 +10,7 @@ import { html, Problem } from './show.js';
  * A window in front of the page; Escape closes it, and the keyboard goes back to where it was. With `first`, Escape only
  * says what has to be done first.
  * @param {{
- *   readonly title: string,
+ *   readonly title: unknown,
  *   readonly onClose: () => void,
  *   readonly children?: unknown,
  *   readonly isWide?: boolean,
@@ -65,7 +65,7 @@ function focusAgain(before) {
  * Asks whether something should end. `children` say what, and how many. `onStale`: the record has changed or gone since it
  * was read.
  * @param {{
- *   readonly title: string,
+ *   readonly title: unknown,
  *   readonly confirm: string,
  *   readonly act: () => Promise<void>,
  *   readonly onClose: () => void,

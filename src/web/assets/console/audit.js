@@ -7,6 +7,7 @@ import { List } from './list.js';
 import { useAction } from './loaded.js';
 import { nameOf, useNames } from './names.js';
 import { html, Problem, State, Time } from './show.js';
+import { Text } from './text.js';
 
 const filters = [
   { name: 'event__eq', label: 'Event' },
@@ -33,11 +34,11 @@ const filters = [
 function Changes({ changes, names }) {
   if (changes === null) return '';
   const { fields = [], scopes, scope_sets: sets } = changes;
-  const setName = (/** @type {string} */ id) => `the set ${nameOf(names, id)}`;
+  const setName = (/** @type {string} */ id) => html`the set <${Text} of=${nameOf(names, id)} />`;
   const parts = [
     fields.length > 0 && html`<span>${fields.map(spoken).join(', ')}</span>`,
-    ...signed('+', scopes?.added, (name) => html`<code>${name}</code>`),
-    ...signed('−', scopes?.removed, (name) => html`<code>${name}</code>`),
+    ...signed('+', scopes?.added, (name) => html`<code><${Text} of=${name} /></code>`),
+    ...signed('−', scopes?.removed, (name) => html`<code><${Text} of=${name} /></code>`),
     ...signed('+', sets?.added, setName),
     ...signed('−', sets?.removed, setName),
   ];
@@ -78,12 +79,13 @@ const columnsWith = (names) => [
     label: 'What',
     kind: 'wide',
     cell: (event) =>
-      html`<${Changes} changes=${event.changes} names=${names} />${event.reason && html` <span>${spoken(event.reason)}</span>`}`,
+      html`<${Changes} changes=${event.changes} names=${names} />${event.reason && html` <span><${Text} of=${spoken(event.reason)} /></span>`}`,
   },
   {
     label: 'Address',
     kind: 'name',
-    cell: (event) => html`<code class="quiet" title=${event.user_agent ?? ''}>${event.address}</code>`,
+    cell: (event) =>
+      html`<code class="quiet" title=${event.user_agent ?? ''}><${Text} of=${event.address} /></code>`,
   },
 ];
 
@@ -92,14 +94,14 @@ function Actor({ actor, names }) {
   const { root } = useContext(Console);
   const kind = spoken(actor.kind);
   if (!actor.user) return html`<span class="quiet whole">${kind}</span>`;
-  return html`<a href=${`${root}/audit?actor__eq=${actor.user}`} title=${actor.user}>${nameOf(names, actor.user)}</a>${actor.kind !== 'session' && html` <span class="quiet whole">${kind}</span>`}`;
+  return html`<a href=${`${root}/audit?actor__eq=${actor.user}`} title=${actor.user}><${Text} of=${nameOf(names, actor.user)} /></a>${actor.kind !== 'session' && html` <span class="quiet whole">${kind}</span>`}`;
 }
 
 /** @param {{ readonly target: any, readonly names: ReadonlyMap<string, string> }} options */
 function Target({ target, names }) {
   const { root } = useContext(Console);
   if (target === null) return '';
-  const words = `${spoken(target.type)} ${nameOf(names, target.id)}`;
+  const words = html`${spoken(target.type)} <${Text} of=${nameOf(names, target.id)} />`;
   return html`<a href=${`${root}/audit?target__eq=${encodeURIComponent(target.id)}`} title=${target.id}>${words}</a>`;
 }
 

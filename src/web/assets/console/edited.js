@@ -6,6 +6,7 @@ import { Console } from './context.js';
 import { sent } from './form.js';
 import { useAction } from './loaded.js';
 import { html, Problem } from './show.js';
+import { Text } from './text.js';
 
 /** @typedef {{ readonly field: string, readonly before: string, readonly now: string }} Difference */
 
@@ -23,7 +24,7 @@ import { html, Problem } from './show.js';
  *   readonly isSaved: boolean,
  *   readonly onSaved: () => void,
  *   readonly onTaken: () => void,
- *   readonly conflict?: (changes: Record<string, unknown>) => string,
+ *   readonly conflict?: (changes: Record<string, unknown>) => unknown,
  *   readonly confirm?: (changes: Record<string, unknown>) => Promise<unknown>,
  *   readonly children?: unknown,
  * }} options
@@ -112,7 +113,7 @@ function Differences({ others, onTaken }) {
       <div>
         <p>Someone else has changed:</p>
         <ul>
-          ${others.map(({ field, before, now }) => html`<li><strong>${field}</strong>: ${before || 'nothing'} → ${now || 'nothing'}</li>`)}
+          ${others.map(({ field, before, now }) => html`<li><strong>${field}</strong>: <${Text} of=${before || 'nothing'} /> → <${Text} of=${now || 'nothing'} /></li>`)}
         </ul>
       </div>
       <button type="button" class="small" onClick=${onTaken}>Show what is there now</button>

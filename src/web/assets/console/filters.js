@@ -7,6 +7,7 @@ import { sent } from './form.js';
 import { useLoaded } from './loaded.js';
 import { kinds } from './names.js';
 import { html } from './show.js';
+import { isolated } from './text.js';
 
 /**
  * What a field takes: a text, a date, the name of a user or set, the id of whatever or the name of a user, or one of the
@@ -69,7 +70,7 @@ export function Filters({ filters, address, path, names }) {
     const query = new URLSearchParams({ [`${kind.field}__eq`]: value });
     const { value: page } = await context.api.get(`${kind.path}?${query}`);
     const id = page.items[0]?.id;
-    if (id === undefined && type !== 'id') throw new Error(`There is no ${kind.what} ${value}.`);
+    if (id === undefined && type !== 'id') throw new Error(`There is no ${kind.what} ${isolated(value)}.`);
     return id ?? value;
   }
   const isSet = filters.some(({ name }) => address.searchParams.has(name));

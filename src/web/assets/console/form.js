@@ -5,6 +5,7 @@
 
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { html } from './show.js';
+import { Text } from './text.js';
 
 /**
  * @param {{
@@ -70,7 +71,7 @@ function Revealable({ what, children }) {
  *   readonly label: string,
  *   readonly choices: readonly { readonly value: string, readonly label: string, readonly hint?: string }[],
  *   readonly chosen: readonly string[],
- *   readonly none: string,
+ *   readonly none: unknown,
  * }} options
  */
 export function Choices({ name, label, choices, chosen, none }) {
@@ -82,7 +83,7 @@ export function Choices({ name, label, choices, chosen, none }) {
         (choice) => html`
           <label class="choice" key=${choice.value}>
             <input type="checkbox" name=${name} value=${choice.value} defaultChecked=${chosen.includes(choice.value)} />
-            <span>${choice.label}${choice.hint && html`<span class="hint"> ${choice.hint}</span>`}</span>
+            <span><${Text} of=${choice.label} />${choice.hint && html`<span class="hint"> <${Text} of=${choice.hint} /></span>`}</span>
           </label>
         `,
       )}

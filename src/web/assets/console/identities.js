@@ -7,6 +7,7 @@ import { Console } from './context.js';
 import { Field, sent } from './form.js';
 import { useAction } from './loaded.js';
 import { html, Problem } from './show.js';
+import { Text } from './text.js';
 
 /** @typedef {{ readonly provider: string | null, readonly subject: string }} Identity */
 
@@ -22,7 +23,7 @@ export function Identities({ user, isOwn = false, onChanged }) {
   return html`
     <section aria-labelledby="ways">
       <div class="heading">
-        <h2 id="ways">${isOwn ? 'How you sign in' : `How ${user.username} signs in`}</h2>
+        <h2 id="ways">${isOwn ? 'How you sign in' : html`How <${Text} of=${user.username} /> signs in`}</h2>
         ${mayLink && html`<button type="button" class="button button-secondary" onClick=${() => setLinking(true)}>Link an account</button>`}
       </div>
       <p>${wayOf(user)}</p>
@@ -39,7 +40,7 @@ export function Identities({ user, isOwn = false, onChanged }) {
                   (/** @type {Identity} */ identity) => html`
                     <tr key=${`${identity.provider} ${identity.subject}`}>
                       <td data-label="Identity provider">${identity.provider ?? html`<span class="quiet">one that is no longer configured</span>`}</td>
-                      <td data-label="Subject" class="wide-cell"><code>${identity.subject}</code></td>
+                      <td data-label="Subject" class="wide-cell"><code><${Text} of=${identity.subject} /></code></td>
                       ${
                         onChanged &&
                         html`
@@ -47,7 +48,7 @@ export function Identities({ user, isOwn = false, onChanged }) {
                             ${
                               identity.provider !== null &&
                               html`<button type="button" class="small" onClick=${() => setUnlinked(identity)}>
-                                Unlink<span class="unseen"> ${identity.subject} at ${identity.provider}</span>
+                                Unlink<span class="unseen"> <${Text} of=${identity.subject} /> at ${identity.provider}</span>
                               </button>`
                             }
                           </td>
@@ -104,7 +105,7 @@ function Link({ user, onClose, onLinked }) {
           required=${true}
         />
         ${link.error !== null && html`<${Problem} error=${link.error} />`}
-        <p class="hint">Whoever signs in there as this subject is ${user.username} here.</p>
+        <p class="hint">Whoever signs in there as this subject is <${Text} of=${user.username} /> here.</p>
         <div class="choices">
           <button type="submit" class="button button-primary" disabled=${link.isRunning}>Link account</button>
           <button type="button" class="button button-secondary" onClick=${onClose}>Cancel</button>
@@ -117,6 +118,7 @@ function Link({ user, onClose, onLinked }) {
 /** @param {{ readonly user: any, readonly identity: Identity, readonly onClose: () => void, readonly onUnlinked: () => void }} options */
 function Unlink({ user, identity: { provider, subject }, onClose, onUnlinked }) {
   const { api } = useContext(Console);
+  const name = html`<${Text} of=${user.username} />`;
   return html`
     <${Question}
       title="Unlink this account?"
@@ -130,8 +132,8 @@ function Unlink({ user, identity: { provider, subject }, onClose, onUnlinked }) 
       }}
     >
       <p>
-        Whoever signs in at ${provider} as <code>${subject}</code> is no longer ${user.username}.${' '}
-        All sessions of ${user.username} end immediately.
+        Whoever signs in at ${provider} as <code><${Text} of=${subject} /></code> is no longer ${name}.${' '}
+        All sessions of ${name} end immediately.
       </p>
     <//>
   `;

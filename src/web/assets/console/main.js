@@ -12,6 +12,7 @@ import { useLoaded } from './loaded.js';
 import { ScopeSet, ScopeSets } from './scope-sets.js';
 import { Sessions } from './sessions.js';
 import { html, Problem } from './show.js';
+import { Text } from './text.js';
 import { User } from './user.js';
 import { Users } from './users.js';
 
@@ -108,7 +109,7 @@ function App() {
           )}
         </ul>
       </nav>
-      <p class="who"><a href=${home}>Leave</a> <strong>${username}</strong></p>
+      <p class="who"><a href=${home}>Leave</a> <strong><${Text} of=${username} /></strong></p>
       <form method="post" action=${`${area}/sign-out`}><button type="submit" class="small">Sign out</button></form>
     </header>
     <main id="content" tabindex="-1">

@@ -7,6 +7,7 @@ import { Console } from './context.js';
 import { Choices, Field, scopeChoices, sent } from './form.js';
 import { useAction, useLoaded } from './loaded.js';
 import { Copyable, html, Problem } from './show.js';
+import { Text } from './text.js';
 
 /** @typedef {{ readonly id: string, readonly username: string }} Owner */
 
@@ -26,7 +27,7 @@ export function MintKey({ onClose, onMinted, owner }) {
     setMinted(key);
     onMinted();
   };
-  const title = owner === undefined ? 'New API key' : `New API key for ${owner.username}`;
+  const title = owner === undefined ? 'New API key' : html`New API key for <${Text} of=${owner.username} />`;
   return html`<${Window} title=${title} onClose=${onClose}><${NewKey} owner=${owner} onClose=${onClose} onMinted=${done} /><//>`;
 }
 
@@ -50,8 +51,8 @@ async function scopesFor(api, owner) {
 /** @param {Owner | undefined} owner @param {boolean} holdsSome */
 function noneOf(owner, holdsSome) {
   if (owner === undefined) return 'You hold no scope that a key could have.';
-  if (holdsSome) return `You hold none of the scopes that ${owner.username} holds.`;
-  return `${owner.username} holds no scopes yet.`;
+  if (holdsSome) return html`You hold none of the scopes that <${Text} of=${owner.username} /> holds.`;
+  return html`<${Text} of=${owner.username} /> holds no scopes yet.`;
 }
 
 /** @param {{ readonly owner: Owner | undefined, readonly onClose: () => void, readonly onMinted: (key: any) => void }} options */
@@ -61,7 +62,9 @@ function NewKey({ owner, onClose, onMinted }) {
   const scopes = useLoaded(() => scopesFor(api, owner), []);
   const mint = useAction(async (/** @type {object} */ body) => {
     const path = owner === undefined ? '/api/admin/api-keys/' : `/api/admin/users/${owner.id}/api-keys`;
-    const words = owner && { conflict: `${owner.username} is disabled. Enable the user first.` };
+    const words = owner && {
+      conflict: html`<${Text} of=${owner.username} /> is disabled. Enable the user first.`,
+    };
     onMinted((await inWords(words ?? {}, api.post(path, body))).value);
   });
   /** @param {SubmitEvent} event */
@@ -107,7 +110,7 @@ function MintedKey({ minted, onClose }) {
   const curl = `curl ${origin}/ \\\n  -H 'X-API-Key: ${minted.key}'`;
   return html`
     <div ref=${place} class="once">
-      <p><strong>${minted.label}</strong>: copy it now. It is not shown again, and nobody can look it up.</p>
+      <p><strong><${Text} of=${minted.label} /></strong>: copy it now. It is not shown again, and nobody can look it up.</p>
       <${Copyable} text=${minted.key} what="key" long=${true} />
       <p>This calls the service with it; append the path you want to call:</p>
       <${Copyable} text=${curl} what="command" long=${true} />

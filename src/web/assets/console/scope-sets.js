@@ -10,6 +10,7 @@ import { Choices, Field, scopeChoices, sent } from './form.js';
 import { List } from './list.js';
 import { useAction, useLoaded } from './loaded.js';
 import { Copyable, html, Names, Problem, Time } from './show.js';
+import { listed, Text } from './text.js';
 
 /** The set that always contains every scope. */
 const builtIn = 'administrator';
@@ -27,9 +28,9 @@ export function ScopeSets() {
     {
       label: 'Name',
       sort: 'name',
-      cell: (set) => html`<a href=${`${root}/scope-sets/${set.id}`}>${set.name}</a>`,
+      cell: (set) => html`<a href=${`${root}/scope-sets/${set.id}`}><${Text} of=${set.name} /></a>`,
     },
-    { label: 'Description', kind: 'wide', cell: (set) => set.description },
+    { label: 'Description', kind: 'wide', cell: (set) => html`<${Text} of=${set.description} />` },
     { label: 'Scopes', kind: 'wide', cell: (set) => html`<${Names} names=${set.scopes} most=${6} />` },
     {
       label: 'Changed',
@@ -85,7 +86,7 @@ function NewSet({ onClose }) {
 }
 
 /** @param {Record<string, unknown>} form */
-const nameTaken = ({ name }) => `There is already a set called ${name}.`;
+const nameTaken = ({ name }) => html`There is already a set called <${Text} of=${name} />.`;
 
 /** Who loses scopes, as far as they do not hold them otherwise. @param {any} users */
 function losers(users) {
@@ -134,17 +135,17 @@ export function ScopeSet({ id }) {
       </p>
       ${
         users?.total > 0 &&
-        html`<p class="hint">${users.items
-          .slice(0, 10)
-          .map((/** @type {any} */ { username }) => username)
-          .join(', ')}${users.total > 10 ? ' and others' : ''}</p>`
+        html`<p class="hint">${listed(
+          users.items.slice(0, 10).map((/** @type {any} */ { username }) => html`<${Text} of=${username} />`),
+          ', ',
+        )}${users.total > 10 ? ' and others' : ''}</p>`
       }
     `;
   };
 
   return html`
     <div class="heading">
-      <h1>${value.name}</h1>
+      <h1><${Text} of=${value.name} /></h1>
       ${mayWrite && html`<button type="button" class="button button-danger" onClick=${() => setRemoving(true)}>Remove</button>`}
     </div>
     <dl class="facts">
@@ -197,7 +198,7 @@ export function ScopeSet({ id }) {
       isRemoving &&
       html`
         <${Question}
-          title=${`Remove the set ${value.name}?`}
+          title=${html`Remove the set <${Text} of=${value.name} />?`}
           confirm="Remove for good"
           onClose=${() => setRemoving(false)}
           onStale=${set.reload}

@@ -6,6 +6,7 @@ import { Question } from './ask.js';
 import { Console } from './context.js';
 import { List } from './list.js';
 import { html, State, Time } from './show.js';
+import { Text } from './text.js';
 
 /** What is in a User-Agent, and what people call it. Many name others as well, so the first that is found counts. */
 const programs = {
@@ -42,9 +43,9 @@ const shared = [
     label: 'From',
     kind: 'wide',
     cell: (session) =>
-      html`<span title=${session.user_agent}>${browserOf(session.user_agent)}</span> <code class="quiet">${session.address}</code>`,
+      html`<span title=${session.user_agent}><${Text} of=${browserOf(session.user_agent)} /></span> <code class="quiet">${session.address}</code>`,
   },
-  { label: 'Signed in by', cell: (session) => session.method },
+  { label: 'Signed in by', cell: (session) => html`<${Text} of=${session.method} />` },
   { label: 'Began', sort: 'created', cell: (session) => html`<${Time} at=${session.created} />` },
   { label: 'Last used', sort: 'last_used', cell: (session) => html`<${Time} at=${session.last_used} />` },
   { label: 'Expires', cell: (session) => html`<${Time} at=${session.expires} />` },
@@ -85,7 +86,7 @@ export function Sessions() {
       ended !== null &&
       html`
         <${EndSession} session=${ended} list="/api/admin/sessions/" onClose=${() => setEnded(null)} onEnded=${() => setVersion(version + 1)}>
-          ${`${ended.user.username ?? 'a removed user'}’s`}
+          ${ended.user.username === null ? 'a removed user' : html`<${Text} of=${ended.user.username} />`}’s
         <//>
       `
     }
@@ -98,7 +99,7 @@ function endColumn(end) {
     label: 'Action',
     cell: (/** @type {any} */ session) => html`
       <button type="button" class="small" onClick=${() => end(session)}>
-        End<span class="unseen"> the session from ${browserOf(session.user_agent)}</span>
+        End<span class="unseen"> the session from <${Text} of=${browserOf(session.user_agent)} /></span>
       </button>
     `,
   };
@@ -184,7 +185,7 @@ function EndSession({ session, list, onClose, onEnded, children }) {
       }}
     >
       <p>
-        This ends ${children ?? 'your'} session in ${browserOf(session.user_agent)} (<code>${session.address}</code>) immediately.
+        This ends ${children ?? 'your'} session in <${Text} of=${browserOf(session.user_agent)} /> (<code>${session.address}</code>) immediately.
         ${session.current && html` <strong>This is your own session.</strong>`}
       </p>
     <//>

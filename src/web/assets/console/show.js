@@ -4,6 +4,7 @@ import htm from 'htm';
 import { h } from 'preact';
 import { useState } from 'preact/hooks';
 import { fieldWords } from './field-words.js';
+import { Text } from './text.js';
 
 /** @type {(strings: TemplateStringsArray, ...values: any[]) => any} */
 export const html = /** @type {any} */ (htm).bind(h);
@@ -31,7 +32,7 @@ export function Names({ names, none = 'none', most = Number.POSITIVE_INFINITY })
   const more = names.slice(most);
   return html`
     <span class="names">
-      ${names.slice(0, most).map((name) => html`<code key=${name}>${name}</code>`)}
+      ${names.slice(0, most).map((name) => html`<code key=${name}><${Text} of=${name} /></code>`)}
       ${more.length > 0 && html`<span class="quiet" title=${more.join(' ')}>and ${more.length} more</span>`}
     </span>
   `;

@@ -7,6 +7,7 @@ import { Question, Window } from './ask.js';
 import { Console } from './context.js';
 import { useAction, useLoaded } from './loaded.js';
 import { Copyable, html, Problem, Time } from './show.js';
+import { Text } from './text.js';
 
 /** @param {{ readonly user: any, readonly etag: string | null, readonly onDone: () => void }} options */
 export function UserActions({ user, etag, onDone }) {
@@ -44,7 +45,8 @@ export function UserActions({ user, etag, onDone }) {
 
   const keys = counted(counts.value?.keys, 'API key', 'API keys');
   const sessions = counted(counts.value?.sessions, 'session', 'sessions');
-  const nothing = `${user.username} has no sessions and no API keys.`;
+  const name = html`<${Text} of=${user.username} />`;
+  const nothing = html`${name} has no sessions and no API keys.`;
   const problem = [invite, unlock, enable].find(({ error }) => error !== null)?.error;
   const isLocked = throttle.value?.refusing === true;
   return html`
@@ -77,7 +79,7 @@ export function UserActions({ user, etag, onDone }) {
       asked === 'disable' &&
       html`
         <${Question}
-          title=${`Disable ${user.username}?`}
+          title=${html`Disable ${name}?`}
           confirm="Disable"
           onClose=${() => setAsked(null)}
           onStale=${onDone}
@@ -94,14 +96,14 @@ export function UserActions({ user, etag, onDone }) {
       asked === 'end' &&
       html`
         <${Question}
-          title=${`Sign ${user.username} out everywhere?`}
+          title=${html`Sign ${name} out everywhere?`}
           confirm="Sign out"
           onClose=${() => setAsked(null)}
           act=${async () => {
             await api.delete(`/api/admin/sessions/?user=${user.id}`);
           }}
         >
-          <p>${ending([sessions, 'end']) || `${user.username} has no sessions.`} API keys keep working.</p>
+          <p>${ending([sessions, 'end']) || html`${name} has no sessions.`} API keys keep working.</p>
         <//>
       `
     }
@@ -109,7 +111,7 @@ export function UserActions({ user, etag, onDone }) {
       asked === 'remove' &&
       html`
         <${Question}
-          title=${`Remove ${user.username}?`}
+          title=${html`Remove ${name}?`}
           confirm="Remove for good"
           onClose=${() => setAsked(null)}
           onStale=${onDone}
@@ -126,7 +128,7 @@ export function UserActions({ user, etag, onDone }) {
       invitation !== null &&
       html`
         <${Window} title="Invitation" onClose=${() => setInvitation(null)} isWide=${true} first="Copy the address first: it is not shown again.">
-          <p>Send this address to the person: the user name is <strong>${user.username}</strong>. The first to set a password with it can sign in. It is valid until <${Time} at=${invitation.expires} />, and is not shown again.</p>
+          <p>Send this address to the person: the user name is <strong>${name}</strong>. The first to set a password with it can sign in. It is valid until <${Time} at=${invitation.expires} />, and is not shown again.</p>
           <${Copyable} text=${`${origin}${area}/invitation#token=${invitation.token}`} what="address" long=${true} />
           <div class="choices">
             <button type="button" class="button button-primary" onClick=${() => setInvitation(null)}>Done</button>

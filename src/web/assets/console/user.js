@@ -8,6 +8,7 @@ import { Identities } from './identities.js';
 import { useLoaded } from './loaded.js';
 import { MintKey } from './mint-key.js';
 import { Copyable, html, Problem, Time } from './show.js';
+import { listed, Text } from './text.js';
 import { UserActions } from './user-actions.js';
 import { UserState } from './users.js';
 
@@ -26,16 +27,17 @@ export function User({ id }) {
   const { value, etag } = user.value;
   const known = sets.value ?? [];
   const mayWrite = may('users:write') && !value.managed;
+  const name = html`<${Text} of=${value.username} />`;
   const show = (/** @type {boolean} */ isOurs) => {
     setSaved(isOurs);
     user.reload();
   };
   return html`
     <div class="heading">
-      <h1>${value.username} <${UserState} user=${value} /></h1>
+      <h1>${name} <${UserState} user=${value} /></h1>
       ${
         may('users:write', 'apikeys:write') &&
-        html`<button type="button" class="button button-secondary" onClick=${() => setMinting(true)}>New key for ${value.username}</button>`
+        html`<button type="button" class="button button-secondary" onClick=${() => setMinting(true)}>New key for ${name}</button>`
       }
     </div>
     <dl class="facts">
@@ -48,7 +50,7 @@ export function User({ id }) {
         <dd class="links">
           <a href=${`${root}/api-keys?created_by__eq=${id}`}>Keys</a>
           ${served.has('admin_sessions') && may('sessions:read') && html`<a href=${`${root}/sessions?user__eq=${id}`}>Sessions</a>`}
-          ${served.has('audit') && may('audit:read') && html`<a href=${`${root}/audit?target__eq=${id}`}>Changes to ${value.username}</a> <a href=${`${root}/audit?actor__eq=${id}`}>What ${value.username} did</a>`}
+          ${served.has('audit') && may('audit:read') && html`<a href=${`${root}/audit?target__eq=${id}`}>Changes to ${name}</a> <a href=${`${root}/audit?actor__eq=${id}`}>What ${name} did</a>`}
         </dd>
       </div>
     </dl>
@@ -83,15 +85,18 @@ function Effective({ user, sets }) {
     ...(user.scopes.includes(scope) ? ['given directly'] : []),
     ...user.scope_sets
       .filter((/** @type {string} */ id) => holds(id, scope))
-      .map((/** @type {string} */ id) => `the set ${setName(sets, id)}`),
+      .map((/** @type {string} */ id) => html`the set <${Text} of=${setName(sets, id)} />`),
     ...(user.provider_scopes.includes(scope) ? ['granted by the identity provider'] : []),
     ...user.provider_scope_sets
       .filter((/** @type {string} */ id) => holds(id, scope))
-      .map((/** @type {string} */ id) => `the set ${setName(sets, id)}, by the identity provider`),
+      .map(
+        (/** @type {string} */ id) =>
+          html`the set <${Text} of=${setName(sets, id)} />, by the identity provider`,
+      ),
   ];
   return html`
     <section aria-labelledby="effective">
-      <h2 id="effective">What ${user.username} may do</h2>
+      <h2 id="effective">What <${Text} of=${user.username} /> may do</h2>
       ${
         user.effective_scopes.length === 0
           ? html`<p class="quiet">No scopes.</p>`
@@ -103,8 +108,8 @@ function Effective({ user, sets }) {
                     ${user.effective_scopes.map(
                       (/** @type {string} */ scope) => html`
                         <tr key=${scope}>
-                          <td data-label="Scope"><code>${scope}</code></td>
-                          <td data-label="Comes from">${sourcesOf(scope).join('; ') || 'a set that you may not see'}</td>
+                          <td data-label="Scope"><code><${Text} of=${scope} /></code></td>
+                          <td data-label="Comes from">${listed(sourcesOf(scope), '; ') ?? 'a set that you may not see'}</td>
                         </tr>
                       `,
                     )}

@@ -9,6 +9,7 @@ import { Field, sent } from './form.js';
 import { List } from './list.js';
 import { useAction } from './loaded.js';
 import { html, Problem, State, Time } from './show.js';
+import { Text } from './text.js';
 
 const yesNo = (/** @type {string} */ yes, /** @type {string} */ no) =>
   /** @type {[string, string][]} */ ([
@@ -42,9 +43,9 @@ export function Users() {
       sort: 'username',
       kind: 'wide',
       cell: (user) =>
-        html`<a href=${`${root}/users/${user.id}`}>${user.username}</a>${user.display_name && html` <span class="quiet">${user.display_name}</span>`}`,
+        html`<a href=${`${root}/users/${user.id}`}><${Text} of=${user.username} /></a>${user.display_name && html` <span class="quiet"><${Text} of=${user.display_name} /></span>`}`,
     },
-    { label: 'Email', cell: (user) => user.email ?? '' },
+    { label: 'Email', cell: (user) => html`<${Text} of=${user.email ?? ''} />` },
     { label: 'Kind', cell: (user) => user.kind },
     { label: 'State', cell: (user) => html`<${UserState} user=${user} />` },
     { label: 'Created', sort: 'created', cell: (user) => html`<${Time} at=${user.created} />` },
@@ -80,7 +81,7 @@ function NewUser({ onClose }) {
   const { api, root } = useContext(Console);
   const add = useAction(async (/** @type {Record<string, unknown>} */ body) => {
     const { value } = await inWords(
-      { conflict: `There is already a user called ${body.username}.` },
+      { conflict: html`There is already a user called <${Text} of=${body.username} />.` },
       api.post('/api/admin/users/', body),
     );
     onClose();
