@@ -28,8 +28,13 @@ export function answeredNames(upstreamNames: readonly string[]): readonly string
   return [...ownNames, ...others.values()];
 }
 
-/** The answer to a request that may pass. */
-export type AllowedReply = (request: DecidedRequest, route: Route, principal: Principal | null) => Reply;
+/** The answer to a request that may pass; as a preflight it carries no credentials, so no cookies either. */
+export type AllowedReply = (
+  request: DecidedRequest,
+  route: Route,
+  principal: Principal | null,
+  asPreflight: boolean,
+) => Reply;
 
 /** What of a request its answer depends on. */
 export type DecidedRequest = Pick<Exchange, 'head' | 'method' | 'target' | 'id'>;
@@ -42,16 +47,19 @@ export interface AnswerOptions {
   readonly received: ReceivedHeaders;
   /** Postern's own cookies, which nothing behind the proxy may see. */
   readonly ownCookies: OwnCookies;
+  /** Whether other cookies may be seen there. */
+  readonly passesCookies: boolean;
   /** Signs what proves the answer to the service; null: nothing does. */
   readonly assert: Assert | null;
 }
 
 /**
- * Creates what identifies the caller to a proxy: every name every time, empty where there is none, so that a proxy that
- * copies them overwrites what a client sent; where a proxy can remove headers, it is told which instead.
+ * Creates what identifies the caller to a proxy, and `Cookie` without Postern's own: every name every time, empty where there is
+ * none, so that a proxy that copies them overwrites what a client sent; where a proxy can remove headers, it is told which
+ * instead.
  */
 export function createAllowedReply(options: AnswerOptions): AllowedReply {
-  const { assert } = options;
+  const { mode, assert } = options;
   // One that is signed differs with every request.
   const names = options.names.filter((name) => assert === null || name !== assertionHeader);
   const anonymous = complete(names, []);
@@ -73,21 +81,36 @@ export function createAllowedReply(options: AnswerOptions): AllowedReply {
     return assert === null ? '' : assert(method, target, id, principal);
   }
 
-  if (options.mode.removesHeaders)
-    return (request, route, principal) => ({
+  function cookieOf({ cookie }: RequestHead, asPreflight: boolean): string {
+    return asPreflight || !options.passesCookies ? '' : cleanedCookie(cookie, options);
+  }
+
+  if (mode.removesHeaders)
+    return (request, route, principal, asPreflight) => ({
       status: 200,
       headers: withRemovals(
         completedOf(route, principal),
         assertionOf(request, principal),
+        cookieOf(request.head, asPreflight),
         request.head,
         options,
       ),
     });
-  if (assert === null) return (_request, route, principal) => completedOf(route, principal).reply;
-  return (request, route, principal) => ({
-    ...completedOf(route, principal).reply,
-    headers: [assertionHeader, assertionOf(request, principal)],
-  });
+  return (request, route, principal, asPreflight) => {
+    const { reply } = completedOf(route, principal);
+    const cookie = cookieOf(request.head, asPreflight);
+    const headers =
+      assert === null
+        ? ['Cookie', cookie]
+        : ['Cookie', cookie, assertionHeader, assertionOf(request, principal)];
+    return { ...reply, headers };
+  };
+}
+
+/** Where a proxy may have joined lines with commas, one of ours is looked for behind each. */
+function cleanedCookie(cookie: string, { mode, ownCookies }: AnswerOptions): string {
+  if (cookie === '') return '';
+  return withoutCookies(mode.joinsCookies ? separatedCookies(cookie, ownCookies) : cookie, ownCookies);
 }
 
 /** The identity headers of one caller, for both kinds of proxy. */
@@ -117,10 +140,10 @@ const credentials = ['authorization', 'x-api-key'] as const;
 function withRemovals(
   { present, absent }: Completed,
   assertion: string,
+  cookie: string,
   head: RequestHead,
-  { received, ownCookies }: AnswerOptions,
+  { received }: AnswerOptions,
 ): readonly string[] {
-  const cookie = withoutCookies(separatedCookies(head.cookie, ownCookies), ownCookies);
   const aliases = received.aliasesIn(head.raw).map((name) => name.toLowerCase());
   const removed = new Set([...absent, ...credentials, ...aliases]);
   const fields = [...present];

@@ -12,8 +12,8 @@ import type { ReceivedHeaders } from './received-headers.ts';
 export interface Decision {
   /** Refuses what its proxy would pass on although the gateway would not. Throws `bad_request`. */
   assertPassable(exchange: Exchange): void;
-  /** The request that was asked about may pass; null: without an identity. */
-  allow(exchange: Exchange, route: Route, principal: Principal | null): void;
+  /** The request that was asked about may pass; null: without an identity. `asPreflight` as for {@link AllowedReply}. */
+  allow(exchange: Exchange, route: Route, principal: Principal | null, asPreflight: boolean): void;
   /** It may not. */
   refuse(exchange: Exchange, error: unknown): void;
 }
@@ -36,8 +36,8 @@ export function createDecision(options: {
       if (judgesAliases && received.aliasesIn(head.raw).length > 0)
         throw new Refusal('bad_request', { reason: 'header that the proxy would pass on' });
     },
-    allow(exchange, route, principal) {
-      replies.send(exchange, allowedReply(exchange, route, principal));
+    allow(exchange, route, principal, asPreflight) {
+      replies.send(exchange, allowedReply(exchange, route, principal, asPreflight));
     },
     refuse: (exchange, error) => replies.refuse(exchange, error),
   };

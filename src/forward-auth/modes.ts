@@ -18,6 +18,8 @@ export interface Mode {
   readonly setByProxy: readonly string[];
   /** Whether the proxy removes headers of the client's request when it is told their names. */
   readonly removesHeaders: boolean;
+  /** Whether the proxy may join several `Cookie` lines with commas, as if they were a list. */
+  readonly joinsCookies: boolean;
   /** The status under which a refusal reaches the proxy. */
   readonly statusOf: (status: number) => number;
 }
@@ -45,6 +47,7 @@ export const modes: Readonly<Record<DecisionMode, Mode>> = {
     described: original,
     setByProxy: sender,
     removesHeaders: false,
+    joinsCookies: false,
     statusOf: as403,
   },
   ingress_nginx: {
@@ -53,6 +56,7 @@ export const modes: Readonly<Record<DecisionMode, Mode>> = {
     // The last one is where a browser would be led after a sign-in; nothing here reads it.
     setByProxy: [...sender, 'x-forwarded-scheme', 'x-auth-request-redirect'],
     removesHeaders: false,
+    joinsCookies: false,
     statusOf: as403,
   },
   haproxy: {
@@ -60,6 +64,7 @@ export const modes: Readonly<Record<DecisionMode, Mode>> = {
     described: original,
     setByProxy: sender,
     removesHeaders: false,
+    joinsCookies: false,
     statusOf: asItIs,
   },
   traefik: {
@@ -67,6 +72,7 @@ export const modes: Readonly<Record<DecisionMode, Mode>> = {
     described: forwarded,
     setByProxy: [...sender, 'x-forwarded-server'],
     removesHeaders: false,
+    joinsCookies: false,
     statusOf: asItIs,
   },
   caddy: {
@@ -74,6 +80,7 @@ export const modes: Readonly<Record<DecisionMode, Mode>> = {
     described: forwarded,
     setByProxy: sender,
     removesHeaders: false,
+    joinsCookies: false,
     statusOf: asItIs,
   },
   envoy: {
@@ -81,6 +88,7 @@ export const modes: Readonly<Record<DecisionMode, Mode>> = {
     described: null,
     setByProxy: ofEnvoy,
     removesHeaders: true,
+    joinsCookies: true,
     statusOf: neverFailing,
   },
   envoy_grpc: {
@@ -88,6 +96,7 @@ export const modes: Readonly<Record<DecisionMode, Mode>> = {
     described: null,
     setByProxy: ofEnvoy,
     removesHeaders: true,
+    joinsCookies: true,
     statusOf: asItIs,
   },
 };

@@ -8,6 +8,7 @@ import { createCors } from '../http/cors.ts';
 import type { Exchange } from '../http/exchange.ts';
 import type { HeaderRules } from '../http/header-names.ts';
 import { createReplies } from '../http/reply.ts';
+import { normalisedName } from '../rules/known-headers.ts';
 import type { Assertions } from './assertions.ts';
 
 /** What decisions share with the request path. */
@@ -30,7 +31,8 @@ export function composeDecisions(
     Object.keys(upstream.identity_headers),
   );
   const names = answeredNames(identity);
-  const answered = new Set(names.map((name) => name.toLowerCase()));
+  const answered = new Set(['cookie', ...names.map((name) => name.toLowerCase())]);
+  const passesCookies = !headerRules.dropped.some((name) => normalisedName(name) === 'cookie');
   return config.forward_auth.map((listener, index) => {
     const mode = modes[listener.mode];
     const received = createReceivedHeaders(mode, answered, headerRules);
@@ -43,6 +45,7 @@ export function composeDecisions(
         names,
         received,
         ownCookies,
+        passesCookies,
         assert: assertions.assertForListener(index),
       }),
       replies: createReplies({

@@ -167,7 +167,8 @@ function deciding(decision: Decision, { authenticate }: GatewayParts): Listener<
     preflight: null,
     routed() {},
     authenticate: ({ head }, route) => authenticate(head, route.isPublic),
-    admit: (exchange, route, principal) => decision.allow(exchange, route, principal),
+    admit: (exchange, route, principal, asPreflight) =>
+      decision.allow(exchange, route, principal, asPreflight),
     refuse: (exchange, error) => decision.refuse(exchange, error),
   };
 }

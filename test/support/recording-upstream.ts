@@ -16,6 +16,8 @@ export interface SeenRequest {
 export interface RecordingUpstream {
   readonly url: string;
   readonly seen: SeenRequest[];
+  /** Targets of requests whose head has come. */
+  readonly begun: string[];
   /** Replaces its response, by default 200 `{"ok":true}`. */
   response: (request: IncomingMessage, response: ServerResponse, body: Buffer) => void;
   close(): Promise<void>;
@@ -24,8 +26,10 @@ export interface RecordingUpstream {
 /** Starts the upstream on a free loopback port. */
 export async function startRecordingUpstream(): Promise<RecordingUpstream> {
   const seen: SeenRequest[] = [];
-  const server = createServer((request, response) => {
+  const begun: string[] = [];
+  const server = createServer({ maxHeaderSize: 64 * 1024 }, (request, response) => {
     const chunks: Buffer[] = [];
+    begun.push(request.url!);
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
       const body = Buffer.concat(chunks);
@@ -47,6 +51,7 @@ export async function startRecordingUpstream(): Promise<RecordingUpstream> {
   const upstream: RecordingUpstream = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     seen,
+    begun,
     response: (_request, response) => {
       response.writeHead(200, { 'Content-Type': 'application/json' }).end('{"ok":true}');
     },

@@ -20,7 +20,7 @@ export interface AskingProxy {
   readonly more?: (folder: string, surroundings: Surroundings) => Readonly<Record<string, string>>;
   /** It understands HTTP/2 without TLS. */
   readonly speaksHttp2?: boolean;
-  /** What is printed is only a part: own paths and the client's credential are left to others. */
+  /** What is printed is only a part: own paths are left to others. */
   readonly isPartial?: boolean;
   /** The status that its client gets for a refusal. */
   readonly statusOf: (status: number) => number;
@@ -73,6 +73,8 @@ function ingressFrame(folder: string, { port, service }: Surroundings): string {
   const url: string = annotations[`${prefix}auth-url`];
   const names: string[] = annotations[`${prefix}auth-response-headers`].split(',');
   const bufferSize: string = annotations[`${prefix}proxy-buffer-size`];
+  const buffersRequests: string = annotations[`${prefix}proxy-request-buffering`] ?? 'on';
+  const httpVersion: string = annotations[`${prefix}proxy-http-version`] ?? '1.1';
   const variableOf = (name: string) => name.toLowerCase().replaceAll('-', '_');
   return frame(
     folder,
@@ -113,7 +115,8 @@ function ingressFrame(folder: string, { port, service }: Surroundings): string {
       proxy_set_header X-Scheme $scheme;
       proxy_set_header Upgrade $http_upgrade;
       proxy_set_header Connection $connection_upgrade;
-      proxy_http_version 1.1;
+      proxy_http_version ${httpVersion};
+      proxy_request_buffering ${buffersRequests};
       proxy_pass ${service};
     }
   }`,

@@ -2,9 +2,8 @@ import { originOf, type ProxyPlan } from './plan.ts';
 
 /** A Caddyfile. */
 export function caddyConfiguration(plan: ProxyPlan): string {
-  const { listen, decisions, gateway, service, ownAreas, identity, describing, deleted } = plan;
+  const { listen, decisions, gateway, service, ownAreas, identity, copied, describing, deleted } = plan;
   const delete_ = (names: readonly string[]) => names.map((name) => `\t\trequest_header -${name}`).join('\n');
-  const copied = [...identity, 'X-Request-Id'];
   const isAny = listen.host === '0.0.0.0' || listen.host === '::';
   return `# Caddyfile
 {

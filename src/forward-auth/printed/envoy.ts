@@ -65,7 +65,7 @@ export function envoyConfiguration(plan: ProxyPlan, protocol: 'http' | 'grpc'): 
   );
 }
 
-function authorization({ decisions, identity }: ProxyPlan, protocol: 'http' | 'grpc'): object {
+function authorization({ decisions, copied }: ProxyPlan, protocol: 'http' | 'grpc'): object {
   const common = {
     '@type': `${types}.filters.http.ext_authz.v3.ExtAuthz`,
     transport_api_version: 'V3',
@@ -80,7 +80,6 @@ function authorization({ decisions, identity }: ProxyPlan, protocol: 'http' | 'g
       encode_raw_headers: true,
       grpc_service: { envoy_grpc: { cluster_name: 'decisions' }, timeout: '5s' },
     };
-  const upstreamHeaders = [...identity, 'X-Request-Id', 'Cookie'];
   return {
     ...common,
     // All of them: what the gateway would have dropped is removed by the names that it sees here.
@@ -90,7 +89,7 @@ function authorization({ decisions, identity }: ProxyPlan, protocol: 'http' | 'g
       path_prefix: '/check',
       authorization_response: {
         allowed_upstream_headers: {
-          patterns: upstreamHeaders.map((name) => ({ exact: name.toLowerCase() })),
+          patterns: copied.map((name) => ({ exact: name.toLowerCase() })),
         },
       },
     },

@@ -24,6 +24,9 @@ function configurationOf(plan: ProxyPlan): string {
 global
   # Room for the headers that Postern adds to a hundred of a client's.
   tune.http.maxhdr 256
+  # A header that doesn't fit is lost without an error: half of a buffer is kept for those that are added.
+  tune.bufsize 65536
+  tune.maxrewrite 32768
   # Where postern.lua is, wherever HAProxy is started.
   default-path config
   lua-load postern.lua
@@ -82,10 +85,10 @@ ${server('service', service)}
 }
 
 function agentOf(plan: ProxyPlan): string {
-  const names = [...plan.identity, 'X-Request-Id'].map((name) => `"${name.toLowerCase()}"`);
+  const names = plan.copied.map((name) => `"${name.toLowerCase()}"`);
   return `-- postern.lua: asks Postern about each request; what it refuses is answered as it refuses it.
 local decisions = "${questionsOf(plan)}"
--- Who is calling, in the answer: these replace whatever the client sent.
+-- Who is calling, and cookies without Postern's own, in the answer: these replace whatever the client sent.
 local copied = { ${names.join(', ')} }
 -- They belong to the connection of the client.
 local hop_by_hop = {
@@ -135,11 +138,11 @@ core.register_action("postern", { "http-req" }, function(txn)
     return ""
   end
   local is_known = first("x-auth-subject") ~= ""
+  -- An authenticated caller has the scopes' header, even without any scope.
+  local function is_set(name) return first(name) ~= "" or (is_known and name == "x-auth-scopes") end
   for _, name in ipairs(copied) do
-    local value = first(name)
     txn.http:req_del_header(name)
-    -- An authenticated caller has this header, even without any scope.
-    if value ~= "" or (is_known and name == "x-auth-scopes") then txn.http:req_set_header(name, value) end
+    if is_set(name) then txn.http:req_set_header(name, first(name)) end
   end
   for name in pairs(txn.http:req_get_headers()) do
     if name:sub(1, 7) == "x-auth-" and first(name) == "" and name ~= "x-auth-scopes" then
@@ -149,6 +152,13 @@ core.register_action("postern", { "http-req" }, function(txn)
   -- The service needs no credentials.
   txn.http:req_del_header("authorization")
   txn.http:req_del_header("x-api-key")
+  -- What found no room has been left out, and nothing said so.
+  local set = txn.http:req_get_headers()
+  for _, name in ipairs(copied) do
+    if is_set(name) and (set[name] == nil or set[name][0] ~= first(name) or set[name][1] ~= nil) then
+      return refuse(txn, 503, { ["retry-after"] = { "1" } }, "")
+    end
+  end
   txn:set_var("txn.postern_decided", true)
 end)
 `;

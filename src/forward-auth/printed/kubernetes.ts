@@ -1,11 +1,14 @@
 import { originOf, type ProxyPlan } from './plan.ts';
 
+/** Nothing but Postern needs them. */
+const credentials = ['Authorization', 'X-API-Key'];
+
 /** The controller itself sets it when it asks, and leaves a client's own to the service. */
 const redirect = 'X-Auth-Request-Redirect';
 
 /** Annotations of an Ingress for ingress-nginx. */
-export function ingressNginxConfiguration({ decisions, identity, describing }: ProxyPlan): string {
-  const copied = [...identity, 'X-Request-Id', ...describing, redirect];
+export function ingressNginxConfiguration({ decisions, copied, describing, reserved }: ProxyPlan): string {
+  const names = [...copied, ...credentials, ...describing, redirect, ...reserved];
   return `# Annotations of the Ingress of the service. Postern's own paths need an Ingress of their own, without them. Names that the
 # client must not send are 403: this controller deletes none before it asks. Those at the end of the list are never answered,
 # and so removed: they are for Postern alone.
@@ -14,12 +17,20 @@ metadata:
     nginx.ingress.kubernetes.io/auth-url: ${originOf(decisions)}/
     # The scopes of a caller may be many.
     nginx.ingress.kubernetes.io/proxy-buffer-size: 32k
-    nginx.ingress.kubernetes.io/auth-response-headers: ${copied.join(',')}
+    nginx.ingress.kubernetes.io/auth-response-headers: ${names.join(',')}
+    # As it comes: collected first, a slow upload would arrive with a proof that has expired.
+    nginx.ingress.kubernetes.io/proxy-request-buffering: "off"
 `;
 }
 
 /** A rule of an HTTPRoute with the filter of GEP-1494, which implementations may lack. */
-export function gatewayApiConfiguration({ decisions, service, identity, deleted }: ProxyPlan): string {
+export function gatewayApiConfiguration({
+  decisions,
+  service,
+  copied,
+  deleted,
+  reserved,
+}: ProxyPlan): string {
   const list = (names: readonly string[], depth: number) =>
     names.map((name) => `${' '.repeat(depth)}- ${name}`).join('\n');
   return `# An HTTPRoute of the Gateway API with its experimental filter ExternalAuth. Postern's own paths need an HTTPRoute of their
@@ -38,7 +49,7 @@ spec:
         - type: RequestHeaderModifier
           requestHeaderModifier:
             remove:
-${list(deleted, 14)}
+${list([...deleted, ...reserved], 14)}
         - type: ExternalAuth
           externalAuth:
             protocol: HTTP
@@ -48,7 +59,7 @@ ${list(deleted, 14)}
               allowedHeaders:
 ${list(['Authorization', 'X-API-Key', 'Cookie', 'X-Forwarded-For', 'X-Request-Id', 'Sec-WebSocket-Protocol'], 16)}
               allowedResponseHeaders:
-${list([...identity, 'X-Request-Id'], 16)}
+${list(copied, 16)}
       backendRefs:
         - { name: ${service.host}, port: ${service.port} }
 `;

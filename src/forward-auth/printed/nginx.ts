@@ -32,9 +32,8 @@ const tlsLines = ({ host, tls }: Place) =>
 /** A file for `/etc/nginx/conf.d`: `ngx_http_auth_request_module` asks, and unknown spellings of names are dropped. */
 export function nginxConfiguration(plan: ProxyPlan): string {
   requireNames('nginx', plan);
-  const { listen, decisions, gateway, service, ownAreas, identity, describing, deleted } = plan;
+  const { listen, decisions, gateway, service, ownAreas, copied, describing, deleted, reserved } = plan;
   const clear = (names: readonly string[]) => names.map((name) => `proxy_set_header ${name} "";`);
-  const copied = [...identity, 'X-Request-Id'];
   return `# /etc/nginx/conf.d/postern.conf. What nginx makes of a 5xx of Postern is a 500.
 upstream postern_decisions {
   server ${authorityOf(decisions)};
@@ -75,7 +74,7 @@ ${indented(
     auth_request_set $postern_code $upstream_http_x_auth_code;
     add_header X-Auth-Code $postern_code always;
 
-    # Who is calling; an empty value removes what the client sent.
+    # Who is calling, and cookies without Postern's own; an empty value removes what the client sent.
 ${indented(
   copied.map((name) => `proxy_set_header ${name} ${variableOf(name)};`),
   4,
@@ -84,7 +83,9 @@ ${indented(
     proxy_set_header Authorization "";
     proxy_set_header X-API-Key "";
     # What services take for the mount point, the target, the method or the user.
-${indented([...clear([...deleted, ...describing].filter((name) => name !== 'x-real-ip')), 'proxy_set_header X-Real-IP $remote_addr;', ...sender, ...upgradable, ...tlsLines(service)], 4)}
+${indented([...clear([...deleted, ...reserved, ...describing].filter((name) => name !== 'x-real-ip')), 'proxy_set_header X-Real-IP $remote_addr;', ...sender, ...upgradable, ...tlsLines(service)], 4)}
+    # As it comes: collected first, a slow upload would arrive with a proof that has expired.
+    proxy_request_buffering off;
     # Without a path: the target is passed on as it was received, and as Postern judged it.
     proxy_pass ${originOf(service)};
   }
@@ -98,7 +99,7 @@ ${indented([...clear([...deleted, ...describing].filter((name) => name !== 'x-re
     # The scopes of a caller may be many.
     proxy_buffer_size 32k;
     proxy_buffers 4 32k;
-${indented([...clear(deleted), ...sender, ...connection, ...tlsLines(decisions)], 4)}
+${indented([...clear([...deleted, ...reserved]), ...sender, ...connection, ...tlsLines(decisions)], 4)}
     proxy_pass ${decisions.tls ? 'https' : 'http'}://postern_decisions/;
   }
 }

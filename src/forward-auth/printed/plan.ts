@@ -30,10 +30,14 @@ export interface ProxyPlan {
   readonly ownAreas: readonly string[];
   /** Headers by which an answer says who is calling. */
   readonly identity: readonly string[];
+  /** All that the proxy copies from an answer over what the client sent. */
+  readonly copied: readonly string[];
   /** Headers by which the proxy tells Postern what is asked, in lower case: a client's own must not reach the service. */
   readonly describing: readonly string[];
   /** Further headers of a client that must not reach the service, and that Postern would refuse. */
   readonly deleted: readonly string[];
+  /** Identity headers that no version answers yet, in lower case: what is printed now stays right when one does. */
+  readonly reserved: readonly string[];
 }
 
 /** What the command line says about it; anything left out is as in the configuration. */
@@ -61,6 +65,8 @@ const forwardedNames = [
   'x-forwarded-ssl',
 ];
 
+const reserved = ['x-auth-client-id', 'x-auth-issuer', 'x-auth-delegated', 'x-auth-assurance'];
+
 /** What every printed configuration sets. Traefik by itself sets the others of its mode, too. */
 const overwrittenNames = ['x-forwarded-for', 'x-forwarded-proto', 'x-forwarded-host'];
 
@@ -73,7 +79,8 @@ export function planProxy(config: Config, listener: DecisionListenerConfig, opti
   const { setByProxy, described } = modes[listener.mode];
   const describing = described === null ? [] : [described.method, described.target];
   const overwritten = listener.mode === 'traefik' ? setByProxy : overwrittenNames;
-  const kept = new Set([...identity.map((name) => name.toLowerCase()), ...overwritten, ...describing]);
+  const copied = [...identity, 'X-Request-Id', 'Cookie'];
+  const kept = new Set([...copied.map((name) => name.toLowerCase()), ...overwritten, ...describing]);
   const deleted = [
     ...droppedNames,
     ...forwardedNames,
@@ -88,8 +95,10 @@ export function planProxy(config: Config, listener: DecisionListenerConfig, opti
     service: parseService(options.service ?? serviceOf(config)),
     ownAreas: ownAreas((name) => endpoints[name] === 'upstream', web?.path),
     identity,
+    copied,
     describing,
     deleted: [...new Set(deleted)].filter((name) => !kept.has(name) && !trailerNames.has(name)),
+    reserved,
   };
 }
 

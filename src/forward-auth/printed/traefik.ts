@@ -8,7 +8,7 @@ const none = (names: readonly string[]) => Object.fromEntries(names.map((name) =
 
 /** Traefik's static configuration, and that of its file provider. */
 export function traefikConfiguration(plan: ProxyPlan): Readonly<Record<string, string>> {
-  const { listen, decisions, gateway, service, ownAreas, identity, describing, deleted } = plan;
+  const { listen, decisions, gateway, service, ownAreas, copied, describing, deleted, reserved } = plan;
   const dynamic = {
     http: {
       routers: {
@@ -35,14 +35,14 @@ export function traefikConfiguration(plan: ProxyPlan): Readonly<Record<string, s
       },
       middlewares: {
         // An empty value removes.
-        clean: { headers: { customRequestHeaders: none([...deleted, ...describing]) } },
+        clean: { headers: { customRequestHeaders: none([...deleted, ...reserved, ...describing]) } },
         plain: { headers: { customRequestHeaders: none(['Upgrade']) } },
         webSocket: { headers: { customRequestHeaders: { Upgrade: 'websocket' } } },
         decide: {
           forwardAuth: {
             address: `${originOf(decisions)}/`,
             trustForwardHeader: false,
-            authResponseHeaders: [...identity, 'X-Request-Id'],
+            authResponseHeaders: copied,
           },
         },
         hide: { headers: { customRequestHeaders: none(['Authorization', 'X-API-Key']) } },

@@ -1,0 +1,179 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Test } from 'tap';
+import { loadConfig } from '../../src/config/load.ts';
+import { printProxyConfiguration } from '../../src/forward-auth/printed/configurations.ts';
+import type { Certificate } from '../support/certificates.ts';
+import { eventually } from '../support/eventually.ts';
+import { type Forwarding, startForwarding } from '../support/forwarding.ts';
+import { guardProcess } from '../support/guarded-process.ts';
+import { guessPort } from '../support/loopback-port.ts';
+import { connectRaw } from '../support/raw-client.ts';
+import type { SeenRequest } from '../support/recording-upstream.ts';
+import type { AskingProxy } from './asking-proxies.ts';
+
+const routes = [
+  { prefix: '/api/store', upstream: 'app', scopes: { read: ['store:read'], write: ['store:write'] } },
+  { prefix: '/api/open', upstream: 'app', public: true },
+  { prefix: '/api', upstream: 'app' },
+];
+
+/** What a session of the bench's holds besides. */
+export const manyScopes = Array.from({ length: 150 }, (_, index) => `department${index}-resource:write`);
+
+/** A proxy in front of the recording upstream, which asks the gateway. */
+export interface ProxyBench extends Forwarding {
+  /** What the proxy has printed. */
+  output(): string;
+  readonly proxyPort: number;
+  /** It has the room that is printed for it: every body passes, whatever comes with its head. */
+  readonly isRoomy: boolean;
+  /** Sends bytes to the proxy, from that address; the status of its response, 0 if it closes without one. */
+  send(
+    requestLine: string,
+    lines?: readonly string[],
+    body?: string,
+    from?: string,
+    host?: string,
+  ): Promise<number>;
+}
+
+/** How it asks. */
+export interface Asking {
+  /** TLS, with that certificate; `caFile` says whom the proxy trusts. */
+  readonly tls?: { readonly certificate: Certificate; readonly caFile: string };
+  /** Whether the proxy accepts the certificate. */
+  readonly isTrusted?: boolean;
+  /** Changes what is printed. */
+  readonly edit?: (text: string) => string;
+}
+
+/** What is printed, with other authorities: the system's are in no test's hand. */
+function trusting(caFile: string, files: Readonly<Record<string, string>>): Record<string, string> {
+  const replaced = (text: string) =>
+    text.replaceAll('/etc/ssl/certs/ca-certificates.crt', caFile).replaceAll('@system-ca', caFile);
+  return Object.fromEntries(Object.entries(files).map(([name, text]) => [name, replaced(text)]));
+}
+
+/** What is printed, with the folder of the test in place of the proxy's. */
+function placed(folder: string, files: Readonly<Record<string, string>>): Record<string, string> {
+  const entries = Object.entries(files);
+  return Object.fromEntries(
+    entries.map(([name, text]) => [
+      name,
+      text.replaceAll(/\/(?:etc\/traefik|run\/haproxy)\//g, `${folder}/`),
+    ]),
+  );
+}
+
+/** Starts both with ports that are likely free, and with others if one was taken. */
+export async function startBench(...what: Parameters<typeof tryBench>): Promise<ProxyBench | undefined> {
+  for (let attempt = 1; ; attempt++)
+    try {
+      return await tryBench(...what);
+    } catch (error) {
+      if (attempt === 3 || !/in use/i.test(String(error))) throw error;
+    }
+}
+
+async function tryBench(
+  t: Test,
+  name: string,
+  proxy: AskingProxy,
+  { tls, isTrusted = true, edit }: Asking = {},
+): Promise<ProxyBench | undefined> {
+  const program = proxy.find();
+  if (program === undefined) {
+    t.pass(`needs ${name}`, { skip: `${name} is not installed: see test/upstreams/install.sh` });
+    return undefined;
+  }
+  const [port, decisionPort, proxyPort] = [guessPort(), guessPort(), guessPort()];
+  const forwarding = await startForwarding(t, {
+    listen: { port },
+    forward_auth: [
+      {
+        mode: proxy.mode,
+        port: decisionPort,
+        // Clients come from others, and so does no proxy.
+        proxies: ['127.0.0.1'],
+        assertion: { audience: 'app' },
+        ...(tls && { tls: { cert: tls.certificate.certFile, key: tls.certificate.keyFile } }),
+      },
+    ],
+    routes,
+    scopes: Object.fromEntries(['store:read', 'store:write', ...manyScopes].map((name) => [name, name])),
+  });
+  const { config } = loadConfig(forwarding.configFile, process.env);
+  const folder = mkdtempSync(join(tmpdir(), 'postern-proxy-'));
+  // A server that is started as root serves as somebody else.
+  chmodSync(folder, 0o755);
+  const write = (files: Readonly<Record<string, string>>) => {
+    for (const [file, content] of Object.entries(files))
+      writeFileSync(join(folder, file), edit?.(content) ?? content);
+  };
+  const options = { listen: `127.0.0.1:${proxyPort}`, ...(tls && { host: 'localhost' }) };
+  const printed = printProxyConfiguration(config!, proxy.printed, options);
+  write(placed(folder, tls === undefined ? printed : trusting(tls.caFile, printed)));
+  write(proxy.more?.(folder, { port: proxyPort, service: forwarding.upstream.url }) ?? {});
+  const log = join(folder, 'output');
+  const output = openSync(log, 'a');
+  const env = {
+    ...process.env,
+    ...{ HOME: folder, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder },
+    // Go's programs take the system's authorities from there.
+    ...(tls && { SSL_CERT_FILE: tls.caFile }),
+  };
+  const child = spawn(program, proxy.args(folder), { cwd: '/', stdio: ['ignore', output, output], env });
+  guardProcess(child);
+  t.teardown(async () => {
+    if (child.exitCode === null && child.signalCode === null) {
+      const ended = once(child, 'exit');
+      child.kill('SIGKILL');
+      await ended;
+    }
+    rmSync(folder, { recursive: true, force: true });
+  });
+  const send: ProxyBench['send'] = async (
+    requestLine,
+    lines = [],
+    body = '',
+    from = '127.0.0.1',
+    host = 'app.example',
+  ) => {
+    const connection = await connectRaw(proxyPort, undefined, false, from);
+    const late = setTimeout(() => connection.reset(), 10_000);
+    const close = lines.some((line) => line.startsWith('Connection:')) ? [] : ['Connection: close'];
+    connection.write([requestLine, `Host: ${host}`, ...close, ...lines, '', body].join('\r\n'));
+    const status = await connection.response().then(
+      (response) => response.status,
+      () => 0,
+    );
+    connection.reset();
+    clearTimeout(late);
+    return status;
+  };
+  let ready = 0;
+  await eventually(`${name} on port ${proxyPort}`, async () => {
+    if (child.exitCode !== null) return true;
+    ready = await send('GET /api/open/ready HTTP/1.1').catch(() => 0);
+    return isTrusted ? ready === 200 : ready !== 0;
+  }).catch(() => {});
+  if (child.exitCode !== null || (isTrusted && ready !== 200))
+    throw new Error(readFileSync(log, 'utf8').slice(-3000));
+  forwarding.upstream.seen.length = 0;
+  return {
+    ...forwarding,
+    proxyPort,
+    isRoomy: edit === undefined,
+    send,
+    output: () => readFileSync(log, 'utf8'),
+  };
+}
+
+/** What the upstream saw of the last request; clears its record. */
+export function takeSeen({ upstream }: ProxyBench): SeenRequest | undefined {
+  return upstream.seen.splice(0).at(-1);
+}
