@@ -6,7 +6,6 @@ import type { AddressThrottle } from '../credentials/throttle.ts';
 import { Refusal } from '../errors.ts';
 import type { Exchange } from '../http/exchange.ts';
 import type { Reply } from '../http/reply.ts';
-import { readJudgedJson } from '../input/json-body.ts';
 import { anonymous } from '../log/log.ts';
 import { canonicalAccountName, parseUsername } from '../rules/account-name.ts';
 import type { Records } from '../stores/records.ts';
@@ -18,6 +17,7 @@ import { readTokenAlone } from './body-token.ts';
 import type { ChangeAudit } from './change-audit.ts';
 import type { Endpoint } from './endpoint.ts';
 import { passwordProblems } from './password-rules.ts';
+import { readWriteBody } from './write-body.ts';
 
 /** The body of an activation; any string is accepted as token here, because a wrong one is 401. */
 export function activationBody(minPasswordLength: number) {
@@ -56,10 +56,11 @@ export function createBootstrap(options: BootstrapOptions): Endpoint<'open'> {
     method: 'POST',
     path: '/api/bootstrap/activate',
     guard: 'open',
-    async handle({ exchange, body, contentType }) {
+    async handle(call) {
+      const { exchange, body, contentType } = call;
       const token = readTokenAlone(body, contentType);
       if (token !== undefined) await activation.assertToken(exchange, token);
-      const form = await readJudgedJson(body, contentType, schema, {
+      const form = await readWriteBody(call, schema, {
         secret,
         judge: ({ username, password }) => passwordProblems(password, username, 'password'),
       });

@@ -6,7 +6,6 @@ import type { AddressThrottle } from '../credentials/throttle.ts';
 import { Refusal } from '../errors.ts';
 import type { Exchange } from '../http/exchange.ts';
 import type { Reply } from '../http/reply.ts';
-import { readJudgedJson } from '../input/json-body.ts';
 import { anonymous } from '../log/log.ts';
 import type { InvitationFound, InvitationRecords } from '../stores/invitation-records.ts';
 import type { UserRecord } from '../stores/user-records.ts';
@@ -17,6 +16,7 @@ import type { Endpoint } from './endpoint.ts';
 import { passwordProblems } from './password-rules.ts';
 import { invitationRedeem } from './users/invitation-schemas.ts';
 import { endSessions, type SessionEndOptions } from './users/user-changes.ts';
+import { readWriteBody } from './write-body.ts';
 
 /** What redeeming invitations needs. */
 export interface RedeemInvitationOptions extends SessionEndOptions {
@@ -41,11 +41,12 @@ export function createRedeemInvitation(options: RedeemInvitationOptions): Endpoi
     method: 'POST',
     path: '/api/login/invitation',
     guard: 'open',
-    async handle({ exchange, body, contentType }) {
+    async handle(call) {
+      const { exchange, body, contentType } = call;
       const token = readTokenAlone(body, contentType);
       const invited = token === undefined ? undefined : await redemption.requireInvited(exchange, token);
       // What the rules refuse does not consume the invitation.
-      const form = await readJudgedJson(body, contentType, schema, {
+      const form = await readWriteBody(call, schema, {
         secret: ['token', 'password'],
         judge: ({ password }) => passwordProblems(password, invited?.user.username, 'password'),
       });

@@ -5,7 +5,6 @@ import { type PasswordHasher, parsePassword } from '../credentials/passwords.ts'
 import type { Principal } from '../credentials/principal.ts';
 import type { LoginThrottle } from '../credentials/throttle.ts';
 import { Refusal } from '../errors.ts';
-import { readJudgedJson } from '../input/json-body.ts';
 import { canonicalAccountName } from '../rules/account-name.ts';
 import type { Records } from '../stores/records.ts';
 import type { Changed } from '../stores/scope-set-records.ts';
@@ -17,6 +16,7 @@ import type { ChangeAudit } from './change-audit.ts';
 import type { Call, Endpoint } from './endpoint.ts';
 import { passwordProblems } from './password-rules.ts';
 import { assertUnmanaged, endSessions, type SessionEndOptions, userEntry } from './users/user-changes.ts';
+import { readWriteBody } from './write-body.ts';
 
 const secret = ['current_password', 'new_password'] as const;
 
@@ -52,7 +52,7 @@ export function createSelfPassword(options: SelfPasswordOptions): Endpoint<'sess
     guard: 'session',
     async handle(call) {
       const { exchange, principal } = call;
-      const form = await readJudgedJson(call.body, call.contentType, schema, {
+      const form = await readWriteBody(call, schema, {
         secret,
         judge: (fields) => passwordProblems(fields.new_password, principal.username, 'new_password'),
       });

@@ -1,20 +1,31 @@
-import type { z } from 'zod';
+import { z } from 'zod';
+import type { ValidationProblem } from '../errors.ts';
 import { parseUrlEncoded } from './url-encoded.ts';
-import { type SecretOptions, validate } from './validate.ts';
+import { type SecretOptions, validate, validFields } from './validate.ts';
+
+/** The query of a call that takes no parameter and refuses every one. */
+export const noParameters = z.strictObject({});
 
 /**
  * Reads the query string, given without its `?`; absent means empty. A blank parameter counts as absent, because
  * generated clients send them; a repeated one is a problem unless its type is `repeatable(…)`. The schema decides about
- * unknown ones: `z.strictObject` refuses them, `z.object` ignores them.
+ * unknown ones: `z.strictObject` refuses them, `z.object` ignores them. `judge` is given the parameters that have no
+ * problem by themselves, and finds those of several together.
  *
  * Throws {@link ValidationError} with every problem at once.
  */
 export function readQuery<S extends z.ZodObject>(
   rawQuery: string | undefined,
   schema: S,
-  options: SecretOptions = {},
+  {
+    judge,
+    ...options
+  }: SecretOptions & {
+    readonly judge?: (parameters: Partial<z.output<S>>) => readonly ValidationProblem[];
+  } = {},
 ): z.output<S> {
   const { values, names, repeated } = parseUrlEncoded(rawQuery ?? '', 'query');
   for (const name of names) if (values[name] === '') delete values[name];
-  return validate(schema, values, { loc: 'query', memberNames: names, repeated, ...options });
+  const further = judge?.(validFields(schema, values));
+  return validate(schema, values, { loc: 'query', memberNames: names, repeated, further, ...options });
 }

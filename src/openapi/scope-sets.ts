@@ -6,6 +6,7 @@ import {
   scopeSetPatch,
   scopeSetRead,
 } from '../endpoints/scope-sets/scope-set-schemas.ts';
+import { noParameters } from '../input/query.ts';
 import { filtersOperation } from './list-filters.ts';
 import type { Operation } from './operation.ts';
 
@@ -69,6 +70,7 @@ export const scopeSetOperations: readonly Operation[] = [
     path: `${list}{id}`,
     guard: write,
     takesIfMatch: true,
+    query: noParameters,
     success: { status: 204, description: 'Gone.' },
     refusals: ['not_found', 'precondition_failed', 'conflict', 'in_use', 'managed'],
   },

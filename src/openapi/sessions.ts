@@ -9,6 +9,7 @@ import {
   sessionQuery,
   sessionRead,
 } from '../endpoints/sessions/session-schemas.ts';
+import { noParameters } from '../input/query.ts';
 import { filtersOperation } from './list-filters.ts';
 import type { Operation } from './operation.ts';
 
@@ -60,6 +61,7 @@ export const sessionOperations: readonly Operation[] = [
     method: 'DELETE',
     path: `${own}{id}`,
     guard: 'session',
+    query: noParameters,
     success: { status: 204, description: 'Ended.', headers: ['Set-Cookie'] },
     refusals: ['not_found'],
   },
@@ -106,6 +108,7 @@ export const sessionOperations: readonly Operation[] = [
     method: 'DELETE',
     path: `${all}{id}`,
     guard: write,
+    query: noParameters,
     success: { status: 204, description: 'Ended.', headers: ['Set-Cookie'] },
     refusals: ['not_found'],
   },

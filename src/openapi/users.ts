@@ -1,4 +1,4 @@
-import { apiKeyReadCreate, apiKeyWriteCreate, hydrateQuery } from '../endpoints/api-keys/api-key-schemas.ts';
+import { apiKeyReadCreate, apiKeyWriteCreate, mintQuery } from '../endpoints/api-keys/api-key-schemas.ts';
 import { listQuerySchema } from '../endpoints/lists/list-spec.ts';
 import {
   identityLink,
@@ -16,6 +16,7 @@ import {
   userPatch,
   userRead,
 } from '../endpoints/users/user-schemas.ts';
+import { noParameters } from '../input/query.ts';
 import { filtersOperation } from './list-filters.ts';
 import type { Operation } from './operation.ts';
 
@@ -91,6 +92,7 @@ export const userOperations: readonly Operation[] = [
     method: 'GET',
     path: `${list}{id}/identities`,
     guard: read,
+    query: noParameters,
     success: { status: 200, description: 'The identities.', schema: identityList },
     refusals: ['not_found'],
   },
@@ -136,6 +138,7 @@ export const userOperations: readonly Operation[] = [
     method: 'DELETE',
     path: `${list}{id}/throttle`,
     guard: write,
+    query: noParameters,
     success: { status: 204, description: 'Nothing is counted any more.' },
     refusals: ['not_found'],
   },
@@ -147,7 +150,7 @@ export const userOperations: readonly Operation[] = [
     method: 'POST',
     path: `${list}{id}/api-keys`,
     guard: { scopes: ['apikeys:write', 'users:write'] },
-    query: hydrateQuery,
+    query: mintQuery,
     body: {
       mediaType: 'application/json',
       schema: apiKeyWriteCreate({ catalogue: [], maxLifetimeMs: null, now: Date.now }),
@@ -168,6 +171,7 @@ export const userOperations: readonly Operation[] = [
     method: 'POST',
     path: `${list}{id}/invitation`,
     guard: write,
+    query: noParameters,
     success: { status: 201, description: 'The invitation.', schema: invitation },
     refusals: ['not_found', 'managed', 'conflict'],
   },

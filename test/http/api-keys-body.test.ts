@@ -74,6 +74,12 @@ t.test('query and body are judged together', async (t) => {
   const response = await api.send({ method: 'POST', path, json: {}, ...asAdministrator });
   t.strictSame(problemsOf(response), [
     noBoolean(['query', 'hydrate'], 'maybe'),
+    {
+      type: 'extra_forbidden',
+      loc: ['query', 'unknown'],
+      msg: 'Extra inputs are not permitted',
+      input: '1',
+    },
     missing('body', 'label'),
     missing('body', 'scopes'),
   ]);

@@ -100,7 +100,7 @@ function rowsOf({
       mint({ label: 'a', scopes: ['store:read'], expiry: null }),
       [422, { detail: [{ type: 'extra_forbidden' }] }],
     ],
-    'sends an unknown query parameter to a list': [
+    'sends an unknown query parameter to a list, a write or a delete': [
       { path: `${keys}?lable__eq=a`, bearer },
       [422, { detail: [{ type: 'extra_forbidden' }] }],
     ],

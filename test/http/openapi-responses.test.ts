@@ -184,6 +184,12 @@ t.test('real responses match the document', async (t) => {
     await call(operationId, 404, { bearer, id: 'nobody' });
     await call(operationId, good, { bearer, id: user.id });
   }
+  const unknown = { bearer, query: '?nope=1' };
+  for (const operationId of ['Users-Identities', 'Users-Unlock', 'Users-Invite'])
+    await call(operationId, 422, { ...unknown, id: user.id });
+  await call('ScopeSets-Delete', 422, { ...unknown, id: set.id });
+  for (const operationId of ['Sessions-DeleteOwn', 'Sessions-Delete'])
+    await call(operationId, 422, { ...unknown, id: 'nobody' });
   const ofUser = { label: 'hers', scopes: ['store:read'] };
   await call('Users-CreateKey', 404, { bearer, id: 'nobody', json: ofUser });
   await call('Users-CreateKey', 422, { bearer, id: user.id, json: {} });

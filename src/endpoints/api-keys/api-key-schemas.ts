@@ -49,11 +49,14 @@ function scopeOf(catalogue: readonly string[]) {
   return first === undefined ? z.string() : z.enum([first, ...others]);
 }
 
-/** `?hydrate` of calls that return keys. */
+/** `?hydrate` of reading a key. */
 export const hydrateQuery = z.object({ hydrate: hydrate() });
 
+/** `?hydrate` of minting a key. */
+export const mintQuery = z.strictObject({ hydrate: hydrate() });
+
 /** `?children` of a deletion. */
-export const deleteQuery = z.object({
+export const deleteQuery = z.strictObject({
   children: booleanText().prefault(false).describe('Also deletes the keys minted with it.'),
 });
 

@@ -13,7 +13,7 @@ import type { UserRecord } from '../../stores/user-records.ts';
 import { type Audit, actorOf } from '../audit.ts';
 import type { Call, Endpoint } from '../endpoint.ts';
 import { scopeSetProblems } from '../scope-set-ids.ts';
-import { apiKeyWriteCreate, hydrateQuery } from './api-key-schemas.ts';
+import { apiKeyWriteCreate, mintQuery } from './api-key-schemas.ts';
 import { type KeyOwner, Minting, type MintingOptions } from './minting.ts';
 import { presentApiKey } from './present-api-key.ts';
 
@@ -76,7 +76,7 @@ function createResponse(options: ApiKeyCreateOptions): (call: Call, owner: KeyOw
   return async (call, owner) => {
     const { exchange, principal, body, contentType } = call;
     const [{ hydrate }, form] = await everyProblem(
-      () => readQuery(exchange.query, hydrateQuery),
+      () => readQuery(exchange.query, mintQuery),
       () =>
         readJudgedJson(body, contentType, schema, {
           judge: ({ scope_sets }) => scopeSetProblems(records, scope_sets),

@@ -5,7 +5,7 @@ import type { Holdings } from '../../credentials/holdings.ts';
 import { heldScopes } from '../../credentials/scopes.ts';
 import { Refusal } from '../../errors.ts';
 import { assertIfMatch, entityTagOf } from '../../http/if-match.ts';
-import { readJson } from '../../input/json-body.ts';
+import { noParameters, readQuery } from '../../input/query.ts';
 import type { CallerFound } from '../../stores/caller.ts';
 import { administratorSetId } from '../../stores/scope-set.ts';
 import type { Changed, ScopeSetRecord, ScopeSetRecords } from '../../stores/scope-set-records.ts';
@@ -13,6 +13,7 @@ import { actorOf } from '../audit.ts';
 import { callerRefOf } from '../caller-ref.ts';
 import type { ChangeAudit } from '../change-audit.ts';
 import type { Endpoint } from '../endpoint.ts';
+import { readWriteBody } from '../write-body.ts';
 import { changedSetEntries, createdSetEntries, removedSetEntries } from './scope-set-events.ts';
 import { presentScopeSet, scopeSetCreate, scopeSetPatch } from './scope-set-schemas.ts';
 
@@ -36,8 +37,9 @@ export function createScopeSetCreate(options: ScopeSetChangeOptions): Endpoint {
     method: 'POST',
     path: '/api/admin/scope-sets',
     guard: { scopes: needed },
-    async handle({ exchange, principal, body, contentType }) {
-      const form = readJson(body, contentType, schema);
+    async handle(call) {
+      const { exchange, principal } = call;
+      const form = await readWriteBody(call, schema);
       const scopes = form.scopes.toSorted();
       const created = await records.createScopeSet({
         caller: callerRefOf(principal),
@@ -64,8 +66,9 @@ export function createScopeSetPatch(options: ScopeSetChangeOptions): Endpoint {
     method: 'PATCH',
     path: '/api/admin/scope-sets/{id}',
     guard: { scopes: needed },
-    async handle({ exchange, principal, id, body, contentType }) {
-      const { name, description, scopes } = readJson(body, contentType, schema);
+    async handle(call) {
+      const { exchange, principal, id } = call;
+      const { name, description, scopes } = await readWriteBody(call, schema);
       const changes = {
         ...(name !== undefined && { name }),
         ...(description !== undefined && { description: description ?? '' }),
@@ -101,6 +104,7 @@ export function createScopeSetDelete(options: ScopeSetChangeOptions): Endpoint {
     path: '/api/admin/scope-sets/{id}',
     guard: { scopes: needed },
     async handle({ exchange, principal, id }) {
+      readQuery(exchange.query, noParameters);
       const isRemoved = await records.removeScopeSet(id, {
         caller: callerRefOf(principal),
         decide(found, caller) {

@@ -1,6 +1,7 @@
 import type { Cursors } from '../../credentials/cursor.ts';
-import { Refusal, ValidationError } from '../../errors.ts';
-import { readQuery } from '../../input/query.ts';
+import { Refusal, type ValidationProblem } from '../../errors.ts';
+import { missing, valueError } from '../../input/pydantic-problems.ts';
+import { noParameters, readQuery } from '../../input/query.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { describeList } from '../lists/list-spec.ts';
 import { endEveryones, endThoseOf } from './end-all.ts';
@@ -59,6 +60,7 @@ export function createSessionDelete(options: SessionEndpointOptions): Endpoint {
     path: '/api/admin/sessions/{id}',
     guard: write,
     async handle({ exchange, principal, id }) {
+      readQuery(exchange.query, noParameters);
       const ended = await sessions.revoke(id);
       if (ended === undefined || !(await finder.isLive(ended))) throw new Refusal('not_found');
       noteEnded(options, exchange, principal, [ended]);
@@ -83,22 +85,18 @@ export function createSessionsDelete(options: SessionEndpointOptions): Endpoint 
   };
 }
 
-/** The id of the user; null: everyone. Throws {@link ValidationError} unless exactly one of the two is asked for. */
+/** The id of the user; null: everyone. Throws ValidationError unless exactly one of the two is asked for. */
 function whoseSessions(rawQuery: string | undefined): string | null {
-  const { user, all = false } = readQuery(rawQuery, endedSessionsQuery);
-  if (user !== undefined && all)
-    throw new ValidationError([
-      {
-        type: 'value_error',
-        loc: ['query', 'all'],
-        msg: 'Value error, not together with user',
-        input: 'true',
-        ctx: { error: {} },
-      },
-    ]);
-  if (user === undefined && !all)
-    throw new ValidationError([
-      { type: 'missing', loc: ['query', 'user'], msg: 'Field required', input: null },
-    ]);
+  const { user } = readQuery(rawQuery, endedSessionsQuery, {
+    judge: (parameters): readonly ValidationProblem[] => {
+      // A malformed one says nothing about whose.
+      if (!('all' in parameters)) return [];
+      if (parameters.user !== undefined && parameters.all)
+        return [{ ...valueError('not together with user'), loc: ['all'], input: 'true' }];
+      if (parameters.user === undefined && !parameters.all)
+        return [{ ...missing, loc: ['user'], input: null }];
+      return [];
+    },
+  });
   return user ?? null;
 }

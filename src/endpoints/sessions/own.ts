@@ -1,6 +1,7 @@
 import type { Cursors } from '../../credentials/cursor.ts';
-import { Refusal, ValidationError } from '../../errors.ts';
-import { readQuery } from '../../input/query.ts';
+import { Refusal, type ValidationProblem } from '../../errors.ts';
+import { valueError } from '../../input/pydantic-problems.ts';
+import { noParameters, readQuery } from '../../input/query.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { describeList } from '../lists/list-spec.ts';
 import { isCurrent, LiveSessionFinder } from './live-sessions.ts';
@@ -39,6 +40,7 @@ export function createOwnSessionDelete(options: SessionEndpointOptions): Endpoin
     path: '/api/self/sessions/{id}',
     guard: 'session',
     async handle({ exchange, principal, id }) {
+      readQuery(exchange.query, noParameters);
       const found = await sessions.find(id);
       if (found?.userId !== principal.userId) throw new Refusal('not_found');
       const ended = await sessions.revoke(id);
@@ -57,8 +59,9 @@ export function createOtherSessionsDelete(options: SessionEndpointOptions): Endp
     path: '/api/self/sessions',
     guard: 'session',
     async handle({ exchange, principal }) {
-      const { others } = readQuery(exchange.query, otherSessionsQuery);
-      if (!others) throw mustBeTrue('others');
+      readQuery(exchange.query, otherSessionsQuery, {
+        judge: ({ others }) => (others ? [] : [othersMustBeTrue]),
+      });
       const { userId, credentialId } = principal;
       const ended = await sessions.revokeAllOf(userId, credentialId);
       noteEnded(
@@ -72,10 +75,9 @@ export function createOtherSessionsDelete(options: SessionEndpointOptions): Endp
   };
 }
 
-/** The validation problem of a parameter that may only be `true`. */
-function mustBeTrue(name: string): ValidationError {
-  const msg = 'Value error, must be true';
-  return new ValidationError([
-    { type: 'value_error', loc: ['query', name], msg, input: 'false', ctx: { error: {} } },
-  ]);
-}
+/** The problem of a call that doesn't say which sessions to end. */
+const othersMustBeTrue: ValidationProblem = {
+  ...valueError('must be true'),
+  loc: ['others'],
+  input: 'false',
+};

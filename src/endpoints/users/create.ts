@@ -1,7 +1,6 @@
 import { uuidv7 } from 'uuidv7';
 import type { z } from 'zod';
 import { entityTagOf } from '../../http/if-match.ts';
-import { readJudgedJson } from '../../input/json-body.ts';
 import { canonicalAccountName, parseUsername } from '../../rules/account-name.ts';
 import type { NewUserRecord, UserRecord } from '../../stores/user-records.ts';
 import { actorOf } from '../audit.ts';
@@ -9,6 +8,7 @@ import { callerRefOf } from '../caller-ref.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { passwordProblems } from '../password-rules.ts';
 import { scopeSetProblems } from '../scope-set-ids.ts';
+import { readWriteBody } from '../write-body.ts';
 import { presentUser } from './present-user.ts';
 import {
   assertMayChange,
@@ -28,8 +28,9 @@ export function createUserCreate(options: UserChangeOptions): Endpoint {
     method: 'POST',
     path: '/api/admin/users',
     guard: { scopes: needed },
-    async handle({ exchange, principal, body, contentType }) {
-      const form = await readJudgedJson(body, contentType, schema, {
+    async handle(call) {
+      const { exchange, principal } = call;
+      const form = await readWriteBody(call, schema, {
         secret: secretFields,
         judge: async ({ kind, username, password, scope_sets }) => [
           ...(kind === 'service' && typeof password === 'string' ? [passwordOfService] : []),

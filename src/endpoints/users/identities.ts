@@ -1,13 +1,13 @@
 import { Refusal, type ValidationProblem } from '../../errors.ts';
-import { readJudgedJson } from '../../input/json-body.ts';
 import { valueError } from '../../input/pydantic-problems.ts';
-import { readQuery } from '../../input/query.ts';
+import { noParameters, readQuery } from '../../input/query.ts';
 import type { AuditEventName } from '../../log/audit-events.ts';
 import type { UserIdentityRecords } from '../../stores/user-identity-records.ts';
 import type { UserRecord, UserRecords } from '../../stores/user-records.ts';
 import { actorOf } from '../audit.ts';
 import { callerRefOf } from '../caller-ref.ts';
 import type { Call, Endpoint } from '../endpoint.ts';
+import { readWriteBody } from '../write-body.ts';
 import { identityLink, identityQuery } from './identity-schemas.ts';
 import { presentIdentities } from './present-user.ts';
 import {
@@ -32,7 +32,8 @@ export function createUserIdentityList({ records, providerOf }: UserIdentityOpti
     method: 'GET',
     path: '/api/admin/users/{id}/identities',
     guard: { scopes: ['users:read'] },
-    async handle({ id }) {
+    async handle({ exchange, id }) {
+      readQuery(exchange.query, noParameters);
       const found = await records.findUserRecord(id);
       if (found === undefined) throw new Refusal('not_found');
       return { status: 200, body: presentIdentities(found, providerOf) };
@@ -56,8 +57,9 @@ export function createUserIdentityLink(options: UserIdentityOptions): Endpoint {
     method: 'POST',
     path: '/api/admin/users/{id}/identities',
     guard: { scopes: needed },
-    async handle({ exchange, principal, id, body, contentType }) {
-      const { provider, subject } = await readJudgedJson(body, contentType, schema, {
+    async handle(call) {
+      const { exchange, principal, id } = call;
+      const { provider, subject } = await readWriteBody(call, schema, {
         judge: async (fields) => (fields.provider === undefined ? [] : judgeProvider(id, fields.provider)),
       });
       const issuer = issuers.get(provider)!;

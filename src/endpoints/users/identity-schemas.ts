@@ -20,7 +20,7 @@ export function identityLink(providers: readonly string[]) {
 }
 
 /** The identity to unlink. */
-export const identityQuery = z.object({ provider: z.string(), subject: z.string() });
+export const identityQuery = z.strictObject({ provider: z.string(), subject: z.string() });
 
 /** An identity as it is read. */
 export const identityRead = z

@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import { invitationMakerOf } from '../../administration/invitations.ts';
 import { invitationLifetimeMs, mintInvitation } from '../../credentials/invitation-token.ts';
 import { Refusal } from '../../errors.ts';
+import { noParameters, readQuery } from '../../input/query.ts';
 import type { InvitationRecords } from '../../stores/invitation-records.ts';
 import type { UserRecord } from '../../stores/user-records.ts';
 import { callerRefOf } from '../caller-ref.ts';
@@ -29,6 +30,7 @@ export function createUserInvite(
     path: '/api/admin/users/{id}/invitation',
     guard: { scopes: needed },
     async handle({ exchange, principal, id }) {
+      readQuery(exchange.query, noParameters);
       const { token, hash } = mintInvitation(random);
       const created = now();
       const expires = created + invitationLifetimeMs;

@@ -2,7 +2,6 @@ import type { z } from 'zod';
 import { isUserName, passwordIsName } from '../../credentials/password-rules.ts';
 import { Refusal, type ValidationProblem } from '../../errors.ts';
 import { assertIfMatch, entityTagOf } from '../../http/if-match.ts';
-import { readJudgedJson } from '../../input/json-body.ts';
 import { valueError } from '../../input/pydantic-problems.ts';
 import { canonicalAccountName, parseUsername } from '../../rules/account-name.ts';
 import type { Changed } from '../../stores/scope-set-records.ts';
@@ -12,6 +11,7 @@ import { callerRefOf } from '../caller-ref.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { passwordProblems } from '../password-rules.ts';
 import { scopeSetProblems } from '../scope-set-ids.ts';
+import { readWriteBody } from '../write-body.ts';
 import { presentUser } from './present-user.ts';
 import {
   assertMayChange,
@@ -36,8 +36,9 @@ export function createUserPatch(options: UserChangeOptions): Endpoint {
     method: 'PATCH',
     path: '/api/admin/users/{id}',
     guard: { scopes: needed },
-    async handle({ exchange, principal, id, body, contentType }) {
-      const patch = await readJudgedJson(body, contentType, schema, {
+    async handle(call) {
+      const { exchange, principal, id } = call;
+      const patch = await readWriteBody(call, schema, {
         secret: secretFields,
         judge: async (fields) => {
           const found = isAboutFound(fields) ? await records.findUserRecord(id) : undefined;

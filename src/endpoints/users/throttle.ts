@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { LoginThrottle } from '../../credentials/throttle.ts';
 import { Refusal } from '../../errors.ts';
+import { noParameters, readQuery } from '../../input/query.ts';
 import { canonicalAccountName } from '../../rules/account-name.ts';
 import type { UserRecord, UserRecords } from '../../stores/user-records.ts';
 import { callerRefOf } from '../caller-ref.ts';
@@ -52,6 +53,7 @@ export function createUserThrottleLift(options: UserThrottleOptions): Endpoint {
     path: '/api/admin/users/{id}/throttle',
     guard: { scopes: needed },
     async handle({ exchange, principal, id }) {
+      readQuery(exchange.query, noParameters);
       // The line first: the counters may be in another store, and nothing is lifted without it.
       const found = await records.judgeUserRecord(id, {
         caller: callerRefOf(principal),

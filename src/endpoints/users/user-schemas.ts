@@ -76,7 +76,7 @@ export function userPatch(bounds: UserBounds) {
 }
 
 /** `?keys` of a removal. */
-export const removalQuery = z.object({
+export const removalQuery = z.strictObject({
   keys: z
     .string()
     .regex(/^(?:delete|keep|transfer:.+)$/)
