@@ -1,8 +1,11 @@
+import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import { type RefusalCode, refusals } from '../errors.ts';
 import { createServer } from '../http1/node-http.ts';
 import type { MetricsRegistry } from '../metrics/registry.ts';
 import type { ReadReadiness } from './readiness.ts';
+import { isRequestId } from './request-head.ts';
 
 /** Limit for receiving a whole request, and for an idle connection. */
 const timeoutMs = 5_000;
@@ -71,20 +74,22 @@ export class ManagementServer {
     if (this.#open.size > this.#maxConnections) this.#open.values().next().value?.destroy();
   }
 
-  #serve({ socket, method, url = '' }: IncomingMessage, response: ServerResponse): void {
+  #serve({ socket, method, url = '', headers }: IncomingMessage, response: ServerResponse): void {
     if (this.#open.delete(socket)) this.#open.add(socket);
+    // Repeated fields are one value with a comma, which is no request id.
+    const sent = headers['x-request-id'];
+    const id = typeof sent === 'string' && isRequestId(sent) ? sent : randomUUID();
+    response.setHeader('X-Request-Id', id);
     if (method !== 'GET' && method !== 'HEAD') {
       response.setHeader('Allow', 'GET, HEAD');
-      json(response, 405, { detail: 'Method not allowed', code: 'method_not_allowed' });
+      refuse(response, id, 'method_not_allowed');
       return;
     }
     const [path = ''] = url.split('?', 1);
-    this.#respond(path, response).catch(() =>
-      json(response, 500, { detail: 'Internal error', code: 'internal_error' }),
-    );
+    this.#respond(path, id, response).catch(() => refuse(response, id, 'internal_error'));
   }
 
-  async #respond(path: string, response: ServerResponse): Promise<void> {
+  async #respond(path: string, id: string, response: ServerResponse): Promise<void> {
     switch (path) {
       case '/healthz':
         return json(response, 200, { status: 'ok' });
@@ -94,19 +99,26 @@ export class ManagementServer {
       }
       case '/metrics': {
         const text = await this.#metrics.text();
-        response.writeHead(200, { 'Content-Type': this.#metrics.contentType }).end(text);
+        const headers = { 'Content-Type': this.#metrics.contentType, 'Cache-Control': 'no-store' };
+        response.writeHead(200, headers).end(text);
         return;
       }
       case '/.well-known/postern-assertion-jwks.json': {
         const keys = await this.#assertionKeys();
-        if (keys === null)
-          return json(response, 503, { detail: 'Store unavailable', code: 'store_unavailable' });
-        return json(response, 200, keys, 'public, max-age=300');
+        return keys === null
+          ? refuse(response, id, 'store_unavailable')
+          : json(response, 200, keys, 'public, max-age=300');
       }
       default:
-        return json(response, 404, { detail: 'Not found', code: 'not_found' });
+        return refuse(response, id, 'not_found');
     }
   }
+}
+
+function refuse(response: ServerResponse, id: string, code: RefusalCode): void {
+  const { status, detail } = refusals[code];
+  if (status === 503) response.setHeader('Retry-After', '1');
+  json(response, status, { detail, code, request_id: id });
 }
 
 function json(response: ServerResponse, status: number, body: object, cacheControl = 'no-store'): void {

@@ -223,9 +223,14 @@ function malformed(reason: Reason): Refusal {
   return new Refusal('bad_request', { close: true, reason });
 }
 
-/** Whether the client's request id may appear in responses and logs: given once, 1-128 of `[A-Za-z0-9._-]`. */
+/** Whether the client's request id may appear in responses and logs: given once, and a request id. */
 export function isUsableRequestId(head: RequestHead): boolean {
-  return head.requestIdCount === 1 && /^[A-Za-z0-9._-]{1,128}$/.test(head.requestId);
+  return head.requestIdCount === 1 && isRequestId(head.requestId);
+}
+
+/** Whether it is 1-128 of `[A-Za-z0-9._-]`. */
+export function isRequestId(text: string): boolean {
+  return /^[A-Za-z0-9._-]{1,128}$/.test(text);
 }
 
 /** Named in `Allow` when the method is refused before the path has been matched. */

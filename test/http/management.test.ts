@@ -3,9 +3,11 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import t from 'tap';
+import { createApiClient } from '../support/api-client.ts';
 import { eventually } from '../support/eventually.ts';
 import { administrator, bootstrapToken, startTestGateway, type TestScope } from '../support/gateway.ts';
 import { parsePrometheusText } from '../support/prometheus-text.ts';
+import { createSecretWatch } from '../support/secret-watch.ts';
 
 async function startManaged(t: TestScope, config: object = {}) {
   const gateway = await startTestGateway(t, { config });
@@ -126,6 +128,28 @@ t.test('another path is 404 and another method 405', async (t) => {
     t.equal(response.status, 405, path);
     t.equal(response.headers.get('allow'), 'GET, HEAD');
     t.equal((await api.send({ path })).status, 404, 'and nothing of it is public');
+  }
+});
+
+t.test('every response carries a request id: the one that was sent, if it is usable', async (t) => {
+  const { managementPort } = await startManaged(t);
+  const manage = createApiClient(managementPort, createSecretWatch());
+  for (const path of ['/healthz', '/readyz', '/metrics', '/.well-known/postern-assertion-jwks.json', '/x']) {
+    const { headers } = await manage.send({ path, headers: { 'x-request-id': 'probe-1' } });
+    t.equal(headers['x-request-id'], 'probe-1', path);
+    const isPublic = path.endsWith('jwks.json');
+    t.equal(headers['cache-control'], isPublic ? 'public, max-age=300' : 'no-store', path);
+  }
+  for (const sent of [['a', 'b'], 'a b', 'x'.repeat(129), '']) {
+    const { headers } = await manage.send({ path: '/healthz', headers: { 'x-request-id': sent } });
+    t.match(headers['x-request-id'], /^[0-9a-f]{8}-[0-9a-f-]{27}$/);
+  }
+  for (const [method, path] of [
+    ['GET', '/x'],
+    ['POST', '/healthz'],
+  ] as const) {
+    const { headers, json } = await manage.send({ method, path });
+    t.equal(json.request_id, headers['x-request-id'], 'an error body, too');
   }
 });
 
