@@ -14,6 +14,7 @@ import type { SignInStart } from '../identity-providers/sign-in-start.ts';
 import { readForm } from '../input/form-body.ts';
 import { readQuery } from '../input/query.ts';
 import { type AuditEntry, anonymous } from '../log/log.ts';
+import type { Awaitable } from '../stores/awaitable.ts';
 import type { AcceptedIdentity } from '../stores/identity.ts';
 import type { UserWithSets } from '../stores/user.ts';
 import type { ChangeEntry } from './change-audit.ts';
@@ -49,7 +50,7 @@ export function createProviderExchange(options: ProviderExchangeOptions): readon
   const { provider } = options;
   const secret = secretFields;
   const respond = async (exchange: Exchange, read: ReadFields) => {
-    const { reply, start } = await signIn.signIn(exchange, await readPresented(provider, read));
+    const { reply, start } = await signIn.signIn(exchange, readPresented(provider, read));
     return completed(options, exchange, reply, start);
   };
   return [
@@ -106,10 +107,10 @@ export class ProviderSignIn {
   }
 
   /**
-   * A new session for whom the provider says it is. Rejects as `IdentityProvider.redeem` does, and with
+   * A new session for whom the provider says it is. Rejects as `presented` and `IdentityProvider.redeem` do, and with
    * `user_not_provisioned`.
    */
-  async signIn(exchange: Exchange, presented: Presented): Promise<SignedInByProvider> {
+  async signIn(exchange: Exchange, presented: Awaitable<Presented>): Promise<SignedInByProvider> {
     const { provider, recentUse, now } = this.#options;
     const identity = await this.#redeem(exchange, presented);
     const found = await this.#requireAccount(exchange, identity);
@@ -119,7 +120,7 @@ export class ProviderSignIn {
     return { ...signedIn, start: identity.start };
   }
 
-  async #redeem(exchange: Exchange, presented: Presented): Promise<VerifiedIdentity> {
+  async #redeem(exchange: Exchange, presented: Awaitable<Presented>): Promise<VerifiedIdentity> {
     const { provider, cookies, isKnownOrigin, isHttps } = this.#options;
     const { head } = exchange;
     const sender: Sender = {

@@ -1,5 +1,6 @@
 import { Refusal } from '../errors.ts';
 import type { Log } from '../log/log.ts';
+import type { Awaitable } from '../stores/awaitable.ts';
 import type { SessionsOfProvider } from '../stores/sessions.ts';
 import type { SingleUse } from '../stores/single-use.ts';
 import { within } from '../stores/timeout.ts';
@@ -59,12 +60,12 @@ export interface IdentityProvider {
    */
   requiresIssuer(): Promise<boolean>;
   /**
-   * Who signed in: once, and in the browser that began it.
+   * Who signed in: once, and in the browser that began it. Waiting for `presented` counts in the timeout.
    *
-   * Rejects within 10 s, with {@link Refusal} `invalid_assertion`, `user_not_provisioned` (a required claim is
+   * Rejects within 10 s, as `presented` does, or with {@link Refusal} `invalid_assertion`, `user_not_provisioned` (a required claim is
    * missing), `provider_unavailable`, `store_unavailable`, `overloaded`.
    */
-  redeem(presented: Presented, sender: Sender): Promise<VerifiedIdentity>;
+  redeem(presented: Awaitable<Presented>, sender: Sender): Promise<VerifiedIdentity>;
   /** Whether it can return codes, as far as it says so; true while it can't be asked. */
   offersCode(): Promise<boolean>;
   /**
@@ -164,11 +165,12 @@ class OpenIdProvider implements IdentityProvider {
       : endSessionUrl(endpoint, this.#options.settings.client_id, parameters);
   }
 
-  redeem(presented: Presented, sender: Sender): Promise<VerifiedIdentity> {
+  redeem(presented: Awaitable<Presented>, sender: Sender): Promise<VerifiedIdentity> {
     return this.#inTime(this.#redeem(presented, sender));
   }
 
-  async #redeem(presented: Presented, sender: Sender): Promise<VerifiedIdentity> {
+  async #redeem(given: Awaitable<Presented>, sender: Sender): Promise<VerifiedIdentity> {
+    const presented = await given;
     // Mix-up (RFC 9207 §2.4): another provider's code must not be shown to this one.
     if (presented.issuer !== undefined && presented.issuer !== this.#options.settings.issuer)
       throw refusal('iss of the response');

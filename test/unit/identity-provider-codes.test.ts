@@ -1,4 +1,5 @@
 import t from 'tap';
+import type { Presented } from '../../src/identity-providers/identity-provider.ts';
 import { es256, jwkOf } from '../support/forged-assertions.ts';
 import {
   mine,
@@ -107,6 +108,16 @@ t.test('calls that are each in time still have a common timeout', async (t) => {
   stub.responses.set('/jwks', late(json({ keys: [jwkOf(es256)] })));
   const refusal = { code: 'provider_unavailable', options: { cause: 'timed out over all calls' } };
   await t.rejects(provider.redeem({ code: 'c', state }, mine), refusal);
+});
+
+t.test('what has to be known before a code can be read counts in that timeout', async (t) => {
+  const { stub, provider, begin } = await setUp(t, { response: 'code' }, { redeemTimeoutMs: 300 });
+  const { state } = await begin();
+  const { promise: presented, resolve } = Promise.withResolvers<Presented>();
+  setTimeout(resolve, 250, { code: 'c', state });
+  stub.responses.set('/token', (_, response) => void setTimeout(() => response.end('{}'), 250));
+  const refusal = { code: 'provider_unavailable', options: { cause: 'timed out over all calls' } };
+  await t.rejects(provider.redeem(presented, mine), refusal);
 });
 
 t.test('a sign-in begun elsewhere neither consumes a start nor sends its code', async (t) => {
