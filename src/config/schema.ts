@@ -64,7 +64,7 @@ const headers = z
       .enum(['drop', 'pass'])
       .prefault('drop')
       .describe(
-        'How to handle a name with characters other than letters, digits and -, which CGI, WSGI and PHP mistake for another name: drop or pass.',
+        'How to handle a name with characters other than letters, digits and -, which CGI, WSGI and PHP mistake for another name: drop or pass. Names that begin with Mcp-Param- always pass.',
       ),
     method_override: z
       .enum(['drop', 'pass'])

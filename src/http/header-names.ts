@@ -6,6 +6,7 @@ import {
   judgedNames,
   methodOverrideNames,
   normalisedName,
+  toolParameterPrefix,
 } from '../rules/known-headers.ts';
 
 /**
@@ -45,6 +46,8 @@ export const meaning = {
   methodOverride: 27,
   /** Has a character other than letters, digits and `-`, but isn't a spelling of any name listed here. */
   odd: 28,
+  /** A parameter of MCP whose name is odd: it passes, but not beside another one that servers take for the same. */
+  oddToolParameter: 30,
   /** Never forwarded: hop-by-hop, an identity header, or an odd spelling of a header that Postern sets or checks. */
   dropped: 29,
 } as const;
@@ -103,7 +106,8 @@ function classify(name: string): Meaning {
   for (const prefix of droppedPrefixes) if (normalised.startsWith(prefix)) return meaning.dropped;
   if (methodOverrideNames.has(normalised))
     return lower === normalised ? meaning.methodOverride : meaning.dropped;
-  return lower === normalised ? meaning.plain : meaning.odd;
+  if (lower === normalised) return meaning.plain;
+  return lower.startsWith(toolParameterPrefix) ? meaning.oddToolParameter : meaning.odd;
 }
 
 /** What a header of that name means, whatever the configuration says. */
@@ -118,7 +122,7 @@ export interface HeaderRules {
   readonly dropped: readonly string[];
 }
 
-/** What a client's header of that name means on its way to an upstream; never `odd` or `methodOverride`. */
+/** What a client's header of that name means on its way to an upstream; none of those that a configuration decides about. */
 export type PassedMeaning = (name: string) => Meaning;
 
 /** Classifies names by one configuration; this too costs one map look-up for each header. */
@@ -127,6 +131,7 @@ export function createPassedMeaning(rules: HeaderRules): PassedMeaning {
   return cachedByName((name) => {
     if (never.has(normalisedName(name))) return meaning.dropped;
     const what = classify(name);
+    if (what === meaning.oddToolParameter) return meaning.plain;
     if (what === meaning.odd) return rules.passOddNames ? meaning.plain : meaning.dropped;
     if (what === meaning.methodOverride) return rules.passMethodOverride ? meaning.plain : meaning.dropped;
     return what;

@@ -1,7 +1,7 @@
 import { Refusal } from '../errors.ts';
 import { hasBody, type RequestFraming, requestFraming } from '../http1/request-framing.ts';
 import type { Reason } from '../reasons.ts';
-import { normalisedName } from '../rules/known-headers.ts';
+import { normalisedName, toolParameterPrefix } from '../rules/known-headers.ts';
 import { type Meaning, meaning, meaningOf } from './header-names.ts';
 
 /**
@@ -62,6 +62,8 @@ class HeadReading {
   serviceWorker = '';
   /** Fields are joined with `; `: HTTP/1.1 has only one (RFC 6265 §5.4), but HTTP/2 front ends split it. */
   cookie = '';
+  /** There is a parameter of MCP whose name is odd. */
+  hasOddToolParameter = false;
   /** Normalised names that `Connection` lists besides `close` and `keep-alive`; null if there are none. */
   connectionNames: Set<string> | null = null;
 
@@ -169,6 +171,9 @@ class HeadReading {
       case meaning.serviceWorker:
         this.serviceWorker = joined(this.serviceWorker, ', ', value);
         break;
+      case meaning.oddToolParameter:
+        this.hasOddToolParameter = true;
+        break;
     }
   }
 
@@ -217,6 +222,21 @@ export function assertUnambiguousHead(head: RequestHead, httpMinor: number): voi
   }
   if (head.connectionNames !== null)
     for (const name of notHopByHop) if (head.connectionNames.has(name)) throw malformed('connection header');
+  if (head.hasOddToolParameter && hasToolParametersAlike(head.raw)) throw malformed('header name');
+}
+
+/** Whether servers that fold names (CGI, WSGI) could take two different parameters of MCP for one. */
+function hasToolParametersAlike(raw: readonly string[]): boolean {
+  const spellings = new Map<string, string>();
+  for (let i = 0; i < raw.length; i += 2) {
+    const name = raw[i]!.toLowerCase();
+    if (!name.startsWith(toolParameterPrefix)) continue;
+    const folded = normalisedName(name);
+    const other = spellings.get(folded);
+    if (other !== undefined && other !== name) return true;
+    spellings.set(folded, name);
+  }
+  return false;
 }
 
 function malformed(reason: Reason): Refusal {

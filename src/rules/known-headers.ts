@@ -87,6 +87,12 @@ export const droppedNames: ReadonlySet<string> = new Set([
 /** Prefixes of such headers. */
 export const droppedPrefixes = ['x-auth-', 'x-forwarded-'] as const;
 
+/**
+ * Prefix of the headers by which MCP clients repeat the parameters of a call (Model Context Protocol, Streamable HTTP): what
+ * follows is the name that a tool gave, of any characters that a token may have.
+ */
+export const toolParameterPrefix = 'mcp-param-';
+
 /** What frameworks take for the method, bypassing a route's scopes by method. */
 export const methodOverrideNames: ReadonlySet<string> = new Set([
   'x-http-method',

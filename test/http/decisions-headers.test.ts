@@ -49,6 +49,7 @@ const harmless = [
   'TE: trailers',
   'Sentry-Trace: 1',
   'X_Custom: 1',
+  'Mcp-Param-user_id: 1',
   'X-Auth-Subject: eve',
   'x-auth-scopes: everything',
   'X-Auth-Assertion: a.b.c',
@@ -84,6 +85,16 @@ t.test(
     t.equal((await passing.ask('caddy', token)).status, 400, 'a token never passes');
   },
 );
+
+t.test('parameters of MCP that a server may take for one are refused', async (t) => {
+  const { ask } = await startDeciding(t, config);
+  const lines = ['Mcp-Param-a_b: 1', 'mcp-param-a-b: 1'];
+  for (const mode of httpModes) {
+    const status = mode.endsWith('nginx') ? 403 : 400;
+    t.match(await ask(mode, { target: '/api/open', lines }), { status, json: { code: 'bad_request' } }, mode);
+    t.equal((await ask(mode, { target: '/api/open', lines: [lines[0]!, lines[0]!] })).status, 200, mode);
+  }
+});
 
 t.test('what others describe requests with is refused, too', async (t) => {
   const { ask } = await startDeciding(t, config);

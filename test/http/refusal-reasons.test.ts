@@ -34,6 +34,7 @@ t.test('a request that is refused says why in its line', async (t) => {
     ['request line', gateway.raw('GET  / HTTP/1.1')],
     ['header line', withLines('no colon here')],
     ['header name', withLines('X Y: z')],
+    ['header name', withLines('Mcp-Param-a_b: 1', 'Mcp-Param-a-b: 1')],
     ['forbidden byte in the head', withLines('X: \0')],
     ['head too large', withLines(`X: ${'y'.repeat(20_000)}`)],
     ['too many headers', withLines(...Array.from({ length: 30 }, (_, index) => `X-${index}: y`))],

@@ -115,6 +115,26 @@ t.test('odd names are dropped unless they may pass; odd spellings of judged ones
   t.end();
 });
 
+t.test('the parameters of MCP pass whatever characters their names have', (t) => {
+  const names = [
+    'Mcp-Param-user_id',
+    'mcp-param-A.b',
+    'MCP-PARAM-x!',
+    'Mcp-Param-Plain',
+    'Mcp-Param-_',
+    'Mcp-Param-',
+  ];
+  t.same(passing(names), names);
+  t.same(passing(['Mcp_Param-a', 'Mcp-Param_a', 'Mcp-Params_a', 'X-Mcp-Param-a_b']), []);
+  t.same(passing(names, { dropped: ['Mcp-Param-A-B', 'mcp_param_plain'] }), [
+    'Mcp-Param-user_id',
+    'MCP-PARAM-x!',
+    'Mcp-Param-_',
+    'Mcp-Param-',
+  ]);
+  t.end();
+});
+
 t.test('method overrides are dropped unless they may pass, as they are spelled', (t) => {
   const names = ['X-HTTP-Method', 'X-HTTP-Method-Override', 'x-method-override'];
   t.same(passing(names), []);
