@@ -14,8 +14,8 @@ export interface CheckServerOptions {
   /** Null for h2c. */
   readonly tls: ListenerTls | null;
   readonly handshakeTimeoutMs: number;
-  readonly hasRoom: () => boolean;
-  readonly onConnectionRefused: () => void;
+  /** Whether to keep a connection that has just been opened, before its first byte, even of TLS. */
+  readonly admits: (socket: Socket) => boolean;
   readonly onHandshakeFailed: (failure: HandshakeFailure) => void;
   /** Creates what all questions of a connection have in common; the certificate's subject is null if it has shown none. */
   readonly createChannel: (socket: Socket, clientCertificate: string | null) => RequestChannel;
@@ -54,11 +54,6 @@ export class CheckServer {
       options.tls === null ? createServer({ noDelay: true }) : this.#createTlsServer(options.tls);
     this.#server.prependListener('connection', (socket: Socket) => this.#admit(socket));
     if (options.tls === null) this.#server.on('connection', (socket: Socket) => this.#accept(socket, null));
-  }
-
-  /** Open connections. */
-  get sockets(): number {
-    return this.#sessions.size + this.#shakingHands.size;
   }
 
   /** `isShared`: other processes of this user may listen there, too. */
@@ -120,9 +115,7 @@ export class CheckServer {
     const name = nameOf(socket);
     this.#shakingHands.set(name, socket);
     socket.on('close', () => this.#shakingHands.delete(name));
-    if (this.#options.hasRoom()) return;
-    this.#options.onConnectionRefused();
-    socket.destroy();
+    if (!this.#options.admits(socket)) socket.destroy();
   }
 
   #accept(socket: Socket, clientCertificate: string | null): void {

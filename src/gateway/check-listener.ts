@@ -1,6 +1,7 @@
 import type { AddressInfo, Socket } from 'node:net';
 import type { Config } from '../config/schema.ts';
 import { Refusal } from '../errors.ts';
+import { Admission } from '../forward-auth/admission.ts';
 import { CheckAnswer } from '../forward-auth/check-answer.ts';
 import type { CheckRequest, CheckResponse } from '../forward-auth/check-protocol.ts';
 import { CheckServer } from '../forward-auth/check-server.ts';
@@ -25,6 +26,7 @@ export class CheckListener implements OneDecisionListener {
   readonly #parts: DecisionListenerParts;
   readonly #server: CheckServer;
   readonly #encrypted: boolean;
+  readonly #admission: Admission;
   #askers: Askers;
   #limits: Config['limits'];
 
@@ -35,11 +37,17 @@ export class CheckListener implements OneDecisionListener {
     this.#encrypted = tls !== null;
     this.#askers = askersOf(config.forward_auth[index]!, config);
     this.#limits = config.limits;
+    this.#admission = new Admission({
+      isProxy: (address) => this.#askers.proxies.isTrusted(address),
+      mostConnections: () => this.#limits.connections,
+      hasRoom: parts.hasRoom,
+      onRefused: () => parts.onConnectionRefused('limit'),
+      strangers: parts.strangers,
+    });
     this.#server = new CheckServer({
       tls,
       handshakeTimeoutMs: config.limits.header_timeout,
-      hasRoom: parts.hasRoom,
-      onConnectionRefused: () => parts.onConnectionRefused('limit'),
+      admits: (socket) => this.#admission.admits(socket),
       onHandshakeFailed: parts.onHandshakeFailed,
       createChannel: (socket, clientCertificate) => this.#createChannel(socket, clientCertificate),
       mayAsk: (channel) => this.#mayAsk(channel),
@@ -48,7 +56,7 @@ export class CheckListener implements OneDecisionListener {
   }
 
   get sockets(): number {
-    return this.#server.sockets;
+    return this.#admission.connections;
   }
 
   listen(host: string, port: number, isShared: boolean): Promise<AddressInfo> {
@@ -59,6 +67,7 @@ export class CheckListener implements OneDecisionListener {
     if (tls !== null) this.#server.renewTls(tls);
     this.#askers = askersOf(config.forward_auth[this.#index]!, config);
     this.#limits = config.limits;
+    this.#admission.peersChanged();
   }
 
   renewTls(tls: ListenerTls): void {

@@ -1,6 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import type { Config } from '../config/schema.ts';
 import type { Refusal } from '../errors.ts';
+import { Admission, type Strangers } from '../forward-auth/admission.ts';
 import { type Mode, modes, refusalShapeOf } from '../forward-auth/modes.ts';
 import { type Askers, askersOf, createQuestionReader } from '../forward-auth/question.ts';
 import { createTrustedProxies } from '../http/client-address.ts';
@@ -15,13 +16,15 @@ import { traceExchange } from './request-spans.ts';
 /** As for the public listener, and what listeners for decisions share. */
 export interface DecisionListenerParts extends ListenerParts {
   readonly onHandshakeFailed: (failure: HandshakeFailure) => void;
-  /** Whether one more connection may be open. */
+  /** Whether one more connection of a proxy may be open. */
   readonly hasRoom: () => boolean;
+  /** Connections of peers that may not ask, of all listeners. */
+  readonly strangers: Strangers;
 }
 
 /** One listener of `forward_auth`, which survives reloads. */
 export interface OneDecisionListener {
-  /** Open sockets. */
+  /** Open sockets of proxies. */
   readonly sockets: number;
   /** `isShared` as for the public listener. */
   listen(host: string, port: number, isShared: boolean): Promise<AddressInfo>;
@@ -39,7 +42,9 @@ export class DecisionListener implements OneDecisionListener {
   readonly #mode: Mode;
   readonly #parts: DecisionListenerParts;
   readonly #server: PublicServer;
+  readonly #admission: Admission;
   #askers: Askers;
+  #mostConnections: number;
 
   /** `tls`: null for plain HTTP. */
   constructor(config: Config, index: number, tls: ListenerTls | null, parts: DecisionListenerParts) {
@@ -48,11 +53,19 @@ export class DecisionListener implements OneDecisionListener {
     this.#mode = modes[settings.mode];
     this.#parts = parts;
     this.#askers = askersOf(settings, config);
+    this.#mostConnections = config.limits.connections;
+    this.#admission = new Admission({
+      isProxy: (address) => this.#askers.proxies.isTrusted(address),
+      mostConnections: () => this.#mostConnections,
+      hasRoom: parts.hasRoom,
+      onRefused: () => parts.onConnectionRefused('limit'),
+      strangers: parts.strangers,
+    });
     this.#server = this.#createServer(config, tls);
   }
 
   get sockets(): number {
-    return this.#server.sockets;
+    return this.#admission.connections;
   }
 
   listen(host: string, port: number, isShared: boolean): Promise<AddressInfo> {
@@ -62,7 +75,9 @@ export class DecisionListener implements OneDecisionListener {
   apply(config: Config, tls: ListenerTls | null): void {
     if (tls !== null) this.#server.renewTls(tls);
     this.#askers = askersOf(config.forward_auth[this.#index]!, config);
+    this.#mostConnections = config.limits.connections;
     this.#server.apply(serverSettings(config));
+    this.#admission.peersChanged();
   }
 
   renewTls(tls: ListenerTls): void {
@@ -78,14 +93,14 @@ export class DecisionListener implements OneDecisionListener {
   }
 
   #createServer(config: Config, tls: ListenerTls | null): PublicServer {
-    const { current, tracing, engine, hasRoom, onConnectionRefused, onHandshakeFailed } = this.#parts;
+    const { current, tracing, engine, onConnectionRefused, onHandshakeFailed } = this.#parts;
     const mode = this.#mode;
     return new PublicServer({
       ...serverSettings(config),
       createListener: engine.createListener,
       realm: config.tenant,
       tls,
-      hasRoom,
+      admits: (socket) => this.#admission.admits(socket),
       createExchange: createQuestionReader(mode, () => this.#askers),
       refusalShape: refusalShapeOf(mode),
       onExchange: (exchange) => {
@@ -114,10 +129,10 @@ export class DecisionListener implements OneDecisionListener {
   }
 }
 
-/** Proxies hold many connections from few addresses. */
+/** Proxies hold many connections from few addresses; their number is the admission's, which doesn't count strangers. */
 function serverSettings({ limits }: Config): ServerSettings {
   return {
-    limits: { ...serverLimits(limits), connectionsPerAddress: 0 },
+    limits: { ...serverLimits(limits), connections: Number.MAX_SAFE_INTEGER, connectionsPerAddress: 0 },
     proxies: createTrustedProxies([]),
   };
 }

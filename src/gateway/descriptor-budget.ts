@@ -42,6 +42,8 @@ const maxManagementConnections = 100;
 const maxSpareFiles = 32;
 /** For addresses of upstreams that are tried side by side. */
 const maxSpareSockets = 64;
+/** Of peers that may not ask for decisions, and are there for a second. */
+const maxStrangers = 64;
 /** For proxies that ask for decisions, whatever clients take; more as long as those leave it. */
 const leastDecisionConnections = 64;
 /** Each of these is at most this part of a low limit, but never less than that. */
@@ -63,6 +65,8 @@ export class DescriptorBudget {
   readonly managementConnections: number;
   /** For addresses of upstreams that are tried side by side. */
   readonly spareSockets: SpareSockets;
+  /** Connections of peers that may not ask for decisions. */
+  readonly strangers: number;
   readonly #limit: number;
   /** For everything but clients and what they are served by. */
   readonly #kept: number;
@@ -83,8 +87,11 @@ export class DescriptorBudget {
     const sockets = part(maxSpareSockets);
     this.spareSockets = createSpareSockets(sockets);
     this.#limit = limit;
-    this.#leastDecisions = config.forward_auth.length === 0 ? 0 : part(leastDecisionConnections);
-    const others = this.managementConnections + this.#leastDecisions + config.forward_auth.length;
+    const decides = config.forward_auth.length > 0;
+    this.#leastDecisions = decides ? part(leastDecisionConnections) : 0;
+    this.strangers = decides ? part(maxStrangers) : 0;
+    const ofDecisions = this.#leastDecisions + this.strangers + config.forward_auth.length;
+    const others = this.managementConnections + ofDecisions;
     this.#kept = open + storeNeeds(config) + others + part(maxSpareFiles) + sockets;
   }
 

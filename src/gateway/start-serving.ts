@@ -2,6 +2,7 @@ import type { AddressInfo } from 'node:net';
 import type { Config } from '../config/schema.ts';
 import { KnownKeys } from '../credentials/known-keys.ts';
 import { createRecentUse } from '../credentials/recent-use.ts';
+import { Strangers } from '../forward-auth/admission.ts';
 import type { ConnectionRefusal } from '../http/public-server.ts';
 import { addAuditCounts, countAudited } from './audit-counts.ts';
 import { startAuditTrail } from './audit-trail.ts';
@@ -155,6 +156,7 @@ async function startAccepting(
     ...parts,
     onHandshakeFailed: (failure) => listener.countFailedHandshake(failure),
     hasRoom: descriptors.admitsDecision,
+    strangers: new Strangers(descriptors.strangers),
   });
   descriptors.watchDecisions(decisions);
   metrics.watchConnections(listener, descriptors);

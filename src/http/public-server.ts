@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { Refusal } from '../errors.ts';
 import type { RequestChannel, ResponseWriter } from '../http1/connection-options.ts';
 import type { HandshakeFailure } from '../http1/handshake-failure.ts';
@@ -56,8 +56,8 @@ export interface PublicServerOptions extends ServerSettings {
   readonly createExchange?: CreateExchange;
   /** How bytes that never become an exchange are refused; default: like everything else. */
   readonly refusalShape?: RefusalShape;
-  /** Whether there is room for one more connection, besides `limits`; default: always. */
-  readonly hasRoom?: () => boolean;
+  /** Whether to accept a connection, besides `limits`; called before its first byte, even of TLS. Default: always. */
+  readonly admits?: (socket: Socket) => boolean;
   /** Handles the exchange; never throws. */
   readonly onExchange: (exchange: Exchange) => void;
   /** Refuses an exchange that is unfit, or whose head is too large, before it is counted for any route. */
@@ -137,16 +137,13 @@ export class PublicServer {
 
   #engineOptions(): ServerOptions<Exchange> {
     const { realm, tls, onClosed, onConnectionRefused, onUnreadable, onHandshakeFailed } = this.#options;
-    const { createExchange = this.#createExchange, refusalShape = asItIs, hasRoom } = this.#options;
+    const { createExchange = this.#createExchange, refusalShape = asItIs, admits } = this.#options;
     return {
       limits: this.#limits,
       targets: this.#targets,
       tls,
       admits: (socket) => {
-        if (hasRoom !== undefined && !hasRoom()) {
-          onConnectionRefused('limit');
-          return false;
-        }
+        if (admits?.(socket) === false) return false;
         const admitted = this.#byAddress.admit(socket, this.#limits.connectionsPerAddress);
         if (!admitted) onConnectionRefused('address');
         return admitted;
