@@ -58,6 +58,8 @@ export function loadAssets({ path, logo }: { readonly path: string; readonly log
     copy: addFile('copy.js'),
     address: addFile('address.js'),
     fresh: addFile('fresh.js'),
+    fragment: addFile('fragment.js'),
+    cookies: addFile('cookies.js'),
   };
   const icon = addFile('icon.svg');
   const style = addFile('style.css');

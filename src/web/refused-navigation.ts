@@ -5,17 +5,20 @@ import type { InsteadOf, RefusalParts, Reply } from '../http/reply.ts';
 import { areaOf } from '../rules/own-areas.ts';
 import { areaFields, htmlContent, redirection, type WebArea } from './area.ts';
 import { formPageOf } from './form-page.ts';
+import { ledToSignIn } from './led-to-sign-in.ts';
 import { errorPage } from './pages/error.ts';
-import { isReturnTo, signInPath } from './return-to.ts';
+import { isReturnTo } from './return-to.ts';
 
 const readMethods: ReadonlySet<string> = new Set(['GET', 'HEAD']);
+
+type PagesOfRefusals = Pick<WebArea, 'path' | 'site' | 'homeAt' | 'isOwnOrigin' | 'cookie'>;
 
 /**
  * What a browser gets in place of a refusal in JSON: where people look at the response a page or, if nobody is signed in, a
  * redirection to the sign-in page. A 401 that stays JSON says where that page is.
  */
-export function createRefusedNavigation(area: Pick<WebArea, 'site' | 'homeAt' | 'isOwnOrigin'>): InsteadOf {
-  const { path } = area.site;
+export function createRefusedNavigation(area: PagesOfRefusals): InsteadOf {
+  const { path } = area;
   const areas = [path];
 
   return (exchange, refusal, parts) => {
@@ -27,14 +30,14 @@ export function createRefusedNavigation(area: Pick<WebArea, 'site' | 'homeAt' | 
     if (!exchange.isOnBrowserRoute && !isInArea) return null;
     if (!isForPeople) return parts.status === 401 ? withSignIn(parts, path) : null;
     if (parts.code === 'not_authenticated' && exchange.isOnBrowserRoute && reads)
-      return redirection(302, signInPath(path, exchange.target, exchange.path));
+      return ledToSignIn(area, exchange, exchange.target, exchange.path);
     const headers = isInArea ? parts.headers : [...parts.headers, ...areaFields];
     return { status: parts.status, headers, content: htmlContent(pageOf(area, exchange, refusal, parts)) };
   };
 }
 
 function pageOf(
-  area: Pick<WebArea, 'site' | 'homeAt' | 'isOwnOrigin'>,
+  area: PagesOfRefusals,
   exchange: Exchange,
   refusal: Refusal | ValidationError,
   parts: RefusalParts,

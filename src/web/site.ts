@@ -10,6 +10,10 @@ export interface ScriptAddresses {
   readonly address: string;
   /** Loads a page that says who is signed in again, when someone goes back to it. */
   readonly fresh: string;
+  /** Carries the fragment of the page that was wanted through the sign-in. */
+  readonly fragment: string;
+  /** Tells people that their browser blocks cookies. */
+  readonly cookies: string;
 }
 
 /** Addresses of what the console loads. */

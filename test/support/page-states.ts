@@ -79,6 +79,9 @@ export const pageStates: Readonly<Record<string, (site: Site) => string>> = {
       isForConsoleAlone: true,
       signedInAs: 'alice',
     }),
+  'sign-in-lost-cookie': (site) => signInPage(site, { ...signIn, providers, hasLostCookie: true }),
+  'sign-in-blocked-cookies': (site) =>
+    signInPage(site, { ...signIn, providers }).replace('data-cookies="true" hidden', ''),
   'sign-in-wrong': (site) =>
     signInPage(site, { ...signIn, providers, username: 'alice', problem: { code: 'invalid_credentials' } }),
   'sign-in-throttled': (site) =>

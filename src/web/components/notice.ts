@@ -11,3 +11,13 @@ export function notice(kind: 'problem' | 'success', content: Content, id?: strin
     </div>
   `;
 }
+
+/** The notice that cookies are blocked, which the script that finds out shows. */
+export function cookieNotice(content: Content): VNode {
+  return html`
+    <div class="notice notice-problem" data-cookies hidden>
+      ${noticeIcon('problem')}
+      <p>${content}</p>
+    </div>
+  `;
+}

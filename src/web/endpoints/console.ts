@@ -7,8 +7,8 @@ import type { Sessions } from '../../stores/sessions.ts';
 import { redirection, type WebArea } from '../area.ts';
 import type { BrowserSessions } from '../browser-sessions.ts';
 import { admits, type ConsolePlace } from '../console.ts';
+import { ledToSignIn } from '../led-to-sign-in.ts';
 import { consolePage } from '../pages/console.ts';
-import { signInPath } from '../return-to.ts';
 import { pageReply, shownPage } from './page.ts';
 
 /** What the console's addresses need. */
@@ -38,7 +38,7 @@ const places = ['', '/{id}', ...parts.map((part) => `/${part}/{id}`)];
 export function createConsole(options: ConsoleOptions): readonly Endpoint<'open'>[] {
   const { area, sessions, sessionStore, records, baseUrl: origin, ...told } = options;
   const { minPasswordLength, served, providers } = told;
-  const { console, path } = area;
+  const { console } = area;
   if (console === null) return [];
   const home = origin + area.homeAt(new URL(origin).host);
 
@@ -57,7 +57,7 @@ export function createConsole(options: ConsoleOptions): readonly Endpoint<'open'
       if (asked === console.path) return redirection(308, `${console.path}/`);
       if (place === '/{id}' && !parts.includes(id)) throw new Refusal('not_found');
       const viewer = await viewerOf(exchange, console);
-      if (viewer === null) return redirection(302, signInPath(path, target, asked));
+      if (viewer === null) return ledToSignIn(area, exchange, target, asked);
       const { userId, username } = viewer;
       const hasPassword = typeof (await records.findUser(userId))?.user.passwordHash === 'string';
       const whose = { userId, username: username!, hasPassword };

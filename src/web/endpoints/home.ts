@@ -3,6 +3,7 @@ import { areaOf } from '../../rules/own-areas.ts';
 import type { Records } from '../../stores/records.ts';
 import { redirection, type WebArea } from '../area.ts';
 import type { BrowserSessions } from '../browser-sessions.ts';
+import { ledToSignIn } from '../led-to-sign-in.ts';
 import { homePage } from '../pages/home.ts';
 import { pageReply, shownPage } from './page.ts';
 
@@ -19,7 +20,7 @@ export function createHome(options: {
   return shownPage(path, async ({ exchange }) => {
     if (exchange.path === path) return redirection(308, `${path}/`);
     const principal = await sessions.current(exchange);
-    if (principal === null) return redirection(302, `${path}/sign-in`);
+    if (principal === null) return ledToSignIn(area, exchange, null);
     const { userId, username, displayName } = principal;
     const hasPassword =
       hasPasswordPage && typeof (await records.findUser(userId))?.user.passwordHash === 'string';

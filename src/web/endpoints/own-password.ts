@@ -2,10 +2,10 @@ import type { Principal } from '../../credentials/principal.ts';
 import type { Endpoint } from '../../endpoints/endpoint.ts';
 import { Refusal } from '../../errors.ts';
 import type { Exchange } from '../../http/exchange.ts';
-import { redirection, type WebArea } from '../area.ts';
+import type { WebArea } from '../area.ts';
 import type { BrowserSessions } from '../browser-sessions.ts';
+import { ledToSignIn } from '../led-to-sign-in.ts';
 import { passwordChangedPage, passwordPage } from '../pages/password.ts';
-import { signInPath } from '../return-to.ts';
 import { callApi } from './api-call.ts';
 import { formAction, pageReply, refusedForm, shownPage } from './page.ts';
 
@@ -28,7 +28,7 @@ export function createPasswordPage(options: {
   return [
     shownPage(path, async ({ exchange }) => {
       const principal = await sessions.current(exchange);
-      if (principal === null) return redirection(302, signInPath(area.path, path, path));
+      if (principal === null) return ledToSignIn(area, exchange, path);
       const username = principal.username!;
       return pageReply(passwordPage(area.site, { username, minPasswordLength, problem: null }));
     }),

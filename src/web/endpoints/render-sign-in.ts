@@ -14,6 +14,7 @@ export type RenderSignIn = (
     readonly username?: string | undefined;
     readonly signedInAs?: string | null;
     readonly hasEnded?: boolean;
+    readonly hasLostCookie?: boolean;
     readonly problem: Problem | null;
   },
 ) => Promise<string>;

@@ -6,6 +6,7 @@ import { redirection, type WebArea } from '../area.ts';
 import type { BrowserSessions } from '../browser-sessions.ts';
 import type { Provider } from '../components/provider-link.ts';
 import { consoleAt } from '../console.ts';
+import { hasLostCookie } from '../led-to-sign-in.ts';
 import { destination, destinationOf, isReturnTo, returnToOf, returnToQuery } from '../return-to.ts';
 import { formAction, pageReply, refusedForm, sentField, shownPage } from './page.ts';
 import type { RenderSignIn, WaysToSignIn } from './render-sign-in.ts';
@@ -50,7 +51,8 @@ export function createSignInPage(options: SignInPageOptions): readonly Endpoint<
     const username = signedInAs ?? undefined;
     const hasEnded = new URLSearchParams(exchange.query).has(endedParameter);
     const shown = { returnTo, username, signedInAs, hasEnded, problem: null };
-    return pageReply(await renderSignIn(exchange, shown));
+    const lost = hasLostCookie(area, exchange);
+    return pageReply(await renderSignIn(exchange, { ...shown, hasLostCookie: lost }));
   });
   if (login === null) return [page];
 

@@ -2,11 +2,11 @@ import type { VNode } from 'preact';
 import { submitButton } from '../components/button.ts';
 import { field } from '../components/field.ts';
 import { renderPage } from '../components/layout.ts';
-import { notice } from '../components/notice.ts';
+import { cookieNotice, notice } from '../components/notice.ts';
 import { type Provider, providerLinks } from '../components/provider-link.ts';
 import { html } from '../html.ts';
 import { returnToQuery } from '../return-to.ts';
-import type { Site } from '../site.ts';
+import type { ScriptAddresses, Site } from '../site.ts';
 import { type FormWords, type Problem, type ToldProblem, tellProblem } from './problem.ts';
 
 /** The page that asks who is there. */
@@ -24,6 +24,8 @@ export interface SignIn {
   readonly signedInAs?: string | null;
   /** Whether a session has ended in front of its user. */
   readonly hasEnded?: boolean;
+  /** Whether a browser comes back without the cookie of a sign-in, as it seems. */
+  readonly hasLostCookie?: boolean;
   readonly problem: Problem | null;
 }
 
@@ -35,25 +37,32 @@ const words: FormWords = {
     store_unavailable: (when) => `Signing in is not possible at the moment. Try again ${when}.`,
     overloaded: (when) => `Too many people are signing in at the moment. Try again ${when}.`,
     invalid_assertion: () =>
-      'Signing in with the provider did not work or took too long. Please start again.',
+      'Signing in with the provider did not work or took too long. Please start again. If that does not help, allow cookies for this site.',
     provider_unavailable: (when) => `The sign-in provider can't be reached at the moment. Try again ${when}.`,
     user_not_provisioned: () =>
       'The provider knows you, but you have no account here. Ask your administrator for one.',
   },
 };
 
+const blockedCookies =
+  "Your browser blocks cookies here, and without them you can't stay signed in. Allow cookies for this site, then load this page again.";
+const lostCookie =
+  'If you have just signed in, your browser did not keep the cookie that says so. Allow cookies for this site, then sign in again.';
+
 /** `<path>/sign-in`. Codes with words of their own: those of `POST /api/login/access-token` and of a provider's exchange. */
 export function signInPage(site: Site, signIn: SignIn): string {
   const { password, providers, returnTo, isForConsoleAlone = false, signedInAs = null, problem } = signIn;
+  const { hasLostCookie = false } = signIn;
   const hasEnded = isOver(signIn);
   const told = tellProblem(problem, words);
   return renderPage(site, {
     heading: 'Sign in',
-    wrong: problem !== null,
-    scripts: [...(password ? ['password' as const] : []), ...(signedInAs === null ? [] : ['fresh' as const])],
+    wrong: problem !== null || hasLostCookie,
+    scripts: scriptsOf(signIn),
     address: problem === null ? null : `${site.path}/sign-in${returnToQuery(returnTo)}`,
     content: [
       told.notice !== null && notice('problem', told.notice, 'notice'),
+      hasLostCookie ? notice('problem', lostCookie) : cookieNotice(blockedCookies),
       hasEnded && html`<p id="ended">You are signed out, or your session has ended.</p>`,
       (signedInAs !== null || isForConsoleAlone) && whyAsked(signIn),
       password && form(site, signIn, told),
@@ -65,6 +74,15 @@ export function signInPage(site: Site, signIn: SignIn): string {
         html`<p>No way to sign in is set up. Ask your administrator.</p>`,
     ],
   });
+}
+
+function scriptsOf({ password, signedInAs = null, returnTo }: SignIn): readonly (keyof ScriptAddresses)[] {
+  return [
+    ...(password ? (['password'] as const) : []),
+    ...(signedInAs === null ? [] : (['fresh'] as const)),
+    ...(returnTo === null ? [] : (['fragment'] as const)),
+    'cookies',
+  ];
 }
 
 /** Nobody is told so who has signed in elsewhere since, or has tried to here. */

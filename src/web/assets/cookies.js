@@ -1,0 +1,17 @@
+/** Tells people before they sign in that it is of no use while their browser blocks cookies. Without scripts they are told after it. */
+
+const notice = document.querySelector('[data-cookies]');
+
+if (notice instanceof HTMLElement && areBlocked()) {
+  notice.role = 'alert';
+  notice.hidden = false;
+}
+
+/** Browsers that block cookies deny access to everything that a site can keep, even where they say that cookies are enabled. */
+function areBlocked() {
+  try {
+    return !navigator.cookieEnabled || window.localStorage === undefined;
+  } catch {
+    return true;
+  }
+}

@@ -1,0 +1,34 @@
+/**
+ * Carries the fragment of the page that was wanted through the sign-in: a browser that is led here keeps it in the address, and no
+ * server sees it. Without scripts the sign-in leads to the page without it.
+ */
+
+/** Longer places are no place to lead to: the page matters more than the part of it. */
+const maxLength = 2048;
+
+const { hash } = location;
+
+/**
+ * The place with the fragment, spelt as `return_to` may be: there is no backslash, and before the query no two slashes.
+ * @param {string} place
+ */
+function withFragment(place) {
+  if (place.includes('#')) return place;
+  const plain = hash.replaceAll('\\', '%5C');
+  const whole = place + (place.includes('?') ? plain : plain.replaceAll('//', '/%2F'));
+  return whole.length > maxLength ? place : whole;
+}
+
+if (hash !== '') {
+  const field = document.querySelector('input[name=return_to]');
+  if (field instanceof HTMLInputElement) field.value = withFragment(field.value);
+
+  /** @type {NodeListOf<HTMLAnchorElement>} */
+  const links = document.querySelectorAll('.providers a');
+  for (const link of links) {
+    const url = new URL(link.href);
+    const place = url.searchParams.get('return_to');
+    if (place !== null) url.searchParams.set('return_to', withFragment(place));
+    link.href = url.href;
+  }
+}
