@@ -12,6 +12,8 @@ import {
 /** Which fields are secret: their `input` is null in every problem. */
 export interface SecretOptions {
   readonly secret?: readonly string[];
+  /** Fields that are none, although their names look like it. */
+  readonly plain?: readonly string[];
 }
 
 /** Where the input came from and what is known about it besides its value. */
@@ -127,9 +129,13 @@ function onePerValue(problems: readonly ValidationProblem[]): ValidationProblem[
 }
 
 /** The problem as shown to the client: never with a password, token or key, even in the wrong field. */
-function published(problem: ValidationProblem, { loc, secret = [] }: ValidateOptions): ValidationProblem {
+function published(
+  problem: ValidationProblem,
+  { loc, secret = [], plain = [] }: ValidateOptions,
+): ValidationProblem {
   const { type, msg, ctx } = problem;
-  const hidden = problem.loc.some((name) => isSecret(String(name), secret)) || holds(problem.input, secret);
+  const names = problem.loc.map(String).filter((name) => !plain.includes(name));
+  const hidden = names.some((name) => isSecret(name, secret)) || holds(problem.input, secret);
   const shown = { type, loc: [loc, ...problem.loc], msg, input: hidden ? null : problem.input };
   return ctx === undefined ? shown : { ...shown, ctx };
 }

@@ -98,3 +98,13 @@ t.test('other reads ignore what they do not know', async (t) => {
   for (const path of [`api-keys/${id}`, 'api-keys/scopes', 'api-keys/filters', `users/${administratorId}`])
     t.equal((await api.send({ path: `/api/admin/${path}?nope=1`, ...asAdministrator })).status, 200, path);
 });
+
+t.test('what was sent in place of a way to remove the keys is shown', async (t) => {
+  const { create, users } = await startUserAdministration(t);
+  const { id } = await create('grace');
+  for (const keys of ['perhaps', `transfer:${id}`]) {
+    const { status, json } = await users('DELETE', `${id}?keys=${keys}`);
+    t.equal(status, 422);
+    t.match(json.detail, [{ loc: ['query', 'keys'], input: keys }]);
+  }
+});

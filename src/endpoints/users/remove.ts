@@ -31,7 +31,7 @@ export function createUserRemove(options: UserChangeOptions): Endpoint {
     path: '/api/admin/users/{id}',
     guard: { scopes: needed },
     async handle({ exchange, principal, id }) {
-      const { keys: asked } = readQuery(exchange.query, removalQuery);
+      const { keys: asked } = readQuery(exchange.query, removalQuery, { plain: ['keys'] });
       const keys = keysOf(asked);
       const removed = await records.removeUserRecord(id, keys, {
         caller: callerRefOf(principal),
