@@ -1,5 +1,5 @@
 import { unwatchFile, watchFile } from 'node:fs';
-import { clientTlsFiles } from '../config/client-tls.ts';
+import { configuredPaths } from '../config/configured-files.ts';
 import { formatProblem } from '../config/problems.ts';
 import type { Config } from '../config/schema.ts';
 import { ManagedProblems } from '../gateway/managed-configuration.ts';
@@ -26,8 +26,9 @@ export interface Reloadable {
 
 /**
  * Reads the configuration again on SIGHUP and whenever one of its files changes: the configuration itself, the files its
- * values come from, and the TLS files for upstreams and stores. An invalid configuration is reported and the running one
- * stays; a valid one that can't be applied yet, because of a file or a store, is tried again.
+ * values come from, the logo, the TLS files for upstreams and stores, and the keys of the records. An invalid
+ * configuration is reported and the running one stays; a valid one that can't be applied yet, because of a file or a
+ * store, is tried again.
  */
 export class ConfigurationWatch {
   readonly #call: Call;
@@ -115,18 +116,7 @@ export function logWarnings(read: ReadConfig, log: Log): void {
 
 /** The files that a configuration is made of; while it can't be read, those that it was made of before. */
 function filesOf({ sources, config }: ReadConfig, before: readonly string[]): readonly string[] {
-  const files = config === undefined ? before : tlsFiles(config);
-  return [...new Set([...sources, ...files])];
-}
-
-/** The TLS files of every connection that Postern makes. */
-function tlsFiles({ upstreams, stores }: Config): string[] {
-  const towards = [
-    stores.records_tls,
-    stores.sessions_tls,
-    ...Object.values(upstreams).map(({ tls }) => tls),
-  ];
-  return towards.flatMap(clientTlsFiles);
+  return [...new Set([...sources, ...(config === undefined ? before : configuredPaths(config))])];
 }
 
 /** Says in a sentence which certificate, key or CA file can't be read or used; undefined for any other error. */

@@ -12,11 +12,45 @@ export type ConfiguredFiles = ReadonlyMap<string, FileContent>;
 type FileContent = { readonly bytes: Uint8Array } | { readonly code: string; readonly message: string };
 
 /**
- * Reads the TLS files of every connection that Postern makes the logo and the keys of the records, each once, so that all that is built of them has
- * the same content. Those of `listen.tls` are watched instead.
+ * Reads the logo and the TLS files of upstreams, each once, so that all that is built of them has the same content. Those of
+ * listeners are watched instead.
  */
 export function readConfiguredFiles(config: Config): ConfiguredFiles {
-  return new Map(configuredFiles(config).map((path) => [path, contentOf(path)]));
+  return contentsOf(filesOf(config));
+}
+
+/**
+ * Reads the files that stores are opened with. A start does so once: their content counts as long as the stores are open,
+ * in a worker that is started later, too.
+ */
+export function readStoreFiles({ stores }: Config): ConfiguredFiles {
+  return contentsOf(storeFileKeys.flatMap((key) => filesOfStores(stores, key)));
+}
+
+/** The paths of what {@link readConfiguredFiles} and {@link readStoreFiles} read. */
+export function configuredPaths(config: Config): readonly string[] {
+  return [
+    ...new Set([...filesOf(config), ...storeFileKeys.flatMap((key) => filesOfStores(config.stores, key))]),
+  ];
+}
+
+/** The keys of `stores` that name files. */
+export const storeFileKeys = ['records_tls', 'records_encryption', 'sessions_tls'] as const;
+
+/** The files that a key of `stores` names. */
+export function filesOfStores(
+  stores: Config['stores'],
+  key: (typeof storeFileKeys)[number],
+): readonly string[] {
+  if (key === 'records_encryption') return (stores.records_encryption?.keys ?? []).map(({ file }) => file);
+  return clientTlsFiles(stores[key]);
+}
+
+/** Whether a file holds other bytes than when it was read, or can't be read any more. */
+export function hasChanged(files: ConfiguredFiles, path: string): boolean {
+  const [before, now] = [files.get(path), contentOf(path)];
+  if (before === undefined || !('bytes' in before) || !('bytes' in now)) return true;
+  return Buffer.compare(before.bytes, now.bytes) !== 0;
 }
 
 /** Reads from what was read before. */
@@ -32,15 +66,13 @@ export function readFrom(files: ConfiguredFiles): ReadFile {
   };
 }
 
-function configuredFiles({ upstreams, stores, web }: Config): string[] {
-  const files = [
-    ...(web?.logo === undefined ? [] : [web.logo]),
-    ...(stores.records_encryption?.keys ?? []).map(({ file }) => file),
-    ...clientTlsFiles(stores.records_tls),
-    ...clientTlsFiles(stores.sessions_tls),
-    ...Object.values(upstreams).flatMap((upstream) => clientTlsFiles(upstream.tls)),
-  ];
-  return [...new Set(files)];
+function filesOf({ upstreams, web }: Config): readonly string[] {
+  const logo = web?.logo === undefined ? [] : [web.logo];
+  return [...logo, ...Object.values(upstreams).flatMap((upstream) => clientTlsFiles(upstream.tls))];
+}
+
+function contentsOf(paths: readonly string[]): ConfiguredFiles {
+  return new Map([...new Set(paths)].map((path) => [path, contentOf(path)]));
 }
 
 function contentOf(path: string): FileContent {

@@ -1,7 +1,10 @@
-import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
-import { clientTlsFiles } from '../config/client-tls.ts';
+import {
+  type ConfiguredFiles,
+  filesOfStores,
+  hasChanged,
+  storeFileKeys,
+} from '../config/configured-files.ts';
 import type { Config, DecisionListenerConfig } from '../config/schema.ts';
 
 /** What a running gateway can't adopt of a new configuration, and what it can. */
@@ -14,34 +17,16 @@ export interface RestartOnly {
 
 /**
  * Determines what needs a restart: names of the instance, addresses and ports, stores and what they were opened with,
- * down to what was in the files of `initial`.
+ * down to what was in their files at the start.
  */
-export function rememberStart(initial: Config): (running: Config, wanted: Config) => RestartOnly {
-  const opened = storeTlsKeys.map((key) => digestOf(clientTlsFiles(initial.stores[key])));
+export function rememberStart(opened: ConfiguredFiles): (running: Config, wanted: Config) => RestartOnly {
   return (running, wanted) => {
     const { keys, config } = compare(running, wanted);
-    const renewed = storeTlsKeys.filter(
-      (key, index) => digestOf(clientTlsFiles(running.stores[key])) !== opened[index],
+    const renewed = storeFileKeys.filter((key) =>
+      filesOfStores(running.stores, key).some((path) => hasChanged(opened, path)),
     );
     return { keys: [...keys, ...renewed.map((key) => `stores.${key}`)], config };
   };
-}
-
-const storeTlsKeys = ['records_tls', 'sessions_tls'] as const;
-
-/** Of the files' current content; an unreadable file counts as empty. */
-function digestOf(files: readonly string[]): string {
-  const digest = createHash('sha256');
-  for (const file of files) digest.update(contentOf(file)).update('\0');
-  return digest.digest('hex');
-}
-
-function contentOf(file: string): Buffer {
-  try {
-    return readFileSync(file);
-  } catch {
-    return Buffer.alloc(0);
-  }
 }
 
 function compare(running: Config, wanted: Config): RestartOnly {

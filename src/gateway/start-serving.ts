@@ -1,4 +1,5 @@
 import type { AddressInfo } from 'node:net';
+import type { ReadFile } from '../config/configured-files.ts';
 import type { Config } from '../config/schema.ts';
 import { KnownKeys } from '../credentials/known-keys.ts';
 import { createRecentUse } from '../credentials/recent-use.ts';
@@ -28,8 +29,10 @@ const storeLookupMs = 900;
 
 /** How a process serves, apart from the configuration. */
 export interface ServingOptions {
-  /** What the files hold that the configuration names. */
+  /** What the files hold that the configuration names, those of the stores apart. */
   readonly content: ConfigurationContent;
+  /** What those hold that the stores are opened with. */
+  readonly readStoreFile: ReadFile;
   /** Whether people see a page of `builtin:echo`; programs always get JSON. */
   readonly showsEchoPage: boolean;
   /** Whether missing files of stores are made. */
@@ -49,14 +52,14 @@ export async function startServing(
   options: ServingOptions,
 ): Promise<ServingGateway> {
   const { current, streams, metrics, health, names, descriptors, refused, log, now } = parts;
-  const { content, showsEchoPage, creates, appliesManaged } = options;
+  const { content, readStoreFile, showsEchoPage, creates, appliesManaged } = options;
   const opened = await openStores(config, {
     now,
     events: health.events,
     recordsTimeoutMs,
     creates,
     staleIfErrorMs: () => current.staleIfErrorMs(),
-    readFile: content.readFile,
+    readFile: readStoreFile,
     lookup: names.lookupWithin(storeLookupMs),
   });
   const lasting = await startLasting(config, opened, parts, showsEchoPage);

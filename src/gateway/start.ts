@@ -1,4 +1,4 @@
-import { readConfiguredFiles, readFrom } from '../config/configured-files.ts';
+import { readConfiguredFiles, readFrom, readStoreFiles } from '../config/configured-files.ts';
 import type { Config } from '../config/schema.ts';
 import { ManagementServer } from '../http/management.ts';
 import type { Log } from '../log/log.ts';
@@ -37,7 +37,8 @@ export async function startGateway(
   // The first listener to open: probes see that the process lives, and what it waits for.
   const management = createManagement(parts);
   const managementAddress = await management.listen(config.management.host, config.management.port);
-  const restartOnly = rememberStart(config);
+  const storeFiles = readStoreFiles(config);
+  const restartOnly = rememberStart(storeFiles);
   let certificates: ListenerCertificates | undefined;
   let serving: ServingGateway | undefined;
   try {
@@ -47,6 +48,7 @@ export async function startGateway(
     const { host, port } = config.listen;
     serving = await startServing(config, parts, {
       content: { readFile: readFrom(readConfiguredFiles(config)), tls: certificates.current },
+      readStoreFile: readFrom(storeFiles),
       showsEchoPage,
       creates,
       appliesManaged: true,

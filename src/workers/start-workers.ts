@@ -1,4 +1,4 @@
-import { readConfiguredFiles } from '../config/configured-files.ts';
+import { readConfiguredFiles, readStoreFiles } from '../config/configured-files.ts';
 import type { Config } from '../config/schema.ts';
 import { DescriptorBudget } from '../gateway/descriptor-budget.ts';
 import { countOpenDescriptors, readDescriptorLimit } from '../gateway/descriptor-limit.ts';
@@ -57,7 +57,8 @@ export async function startWorkers(config: Config, log: Log, options: WorkersOpt
     maxConnections: managementConnections,
   });
   const managementAddress = await management.listen(config.management.host, config.management.port);
-  const restartOnly = rememberStart(config);
+  const storeFiles = readStoreFiles(config);
+  const restartOnly = rememberStart(storeFiles);
   let certificates: ListenerCertificates | undefined;
   try {
     // A port that someone holds is known before any store is opened; one that the system chooses is chosen late.
@@ -68,6 +69,7 @@ export async function startWorkers(config: Config, log: Log, options: WorkersOpt
     group = new WorkerGroup({
       ...options,
       handed: { config, files: readConfiguredFiles(config), tls: certificates.current },
+      storeFiles,
       log,
       onRestart: () => {
         restarts += 1;

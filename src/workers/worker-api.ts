@@ -11,12 +11,15 @@ import type { ListeningPlace } from './claimed-ports.ts';
 export interface HandedConfiguration {
   /** Of this worker alone: it has its part of what is bounded for the gateway. */
   readonly config: Config;
+  /** Those of the stores apart. */
   readonly files: ConfiguredFiles;
   readonly tls: ListenersTls;
 }
 
 /** How a worker starts. */
 export interface WorkerStart extends HandedConfiguration {
+  /** What the files of the stores held when the gateway was started, whatever they hold now. */
+  readonly storeFiles: ConfiguredFiles;
   /** Whether the log is read on a terminal. */
   readonly isTerminal: boolean;
   readonly showsEchoPage: boolean;

@@ -49,7 +49,7 @@ class Worker implements WorkerFunctions {
   }
 
   async start(start: WorkerStart): Promise<StartedWorker> {
-    const { config, isTerminal, showsEchoPage, creates, appliesManaged } = start;
+    const { config, storeFiles, isTerminal, showsEchoPage, creates, appliesManaged } = start;
     const log = createLog({ ...config.log, isTerminal });
     exitOnUncaught(this.#terminal, log);
     const parts = await createProcessParts(config, log, { now: Date.now });
@@ -57,6 +57,7 @@ class Worker implements WorkerFunctions {
     const places = async () => (await this.supervisor.places()) as [ListeningPlace, ...ListeningPlace[]];
     const serving = await startServing(config, parts, {
       content: contentOf(start),
+      readStoreFile: readFrom(storeFiles),
       showsEchoPage,
       creates,
       appliesManaged,

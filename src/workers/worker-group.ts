@@ -1,3 +1,4 @@
+import type { ConfiguredFiles } from '../config/configured-files.ts';
 import type { ListenersTls } from '../gateway/listener-certificates.ts';
 import { routesOnlyIn } from '../gateway/routes-only-in.ts';
 import type { Creation } from '../gateway/store-files.ts';
@@ -20,6 +21,8 @@ export interface GroupOptions {
   readonly count: number;
   /** What they start with, as configured for the gateway as a whole. */
   readonly handed: HandedConfiguration;
+  /** What the files of the stores held at the start: workers that are started later open the same stores. */
+  readonly storeFiles: ConfiguredFiles;
   readonly isTerminal: boolean;
   readonly showsEchoPage: boolean;
   readonly creates: Creation;
@@ -131,8 +134,8 @@ export class WorkerGroup {
   }
 
   #startOf(how: Pick<WorkerStart, 'creates' | 'appliesManaged'>): WorkerStart {
-    const { isTerminal, showsEchoPage } = this.#options;
-    return { ...this.#partOf(this.#handed), isTerminal, showsEchoPage, ...how };
+    const { storeFiles, isTerminal, showsEchoPage } = this.#options;
+    return { ...this.#partOf(this.#handed), storeFiles, isTerminal, showsEchoPage, ...how };
   }
 
   #partOf(handed: HandedConfiguration): HandedConfiguration {

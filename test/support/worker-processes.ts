@@ -1,4 +1,6 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { eventually } from './eventually.ts';
+import type { GatewayProcess } from './gateway-process.ts';
 
 /** The workers of a supervisor, by process id; none if it has ended. */
 export function workersOf(supervisor: number): number[] {
@@ -17,6 +19,23 @@ export function isRunning(pid: number): boolean {
   } catch {
     return false;
   }
+}
+
+/** Kills one of the workers, and resolves once another serves in its place; rejects if none does. */
+export async function replaceWorker({
+  pid,
+  managementPort,
+}: Pick<GatewayProcess, 'pid' | 'managementPort'>): Promise<void> {
+  const before = workersOf(pid!);
+  process.kill(before[0]!, 'SIGKILL');
+  await eventually(
+    'another worker',
+    async () => {
+      const { ready, of } = (await readyz(managementPort)).workers;
+      return ready === of && !workersOf(pid!).includes(before[0]!);
+    },
+    30_000,
+  );
 }
 
 /** How many sockets that process has open. */
