@@ -1,5 +1,12 @@
 import { type LoadedConfig, loadConfig, loadConfigText } from '../config/load.ts';
-import { type ConfigProblem, type Finding, formatProblem, formatWarning } from '../config/problems.ts';
+import { notesOf } from '../config/notes.ts';
+import {
+  type ConfigProblem,
+  type Finding,
+  formatNote,
+  formatProblem,
+  formatWarning,
+} from '../config/problems.ts';
 import type { Config } from '../config/schema.ts';
 import { type Creation, problemsOfStoreFiles } from '../gateway/store-files.ts';
 import { type Call, Failure } from './command.ts';
@@ -47,22 +54,25 @@ export function warningLines(read: ReadConfig): readonly string[] {
   return read.config === undefined ? [] : read.warnings.map((warning) => formatWarning(read.file, warning));
 }
 
-/** `check`: every problem and warning of the configuration at once; as JSON, the list of them. */
+/** `check`: every problem, warning and note about the configuration at once; as JSON, the list of them. */
 export async function check(call: Call): Promise<void> {
   const read = readConfig(call);
   const { file } = read;
   const problems = problemsOf(read, 'first-start');
   const warnings = read.config === undefined ? [] : read.warnings;
+  const notes = read.config === undefined ? [] : read.problemsOf(notesOf(read.config));
   if (call.isSet('json')) {
     const listed = [
       ...problems.map((problem) => ({ severity: 'error', file, ...problem })),
       ...warnings.map((warning) => ({ severity: 'warning', file, ...warning })),
+      ...notes.map((note) => ({ severity: 'note', file, ...note })),
     ];
     await printResult(call, listed, '');
   }
   if (problems.length > 0) throw invalid(file, problems);
   for (const line of warningLines(read)) call.terminal.stderr.write(`${line}\n`);
-  if (!call.isSet('json')) await printResult(call, [], `${file}: no problems`);
+  const lines = [...notes.map((note) => formatNote(file, note)), `${file}: no problems`];
+  if (!call.isSet('json')) await printResult(call, [], lines.join('\n'));
 }
 
 /** Everything that would stop `serve`, but for servers and addresses that only a start can try. */

@@ -47,6 +47,11 @@ export function formatWarning(file: string, warning: ConfigProblem): string {
   return format(file, warning, 'warning: ');
 }
 
+/** A note on one line: like a problem, after the word `note`. */
+export function formatNote(file: string, note: ConfigProblem): string {
+  return format(file, note, 'note: ');
+}
+
 function format(file: string, problem: ConfigProblem, kind: string): string {
   const value = problem.value === undefined ? '' : ` (${cut(problem.value)})`;
   return escapeControls(

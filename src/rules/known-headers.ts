@@ -84,6 +84,14 @@ export const droppedNames: ReadonlySet<string> = new Set([
   ...userNames,
 ]);
 
+/** Identity headers that a later version may send; they are dropped from clients as all with their prefix are. */
+export const laterNames = [
+  'X-Auth-Client-Id',
+  'X-Auth-Issuer',
+  'X-Auth-Delegated',
+  'X-Auth-Assurance',
+] as const;
+
 /** Prefixes of such headers. */
 export const droppedPrefixes = ['x-auth-', 'x-forwarded-'] as const;
 

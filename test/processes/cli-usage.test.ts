@@ -173,6 +173,32 @@ t.test('check of a good configuration has no problems', async (t) => {
   t.same((await run(['check', '--json'])).json, []);
 });
 
+t.test('check says of each upstream with assertions which verifiers its services need', async (t) => {
+  const { run, configFile } = createCommandFolder(t, {
+    upstreams: {
+      app: { url: 'http://127.0.0.1:9', assertion: {} },
+      plain: { url: 'http://127.0.0.1:9' },
+      other: { url: 'http://127.0.0.1:9', assertion: { algorithm: 'ES256' } },
+    },
+  });
+  const { code, stdout, stderr } = await run(['check']);
+  t.match({ code, stderr }, { code: 0, stderr: '' });
+  const lines = stdout.trimEnd().split('\n');
+  t.equal(lines.pop(), `${configFile}: no problems`);
+  t.equal(lines.length, 2);
+  for (const [index, name] of ['app', 'other'].entries()) {
+    t.ok(lines[index]!.startsWith(`${configFile}:`), name);
+    t.match(
+      lines[index],
+      new RegExp(`:\\d+:\\d+: note: upstreams\\.${name}\\.assertion: .*X-Auth-Client-Id.* verifiers`),
+    );
+  }
+  t.match((await run(['check', '--json'])).json, [
+    { severity: 'note', file: configFile, key: 'upstreams.app.assertion' },
+    { severity: 'note', key: 'upstreams.other.assertion' },
+  ]);
+});
+
 t.test('the configuration may be named by the environment', async (t) => {
   const { configFile } = createCommandFolder(t);
   t.equal((await runPostern(['check'], { env: { POSTERN_CONFIG: configFile } })).code, 0);

@@ -144,6 +144,7 @@ const routesByThemselves: Row[] = [
       X-Forwarded-User: subject
 ${[
   ...['Host', 'content-length', 'Transfer-Encoding', 'Connection', 'Authorization', 'X-API-Key', 'Cookie'],
+  ...['X-Auth-Client-Id', 'X-Auth-Issuer', 'X-Auth-Delegated', 'X-Auth-Assurance'],
   ...['X-Auth-User', 'X-Request-Id', 'X-Forwarded-For', 'X-Forwarded-Prefix', 'X-Real-IP', 'Forwarded', 'TE'],
   ...['Script-Name', 'X-Original-URL', 'X-HTTP-Method-Override', 'traceparent', 'Origin', 'Content-Type'],
 ]
@@ -159,6 +160,7 @@ ${[
         'X-API-Key',
         'Cookie',
       ],
+      ...['X-Auth-Client-Id', 'X-Auth-Issuer', 'X-Auth-Delegated', 'X-Auth-Assurance'],
       ...['X-Auth-User', 'X-Request-Id', 'X-Forwarded-For', 'X-Forwarded-Prefix', 'X-Real-IP', 'Forwarded'],
       ...['TE', 'Script-Name', 'X-Original-URL', 'X-HTTP-Method-Override', 'traceparent', 'Origin'],
       'Content-Type',

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { createPassedMeaning, type HeaderRules, meaning, meaningOf } from '../../src/http/header-names.ts';
-import { normalisedName } from '../../src/rules/known-headers.ts';
+import { laterNames, normalisedName } from '../../src/rules/known-headers.ts';
 
 t.test('names are compared in lower case with every other byte read as a hyphen', (t) => {
   t.equal(normalisedName('X_Auth.Subject'), 'x-auth-subject');
@@ -47,6 +47,7 @@ t.test('identity and forwarding headers are dropped in every spelling', (t) => {
     'X|Auth|Subject',
     'x!auth!scopes',
     'X-AUTH-',
+    ...laterNames.flatMap((name) => [name, name.toLowerCase(), name.replaceAll('-', '_')]),
     'Proxy',
     'Forwarded',
     'FORWARDED',

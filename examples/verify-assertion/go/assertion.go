@@ -35,7 +35,8 @@ const leeway = 5 // seconds
 var base64url, client = base64.RawURLEncoding, http.Client{Timeout: 5 * time.Second}
 var odd, emptyQuery = regexp.MustCompile("[^a-z0-9]"), regexp.MustCompile("^([^?]*)[?]$")
 var claimOf = map[string]string{"X-Auth-Subject": "sub", "X-Auth-Username": "username", "X-Auth-Method": "method",
-	"X-Auth-Scopes": "scope", "X-Auth-Session-Id": "sid", "X-Auth-Key-Id": "key_id", "X-Auth-Tenant": "tenant"}
+	"X-Auth-Scopes": "scope", "X-Auth-Session-Id": "sid", "X-Auth-Key-Id": "key_id", "X-Auth-Tenant": "tenant",
+	"X-Auth-Client-Id": "client_id", "X-Auth-Issuer": "issuer", "X-Auth-Delegated": "delegated", "X-Auth-Assurance": "assurance"}
 
 // Verify gives the claims of a request; false for one that Postern has not sent.
 func (v *Verifier) Verify(r *http.Request) (claims map[string]any, ok bool) {
@@ -53,16 +54,18 @@ func (v *Verifier) Verify(r *http.Request) (claims map[string]any, ok bool) {
 		claims["htt"] != base64url.EncodeToString(hash[:]) || jti == "" || iat <= 0 || iat > now+leeway || now >= exp+leeway {
 		return nil, false
 	}
-	for name, claim := range claimOf {
+	for name, claim := range claimOf { // the last four come with a later Postern
 		sent := r.Header.Get(name)
 		value, isSigned := claims[claim] // of the tenant for callers without a credential, too, who have no headers
-		if (isSigned || sent != "") && value != sent && (name != "X-Auth-Tenant" || sent != "" || claims["sub"] != nil) {
+		isLost := isSigned && r.Header[name] == nil && claim != "scope"
+		if (isLost || value != sent && (isSigned || sent != "")) && (claim != "tenant" || sent != "" || claims["sub"] != nil) {
 			return nil, false
 		}
 	}
 	for name, values := range r.Header { // each that any server could take for one of Postern's
-		isOurs := strings.HasPrefix(odd.ReplaceAllString(strings.ToLower(name), "-"), "x-auth-")
-		if isOurs && (len(values) != 1 || claimOf[name] == "" && name != "X-Auth-Assertion") {
+		folded, isOurs := strings.CutPrefix(odd.ReplaceAllString(strings.ToLower(name), "-"), "x-auth-")
+		isTaken := claimOf[name] != "" || name == "X-Auth-Assertion" || claims[strings.ReplaceAll(folded, "-", "_")] == values[0]
+		if isOurs && (len(values) != 1 || !isTaken || name != http.CanonicalHeaderKey("X-Auth-"+folded)) {
 			return nil, false
 		}
 	}
@@ -112,7 +115,4 @@ func (v *Verifier) find(kid string) jwk {
 	return v.keys[kid]
 }
 
-func decode(text string) []byte {
-	bytes, _ := base64url.DecodeString(text)
-	return bytes
-}
+func decode(text string) []byte { bytes, _ := base64url.DecodeString(text); return bytes }

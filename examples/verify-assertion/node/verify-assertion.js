@@ -1,17 +1,11 @@
 // Verifies that a request comes from Postern, and from whom: docs/upstreams.md. Node 20 or later, no dependencies.
 import { createHash, createHmac, createPublicKey, timingSafeEqual, verify } from 'node:crypto';
 
-/** The identity headers, each after the claim that repeats it. */
-const headerOf = {
-  sub: 'x-auth-subject',
-  username: 'x-auth-username',
-  method: 'x-auth-method',
-  scope: 'x-auth-scopes',
-  sid: 'x-auth-session-id',
-  key_id: 'x-auth-key-id',
-  tenant: 'x-auth-tenant',
-};
-const names = new Set([...Object.values(headerOf), 'x-auth-assertion']);
+/** The claims that repeat headers, three under another name; those of `later` come with a later Postern, or others. */
+const repeated = ['sub', 'username', 'method', 'scope', 'sid', 'key_id', 'tenant'];
+const later = ['client_id', 'issuer', 'delegated', 'assurance'];
+const renamed = { sub: 'subject', scope: 'scopes', sid: 'session-id' };
+const headerOf = (claim) => `x-auth-${renamed[claim] ?? claim.replaceAll('_', '-')}`;
 const mayRepeat = new Set(['GET', 'HEAD', 'OPTIONS']);
 const leewaySeconds = 5;
 const [keysMaxAgeMs, keysPauseMs] = [300_000, 10_000];
@@ -41,11 +35,17 @@ export function createVerifier({ issuer, audience, algorithm, secret, loadKeys, 
     must(claims.iat <= instant + leewaySeconds && instant < claims.exp + leewaySeconds, 'time');
     const { method, url, originalUrl = url } = request;
     must(claims.htm === method && claims.htt === hashOf(originalUrl), 'htm or htt');
-    for (const [claim, name] of Object.entries(headerOf)) {
-      const value = headers.get(name) ?? '';
+    for (const claim of later) must(claims[claim] === undefined || headers.has(headerOf(claim)), claim);
+    for (const claim of repeated) {
+      const value = headers.get(headerOf(claim)) ?? '';
+      headers.delete(headerOf(claim));
       // It is signed for callers without a credential, too, who have no identity headers.
       if (claim === 'tenant' && value === '' && claims.sub === undefined) continue;
-      must(value === (claims[claim] ?? ''), name);
+      must(value === (claims[claim] ?? ''), claim);
+    }
+    for (const [name, value] of headers) {
+      const claim = name.slice(7).replaceAll('-', '_');
+      must(value === (claims[claim] ?? (later.includes(claim) ? '' : undefined)), name);
     }
     must(typeof claims.jti === 'string' && claims.jti !== '', 'jti');
     if (!mayRepeat.has(method)) useOnce(claims);
@@ -69,7 +69,7 @@ function identityHeaders(raw) {
   for (let i = 0; i < raw.length; i += 2) {
     const name = raw[i].toLowerCase();
     if (!name.replace(/[^a-z0-9]/g, '-').startsWith('x-auth-')) continue;
-    must(names.has(name) && !found.has(name), 'an X-Auth- header');
+    must(/^[a-z0-9-]+$/.test(name) && !found.has(name), 'an X-Auth- header');
     found.set(name, raw[i + 1]);
   }
   return found;

@@ -11,6 +11,7 @@ import jwt
 CLAIM_OF = {"x-auth-subject": "sub", "x-auth-username": "username", "x-auth-method": "method",
             "x-auth-scopes": "scope", "x-auth-session-id": "sid", "x-auth-key-id": "key_id",
             "x-auth-tenant": "tenant"}  # fmt: skip
+LATER = {"client_id", "issuer", "delegated", "assurance"}  # a later Postern may send them, or others
 MAY_REPEAT = {"GET", "HEAD", "OPTIONS"}
 LEEWAY = 5
 KEYS_MAX_AGE = 300
@@ -69,10 +70,14 @@ class VerifyAssertion:
         method = scope.get("method", "GET")  # a WebSocket has none
         must(claims.get("htm") == method and claims.get("htt") == hash_of(scope), "htm or htt")
         for name, claim in CLAIM_OF.items():
+            value = headers.pop(name, "")
             # It is signed for callers without a credential, too, who have no identity headers.
-            if claim == "tenant" and headers.get(name, "") == "" and "sub" not in claims:
+            if claim == "tenant" and value == "" and "sub" not in claims:
                 continue
-            must(headers.get(name, "") == claims.get(claim, ""), name)
+            must(value == claims.get(claim, ""), name)
+        others = {name.removeprefix("x-auth-").replace("-", "_"): value for name, value in headers.items()}
+        must(LATER & claims.keys() <= others.keys(), "a claim without its header")
+        must(all(value == claims.get(claim, "" if claim in LATER else None) for claim, value in others.items()), "a header")
         must(isinstance(claims.get("jti"), str) and claims["jti"] != "", "jti")
         if method not in MAY_REPEAT:
             self.use_once(claims["jti"], exp)
@@ -101,7 +106,7 @@ def identity_headers(raw):
     found = {}
     for name, value in ((name.decode("latin-1").lower(), value.decode("latin-1")) for name, value in raw):
         if re.sub("[^a-z0-9]", "-", name).startswith("x-auth-"):
-            must((name in CLAIM_OF or name == "x-auth-assertion") and name not in found, "an X-Auth- header")
+            must(re.fullmatch("[a-z0-9-]+", name) and name not in found, "an X-Auth- header")
             found[name] = value
     return found
 

@@ -85,6 +85,8 @@ class AssertionConfiguration {
             "x-auth-session-id", "sid",
             "x-auth-key-id", "key_id",
             "x-auth-tenant", "tenant");
+    /** Claims that a later Postern may send with a header of the same name, as any other. */
+    private static final Set<String> LATER = Set.of("client_id", "issuer", "delegated", "assurance");
     private final Map<String, Instant> used = new ConcurrentHashMap<>();
 
     @Override
@@ -108,10 +110,14 @@ class AssertionConfiguration {
     private boolean agrees(HttpServletRequest request, Jwt jwt) {
       for (String name : Collections.list(request.getHeaderNames())) {
         String lower = name.toLowerCase();
-        boolean isOurs = lower.replaceAll("[^a-z0-9]", "-").startsWith("x-auth-");
+        String folded = lower.replaceAll("[^a-z0-9]", "-");
+        if (!folded.startsWith("x-auth-")) continue;
+        if (!folded.equals(lower) || Collections.list(request.getHeaders(name)).size() != 1) return false;
         boolean isKnown = CLAIMS.containsKey(lower) || lower.equals("x-auth-assertion");
-        if (isOurs && (!isKnown || Collections.list(request.getHeaders(name)).size() != 1)) return false;
+        if (!isKnown && !repeats(request.getHeader(name), jwt, lower.substring(7).replace('-', '_'))) return false;
       }
+      for (String claim : LATER)
+        if (jwt.hasClaim(claim) && request.getHeader("x-auth-" + claim.replace('_', '-')) == null) return false;
       return CLAIMS.entrySet().stream()
           .allMatch(
               each -> {
@@ -120,6 +126,11 @@ class AssertionConfiguration {
                 if (each.getValue().equals("tenant") && sent.isEmpty() && jwt.getSubject() == null) return true;
                 return sent.equals(orEmpty(jwt.getClaimAsString(each.getValue())));
               });
+    }
+
+    private static boolean repeats(String sent, Jwt jwt, String claim) {
+      return sent.equals(jwt.getClaims().get(claim))
+          || sent.isEmpty() && LATER.contains(claim) && !jwt.hasClaim(claim);
     }
 
     /** Known to this process alone: several that share the load need a store that they share. */

@@ -5,7 +5,9 @@ import { encodedHeader, keys, publicKeyForms, strangeKeys } from './keys.ts';
 import {
   caller,
   forged,
+  forgedBeside,
   instant,
+  laterHeaders,
   type SentRequest,
   sent,
   signed,
@@ -131,6 +133,48 @@ const headers: readonly Case[] = [
   bad('sub as a number', withHeaders(forged({ sub: 7 }), { 'X-Auth-Subject': '7' })),
 ];
 
+const later: readonly Case[] = [
+  ...Object.entries(laterHeaders).flatMap(([claim, name]) => [
+    bad(`${name} without its claim`, forgedBeside({}, [name, 'x'])),
+    bad(`${name} unlike its claim`, forgedBeside({ [claim]: 'x' }, [name, 'y'])),
+    bad(`${name} taken away`, forged({ [claim]: 'x' })),
+    bad(`${name} emptied`, forgedBeside({ [claim]: 'x' }, [name, ''])),
+    bad(`${name} there twice`, forgedBeside({ [claim]: 'x' }, [name, 'x'], [name, 'x'])),
+    bad(`${name} spelled with _`, forgedBeside({ [claim]: 'x' }, [name.replaceAll('-', '_'), 'x'])),
+    bad(
+      `${name} beside a spelling with _`,
+      forgedBeside({ [claim]: 'x' }, [name, 'x'], [name.replace(/-(?=[^-]*$)/, '_'), 'x']),
+    ),
+    bad(`${name} with a claim that is no text`, forgedBeside({ [claim]: true }, [name, 'true'])),
+    bad(`an empty claim ${claim} without its header`, forged({ [claim]: '' })),
+    bad(`a claim ${claim} of null without its header`, forged({ [claim]: null })),
+  ]),
+  bad(
+    'a header that is not known yet, without its claim',
+    forgedBeside({ team: 'x' }, ['X-Auth-Team-Name', 'x']),
+  ),
+  bad(
+    'a header that is not known yet, unlike its claim',
+    forgedBeside({ team_name: 'x' }, ['X-Auth-Team-Name', 'X']),
+  ),
+  bad('a header that is not known yet, empty', forgedBeside({ team_name: 'x' }, ['X-Auth-Team-Name', ''])),
+  bad(
+    'a header that is not known yet, twice',
+    forgedBeside({ team: 'x' }, ['X-Auth-Team', 'x'], ['x-auth-team', 'x']),
+  ),
+  bad(
+    'a header that is not known yet, spelled oddly',
+    forgedBeside({ team_name: 'x' }, ['X-Auth-Team_Name', 'x']),
+  ),
+  bad('a claim that is a number', forgedBeside({ level: 2 }, ['X-Auth-Level', '2'])),
+  bad('the time of the assertion as a header', forgedBeside({}, ['X-Auth-Iat', String(instant)])),
+  bad(
+    'a header with the name of the claim in place of the known one',
+    withHeaders(base, { 'X-Auth-Subject': null }, [['X-Auth-Sub', caller().userId]]),
+  ),
+  bad('a header with the name of what every object has', forgedBeside({}, ['X-Auth-Constructor', ''])),
+];
+
 const tokens: readonly Case[] = [
   bad('no assertion', withHeaders(base, { 'X-Auth-Assertion': null })),
   bad('no assertion, and no identity', { ...base, headers: [] }),
@@ -240,4 +284,11 @@ const keysAndKinds: readonly Case[] = [
 ];
 
 /** What every verifier refuses. */
-export const badCases: readonly Case[] = [...elsewhere, ...times, ...headers, ...tokens, ...keysAndKinds];
+export const badCases: readonly Case[] = [
+  ...elsewhere,
+  ...times,
+  ...headers,
+  ...later,
+  ...tokens,
+  ...keysAndKinds,
+];

@@ -1,4 +1,13 @@
-import { caller, forged, instant, type SentRequest, sent, withHeaders } from './request.ts';
+import {
+  caller,
+  forged,
+  forgedBeside,
+  instant,
+  laterHeaders,
+  type SentRequest,
+  sent,
+  withHeaders,
+} from './request.ts';
 
 /** Requests to one verifier, in turn. */
 export interface Case {
@@ -89,4 +98,32 @@ export const goodCases: readonly Case[] = [
   { ...good('34 seconds later', sent()), now: instant + 34 },
   { ...good('signed by a clock 5 seconds ahead', sent({ signedAt: instant + 5 })) },
   good('a claim that is not known yet', forged({ future: { a: [1] } })),
+  ...Object.entries(laterHeaders).map(([claim, name]) =>
+    good(`${name} with its claim`, forgedBeside({ [claim]: 'a b' }, [name, 'a b'])),
+  ),
+  good(
+    'all headers that may come later, with their claims',
+    forgedBeside(
+      Object.fromEntries(Object.keys(laterHeaders).map((claim) => [claim, `of ${claim}`])),
+      ...Object.entries(laterHeaders).map(([claim, name]) => [name, `of ${claim}`] as const),
+    ),
+  ),
+  good(
+    'all headers that may come later, empty',
+    forgedBeside({}, ...Object.values(laterHeaders).map((name) => [name, ''] as const)),
+  ),
+  good(
+    'a header that is not known yet, with its claim',
+    forgedBeside({ team_2_name: 'x' }, ['X-Auth-Team-2-Name', 'x']),
+  ),
+  good(
+    'a header that is not known yet, in lower case',
+    forgedBeside({ client_id: 'x' }, ['x-auth-client-id', 'x']),
+  ),
+  good(
+    'a header that is not known yet, without a credential',
+    withHeaders(forged({ issuer: 'https://other.example' }, { principal: null }), {}, [
+      ['X-Auth-Issuer', 'https://other.example'],
+    ]),
+  ),
 ];

@@ -95,6 +95,22 @@ export function forged(
   return withAssertion(request, signed(all, { header, key }));
 }
 
+/** Headers that a later Postern may send, after the claims that repeat them. */
+export const laterHeaders: Readonly<Record<string, string>> = {
+  client_id: 'X-Auth-Client-Id',
+  issuer: 'X-Auth-Issuer',
+  delegated: 'X-Auth-Delegated',
+  assurance: 'X-Auth-Assurance',
+};
+
+/** The request with further claims, and the headers that they repeat. */
+export function forgedBeside(
+  claims: Readonly<Record<string, unknown>>,
+  ...headers: readonly (readonly [string, string])[]
+): SentRequest {
+  return withHeaders(forged(claims), {}, headers);
+}
+
 /** Any text or value as the payload of a token, with members of its header changed (undefined: left out). */
 export function signed(
   payload: unknown,
