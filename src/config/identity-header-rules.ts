@@ -28,5 +28,43 @@ const namesDiffer: Rule = ({ upstreams = {} }, { report }) => {
   }
 };
 
+/** Who tells services what: the names of headers by what they hold. */
+function* headersOf({ upstreams = {} }: Parameters<Rule>[0], value: string): Generator<[string, string]> {
+  for (const [upstream, settings] of Object.entries(upstreams))
+    for (const [name, held] of Object.entries(settings?.identity_headers ?? {}))
+      if (held === value) yield [upstream, name];
+}
+
+// Services that keep accounts by address would give anyone's account to whoever claims the address at the provider.
+const addressesAreVerified: Rule = (config, { report }) => {
+  const careless = Object.entries(config.identity_providers ?? {})
+    .filter(([, provider]) => String(provider?.require?.email_verified) !== 'true')
+    .map(([name]) => name);
+  if (careless.length === 0) return;
+  for (const [upstream, name] of headersOf(config, 'email'))
+    report(
+      ['upstreams', upstream, 'identity_headers', name],
+      `tells addresses that need not be verified: add require: { email_verified: true } to ${careless.join(', ')}`,
+      'key',
+    );
+};
+
+// The first to sign in with a name has it, and where it was removed, the next.
+const namesAreGiven: Rule = (config, { report }) => {
+  const open = Object.entries(config.identity_providers ?? {})
+    .filter(([, provider]) => provider?.accounts === 'create')
+    .map(([name]) => name);
+  if (open.length === 0) return;
+  for (const [upstream, name] of headersOf(config, 'username'))
+    report(
+      ['upstreams', upstream, 'identity_headers', name],
+      `tells names that people may have chosen themselves: ${open.join(', ')} has accounts: create`,
+      'key',
+    );
+};
+
+/** What `identity_headers` tell services that keep accounts by it, and people may choose. */
+export const identityHeaderWarnings: readonly Rule[] = [addressesAreVerified, namesAreGiven];
+
 /** Rules for the names in `identity_headers` beyond their spelling. */
 export const identityHeaderRules: readonly Rule[] = [namesAreFree, namesDiffer];

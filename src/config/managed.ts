@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isEmailAddress, maxEmailLength } from '../rules/email-address.ts';
 import { parsePasswordHash, passwordHashRule } from '../rules/password-hash.ts';
 import { mapByName, secret, text } from './scalars.ts';
 import { scopeList } from './scope-names.ts';
@@ -48,7 +49,11 @@ export const scopeSets = mapByName(
 
 const user = z.strictObject({
   display_name: shortText(maxTextLength).optional().describe('Name that people read.'),
-  email: shortText(maxTextLength).optional().describe('E-mail address.'),
+  email: text((value) =>
+    isEmailAddress(value) ? undefined : `must be one e-mail address of at most ${maxEmailLength} characters`,
+  )
+    .optional()
+    .describe('E-mail address.'),
   kind: z
     .enum(['person', 'service'])
     .prefault('person')

@@ -1,4 +1,5 @@
 import ipaddr from 'ipaddr.js';
+import { identityHeaderWarnings } from './identity-header-rules.ts';
 import type { Finding } from './problems.ts';
 import { noUpstream } from './routes.ts';
 import { applyRules, type Rule } from './rule.ts';
@@ -48,7 +49,14 @@ function isEveryone(block: string): boolean {
 /** What is allowed in a valid configuration but probably unintended. */
 export function warningsOf(config: Config): Finding[] {
   return applyRules(
-    [scopesAreUsed, proxiesAreSome, askersAreSome, decidedRoutesAreAsked, consoleIsApart],
+    [
+      scopesAreUsed,
+      proxiesAreSome,
+      askersAreSome,
+      decidedRoutesAreAsked,
+      consoleIsApart,
+      ...identityHeaderWarnings,
+    ],
     config,
     config,
   );

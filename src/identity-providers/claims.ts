@@ -1,5 +1,6 @@
 import { nameOfGrant } from '../config/identity-providers.ts';
 import type { IdentityProviderConfig } from '../config/schema.ts';
+import { isEmailAddress } from '../rules/email-address.ts';
 import { maxUsernameCodePoints } from '../rules/text-limits.ts';
 import type { JsonObject } from './json-object.ts';
 
@@ -22,8 +23,6 @@ export interface Granted {
 
 type PlainValue = string | number | boolean;
 
-const maxEmailLength = 254;
-
 /**
  * Whether a claim has that value, or contains it when it is a list. A number or boolean equals its text too
  * (`"true"`): some providers write `email_verified` like that. Objects equal nothing.
@@ -35,7 +34,8 @@ export function hasValue(claims: JsonObject, name: string, wanted: PlainValue): 
 }
 
 /**
- * The profile from the configured claims. Without a usable user name the e-mail address is used, and without that the
+ * The profile from the configured claims. An e-mail address counts only as far as the provider stands by it: not if it
+ * says that it has not verified it. Without a usable user name the e-mail address is used, and without that the
  * subject, truncated: a person whom the provider vouches for is never refused for lack of a name.
  */
 export function profileOf(
@@ -43,9 +43,12 @@ export function profileOf(
   subject: string,
   mapping: IdentityProviderConfig['claims'],
 ): Profile {
-  const email = emailIn(claims, mapping.email);
+  const isUnverified = deniesVerification(claims);
+  const email = isUnverified ? undefined : emailIn(claims, mapping.email);
+  const name =
+    isUnverified && mapping.username === mapping.email ? undefined : nameIn(claims, mapping.username);
   return {
-    username: nameIn(claims, mapping.username) ?? email ?? cutName(subject),
+    username: name ?? email ?? cutName(subject),
     displayName: nameIn(claims, mapping.display_name) ?? null,
     email: email ?? null,
   };
@@ -80,9 +83,12 @@ function nameIn(claims: JsonObject, name: string): string | undefined {
 
 function emailIn(claims: JsonObject, name: string): string | undefined {
   const text = textIn(claims, name);
-  return text !== undefined && text.length <= maxEmailLength && /^[^\s@]+@[^\s@]+$/.test(text)
-    ? text
-    : undefined;
+  return text !== undefined && isEmailAddress(text) ? text : undefined;
+}
+
+/** Anyone can claim an address at a provider that doesn't ask for proof. Absent or null, the provider says nothing. */
+function deniesVerification({ email_verified: verified }: JsonObject): boolean {
+  return verified !== undefined && verified !== null && !/^true$/i.test(String(verified));
 }
 
 function cutName(subject: string): string {

@@ -117,6 +117,25 @@ t.test('a name that is too long or taken (case-insensitively) still gets an acco
   t.equal(await seenOf(addressed, 'x-auth-username'), subjectOf(addressed));
 });
 
+t.test('an address that is not one, or not verified, is not taken, and the sign-in goes on', async (t) => {
+  const { signIn, users } = await start(t);
+  const emailAfter = async (claims: object) => {
+    const id = subjectOf(await signIn(claims));
+    return (await users()).find((user) => user.id === id)!.email;
+  };
+  const email = 'ceo@corp.example';
+  t.equal(await emailAfter({ sub: 'm1', email, email_verified: true }), email);
+  t.equal(await emailAfter({ sub: 'm2', email }), email);
+  for (const email_verified of [false, 'false'])
+    t.equal(await emailAfter({ sub: 'm3', email, email_verified }), null, JSON.stringify(email_verified));
+  t.equal(await emailAfter({ sub: 'm4', email: `${email}, evil@example.com` }), null);
+  t.equal(
+    await emailAfter({ sub: 'm1', email, email_verified: false }),
+    null,
+    'one that was verified before',
+  );
+});
+
 t.test('a local user of the same name is another person, until linked by command', async (t) => {
   const { signIn, api, folder, run, stub } = await start(t);
   const local = await addUser(folder, { username: 'alice', password, scopes: ['store:read'] });

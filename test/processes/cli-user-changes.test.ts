@@ -58,6 +58,11 @@ t.test('what user set names is replaced, and counts at the running gateway', asy
     ' Ada L. ',
   ]);
   t.match(set, { code: 0, stdout: '' });
+  const two = await folder.run(['user', 'set', 'ada', '--email', 'a@b.example, evil@example.com']);
+  t.match(two, {
+    code: 2,
+    stderr: /^postern: --email must be one e-mail address of at most 254 characters\n/,
+  });
   t.match(set.audit, [
     {
       event: 'user_changed',

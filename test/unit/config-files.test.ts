@@ -31,10 +31,11 @@ const old = authority.issue('old', { from: -3, to: -2 });
 const early = authority.issue('early', { from: 2, to: 3 });
 const oldRoot = makeAuthority(folder, 'old-root', -1);
 
-function load(sections: string) {
+const upstream = 'upstreams: { app: { url: "https://127.0.0.1:9", tls: { ca: first.crt } } }\n';
+const route = 'routes: [{ prefix: /, upstream: app }]\n';
+
+function load(sections: string, rest = upstream + route) {
   const file = join(folder, 'postern.yaml');
-  const rest =
-    'upstreams: { app: { url: "https://127.0.0.1:9", tls: { ca: first.crt } } }\nroutes: [{ prefix: /, upstream: app }]\n';
   writeFileSync(file, `tenant: acme\nbase_url: https://acme.example.com\n${sections}\n${rest}`);
   const loaded = loadConfig(file, {});
   return { ...loaded, lines: (loaded.problems ?? []).map((problem) => formatProblem('f', problem)) };
@@ -191,6 +192,39 @@ identity_providers:
       'f:4:29: scopes.store:raed: no route, scope set or grant uses this scope',
     ],
   );
+});
+
+t.test('names and addresses that people give themselves, told to a service, are a warning', async (t) => {
+  const warningsOf = (idp: string, other = '') => {
+    const sections = `upstreams:
+  app:
+    url: http://127.0.0.1:9000
+    identity_headers: { Remote-User: username, X-Mail: email, X-Id: subject }
+identity_providers:
+  corp:
+    issuer: https://idp.example
+    client_id: postern
+    redirect_uri: https://acme.example.com/
+    ${idp}
+${other}`;
+    const { warnings } = load(sections, route) as { warnings?: readonly any[] };
+    return warnings?.map((warning) => formatProblem('f', warning));
+  };
+  const key = 'upstreams.app.identity_headers';
+  const address = (who: string) =>
+    `f:6:48: ${key}.X-Mail: tells addresses that need not be verified: add require: { email_verified: true } to ${who}`;
+  const name = (who: string) =>
+    `f:6:25: ${key}.Remote-User: tells names that people may have chosen themselves: ${who} has accounts: create`;
+  t.strictSame(warningsOf('require: {}'), [name('corp'), address('corp')]);
+  t.strictSame(warningsOf('accounts: existing'), [address('corp')]);
+  for (const verified of ['true', '"true"'])
+    t.strictSame(warningsOf(`require: { email_verified: ${verified} }`), [name('corp')]);
+  t.strictSame(warningsOf('require: { email_verified: true }\n    accounts: existing'), []);
+  const second = `  pub:
+    issuer: https://pub.example
+    client_id: postern
+    redirect_uri: https://acme.example.com/`;
+  t.strictSame(warningsOf('accounts: existing', second), [name('pub'), address('corp, pub')]);
 });
 
 t.test('a certificate outside its time is a warning, in every file that has one', async (t) => {

@@ -52,6 +52,14 @@ const rows: Row[] = [
     'users.ada.password_hash: must be a hash beginning with $argon2id$, $argon2i$, $scrypt$, $2a$, $2b$, $2y$, $pbkdf2-sha256$ or $pbkdf2-sha512$, within bounds of cost',
   ],
   [
+    'what is not one e-mail address',
+    `users: { a: { email: »a;b@c.example }, b: { email: »a }, c: { email: »"a@b, c@d" }, d: { email: »${'x'.repeat(253)}@d } }`,
+    'users.a.email: must be one e-mail address of at most 254 characters',
+    'users.b.email: must be one e-mail address of at most 254 characters (a)',
+    'users.c.email: must be one e-mail address of at most 254 characters',
+    'users.d.email: must be one e-mail address of at most 254 characters',
+  ],
+  [
     'an unknown field',
     'users: { ada: { »scope: [] } }',
     'users.ada.scope: unknown key: did you mean "scopes"?',

@@ -75,7 +75,35 @@ t.test('an e-mail address has one @ and no blanks', (t) => {
   const { claims } = settingsOf();
   const email = (value: string) => profileOf({ email: value }, 's', claims).email;
   t.equal(email('a@b'), 'a@b');
+  t.equal(email(`${'a'.repeat(252)}@b`)?.length, 254);
   for (const bad of ['a', '@b', 'a@', 'a@b@c', 'a b@c', `${'a'.repeat(253)}@b`]) t.equal(email(bad), null);
+  for (const mark of ',;<>()"') t.equal(email(`a${mark}b@c`), null, mark);
+  t.equal(email('a@b.example, evil@example.com'), null);
+  t.end();
+});
+
+t.test('an address that the provider says it has not verified is not taken', (t) => {
+  const { claims } = settingsOf();
+  const email = 'ceo@corp.example';
+  const profile = (verified: unknown, mapping = claims) =>
+    profileOf(
+      { email, name: 'C', ...(verified !== undefined && { email_verified: verified }) },
+      's',
+      mapping,
+    );
+  for (const verified of [true, 'true', 'True', undefined, null])
+    t.match(profile(verified), { username: email, email }, String(verified));
+  for (const verified of [false, 'false', 'False', 0, '0', '', 'no', [], {}])
+    t.match(profile(verified), { username: 's', displayName: 'C', email: null }, JSON.stringify(verified));
+  const asName = settingsOf({ claims: { username: 'email' } }).claims;
+  t.equal(profile(true, asName).username, email);
+  t.equal(profile(false, asName).username, 's', 'nor as the name');
+  const elsewhere = settingsOf({ claims: { email: 'mail' } }).claims;
+  t.equal(
+    profileOf({ mail: email, email_verified: false }, 's', elsewhere).email,
+    null,
+    'whatever its claim',
+  );
   t.end();
 });
 

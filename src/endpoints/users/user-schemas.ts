@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { codePointString, distinctList, withoutControlCharacters } from '../../input/pydantic-types.ts';
+import { emailAddress, maxEmailLength } from '../../rules/email-address.ts';
 import type { UserSortField } from '../../stores/user-records.ts';
 import { newPassword, newUsername } from '../account-fields.ts';
 import { instantOperators } from '../lists/list-fields.ts';
@@ -30,7 +31,7 @@ function userFields({ catalogue, minPasswordLength }: UserBounds) {
   return {
     username: newUsername(),
     display_name: text.nullable().optional(),
-    email: text.nullable().optional(),
+    email: codePointString({ min: 1, max: maxEmailLength, pattern: emailAddress }).nullable().optional(),
     scopes: distinctList(scope, { max: maxScopes }),
     scope_sets: distinctList(z.string(), { max: maxScopeSets }),
     disabled: z.boolean(),
@@ -65,7 +66,7 @@ export function userPatch(bounds: UserBounds) {
     .strictObject({
       username: username.optional(),
       display_name: display_name.describe('Null: none.'),
-      email: email.describe('Null: none.'),
+      email: email.describe('One address. Null: none.'),
       kind: z.enum(kinds).optional().describe('As it is: it never changes.'),
       scopes: scopes.optional().describe('Own scopes; replaces all.'),
       scope_sets: scope_sets.optional().describe('Own scope sets, as ids; replaces all.'),

@@ -1,0 +1,15 @@
+/** The maximum length of an e-mail address, in characters (RFC 5321 §4.5.3.1.3, without the angle brackets). */
+export const maxEmailLength = 254;
+
+const part = String.raw`[^\s\u0000-\u001f\u007f-\u009f,;<>()"@]+`;
+
+/**
+ * Matches one e-mail address of any length. Mailers read more than one out of a text with a space or one of `,;<>()"`. The
+ * source is published in the OpenAPI document, so it keeps to what regular expressions of other languages read, too.
+ */
+export const emailAddress = new RegExp(`^${part}@${part}$`, 'u');
+
+/** Whether a text is one e-mail address of a length that can be delivered to. */
+export function isEmailAddress(text: string): boolean {
+  return text.isWellFormed() && [...text].length <= maxEmailLength && emailAddress.test(text);
+}
