@@ -49,7 +49,8 @@ export function readChecked(question: CheckRequest): CheckedRequest {
     pseudo.get(name)?.join() === (pseudo.has(name) ? value : undefined);
   const isClear = isReadable && path !== '' && agrees(':method', method) && agrees(':path', path);
   const unfit = isClear ? problemOfMethod(method) : undescribed();
-  return { method, target: path, fields, source, unfit };
+  // What was not understood has no method: the log and spans would say what anyone in between wrote there.
+  return { method: unfit === null ? method : '', target: path, fields, source, unfit };
 }
 
 type Http = NonNullable<NonNullable<NonNullable<CheckRequest['attributes']>['request']>['http']>;

@@ -37,9 +37,9 @@ export function accessLine(entry: AccessEntry, time: string): string {
   return (
     '{"level":"info","time":"' +
     time +
-    '","msg":"request","method":"' +
-    entry.method +
-    '","path":' +
+    '","msg":"request","method":' +
+    quoted(entry.method) +
+    ',"path":' +
     quoted(entry.path) +
     ',"route":' +
     quoted(entry.route) +

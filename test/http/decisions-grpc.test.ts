@@ -172,6 +172,23 @@ t.test('what Envoy is told by gRPC', async (t) => {
       if (status === 401) t.match(answer.headers['www-authenticate'], /^Bearer realm="acme"/);
     });
 
+  await t.test('an unfit question has no method in the log', async (t) => {
+    const forged = 'x","forged":"1","y":"\n{"level":"info","audit":true}\n';
+    for (const [id, method, status] of [
+      ['forged', forged, 400],
+      ['unknown', 'BREW', 501],
+      ['other', 'GET', 400],
+    ] as const) {
+      const path = '/api/open';
+      const fields: [string, string][] = [[':method', id === 'other' ? 'PUT' : method]];
+      const answer = await check({ method, path, headerMap: [...fields, ['x-request-id', `method-${id}`]] });
+      t.equal(answer.status, status, id);
+    }
+    const lines = () => logLines().filter((line) => /^method-/.test(String(line.request_id)));
+    await eventually(() => lines().length === 3);
+    for (const line of lines()) t.match(line, { msg: 'request', method: '', forged: undefined });
+  });
+
   const nothing: [name: string, bytes: Buffer][] = [
     ['no attributes', Buffer.alloc(0)],
     ['no request', Buffer.from([0x0a, 0x00])],

@@ -21,6 +21,15 @@ const entry = {
   upstreamFailure: null,
 } as const;
 
+t.test('a method is written as text, whatever is in it', async (t) => {
+  t.match(accessLine(entry, 'now'), ',"method":"GET","path":"/api/x"');
+  const method = 'x","forged":"1\\"}\n{"audit":true\u2028\u0000';
+  const line = accessLine({ ...entry, method }, 'now');
+  t.equal(line.indexOf('\n'), line.length - 1, 'one line');
+  t.equal(JSON.parse(line).method, method);
+  t.notOk('forged' in JSON.parse(line));
+});
+
 t.test('a duration is in milliseconds, to the microsecond', async (t) => {
   for (const [durationMs, text] of [
     [0, '0.000'],
