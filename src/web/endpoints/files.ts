@@ -16,7 +16,14 @@ export function createAssetFiles({ path, assets }: Pick<WebArea, 'path' | 'asset
   });
 }
 
-/** `<path>/openapi.json`: the document of the API. */
+/**
+ * `<path>/openapi.json`: the document of the API, made once, for the first who asks. Anyone may ask, and making it takes ten
+ * times as long as a page does.
+ */
 export function createDocumentFile(path: string, document: () => object): Endpoint<'open'> {
-  return shownPage(`${path}/openapi.json`, async () => ({ status: 200, body: document() }));
+  let bytes: Buffer | undefined;
+  return shownPage(`${path}/openapi.json`, async () => {
+    bytes ??= Buffer.from(JSON.stringify(document()));
+    return { status: 200, content: { type: 'application/json', bytes } };
+  });
 }
