@@ -9,6 +9,7 @@ import { presentScopeSet, scopeSetCreate, scopeSetPatch } from '../endpoints/sco
 import { Refusal, ValidationError } from '../errors.ts';
 import { validate } from '../input/validate.ts';
 import { commandLine } from '../log/log.ts';
+import { readsAsBuiltInSet } from '../rules/set-name.ts';
 import { administratorSetId } from '../stores/scope-set.ts';
 import type { ScopeSetRecord } from '../stores/scope-set-records.ts';
 import { type Call, Failure } from './command.ts';
@@ -138,7 +139,10 @@ function assertChangeable({ id, managed }: ScopeSetRecord): void {
 }
 
 function isTaken(name: string): Failure {
-  return new Failure('failed', `scope set ${JSON.stringify(name)} already exists`);
+  const set = JSON.stringify(name);
+  if (name !== administratorSetId && readsAsBuiltInSet(name))
+    return new Failure('failed', `${set} reads as ${administratorSetId}, the built-in scope set`);
+  return new Failure('failed', `scope set ${set} already exists`);
 }
 
 function isGone({ operands }: Call): Failure {

@@ -1,5 +1,6 @@
 import { accountNameRules, canonicalAccountName, parseUsername } from '../rules/account-name.ts';
 import { suggestion } from '../rules/nearest-name.ts';
+import { readsAsBuiltInSet } from '../rules/set-name.ts';
 import { keyOf } from './problems.ts';
 import type { JudgedConfig, Rule } from './rule.ts';
 
@@ -27,6 +28,9 @@ const namesOfSets: Rule = ({ scope_sets = {} }, { report }) => {
   for (const name of Object.keys(scope_sets)) {
     if (name.trim() !== name || name === '') report(['scope_sets', name], 'must have no outer spaces', 'key');
     if (/\p{Cc}/u.test(name)) report(['scope_sets', name], accountNameRules.control_character, 'key');
+    // The name itself is reserved.
+    if (name !== administrator && readsAsBuiltInSet(name))
+      report(['scope_sets', name], `reads as ${administrator}, the built-in scope set`, 'key');
     if ([...name].length > maxSetNameCodePoints)
       report(['scope_sets', name], `must be at most ${maxSetNameCodePoints} characters`, 'key');
   }

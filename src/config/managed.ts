@@ -30,6 +30,9 @@ const scopeSet = z.strictObject({
     .refine((value) => [...value].length <= maxDescription, {
       error: `must have at most ${maxDescription} characters`,
     })
+    .refine((value) => /^(?:[\r\n]|\P{Cc})*$/u.test(value), {
+      error: 'must have no control characters but line ends',
+    })
     .prefault('')
     .describe('What the set is for, for people.'),
   scopes: scopeList().describe('Scopes of the catalogue.'),

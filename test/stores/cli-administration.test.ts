@@ -166,6 +166,11 @@ testOnEveryStore('scope sets are administered by commands', async (t, stores) =>
 
   const refused = [
     { args: ['scope-set', 'remove', 'writers'], code: 1, says: /"writers" is in use: / },
+    {
+      args: ['scope-set', 'add', 'Administrator', '--scopes', ''],
+      code: 1,
+      says: /"Administrator" reads as administrator, the built-in scope set/,
+    },
     { args: ['scope-set', 'remove', 'readers'], code: 1, says: /no such scope set: readers/ },
     { args: ['scope-set', 'set', 'administrator', '--scopes', ''], code: 1, says: /built in/ },
     { args: ['scope-set', 'set', 'writers'], code: 2, says: /needs --scopes, --name or --description/ },

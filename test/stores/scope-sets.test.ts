@@ -243,3 +243,37 @@ t.test('a merge patch by its own content type', async (t) => {
   t.equal((await patch('application/merge-patch+json')).json.description, 'patched');
   t.equal((await patch('text/plain')).status, 422);
 });
+
+testOnEveryStore('no other set reads as the built-in one', async (t, stores) => {
+  const { sets, create, keyWith } = await startSets(t, stores);
+  const { id } = await create({ name: 'readers' });
+  const conflict = { status: 409, json: { code: 'conflict' } };
+  for (const name of ['administrator', 'Administrator', 'administrator\u200b', '\uff41dministrator']) {
+    t.match(await sets('POST', '', { name, scopes: [] }), conflict, `a new set ${JSON.stringify(name)}`);
+    t.match(await sets('PATCH', id, { name }), conflict, `renamed to ${JSON.stringify(name)}`);
+  }
+  const poor = await keyWith('scopesets:write');
+  const beyond = await sets('POST', '', { name: 'Administrator', scopes: ['store:read'] }, poor);
+  t.match(beyond, { status: 403 }, 'what the caller lacks comes first');
+  t.equal((await sets('GET', id)).json.name, 'readers');
+  t.equal((await sets('POST', '', { name: 'administrators', scopes: [] })).status, 201);
+});
+
+testOnEveryStore('a description has no control characters but line ends', async (t, stores) => {
+  const { sets, create } = await startSets(t, stores);
+  const { id } = await create({ name: 'readers' });
+  const problem = [{ type: 'string_pattern_mismatch', loc: ['body', 'description'] }];
+  for (const mark of ['\u0000', '\t', '\u001b', '\u007f', '\u0085']) {
+    const description = `a${mark}b`;
+    const refused = { status: 422, json: { detail: problem } };
+    t.match(
+      await sets('POST', '', { name: 'other', description, scopes: [] }),
+      refused,
+      JSON.stringify(mark),
+    );
+    t.match(await sets('PATCH', id, { description }), refused, JSON.stringify(mark));
+  }
+  const description = 'Who reads:\r\neveryone\n';
+  const changed = await sets('PATCH', id, { description });
+  t.match(changed, { status: 200, json: { description } });
+});

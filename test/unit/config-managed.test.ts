@@ -37,6 +37,17 @@ const rows: Row[] = [
     'scope_sets. a: must have no outer spaces',
   ],
   [
+    'names that read as the built-in set',
+    'scope_sets: { »Administrator: { scopes: [] }, »"administrator\\u200b": { scopes: [] }, administrators: { scopes: [] } }',
+    'scope_sets.Administrator: reads as administrator, the built-in scope set',
+    'scope_sets.administrator\\u{200b}: reads as administrator, the built-in scope set',
+  ],
+  [
+    'control characters in a description, but for line ends',
+    'scope_sets: { a: { scopes: [], description: »"a\\u0007" }, b: { scopes: [], description: "a\\r\\nb\\n" } }',
+    'scope_sets.a.description: must have no control characters but line ends (a\\u{7})',
+  ],
+  [
     'a scope set without scopes',
     'scope_sets: { »readers: { description: x } }',
     'scope_sets.readers.scopes: is required',

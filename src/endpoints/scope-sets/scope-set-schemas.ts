@@ -1,5 +1,10 @@
 import { z } from 'zod';
-import { codePointString, distinctList, withoutControlCharacters } from '../../input/pydantic-types.ts';
+import {
+  codePointString,
+  distinctList,
+  linesWithoutControlCharacters,
+  withoutControlCharacters,
+} from '../../input/pydantic-types.ts';
 import { administratorSetId } from '../../stores/scope-set.ts';
 import type { ScopeSetRecord, ScopeSetSortField } from '../../stores/scope-set-records.ts';
 import { instantOperators } from '../lists/list-fields.ts';
@@ -15,7 +20,7 @@ function setFields(catalogue: readonly string[]) {
   const scope = first === undefined ? z.string() : z.enum([first, ...others]);
   return {
     name: codePointString({ min: 1, max: 128, trim: true, pattern: withoutControlCharacters }),
-    description: codePointString({ max: maxDescription }),
+    description: codePointString({ max: maxDescription, pattern: linesWithoutControlCharacters }),
     scopes: distinctList(scope, { max: maxScopes }).describe("Of the catalogue and the caller's own."),
   };
 }

@@ -1,4 +1,5 @@
 import { Refusal } from '../../errors.ts';
+import { readsAsBuiltInSet } from '../../rules/set-name.ts';
 import { administratorRecord, administratorSet } from '../administrator-set.ts';
 import type { JudgedChange } from '../caller.ts';
 import type { Records } from '../records.ts';
@@ -113,7 +114,8 @@ class ScopeSetSteps {
     const written = JSON.stringify([name, description, scopes]);
     if (written === JSON.stringify([before.name, before.description, before.scopes]))
       return { before, after: before };
-    yield* requireFreeName(name, id);
+    // An earlier version may have let a name through that is refused now: its set can be changed all the same.
+    if (name !== before.name) yield* requireFreeName(name, id);
     yield* run(updateSet, name, description, JSON.stringify(scopes), this.#now(), id);
     yield* noteHolders(id);
     return { before, after: (yield* findRecord(id))! };
@@ -128,7 +130,7 @@ function* findRecord(id: string): Steps<ScopeSetRecord | undefined> {
 
 function* requireFreeName(name: string, forId: string): Steps<void> {
   const holder = yield* first<{ readonly id: string }>('SELECT id FROM scope_sets WHERE name = ?', name);
-  const isTaken = name === administratorSet.name || (holder !== undefined && holder.id !== forId);
+  const isTaken = readsAsBuiltInSet(name) || (holder !== undefined && holder.id !== forId);
   if (isTaken) throw new Refusal('conflict');
 }
 
