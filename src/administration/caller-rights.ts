@@ -26,7 +26,7 @@ export function rightsOf(caller: CallerFound, holdings: Holdings, now: number): 
       if (found === undefined || found.user.disabled) throw new Refusal('invalid_token');
       if (ref.session !== undefined && !admitsSession(found.user, ref.session))
         throw new Refusal('invalid_token');
-      const held = holdings.ofUser(found);
+      const held = holdings.ofUser(found, ref.origin ?? null);
       return rightsWith(within(ref.scopes, held.scopes), within(ref.scopeSets, held.scopeSets));
     }
     case 'api_key': {

@@ -1,21 +1,18 @@
 import type { Holdings } from '../credentials/holdings.ts';
 import { Refusal } from '../errors.ts';
-import type { CallerFound, CallerRef } from '../stores/caller.ts';
+import type { CallerRef } from '../stores/caller.ts';
 import type { InvitationFound } from '../stores/invitation-records.ts';
 import { rightsOf } from './caller-rights.ts';
 import { assertHolds } from './no-way-up.ts';
 
 /**
- * The maker of an invitation, from the caller who makes it, whose session may end before the invitation is redeemed. A
- * session that was not narrowed counts as its user, whatever the user holds later; a narrowed one never counts for more
- * than it held.
+ * The maker of an invitation, from the caller who makes it, whose session may end before the invitation is redeemed: it
+ * counts as that session would, for what its user holds later.
  */
-export function invitationMakerOf(ref: CallerRef, caller: CallerFound, holdings: Holdings): CallerRef {
-  if (ref.kind !== 'session' || caller.kind !== 'session' || caller.user === undefined) return ref;
-  const held = holdings.ofUser(caller.user).scopes;
-  const isWhole = held.every((scope) => ref.scopes === null || ref.scopes.includes(scope));
+export function invitationMakerOf(ref: CallerRef): CallerRef {
+  if (ref.kind !== 'session') return ref;
   const { session: _, ...maker } = ref;
-  return isWhole ? { ...maker, scopes: null, scopeSets: null } : maker;
+  return maker;
 }
 
 /**
@@ -30,7 +27,7 @@ export function isRedeemable(
   const { kind, disabled, managed } = found.user;
   if (expires <= now || kind !== 'person' || disabled || managed) return false;
   try {
-    assertHolds(rightsOf(maker, holdings, now), holdings.ofUser(found), []);
+    assertHolds(rightsOf(maker, holdings, now), holdings.mostOf(found), []);
     return true;
   } catch (error) {
     if (error instanceof Refusal) return false;

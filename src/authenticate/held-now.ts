@@ -34,7 +34,7 @@ export function createHeldNow(options: {
     if (session === undefined) return null;
     const found = await records.findUser(userId);
     if (found === undefined || !admitsSession(found.user, session)) return null;
-    return new Set(holdings.ofUser(found).scopes);
+    return new Set(holdings.ofUser(found, session.origin).scopes);
   }
 
   /** An unavailable records store proves nothing as long as its cached records are still valid. */

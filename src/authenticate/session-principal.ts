@@ -10,28 +10,31 @@ const none: readonly string[] = [];
 
 /**
  * The principal of a session that is alive, for its user as found; why there is none, if the user may not use it.
- * `asked`: the scopes that the credential is restricted to; null: everything the user holds.
+ * `named`: the scopes that the credential names, which bound a restricted session; any other session counts for all that
+ * it holds now.
  */
 export function principalOfSession(
   live: LiveSession,
   found: UserWithSets | undefined,
-  asked: readonly string[] | null,
+  named: readonly string[],
   { holdings, tenant }: { readonly holdings: Holdings; readonly tenant: string },
 ): Principal | Reason {
   if (found === undefined || found.user.disabled) return 'user disabled or removed';
   if (!admitsSession(found.user, live)) return 'session ended';
   const { user } = found;
-  const held = holdings.ofUser(found);
-  const scopes = asked === null ? held.scopes : intersectScopes(asked, held.scopes);
+  const { isRestricted, origin } = live;
+  const held = holdings.ofUser(found, origin);
   return createPrincipal({
     kind: 'session',
     userId: user.id,
     username: user.username,
     displayName: user.displayName,
     email: user.email,
-    scopes,
-    // A set may grow beyond what a token was restricted to.
-    scopeSets: scopes.length === held.scopes.length ? held.scopeSets : none,
+    scopes: isRestricted ? intersectScopes(named, held.scopes) : held.scopes,
+    // A set may grow beyond what was asked for, even if that is everything today.
+    scopeSets: isRestricted ? none : held.scopeSets,
+    isRestricted,
+    origin,
     credentialId: live.id,
     epoch: live.epoch,
     expires: live.expires,

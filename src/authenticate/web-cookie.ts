@@ -51,6 +51,9 @@ class VerifiedCookie {
 
 const rememberedCookies = 10_000;
 
+/** A cookie names no scopes: sign-ins on the pages ask for none. */
+const none: readonly string[] = [];
+
 /** Creates the only reader of the web cookie; that its session is alive is checked on every request. */
 export function createWebCookieAuthenticator(options: WebCookieOptions): WebCookieAuthenticator {
   const { name, cookies, origins, sessions, records, onUse } = options;
@@ -81,7 +84,7 @@ export function createWebCookieAuthenticator(options: WebCookieOptions): WebCook
     found: UserWithSets | undefined,
     version: number,
   ): Principal | 'ended' {
-    const principal = principalOfSession(live, found, null, options);
+    const principal = principalOfSession(live, found, none, options);
     if (typeof principal === 'string') return 'ended';
     cookie.principal = principal;
     cookie.recordsVersion = version;

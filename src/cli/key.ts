@@ -49,6 +49,7 @@ export async function createKey(call: Call): Promise<void> {
       createdBy: owner.id,
       parent: null,
       session: null,
+      origin: null,
       expires: form.expires ?? defaultExpiry(context),
       lastUsed: null,
     };
@@ -79,7 +80,8 @@ async function warnOfScopesNotHeld(
   scopes: readonly string[],
 ): Promise<void> {
   const owner = await records.findUser(id);
-  const held = new Set(owner === undefined ? [] : holdings.ofUser(owner).scopes);
+  // What a provider grants counts in the owner's own sessions, and in keys minted in them.
+  const held = new Set(owner === undefined ? [] : holdings.ofUser(owner, null).scopes);
   const missing = missingScopes(scopes, held);
   if (missing.length === 0) return;
   const who = JSON.stringify(username);

@@ -3,6 +3,7 @@ import { LiveSessionFinder, type OwnedSession, positionOf } from '../endpoints/s
 import { entryAbout } from '../endpoints/users/user-events.ts';
 import { commandLine } from '../log/log.ts';
 import { isUnavailable } from '../stores/breaker.ts';
+import { originOf } from '../stores/session-origin.ts';
 import type { SessionFilters } from '../stores/session-query.ts';
 import type { UserRecord } from '../stores/user-records.ts';
 import { type Call, Failure } from './command.ts';
@@ -105,7 +106,7 @@ function allSessions(
 
 /** With the fields of the HTTP API, but for `current`: no session is a command's own. */
 function present({ session, owner }: OwnedSession, { holdings }: CommandContext) {
-  const held = holdings.ofUser(owner).scopes;
+  const held = holdings.ofUser(owner, originOf(session)).scopes;
   return {
     id: session.id,
     user: { id: session.userId, username: owner.user.username },

@@ -110,7 +110,9 @@ const provider = z.strictObject({
   grants: z
     .array(grant)
     .prefault([])
-    .describe('Scope sets and scopes granted to users by the value of a claim.'),
+    .describe(
+      'Scope sets and scopes granted to users by the value of a claim, in sessions that began at this provider.',
+    ),
 });
 
 /** `identity_providers`: OIDC providers by the name used in their paths, `/api/login/<name>/start`. */

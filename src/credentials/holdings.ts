@@ -1,7 +1,8 @@
 import { nameOfGrant } from '../config/identity-providers.ts';
 import type { IdentityProviderConfig } from '../config/schema.ts';
 import type { ApiKeyWithOwner } from '../stores/api-key.ts';
-import { administratorSetId } from '../stores/scope-set.ts';
+import { administratorSetId, type ScopeSet } from '../stores/scope-set.ts';
+import type { SessionOrigin } from '../stores/session-origin.ts';
 import type { IdentityGrants, UserHoldings, UserWithSets } from '../stores/user.ts';
 import { heldScopes, intersectScopes } from './scopes.ts';
 
@@ -11,14 +12,30 @@ export interface Held {
   readonly scopeSets: readonly string[];
 }
 
+/** What an identity provider's grants name: scopes, and sets by name. */
+export interface GrantedNames {
+  readonly scopes: readonly string[];
+  readonly setNames: readonly string[];
+}
+
 /** Evaluates stored users and keys under one configuration. */
 export interface Holdings {
-  /** What a user was given here, and what providers granted, as far as they are configured to grant it now. */
-  ofUser(found: UserWithSets): Held;
+  /**
+   * What counts in a session of that origin, and in keys that come of it: what the user was given here, and what the
+   * provider granted to that identity, as far as both are configured now. `null`: no provider, which is what a password
+   * is worth.
+   */
+  ofUser(found: UserWithSets, origin: SessionOrigin | null): Held;
+  /** The most that the user holds, whichever way they sign in: what decides who may change the user. */
+  mostOf(found: UserWithSets): Held;
   /** The part of it that providers grant: scopes as such, sets as sets. */
   fromProviders(found: UserWithSets): Held;
   /** A key's own scopes and sets, as far as its owner holds them now; all of them if the owner was removed. */
   ofKey(found: ApiKeyWithOwner): Held;
+  /** Everything that the configured grants of an issuer name. */
+  grantableBy(issuer: string): GrantedNames;
+  /** The scopes that these sets give now. */
+  scopesOf(sets: readonly ScopeSet[]): readonly string[];
 }
 
 interface ConfiguredGrant {
@@ -28,21 +45,38 @@ interface ConfiguredGrant {
   readonly scopeSets: ReadonlySet<string>;
 }
 
+interface ConfiguredProvider {
+  readonly name: string;
+  readonly grants: readonly ConfiguredGrant[];
+}
+
+const none: Held = Object.freeze({ scopes: Object.freeze([]), scopeSets: Object.freeze([]) });
+
 /** Creates the evaluation for a catalogue and the configured providers. */
 export function createHoldings(
   catalogue: ReadonlySet<string>,
   providers: Readonly<Record<string, Pick<IdentityProviderConfig, 'issuer' | 'grants'>>>,
 ): Holdings {
-  // The account is issuer and subject, so a provider is its issuer, whatever its name.
-  const byIssuer = new Map<string, ConfiguredGrant[]>();
-  for (const { issuer, grants } of Object.values(providers))
-    byIssuer.set(issuer, [...(byIssuer.get(issuer) ?? []), ...grants.map(toConfiguredGrant)]);
+  const byIssuer = new Map<string, ConfiguredProvider[]>();
+  for (const [name, { issuer, grants }] of Object.entries(providers))
+    byIssuer.set(issuer, [...(byIssuer.get(issuer) ?? []), { name, grants: grants.map(toConfiguredGrant) }]);
 
-  /** The part of what an identity was granted that the same grants still give. */
-  function stillGranted(granted: IdentityGrants, sets: UserHoldings['sets']): Held {
-    const grants = (byIssuer.get(granted.issuer) ?? []).filter(
-      ({ name }) => granted.grants === null || granted.grants.includes(name),
-    );
+  /**
+   * The provider that had that name. The account is issuer and subject, so a provider that was renamed is the only one of
+   * its issuer.
+   */
+  function providerNamed(name: string, issuer: string): ConfiguredProvider | undefined {
+    const ofIssuer = byIssuer.get(issuer) ?? [];
+    return ofIssuer.find((one) => one.name === name) ?? (ofIssuer.length === 1 ? ofIssuer[0] : undefined);
+  }
+
+  /** The part of what an identity was granted that some of these grants still give. */
+  function stillGranted(
+    granted: IdentityGrants,
+    configured: readonly ConfiguredGrant[],
+    sets: UserHoldings['sets'],
+  ): Held {
+    const grants = configured.filter(({ name }) => granted.grants === null || granted.grants.includes(name));
     return {
       scopes: granted.scopes.filter((scope) => grants.some((grant) => grant.scopes.has(scope))),
       scopeSets: sets
@@ -51,30 +85,54 @@ export function createHoldings(
     };
   }
 
-  function heldBy({ scopes, scopeSets, grants, sets }: UserHoldings): Held {
-    if (grants.length === 0) return { scopes: heldScopes(scopes, sets, catalogue), scopeSets };
-    const granted = grants.map((identity) => stillGranted(identity, sets));
+  function grantedIn(origin: SessionOrigin, { grants, sets }: UserHoldings): readonly Held[] {
+    const { issuer, subject } = origin;
+    const provider = providerNamed(origin.provider, issuer);
+    const granted = grants.find((one) => one.issuer === issuer && one.subject === subject);
+    if (provider === undefined || granted === undefined) return [];
+    // Another provider of the issuer, which is trusted with other grants, may have given it.
+    const isItsOwn = granted.provider === null || providerNamed(granted.provider, issuer) === provider;
+    return isItsOwn ? [stillGranted(granted, provider.grants, sets)] : [];
+  }
+
+  function grantedAnywhere({ grants, sets }: Pick<UserHoldings, 'grants' | 'sets'>): readonly Held[] {
+    return grants.map((granted) => {
+      const configured = (byIssuer.get(granted.issuer) ?? []).flatMap((provider) => provider.grants);
+      return stillGranted(granted, configured, sets);
+    });
+  }
+
+  function together({ scopes, scopeSets, sets }: UserHoldings, granted: readonly Held[]): Held {
     const ids = new Set([...scopeSets, ...granted.flatMap((held) => held.scopeSets)]);
     const counted = sets.filter(({ id }) => ids.has(id));
     const all = [...scopes, ...granted.flatMap((held) => held.scopes)];
     return { scopes: heldScopes(all, counted, catalogue), scopeSets: [...ids].sort() };
   }
 
-  function fromProviders({ grants, sets }: UserWithSets): Held {
-    const none = { scopes: [], scopeSets: [] };
-    const { scopeSets } = heldBy({ ...none, grants, sets });
-    const scopes = grants.flatMap((identity) => stillGranted(identity, sets).scopes);
-    return { scopes: heldScopes(scopes, [], catalogue), scopeSets };
+  function heldIn(holdings: UserHoldings, origin: SessionOrigin | null): Held {
+    return together(holdings, origin === null ? [] : grantedIn(origin, holdings));
   }
 
   return {
-    fromProviders,
-    ofUser: ({ user: { scopes, scopeSets }, grants, sets }) => heldBy({ scopes, scopeSets, grants, sets }),
+    ofUser: (found, origin) => heldIn(holdingsOf(found), origin),
+    mostOf: (found) => together(holdingsOf(found), grantedAnywhere(found)),
+    fromProviders(found) {
+      const granted = grantedAnywhere(found);
+      const { scopeSets } = together({ ...found, ...none }, granted);
+      return {
+        scopes: heldScopes(
+          granted.flatMap((held) => held.scopes),
+          [],
+          catalogue,
+        ),
+        scopeSets,
+      };
+    },
     ofKey({ key, owner, sets }) {
       const scopes = heldScopes(key.scopes, sets, catalogue);
       const { scopeSets } = key;
       if (owner === null) return { scopes, scopeSets };
-      const held = heldBy(owner);
+      const held = heldIn(owner, key.origin);
       // A holder of the administrator set holds every scope and every other set.
       if (held.scopeSets.includes(administratorSetId)) return { scopes, scopeSets };
       return {
@@ -82,7 +140,19 @@ export function createHoldings(
         scopeSets: scopeSets.filter((id) => held.scopeSets.includes(id)),
       };
     },
+    scopesOf: (sets) => heldScopes([], sets, catalogue),
+    grantableBy(issuer) {
+      const grants = (byIssuer.get(issuer) ?? []).flatMap((provider) => provider.grants);
+      return {
+        scopes: grants.flatMap((grant) => [...grant.scopes]),
+        setNames: [...new Set(grants.flatMap((grant) => [...grant.scopeSets]))],
+      };
+    },
   };
+}
+
+function holdingsOf({ user: { scopes, scopeSets }, grants, sets }: UserWithSets): UserHoldings {
+  return { scopes, scopeSets, grants, sets };
 }
 
 function toConfiguredGrant(grant: IdentityProviderConfig['grants'][number]): ConfiguredGrant {

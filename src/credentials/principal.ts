@@ -1,5 +1,6 @@
 import { Refusal } from '../errors.ts';
 import { FieldBlock } from '../http1/head-text.ts';
+import type { SessionOrigin } from '../stores/session-origin.ts';
 import { HeldScopes } from './scopes.ts';
 
 /**
@@ -19,6 +20,12 @@ export interface Principal {
   readonly scopes: readonly string[];
   /** The same scopes, for lookups. */
   readonly held: Readonly<HeldScopes>;
+  /**
+   * Whether it is a session whose sign-in asked for a `scope`: it counts for less than its user, whatever the scope named.
+   */
+  readonly isRestricted: boolean;
+  /** The sign-in at a provider that a session began with; null: at none. Null for a key, whose record says it. */
+  readonly origin: SessionOrigin | null;
   /** Ids of the scope sets it holds: a holder may hand a set on, including what is added to it later. */
   readonly scopeSets: readonly string[];
   /** The id of the session or of the key. */
@@ -38,17 +45,20 @@ export interface Principal {
  */
 export type HeldNow = (principal: Principal) => Promise<ReadonlySet<string> | null>;
 
+/** The fields that only sessions need. */
+type SessionFields = 'epoch' | 'isRestricted' | 'origin';
+
 /** Creates a principal with its identity headers; `scopes` are sorted and distinct. */
 export function createPrincipal(
-  who: Omit<Principal, 'epoch' | 'held' | 'identity'> & {
-    readonly tenant: string;
-    readonly epoch?: number;
-  },
+  who: Omit<Principal, SessionFields | 'held' | 'identity'> &
+    Partial<Pick<Principal, SessionFields>> & { readonly tenant: string },
 ): Principal {
-  const { tenant, epoch = 0, ...fields } = who;
+  const { tenant, epoch = 0, isRestricted = false, origin = null, ...fields } = who;
   return Object.freeze({
     ...fields,
     epoch,
+    isRestricted,
+    origin,
     held: new HeldScopes(who.scopes),
     identity: new FieldBlock([
       'X-Auth-Subject',

@@ -54,6 +54,7 @@ export function createProviderAccounts(options: {
         scopes: grants.scopes,
         scopeSets: await idsOfSets(grants.scopeSets, requestId),
         grants: grants.grants,
+        provider,
       };
       const newUser = accounts === 'create' ? newUserOf(profile.username, provider, now()) : null;
       return records.acceptIdentity(claims, newUser, audit);

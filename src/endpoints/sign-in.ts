@@ -7,6 +7,7 @@ import { intersectScopes, parseScope } from '../credentials/scopes.ts';
 import { type CookieAttributes, setCookie } from '../http/cookies.ts';
 import type { Exchange } from '../http/exchange.ts';
 import type { Reply } from '../http/reply.ts';
+import { originOf } from '../stores/session-origin.ts';
 import type { ProviderIdentity, Session, Sessions, SessionTimes } from '../stores/sessions.ts';
 import type { UserWithSets } from '../stores/user.ts';
 import { type Audit, revokedBySystem } from './audit.ts';
@@ -68,7 +69,7 @@ export function createSignIn(options: {
   }
 
   async function reply(session: Session, found: UserWithSets, now: number): Promise<LoginReply> {
-    const held = holdings.ofUser(found).scopes;
+    const held = holdings.ofUser(found, originOf(session)).scopes;
     const scopes = session.scope === null ? held : intersectScopes(parseScope(session.scope) ?? [], held);
     const { token, expiresInSeconds } = await tokens.sign({
       userId: found.user.id,

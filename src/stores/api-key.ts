@@ -1,5 +1,6 @@
 import type { ListPage } from './list-query.ts';
 import type { ScopeSet } from './scope-set.ts';
+import type { SessionOrigin } from './session-origin.ts';
 import type { User, UserHoldings } from './user.ts';
 
 /** An API key at rest: never the key itself, only its hash. */
@@ -18,6 +19,12 @@ export interface ApiKey {
   readonly parent: string | null;
   /** Id of the session it was minted with; null if it was minted in another way, or this is unknown. */
   readonly session: string | null;
+  /**
+   * The origin of the session it was minted in, by the owner's own hand, or of the key it was minted with: what a provider
+   * grants its owner counts for the key if it comes of such a session. Null for any other key, one that was transferred
+   * included.
+   */
+  readonly origin: SessionOrigin | null;
   readonly expires: number | null;
   readonly lastUsed: number | null;
 }

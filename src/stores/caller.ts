@@ -1,5 +1,6 @@
 import type { ApiKeyWithOwner } from './api-key.ts';
 import type { AuditOf } from './audit.ts';
+import type { SessionOrigin } from './session-origin.ts';
 import type { Session } from './sessions.ts';
 import type { UserWithSets } from './user.ts';
 
@@ -10,8 +11,14 @@ export type CallerRef =
       readonly userId: string;
       /** Absent for what outlives the session by which its user began it: then only the user is judged. */
       readonly session?: Pick<Session, 'id' | 'epoch'>;
-      /** What the token allows of what its user holds; null: all that the user holds, whatever that is now. */
+      /** The sign-in at a provider that the session began with. Absent: at none, as far as is known. */
+      readonly origin?: SessionOrigin | null;
+      /**
+       * What a session that was restricted at its sign-in allows of what its user holds; null: it was not, and counts for
+       * all that it holds, whatever that is now.
+       */
       readonly scopes: readonly string[] | null;
+      /** Null as `scopes` is. A restricted session hands no set on. */
       readonly scopeSets: readonly string[] | null;
     }
   | { readonly kind: 'api_key'; readonly keyId: string }

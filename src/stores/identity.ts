@@ -15,6 +15,8 @@ export interface IdentityClaims extends Identity {
   readonly scopeSets: readonly string[];
   /** The names of the grants that give them; if omitted, unknown. */
   readonly grants?: readonly string[];
+  /** The name of the provider that gives them; if omitted, unknown. */
+  readonly provider?: string;
 }
 
 /** A user to be created at a first sign-in, with the first of these names that is free. */

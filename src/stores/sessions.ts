@@ -1,5 +1,6 @@
 import type { Awaitable } from './awaitable.ts';
 import type { ListPage } from './list-query.ts';
+import type { SessionOrigin } from './session-origin.ts';
 import type { SessionQuery } from './session-query.ts';
 
 /** Who signed in, as an identity provider says it. */
@@ -81,6 +82,10 @@ export interface LiveSession {
   readonly expires: number;
   /** As {@link Session.epoch}. */
   readonly epoch: number;
+  /** Whether the sign-in asked for a `scope`: the session is restricted then, whatever it names. */
+  readonly isRestricted: boolean;
+  /** The sign-in at a provider that it began with; null: at none. */
+  readonly origin: SessionOrigin | null;
 }
 
 /** Called when a session has ended, `afterMs` after it did. */

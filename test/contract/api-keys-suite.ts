@@ -1,7 +1,13 @@
 import t from 'tap';
 import { administratorSet } from '../../src/stores/administrator-set.ts';
 import { eventually } from '../support/eventually.ts';
-import { createApiKey, createUser, removeUser, updateUser } from '../support/record-changes.ts';
+import {
+  createApiKey,
+  createUser,
+  removeUser,
+  transferApiKey,
+  updateUser,
+} from '../support/record-changes.ts';
 import { hashOf, newKey, newUser, startOfTime } from './fixtures.ts';
 import type { RecordsFactory } from './records-suite.ts';
 
@@ -23,6 +29,7 @@ export function runApiKeysSuite({ name, create }: RecordsFactory): void {
       scopeSets: ['administrator', 's'],
       parent: 'parent',
       session: 'session-1',
+      origin: { issuer: 'https://login.example.com', subject: ' s/1 "ü" ', provider: 'idp' },
       expires: startOfTime + 5,
     });
     await createApiKey(store, key, hashOf('k'));
@@ -36,6 +43,19 @@ export function runApiKeysSuite({ name, create }: RecordsFactory): void {
     t.equal(await store.findApiKey('other'), undefined);
     await updateUser(store, 'owner', { disabled: true });
     t.match(await store.findApiKeyByHash(hashOf('k')), { owner: { disabled: true } });
+  });
+
+  t.test(`${name}: a key that gets another owner comes of none of that owner's sessions`, async (t) => {
+    const { store } = await create(t);
+    for (const id of ['owner', 'heir']) await createUser(store, newUser(id), id);
+    const origin = { issuer: 'https://login.example.com', subject: 's', provider: 'idp' };
+    for (const id of ['given', 'inherited', 'as it is'])
+      await createApiKey(store, newKey(id, { origin }), hashOf(id));
+    t.match(await store.findApiKey('as it is'), { key: { origin } });
+    await transferApiKey(store, 'given', 'heir');
+    await removeUser(store, 'owner', { transferTo: 'heir' });
+    for (const id of ['given', 'inherited'])
+      t.match(await store.findApiKey(id), { key: { createdBy: 'heir', origin: null } }, id);
   });
 
   t.test(`${name}: a revoked credential mints nothing`, async (t) => {

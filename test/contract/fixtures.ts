@@ -59,6 +59,7 @@ export function newKey(id: string, changes: Partial<ApiKey> = {}): ApiKey {
     createdBy: 'owner',
     parent: null,
     session: null,
+    origin: null,
     expires: null,
     lastUsed: null,
     ...changes,

@@ -3,6 +3,7 @@ import { administratorSet } from '../../src/stores/administrator-set.ts';
 import type { IdentityClaims, NewIdentityUser } from '../../src/stores/identity.ts';
 import type { ScopeSet } from '../../src/stores/scope-set.ts';
 import {
+  createApiKey,
   createUser,
   linkIdentity,
   listUsers,
@@ -10,7 +11,7 @@ import {
   unlinkIdentity,
   updateUser,
 } from '../support/record-changes.ts';
-import { newUser, startOfTime } from './fixtures.ts';
+import { hashOf, newKey, newUser, startOfTime } from './fixtures.ts';
 import type { RecordsFactory } from './records-suite.ts';
 
 const issuer = 'https://login.example.com';
@@ -42,7 +43,8 @@ export function runIdentitiesSuite({ name, create }: RecordsFactory): void {
     t.match(first, { found: { user: { id: 'u1', username: 'Ada', passwordHash: null } } });
     t.equal(first?.before, undefined);
     t.match(first?.found, { user: { displayName: 'Ada', email: 'ada@example.com' } });
-    t.strictSame(first?.found.grants, [{ issuer, grants: null, scopes: ['x'], scopeSets: [] }]);
+    const unknown = { provider: null, grants: null };
+    t.strictSame(first?.found.grants, [{ issuer, subject: 's1', ...unknown, scopes: ['x'], scopeSets: [] }]);
     const next = await second.acceptIdentity(claims, userNamed('u2', 'Ada'));
     t.match(next, { found: { user: { id: 'u1' } } });
     t.strictSame(next?.before, next?.found, 'which changes nothing');
@@ -143,7 +145,7 @@ export function runIdentitiesSuite({ name, create }: RecordsFactory): void {
     const response = await store.acceptIdentity(claimsOf('s1', { scopes: ['x'], displayName: 'A' }), null);
     t.match(response, { found: { user: { disabled: true, displayName: null } } });
     t.strictSame(response?.before, response?.found);
-    t.strictSame(response?.found.grants, [{ issuer, grants: null, scopes: [], scopeSets: [] }]);
+    t.match(response?.found.grants, [{ issuer, grants: null, scopes: [], scopeSets: [] }]);
   });
 
   t.test(`${name}: an identity belongs to one user, until it is unlinked`, async (t) => {
@@ -183,6 +185,27 @@ export function runIdentitiesSuite({ name, create }: RecordsFactory): void {
     await store.acceptIdentity({ ...granted, grants: ['["groups","a"]'] }, null);
     t.match(await store.findUser('u1'), { grants: [{ grants: ['["groups","a"]'], scopes: ['x'] }] });
     t.not(store.version(), before);
+  });
+
+  t.test(`${name}: which identity was granted something, and by which provider, is stored`, async (t) => {
+    const { store, openSecond } = await create(t);
+    const second = await openSecond();
+    const granted = claimsOf('s1', { scopes: ['x'], scopeSets: ['s'], grants: ['g'], provider: 'idp' });
+    await store.acceptIdentity(granted, userNamed('u1', 'a'));
+    await linkIdentity(store, 'u1', { issuer, subject: 's2' });
+    const first = { issuer, subject: 's1', provider: 'idp', grants: ['g'], scopes: ['x'], scopeSets: ['s'] };
+    const linked = { issuer, subject: 's2', provider: null, grants: null, scopes: [], scopeSets: [] };
+    const grantsOf = async () =>
+      [...(await second.findUser('u1'))!.grants].sort((a, b) => (a.subject < b.subject ? -1 : 1));
+    t.strictSame(await grantsOf(), [first, linked]);
+    const before = store.version();
+    await store.acceptIdentity(granted, null);
+    t.equal(store.version(), before, 'the same again is no change');
+    await store.acceptIdentity({ ...granted, provider: 'other' }, null);
+    t.match(await grantsOf(), [{ ...first, provider: 'other' }, linked]);
+    t.not(store.version(), before);
+    await createApiKey(store, newKey('k', { createdBy: 'u1' }), hashOf('k'));
+    t.match((await second.findApiKey('k'))?.owner?.grants.length, 2);
   });
 
   t.test(`${name}: an administrator by a provider's grant is not one that can't be removed`, async (t) => {

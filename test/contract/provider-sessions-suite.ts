@@ -25,6 +25,28 @@ export function runProviderSessionsSuite({ name, create }: SessionsFactory): voi
     t.match(await store.revoke('s'), { id: 's', ...kept });
   });
 
+  t.test(`${name}: a live session says where it began, and whether it was restricted`, async (t) => {
+    const { store, openSecond } = await create(t);
+    const second = await openSecond();
+    const origin = { issuer, subject: 'alice', provider: 'corp' };
+    for (const [id, scope] of [
+      ['free', null],
+      ['of some scopes', 'a b'],
+      ['of no scopes', ''],
+    ] as const) {
+      await store.create({ ...newSession(id), method: 'corp', scope, provider: alice }, sessionTimes);
+      await store.create({ ...newSession(`${id}, by password`), scope }, sessionTimes);
+      const isRestricted = scope !== null;
+      for (const each of [store, second]) {
+        t.match(await each.findLive(id), { isRestricted, origin }, id);
+        t.match(await each.findLive(`${id}, by password`), { isRestricted, origin: null }, id);
+      }
+      await store.present(id, 1, sessionTimes);
+      await store.noteUse(new Map([[id, startOfTime + 1]]), sessionTimes);
+      for (const each of [store, second]) t.match(await each.findLive(id), { isRestricted, origin }, id);
+    }
+  });
+
   t.test(`${name}: a sign-in by password, or without a session at the provider, has none`, async (t) => {
     const { store } = await create(t);
     const password = { provider: null, sealedIdToken: null };

@@ -28,7 +28,8 @@ export function runSessionsSuite({ name, create }: SessionsFactory): void {
     };
     t.strictSame(session, expected);
     t.strictSame(await store.find('s'), expected);
-    const live = { id: 's', userId: 'user-1', expires: now + idleLifetimeMs, epoch: 7 };
+    const begun = { isRestricted: true, origin: null };
+    const live = { id: 's', userId: 'user-1', expires: now + idleLifetimeMs, epoch: 7, ...begun };
     t.strictSame(await store.findLive('s'), live);
     t.equal(await store.find('other'), undefined);
     t.equal(await store.findLive('other'), undefined);

@@ -41,12 +41,19 @@ t.test('records of an earlier schema are migrated, and what they hold counts', a
   });
   const found = await store.findApiKeyByHash(hashOf('child'));
   t.match(found, {
-    key: { parent: 'parent', session: null },
-    owner: { grants: [{ issuer, grants: null, scopes: ['a', 'b'] }] },
+    key: { parent: 'parent', session: null, origin: null },
+    owner: { grants: [{ issuer, subject: 's', provider: null, grants: null, scopes: ['a', 'b'] }] },
   });
   const staff = { claim: 'groups', value: 'staff', scopes: ['a'], scope_sets: [] };
   const holdings = createHoldings(new Set(['a', 'b']), { idp: { issuer, grants: [staff] } });
-  t.strictSame(holdings.ofKey(found!).scopes, ['a'], 'as far as a current grant of the provider gives it');
+  const origin = { issuer, subject: 's', provider: 'idp' };
+  const user = (await store.findUser('u'))!;
+  t.strictSame(
+    holdings.ofUser(user, origin).scopes,
+    ['a'],
+    'as far as a current grant of the provider gives it',
+  );
+  t.strictSame(holdings.ofKey(found!).scopes, [], 'but not for a key that may come of any session');
   t.strictSame([...(await store.deleteApiKey('parent', { children: true }))].sort(), ['child', 'parent']);
 });
 

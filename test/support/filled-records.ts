@@ -144,6 +144,7 @@ function key(index: number): ApiKey {
     createdBy: 'user-0',
     parent: index === 0 ? null : 'key-0',
     session: index === 0 ? 'session-1' : null,
+    origin: index === 0 ? { issuer: 'https://login.example.com', subject: names[0]!, provider: 'idp' } : null,
     expires: index === 2 ? null : created + 1_000,
     lastUsed: index === 1 ? created : null,
   };

@@ -79,6 +79,15 @@ export function unlinkIdentity(
   return records.unlinkUserIdentity(userId, identity, byOperator(undefined));
 }
 
+/** Gives a key to another user; undefined when there is no such key. */
+export function transferApiKey(
+  records: Pick<Records, 'transferApiKey'>,
+  id: string,
+  newOwnerId: string,
+): Promise<ListedApiKey | undefined> {
+  return records.transferApiKey(id, newOwnerId, byOperator(undefined));
+}
+
 /** Refuses `not_authenticated` when the credential that mints it is gone, `conflict` when a set is. */
 export function createApiKey(
   records: Pick<Records, 'createApiKeyRecord'>,

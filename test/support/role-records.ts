@@ -101,12 +101,22 @@ export class RoleRecords {
     if (name === 'leaver') return (await gateway.create(usersOf.another as object)).id;
     if (name === 'set') return this.#set(column, caller);
     if (column === 'none') return uuidv7();
-    if (name === 'key')
-      return (isOwn && caller.keyId) || (await gateway.mintFor(userId, { scopes: ['store:read'] })).id;
+    if (name === 'key') return (isOwn && caller.keyId) || this.#key(isOwn ? caller : null, userId);
     if (name === 'session') return (isOwn && caller.sessionId) || this.#session(isOwn, user, userId);
     if (name === 'subject') return (isOwn && caller.subject) || this.#identity(userId);
     if (name === 'event') return this.#event(userId);
     throw new Error(`no such placeholder: ${name}`);
+  }
+
+  /** What a provider grants can be minted only by whom it is granted to. */
+  async #key(owner: Caller | null, userId: string): Promise<string> {
+    const body = { label: 'a key', scopes: ['store:read'] };
+    const { bearer } = owner?.credential ?? {};
+    const minted =
+      owner?.subject !== undefined && bearer !== undefined
+        ? await this.#gateway.api.mintKey(bearer, body)
+        : await this.#gateway.mintFor(userId, body);
+    return minted.id;
   }
 
   async #set(column: string, { userId }: Caller): Promise<string> {

@@ -16,6 +16,7 @@ export function storedKey(createdBy: string, changes: Partial<ApiKey> = {}): Api
     createdBy,
     parent: null,
     session: null,
+    origin: null,
     expires: null,
     lastUsed: null,
     ...changes,

@@ -3,6 +3,7 @@ import { nameOfGrant } from '../../src/config/identity-providers.ts';
 import { createHoldings } from '../../src/credentials/holdings.ts';
 import { administratorSet } from '../../src/stores/administrator-set.ts';
 import type { ApiKeyWithOwner } from '../../src/stores/api-key.ts';
+import type { SessionOrigin } from '../../src/stores/session-origin.ts';
 import type { IdentityGrants, UserHoldings } from '../../src/stores/user.ts';
 import { newKey, newUser } from '../contract/fixtures.ts';
 
@@ -22,7 +23,8 @@ interface Row {
 }
 
 function granted(changes: Partial<IdentityGrants> = {}): readonly IdentityGrants[] {
-  return [{ issuer, grants: [staffName], scopes: ['a', 'b'], scopeSets: [], ...changes }];
+  const identity = { issuer, subject: 's', provider: 'idp' };
+  return [{ ...identity, grants: [staffName], scopes: ['a', 'b'], scopeSets: [], ...changes }];
 }
 
 const byAdmins = { grants: [adminsName], scopes: ['b'], scopeSets: ['administrator', 's1'] };
@@ -108,13 +110,127 @@ const rows: readonly Row[] = [
 for (const { name, providers = {}, holdings = {}, scopes, scopeSets = [] } of rows) {
   t.test(`a user holds ${name}`, async (t) => {
     const { grants, sets, ...own } = { scopes: [], scopeSets: [], grants: [], sets: [], ...holdings };
-    const held = createHoldings(catalogue, providers).ofUser({ user: newUser('u', own), grants, sets });
+    const held = createHoldings(catalogue, providers).mostOf({ user: newUser('u', own), grants, sets });
     t.strictSame(held, { scopes, scopeSets });
   });
 }
 
+interface SessionRow {
+  readonly name: string;
+  readonly origin: SessionOrigin | null;
+  readonly providers?: Row['providers'];
+  readonly grants?: readonly IdentityGrants[];
+  readonly sets?: UserHoldings['sets'];
+  readonly scopes: readonly string[];
+  readonly scopeSets?: readonly string[];
+}
+
+const begun: SessionOrigin = { issuer, subject: 's', provider: 'idp' };
+const idp = { issuer, grants: [staff, admins] };
+
+/** Of a user whose own scope is `d`. */
+const sessionRows: readonly SessionRow[] = [
+  { name: 'by password: what is its user’s own', origin: null, scopes: ['d'] },
+  {
+    name: 'by password: neither a granted set nor what is in it',
+    origin: null,
+    grants: granted(byAdmins),
+    sets: [administratorSet, editors],
+    scopes: ['d'],
+  },
+  { name: 'that began at the provider: what that granted', origin: begun, scopes: ['a', 'b', 'd'] },
+  {
+    name: 'that began at the provider: everything by the granted administrator set',
+    origin: begun,
+    grants: granted(byAdmins),
+    sets: [administratorSet, editors],
+    scopes: all,
+    scopeSets: ['administrator', 's1'],
+  },
+  {
+    name: 'of another subject at the provider: nothing of this one’s',
+    origin: { ...begun, subject: 't' },
+    scopes: ['d'],
+  },
+  {
+    name: 'of another issuer: nothing, whatever the provider’s name',
+    origin: { ...begun, issuer: 'https://other.example.com' },
+    scopes: ['d'],
+  },
+  {
+    name: 'of a provider that is not configured any more: nothing',
+    origin: begun,
+    providers: { idp: { issuer: 'https://other.example.com', grants: [staff] } },
+    scopes: ['d'],
+  },
+  {
+    name: 'of a provider that was renamed: the same',
+    origin: begun,
+    providers: { renamed: idp },
+    scopes: ['a', 'b', 'd'],
+  },
+  {
+    name: 'of a provider whose name is another issuer’s now, and that was renamed: the same',
+    origin: begun,
+    providers: { renamed: idp, idp: { issuer: 'https://other.example.com', grants: [] } },
+    scopes: ['a', 'b', 'd'],
+  },
+  {
+    name: 'of another provider of the issuer: nothing of this one’s',
+    origin: { ...begun, provider: 'open' },
+    providers: { idp, open: { issuer, grants: [staff] } },
+    scopes: ['d'],
+  },
+  {
+    name: 'of a provider that is gone, where others of its issuer are left: nothing',
+    origin: { ...begun, provider: 'gone' },
+    providers: { idp, open: { issuer, grants: [staff] } },
+    grants: granted({ provider: 'gone' }),
+    scopes: ['d'],
+  },
+  {
+    name: 'from when the granting provider was not kept: what the session’s own provider gives',
+    origin: { ...begun, provider: 'open' },
+    providers: { idp, open: { issuer, grants: [{ ...staff, scopes: ['b'] }] } },
+    grants: granted({ provider: null }),
+    scopes: ['b', 'd'],
+  },
+];
+
+for (const { name, origin, providers = { idp }, ...row } of sessionRows) {
+  t.test(`a session holds, ${name}`, async (t) => {
+    const { grants = granted(), sets = [], scopes, scopeSets = [] } = row;
+    const found = { user: newUser('u', { scopes: ['d'] }), grants, sets };
+    const holdings = createHoldings(catalogue, providers);
+    t.strictSame(holdings.ofUser(found, origin), { scopes, scopeSets });
+    const key = keyOf({ scopes: all, scopeSets: ['administrator', 's1'], origin }, [], {
+      ...found,
+      scopes: ['d'],
+    });
+    t.strictSame(holdings.ofKey(key), { scopes, scopeSets }, 'and so does a key that comes of it');
+  });
+}
+
+t.test('what an issuer can grant is what any of its providers names', async (t) => {
+  const other = { issuer: 'https://other.example.com', grants: [{ ...staff, scopes: ['d'] }] };
+  const holdings = createHoldings(catalogue, {
+    one: { issuer, grants: [admins] },
+    two: { issuer, grants: [staff] },
+    other,
+  });
+  const { scopes, setNames } = holdings.grantableBy(issuer);
+  t.strictSame(
+    [[...new Set(scopes)].sort(), setNames],
+    [
+      ['a', 'b'],
+      ['editors', 'administrator'],
+    ],
+  );
+  t.strictSame(holdings.grantableBy('https://none.example.com'), { scopes: [], setNames: [] });
+});
+
 function keyOf(
-  key: Pick<ApiKeyWithOwner['key'], 'scopes' | 'scopeSets'>,
+  key: Pick<ApiKeyWithOwner['key'], 'scopes' | 'scopeSets'> & Partial<Pick<ApiKeyWithOwner['key'], 'origin'>>,
   sets: ApiKeyWithOwner['sets'],
   owner: Partial<UserHoldings> | null,
 ): ApiKeyWithOwner {

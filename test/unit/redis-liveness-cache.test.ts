@@ -2,7 +2,10 @@ import t from 'tap';
 import { LivenessCache, type Subscription } from '../../src/stores/redis/liveness-cache.ts';
 
 const staleMs = 30_000;
-const session = (id: string) => ({ id, userId: 'user', expires: 1_000_000, epoch: 0 });
+const session = (id: string) => ({
+  ...{ id, userId: 'user', expires: 1_000_000, epoch: 0 },
+  ...{ isRestricted: false, origin: null },
+});
 const notified = (since: number, until: number): Subscription => ({ since: null, lastSince: since, until });
 
 function setUp() {

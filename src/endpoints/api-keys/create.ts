@@ -1,7 +1,7 @@
 import type { CallerRights } from '../../administration/caller-rights.ts';
 import { rightsOfUser } from '../../administration/caller-rights.ts';
 import { assertHolds } from '../../administration/no-way-up.ts';
-import type { Held, Holdings } from '../../credentials/holdings.ts';
+import type { Holdings } from '../../credentials/holdings.ts';
 import { Refusal } from '../../errors.ts';
 import { entityTagOf } from '../../http/if-match.ts';
 import type { Reply } from '../../http/reply.ts';
@@ -14,7 +14,7 @@ import { type Audit, actorOf } from '../audit.ts';
 import type { Call, Endpoint } from '../endpoint.ts';
 import { scopeSetProblems } from '../scope-set-ids.ts';
 import { apiKeyWriteCreate, mintQuery } from './api-key-schemas.ts';
-import { type KeyOwner, Minting, type MintingOptions } from './minting.ts';
+import { type KeyOwner, type MintedRights, Minting, type MintingOptions } from './minting.ts';
 import { presentApiKey } from './present-api-key.ts';
 
 /** What the calls that mint keys need. */
@@ -49,7 +49,7 @@ export function createUserApiKeyCreate(options: ApiKeyCreateOptions): Endpoint {
       respond(call, {
         id: call.id,
         needed: usersScopes,
-        judge: (owner, rights, granted) => assertMayOwn(owner, rights, granted, holdings),
+        judge: (owner, rights, minted) => assertMayOwn(owner, rights, minted, holdings),
       }),
   };
 }
@@ -58,14 +58,13 @@ export function createUserApiKeyCreate(options: ApiKeyCreateOptions): Endpoint {
 function assertMayOwn(
   owner: UserRecord | undefined,
   rights: CallerRights,
-  granted: Held,
+  { granted, origin }: MintedRights,
   holdings: Holdings,
 ): void {
   if (owner === undefined) throw new Refusal('not_found');
-  const held = holdings.ofUser(owner);
-  assertHolds(rights, held, usersScopes);
+  assertHolds(rights, holdings.mostOf(owner), usersScopes);
   assertHolds(rights, granted, usersScopes);
-  assertHolds(rightsOfUser(held), granted, []);
+  assertHolds(rightsOfUser(holdings.ofUser(owner, origin)), granted, []);
   if (owner.user.disabled) throw new Refusal('conflict');
 }
 

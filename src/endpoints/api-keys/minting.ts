@@ -8,8 +8,10 @@ import type { Principal } from '../../credentials/principal.ts';
 import { heldScopes } from '../../credentials/scopes.ts';
 import { Refusal } from '../../errors.ts';
 import type { ApiKey, ListedApiKey } from '../../stores/api-key.ts';
+import type { CallerFound } from '../../stores/caller.ts';
 import type { Records } from '../../stores/records.ts';
 import { administratorSetId, type ScopeSet } from '../../stores/scope-set.ts';
+import type { SessionOrigin } from '../../stores/session-origin.ts';
 import type { UserRecord } from '../../stores/user-records.ts';
 import { actorOf } from '../audit.ts';
 import { callerRefOf } from '../caller-ref.ts';
@@ -41,7 +43,15 @@ export interface KeyOwner {
   /** The scopes that the call itself needs. */
   readonly needed: readonly string[];
   /** Judges the owner as of the change, who may have been removed. */
-  readonly judge: (owner: UserRecord | undefined, rights: CallerRights, granted: Held) => void;
+  readonly judge: (owner: UserRecord | undefined, rights: CallerRights, minted: MintedRights) => void;
+}
+
+/** What a new key is given. */
+export interface MintedRights {
+  /** Its scopes, those of its sets included, and its sets. */
+  readonly granted: Held;
+  /** As {@link ApiKey.origin}. */
+  readonly origin: SessionOrigin | null;
 }
 
 /** A key that was minted. */
@@ -73,8 +83,9 @@ export class Minting {
         decide: ({ owner, sets }, caller) => {
           const rights = rightsOf(caller, holdings, now());
           const granted = this.#granted(sets);
-          this.#owner.judge(owner, rights, granted);
-          const key = this.#key(minted, principal);
+          const origin = originFrom(caller, this.#owner.id);
+          this.#owner.judge(owner, rights, { granted, origin });
+          const key = this.#key(minted, principal, origin);
           assertHolds(rights, granted, this.#owner.needed);
           return { key, hash: minted.hash };
         },
@@ -97,7 +108,7 @@ export class Minting {
     return { scopes: heldScopes(scopes, sets, this.#options.catalogue), scopeSets };
   }
 
-  #key({ hint }: MintedApiKey, caller: Principal): ApiKey {
+  #key({ hint }: MintedApiKey, caller: Principal, origin: SessionOrigin | null): ApiKey {
     const created = this.#options.now();
     return {
       id: uuidv7(),
@@ -109,6 +120,7 @@ export class Minting {
       createdBy: this.#owner.id,
       parent: caller.kind === 'api_key' ? caller.credentialId : null,
       session: caller.kind === 'session' ? caller.credentialId : null,
+      origin,
       expires: this.#expiry(caller, created),
       lastUsed: null,
     };
@@ -131,6 +143,13 @@ export class Minting {
     );
     await records.deleteApiKey(key.id, { children: false }, revoked);
   }
+}
+
+/** A key that is minted for somebody else comes of none of that user's sessions. */
+function originFrom(caller: CallerFound, ownerId: string): SessionOrigin | null {
+  if (caller.kind === 'session') return caller.ref.userId === ownerId ? (caller.ref.origin ?? null) : null;
+  if (caller.kind !== 'api_key' || caller.key?.key.createdBy !== ownerId) return null;
+  return caller.key.key.origin;
 }
 
 function presentedRights({ held, scopeSets }: Principal): CallerRights {

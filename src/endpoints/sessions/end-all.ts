@@ -3,9 +3,10 @@ import { rightsOf } from '../../administration/caller-rights.ts';
 import { assertHolds } from '../../administration/no-way-up.ts';
 import type { Principal } from '../../credentials/principal.ts';
 import type { Exchange } from '../../http/exchange.ts';
+import { administratorSet } from '../../stores/administrator-set.ts';
 import { isUnavailable } from '../../stores/breaker.ts';
 import type { CallerFound } from '../../stores/caller.ts';
-import { administratorSetId } from '../../stores/scope-set.ts';
+import type { ScopeSet } from '../../stores/scope-set.ts';
 import type { UserRecord } from '../../stores/user-records.ts';
 import { actorOf } from '../audit.ts';
 import { callerRefOf } from '../caller-ref.ts';
@@ -57,7 +58,7 @@ export async function endEveryones(
   const { records, sessions, changeAudit, onCredentialEnded } = options;
   await records.endAllSessions({
     caller: callerRefOf(principal),
-    decide: (_, caller) => assertMayEnd(options, caller, [administratorSetId]),
+    decide: (_, caller) => assertMayEnd(options, caller, [administratorSet]),
     audit: changeAudit(exchange, () => [
       { event: 'all_sessions_ended', outcome: 'success', actor: actorOf(principal), subject: null },
     ]),
@@ -74,9 +75,10 @@ export async function endEveryones(
 function assertMayEnd(
   { holdings, now }: SessionEndpointOptions,
   caller: CallerFound,
-  scopeSets: readonly string[],
+  sets: readonly ScopeSet[],
 ): void {
-  assertHolds(rightsOf(caller, holdings, now()), { scopes: [], scopeSets }, needed);
+  const wanted = { scopes: [], scopeSets: sets.map(({ id }) => id), setScopes: holdings.scopesOf(sets) };
+  assertHolds(rightsOf(caller, holdings, now()), wanted, needed);
 }
 
 function noneIfUnavailable(error: unknown): readonly string[] {

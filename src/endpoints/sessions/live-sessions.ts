@@ -7,6 +7,7 @@ import { parseUrlEncoded } from '../../input/url-encoded.ts';
 import type { FieldFilter, ListPage, ListPosition, ListQuery } from '../../stores/list-query.ts';
 import type { Records } from '../../stores/records.ts';
 import { admitsSession } from '../../stores/session-epoch.ts';
+import { originOf } from '../../stores/session-origin.ts';
 import type { SessionFilters, SessionQuery, SessionSortField } from '../../stores/session-query.ts';
 import type { Session, Sessions } from '../../stores/sessions.ts';
 import type { UserWithSets } from '../../stores/user.ts';
@@ -92,7 +93,7 @@ export function presentSession(
   viewer: Principal,
   { holdings, hydrate }: { readonly holdings: Holdings; readonly hydrate: boolean },
 ): z.input<typeof sessionRead> {
-  const held = holdings.ofUser(owner).scopes;
+  const held = holdings.ofUser(owner, originOf(session)).scopes;
   const scopes = session.scope === null ? held : intersectScopes(parseScope(session.scope) ?? [], held);
   return {
     id: session.id,

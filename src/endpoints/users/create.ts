@@ -22,7 +22,7 @@ import { secretFields, userCreate } from './user-schemas.ts';
 
 /** `POST /api/admin/users/`: a user who holds no more than the calling credential. */
 export function createUserCreate(options: UserChangeOptions): Endpoint {
-  const { records, catalogue, minPasswordLength, changeAudit } = options;
+  const { records, catalogue, holdings, minPasswordLength, changeAudit } = options;
   const schema = userCreate({ catalogue: [...catalogue].sort(), minPasswordLength });
   return {
     method: 'POST',
@@ -39,10 +39,12 @@ export function createUserCreate(options: UserChangeOptions): Endpoint {
         ],
       });
       const record = newRecord(form, await hashPassword(options, form.password ?? null), options.now());
+      const { scopes, scopeSets } = record.user;
+      const setScopes = holdings.scopesOf(await records.findScopeSets(scopeSets));
       const created = await records.createUserRecord({
         caller: callerRefOf(principal),
         decide(_, caller) {
-          assertMayChange(options, caller, null, record.user);
+          assertMayChange(options, caller, null, { scopes, scopeSets, setScopes });
           return record;
         },
         audit: changeAudit(exchange, (made: UserRecord) => createdUserEntries(actorOf(principal), made)),

@@ -1,7 +1,9 @@
+import type { Held } from '../../credentials/holdings.ts';
 import { Refusal, type ValidationProblem } from '../../errors.ts';
 import { valueError } from '../../input/pydantic-problems.ts';
 import { noParameters, readQuery } from '../../input/query.ts';
 import type { AuditEventName } from '../../log/audit-events.ts';
+import type { Records } from '../../stores/records.ts';
 import type { UserIdentityRecords } from '../../stores/user-identity-records.ts';
 import type { UserRecord, UserRecords } from '../../stores/user-records.ts';
 import { actorOf } from '../audit.ts';
@@ -21,7 +23,9 @@ import {
 
 /** What calls about identities need. */
 export interface UserIdentityOptions extends Omit<UserChangeOptions, 'records'> {
-  readonly records: Pick<UserRecords, 'findUserRecord'> & UserIdentityRecords;
+  readonly records: Pick<UserRecords, 'findUserRecord'> &
+    UserIdentityRecords &
+    Pick<Records, 'findScopeSetByName'>;
   /** The issuer of each configured provider, by name. */
   readonly issuers: ReadonlyMap<string, string>;
 }
@@ -63,10 +67,11 @@ export function createUserIdentityLink(options: UserIdentityOptions): Endpoint {
         judge: async (fields) => (fields.provider === undefined ? [] : judgeProvider(id, fields.provider)),
       });
       const issuer = issuers.get(provider)!;
+      const grantable = await everythingGrantable(options, issuer);
       const linked = await records.linkUserIdentity(id, {
         caller: callerRefOf(principal),
         decide(found, caller) {
-          assertMayChange(options, caller, found);
+          assertMayChange(options, caller, found, grantable);
           assertUnmanaged(found);
           return { issuer, subject };
         },
@@ -105,6 +110,26 @@ export function createUserIdentityUnlink(options: UserIdentityOptions): Endpoint
       await endSessions(options, exchange, actorOf(principal), id);
       return { status: 204 };
     },
+  };
+}
+
+/** An id that no set has, in place of one that a grant names and that doesn't exist yet. */
+const missingSet = '';
+
+/**
+ * Everything that the grants of the issuer's providers name: whoever links a subject decides whose account gets it, whatever
+ * the subject is granted today.
+ */
+async function everythingGrantable(
+  { records, holdings }: UserIdentityOptions,
+  issuer: string,
+): Promise<Held> {
+  const { scopes, setNames } = holdings.grantableBy(issuer);
+  const found = await Promise.all(setNames.map((name) => records.findScopeSetByName(name)));
+  const sets = found.filter((set) => set !== undefined);
+  return {
+    scopes: [...scopes, ...holdings.scopesOf(sets)],
+    scopeSets: found.map((set) => set?.id ?? missingSet),
   };
 }
 

@@ -24,7 +24,7 @@ export function createUserInvite(
     readonly random: (byteCount: number) => Uint8Array;
   },
 ): Endpoint {
-  const { records, holdings, changeAudit, now, random } = options;
+  const { records, changeAudit, now, random } = options;
   return {
     method: 'POST',
     path: '/api/admin/users/{id}/invitation',
@@ -42,7 +42,7 @@ export function createUserInvite(
           assertUnmanaged(found);
           // It could never be redeemed: a service never signs in.
           if (found.user.kind === 'service') throw new Refusal('conflict');
-          return { hash, maker: invitationMakerOf(ref, caller, holdings), created, expires };
+          return { hash, maker: invitationMakerOf(ref), created, expires };
         },
         audit: changeAudit(exchange, (made: UserRecord) => [
           userEntry('invitation_created', principal, made),

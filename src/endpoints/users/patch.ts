@@ -30,7 +30,7 @@ type UserPatch = z.output<ReturnType<typeof userPatch>>;
 
 /** `PATCH /api/admin/users/{id}`: callers can't change a user who effectively holds more, or give what they don't hold. */
 export function createUserPatch(options: UserChangeOptions): Endpoint {
-  const { records, catalogue, minPasswordLength, changeAudit } = options;
+  const { records, catalogue, holdings, minPasswordLength, changeAudit } = options;
   const schema = userPatch({ catalogue: [...catalogue].sort(), minPasswordLength });
   return {
     method: 'PATCH',
@@ -50,6 +50,7 @@ export function createUserPatch(options: UserChangeOptions): Endpoint {
         },
       });
       const changes = changesOf(patch, await hashPassword(options, patch.password));
+      const setScopes = holdings.scopesOf(await records.findScopeSets(patch.scope_sets ?? []));
       const changed = await records.changeUserRecord(id, {
         caller: callerRefOf(principal),
         decide(found, caller) {
@@ -59,6 +60,7 @@ export function createUserPatch(options: UserChangeOptions): Endpoint {
           assertMayChange(options, caller, found, {
             scopes: addedTo(found.user.scopes, patch.scopes),
             scopeSets: addedTo(found.user.scopeSets, patch.scope_sets),
+            setScopes,
           });
           assertUnmanaged(found);
           return changes;

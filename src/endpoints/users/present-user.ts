@@ -36,7 +36,7 @@ export function presentUser(
     provider_scopes: [...granted.scopes],
     provider_scope_sets: [...granted.scopeSets],
     identities: presentIdentities(record, providerOf),
-    effective_scopes: [...holdings.ofUser(record).scopes],
+    effective_scopes: [...holdings.mostOf(record).scopes],
   };
 }
 

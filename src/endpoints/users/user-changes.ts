@@ -1,6 +1,5 @@
 import { rightsOf } from '../../administration/caller-rights.ts';
-import { assertHolds } from '../../administration/no-way-up.ts';
-import type { Held } from '../../credentials/holdings.ts';
+import { assertHolds, type Wanted } from '../../administration/no-way-up.ts';
 import { type PasswordHasher, parsePassword } from '../../credentials/passwords.ts';
 import { Refusal, ValidationError, type ValidationProblem } from '../../errors.ts';
 import type { Exchange } from '../../http/exchange.ts';
@@ -18,7 +17,7 @@ import type { Call } from '../endpoint.ts';
 import type { PresentUserOptions } from './present-user.ts';
 import { entryAbout } from './user-events.ts';
 
-const nothing: Held = { scopes: [], scopeSets: [] };
+const nothing: Wanted = { scopes: [], scopeSets: [] };
 
 /** What the call itself needs. */
 export const needed = ['users:write'] as const;
@@ -45,15 +44,15 @@ export interface UserChangeOptions extends PresentUserOptions, SessionEndOptions
   readonly now: () => number;
 }
 
-/** Refuses `insufficient_scope` unless the caller holds what the user effectively holds, and then what is added. */
+/** Refuses `insufficient_scope` unless the caller holds the most that the user holds, and then what is added. */
 export function assertMayChange(
   { holdings, now }: Pick<UserChangeOptions, 'holdings' | 'now'>,
   caller: CallerFound,
   target: UserRecord | null,
-  added: Held = nothing,
+  added: Wanted = nothing,
 ): void {
   const rights = rightsOf(caller, holdings, now());
-  if (target !== null) assertHolds(rights, holdings.ofUser(target), needed);
+  if (target !== null) assertHolds(rights, holdings.mostOf(target), needed);
   assertHolds(rights, added, needed);
 }
 

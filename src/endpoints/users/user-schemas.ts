@@ -103,10 +103,12 @@ export const userRead = z
     last_login: timestamp.nullable(),
     managed: z.boolean().describe('Kept by the configuration, which alone may change it.'),
     has_password: z.boolean(),
-    provider_scopes: scopeList.describe('What identity providers grant now.'),
+    provider_scopes: scopeList.describe(
+      'What identity providers grant now: it counts only in sessions that began there.',
+    ),
     provider_scope_sets: scopeList.describe('Likewise, as ids.'),
     identities: identityList,
-    effective_scopes: scopeList.describe('What the user holds now, however that came about.'),
+    effective_scopes: scopeList.describe('The most that the user holds now, however that came about.'),
   })
   .meta({ id: 'UserRead' });
 

@@ -4,7 +4,7 @@ import type { LiveSession } from '../sessions.ts';
 import type { Keys } from './keys.ts';
 import type { RedisLink } from './link.ts';
 import type { LivenessCache, Subscription } from './liveness-cache.ts';
-import { liveSessionFrom } from './session-fields.ts';
+import { liveFields, liveSessionFrom } from './session-fields.ts';
 
 export interface LivenessOptions {
   readonly link: RedisLink;
@@ -48,7 +48,7 @@ export class Liveness {
     let session: LiveSession | undefined;
     try {
       session = await link.read(
-        (client) => client.hmget(keys.session(id), 'userId', 'expires', 'epoch'),
+        (client) => client.hmget(keys.session(id), ...liveFields),
         (fields) => liveSessionFrom(id, fields),
       );
     } catch (error) {

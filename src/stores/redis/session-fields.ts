@@ -1,4 +1,5 @@
 import { Refusal } from '../../errors.ts';
+import { originOf } from '../session-origin.ts';
 import type { LiveSession, NewSession, ProviderIdentity, Session } from '../sessions.ts';
 
 /** A new session as the fields and values of its hash; what it doesn't have is left out. */
@@ -36,16 +37,21 @@ export function sessionFrom(id: string, reply: unknown): Session | undefined {
   };
 }
 
-/**
- * Parses the reply to HMGET of `userId`, `expires` and `epoch`; undefined when there is no session. Throws TypeError on anything
- * else.
- */
+/** The fields that {@link liveSessionFrom} parses, in that order. */
+export const liveFields = ['userId', 'expires', 'epoch', 'method', 'scope', 'issuer', 'subject'] as const;
+
+/** Parses the reply to HMGET of {@link liveFields}; undefined when there is no session. Throws TypeError on anything else. */
 export function liveSessionFrom(id: string, reply: unknown): LiveSession | undefined {
-  if (!Array.isArray(reply) || reply.length !== 3) throw new TypeError('unexpected reply to HMGET');
-  const [userId, expires, epoch] = reply;
+  const [userId = null, expires, epoch, method, scope, issuer, subject] = textsFrom(reply, liveFields.length);
   if (userId === null && expires === null) return undefined;
-  if (typeof userId !== 'string') fail('userId');
-  return { id, userId, expires: wholeNumber(expires, 'expires'), epoch: epochFrom(epoch) };
+  return {
+    id,
+    userId: userId ?? fail('userId'),
+    expires: wholeNumber(expires, 'expires'),
+    epoch: epochFrom(epoch),
+    isRestricted: scope !== null,
+    origin: originOf({ method: method ?? fail('method'), provider: providerFrom(issuer, subject) }),
+  };
 }
 
 /** Sessions from before epochs were kept have none. */

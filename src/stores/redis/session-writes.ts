@@ -1,4 +1,5 @@
 import { Refusal } from '../../errors.ts';
+import { originOf } from '../session-origin.ts';
 import type {
   CreatedSession,
   LiveSession,
@@ -209,6 +210,7 @@ function idsOf(sessions: readonly Session[]): readonly string[] {
   return sessions.map(({ id }) => id);
 }
 
-function liveSession({ id, userId, expires, epoch }: Session): LiveSession {
-  return { id, userId, expires, epoch };
+function liveSession(session: Session): LiveSession {
+  const { id, userId, expires, epoch, scope } = session;
+  return { id, userId, expires, epoch, isRestricted: scope !== null, origin: originOf(session) };
 }

@@ -1,11 +1,14 @@
 import type { ApiKey, ApiKeyWithOwner, ListedApiKey } from '../api-key.ts';
+import type { SessionOrigin } from '../session-origin.ts';
 import type { Dialect } from './dialect.ts';
 import { parseHeldSets, selectHeldSets } from './held-sets.ts';
 import { type HoldingsRow, selectHoldings, toHoldings } from './user-row.ts';
 
 /** A row of {@link selectApiKey}. */
-export interface ApiKeyRow extends Omit<ApiKey, 'scopes' | 'scopeSets'> {
+export interface ApiKeyRow extends Omit<ApiKey, 'scopes' | 'scopeSets' | 'origin'> {
   readonly scopes: string;
+  /** As by {@link originColumn}. */
+  readonly origin: string | null;
   readonly version: number;
   readonly heldSets: string;
   readonly ownerName: string | null;
@@ -37,7 +40,7 @@ export function selectApiKeyWithOwner(dialect: Dialect): string {
 }
 
 function columns(dialect: Dialect): string {
-  return `k.id, k.label, k.hint, k.scopes, k.created, k.created_by AS "createdBy", k.parent, k.session, k.expires,
+  return `k.id, k.label, k.hint, k.scopes, k.created, k.created_by AS "createdBy", k.parent, k.session, k.origin, k.expires,
     k.last_used AS "lastUsed", k.version, ${selectHeldSets(dialect, 'api_key_scope_sets', 'key_id', 'k.id')} AS "heldSets"`;
 }
 
@@ -62,6 +65,7 @@ export function toApiKey(row: ApiKeyRow): ListedApiKey {
     createdBy: row.createdBy,
     parent: row.parent,
     session: row.session,
+    origin: parseOrigin(row.origin),
     expires: row.expires,
     lastUsed: row.lastUsed,
   };
@@ -70,4 +74,15 @@ export function toApiKey(row: ApiKeyRow): ListedApiKey {
       ? null
       : { id: row.createdBy, username: row.ownerName, disabled: row.ownerDisabled === 1 };
   return { key, owner, sets, version: row.version };
+}
+
+/** The origin of a key as it is stored: issuer, subject and the provider's name. */
+export function originColumn(origin: SessionOrigin | null): string | null {
+  return origin === null ? null : JSON.stringify([origin.issuer, origin.subject, origin.provider]);
+}
+
+function parseOrigin(column: string | null): SessionOrigin | null {
+  if (column === null) return null;
+  const [issuer, subject, provider] = JSON.parse(column) as [string, string, string];
+  return { issuer, subject, provider };
 }

@@ -8,6 +8,7 @@ import type { UserRecord } from '../user-records.ts';
 import { createApiKeyList } from './api-key-list.ts';
 import {
   type ApiKeyRow,
+  originColumn,
   selectApiKey,
   selectApiKeyWithOwner,
   toApiKey,
@@ -33,8 +34,8 @@ type DeletionJudge = Parameters<Records['deleteApiKey']>[1]['judge'];
 
 const selectLiveKey = 'SELECT id FROM api_keys WHERE id = ? AND expires_order > ?';
 const insertKey = `INSERT INTO api_keys
-  (id, hash, label, hint, scopes, created, created_by, parent, session, expires, last_used)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING version`;
+  (id, hash, label, hint, scopes, created, created_by, parent, session, origin, expires, last_used)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING version`;
 
 /** API keys in SQL; `now` is the clock, in epoch milliseconds. */
 export function createApiKeys(database: SqlDatabase, now: () => number): ApiKeys {
@@ -52,9 +53,9 @@ export function createApiKeys(database: SqlDatabase, now: () => number): ApiKeys
   function* add(key: ApiKey, hash: Uint8Array, owner: User | undefined): Steps<number> {
     yield* requireCredential(key, owner, now());
     const { id, label, hint, created, createdBy, parent, session, expires, lastUsed } = key;
-    const origin = [created, createdBy, parent, session];
+    const minted = [created, createdBy, parent, session, originColumn(key.origin)];
     const scopes = JSON.stringify(key.scopes);
-    const values = [id, hash, label, hint, scopes, ...origin, expires, lastUsed] as const;
+    const values = [id, hash, label, hint, scopes, ...minted, expires, lastUsed] as const;
     const [inserted] = yield* run<{ readonly version: number }>(insertKey, ...values);
     if (key.scopeSets.length > 0) yield* run(addHeldSets, id, JSON.stringify(key.scopeSets));
     yield* noteNewKey(id);

@@ -31,6 +31,7 @@ interface IdentityRow extends Identity {
   readonly userId: string;
   readonly madeUser: number;
   readonly scopes: string;
+  readonly provider: string | null;
   /** Names, sorted, as JSON. */
   readonly grants: string | null;
   /** Ids, sorted, as JSON. */
@@ -42,7 +43,7 @@ const selectName = 'SELECT id FROM users WHERE canonical_name = ?';
 const insertIdentity = `INSERT INTO identities (issuer, subject, user_id, made_user, created, scopes)
   VALUES (?, ?, ?, ?, ?, '[]')`;
 const removeIdentity = `DELETE FROM identities WHERE ${thatIdentity}`;
-const setScopes = `UPDATE identities SET scopes = ?, grants = ? WHERE ${thatIdentity}`;
+const setScopes = `UPDATE identities SET scopes = ?, grants = ?, provider = ? WHERE ${thatIdentity}`;
 const removeSets = `DELETE FROM identity_scope_sets WHERE ${thatIdentity}`;
 const setProfile = 'UPDATE users SET display_name = ?, email = ? WHERE id = ?';
 
@@ -61,7 +62,7 @@ export function createIdentities(database: SqlDatabase, now: () => number): Iden
 }
 
 function selectIdentity(dialect: Dialect): string {
-  return `SELECT i.issuer, i.subject, i.user_id AS "userId", i.made_user AS "madeUser", i.scopes, i.grants,
+  return `SELECT i.issuer, i.subject, i.user_id AS "userId", i.made_user AS "madeUser", i.scopes, i.provider, i.grants,
       (SELECT ${dialect.arrayOf('s.set_id', 's.set_id')} FROM identity_scope_sets s
         WHERE s.issuer = i.issuer AND s.subject = i.subject) AS "scopeSets"
     FROM identities i`;
@@ -126,11 +127,11 @@ export class IdentitySteps {
 
   /** Updates what has changed; a sign-in that changes nothing invalidates no cache. */
   *#refresh(claims: IdentityClaims, identity: IdentityRow, user: User): Steps<void> {
-    const { issuer, subject, displayName, email } = claims;
+    const { issuer, subject, displayName, email, provider = null } = claims;
     const scopes = JSON.stringify(claims.scopes);
     const grants = claims.grants === undefined ? null : JSON.stringify(claims.grants.toSorted());
-    if (scopes !== identity.scopes || grants !== identity.grants) {
-      yield* run(setScopes, scopes, grants, issuer, subject);
+    if (scopes !== identity.scopes || grants !== identity.grants || provider !== identity.provider) {
+      yield* run(setScopes, scopes, grants, provider, issuer, subject);
       yield* this.#noteUser(user.id);
     }
     const scopeSets = JSON.stringify([...new Set(claims.scopeSets)].sort());

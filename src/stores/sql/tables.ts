@@ -28,7 +28,7 @@ export const recordsTables: readonly Table[] = [
   { name: 'user_scope_sets', columns: ['user_id', 'set_id'], key: ['user_id', 'set_id'] },
   {
     name: 'identities',
-    columns: ['issuer', 'subject', 'user_id', 'made_user', 'scopes', 'grants', 'created'],
+    columns: ['issuer', 'subject', 'user_id', 'made_user', 'scopes', 'grants', 'provider', 'created'],
     key: ['issuer', 'subject'],
   },
   {
@@ -40,7 +40,7 @@ export const recordsTables: readonly Table[] = [
     name: 'api_keys',
     columns: [
       ...['id', 'hash', 'hash_format', 'label', 'hint', 'scopes', 'created', 'created_by'],
-      ...['parent', 'session', 'expires', 'last_used', 'version'],
+      ...['parent', 'session', 'origin', 'expires', 'last_used', 'version'],
     ],
     key: ['id'],
   },

@@ -28,7 +28,9 @@ import {
 } from './user-record-row.ts';
 import { UserSteps } from './user-steps.ts';
 
-const transferKeys = `UPDATE api_keys SET created_by = ?, version = version + 1 WHERE created_by = ? RETURNING id`;
+/** They come of none of the new owner's sessions. */
+const transferKeys = `UPDATE api_keys SET created_by = ?, origin = NULL, version = version + 1
+  WHERE created_by = ? RETURNING id`;
 
 /** Users as administered, in SQL; `now` is the clock, in epoch milliseconds. */
 export function createUserRecords(database: SqlDatabase, now: () => number): UserRecords {

@@ -21,6 +21,8 @@ export interface HoldingsRow {
 
 type GrantsTuple = readonly [
   issuer: string,
+  subject: string,
+  provider: string | null,
   grants: readonly string[] | null,
   scopes: readonly string[],
   scopeSets: readonly string[],
@@ -33,7 +35,8 @@ export function selectHoldings(dialect: Dialect): string {
   const { arrayOf, json, tuple } = dialect;
   const grantedSets = `(SELECT ${arrayOf('s.set_id', 's.set_id')} FROM identity_scope_sets s
     WHERE s.issuer = i.issuer AND s.subject = i.subject)`;
-  const grants = `${tuple}(i.issuer, ${json('i.grants')}, ${json('i.scopes')}, ${json(grantedSets)})`;
+  const grants = `${tuple}(i.issuer, i.subject, i.provider, ${json('i.grants')}, ${json('i.scopes')},
+    ${json(grantedSets)})`;
   return `u.scopes AS "ownScopes",
     (SELECT ${arrayOf('set_id', 'set_id')} FROM user_scope_sets WHERE user_id = u.id) AS "ownSets",
     ${selectHeldSets(dialect, 'held_scope_sets', 'user_id', 'u.id')} AS "allSets",
@@ -51,8 +54,8 @@ export function toHoldings({ ownScopes, ownSets, allSets, grants }: HoldingsRow)
   };
 }
 
-function toGrants([issuer, grants, scopes, scopeSets]: GrantsTuple): IdentityGrants {
-  return { issuer, grants, scopes, scopeSets };
+function toGrants([issuer, subject, provider, grants, scopes, scopeSets]: GrantsTuple): IdentityGrants {
+  return { issuer, subject, provider, grants, scopes, scopeSets };
 }
 
 /** Selects users with everything they hold, and `more` columns; a WHERE clause may follow. */

@@ -1,7 +1,8 @@
 import { RecentCache } from '../recent-cache.ts';
+import { originOf } from '../session-origin.ts';
 import type { LiveSession } from '../sessions.ts';
 import type { Connection } from './connection.ts';
-import type { SessionStatements } from './session-statements.ts';
+import type { LiveRow, SessionStatements } from './session-statements.ts';
 
 /** How many sessions this process caches, or up to twice as many: a few megabytes. */
 const cacheSize = 10_000;
@@ -48,8 +49,23 @@ export class LiveSessions {
   }
 
   #read(id: string): LiveSession | undefined {
-    const session = this.#connection.read(() => this.#byId.get(id));
-    if (session !== undefined) this.#cache.set(id, session);
+    const row = this.#connection.read(() => this.#byId.get(id));
+    if (row === undefined) return undefined;
+    const session = toLiveSession(row);
+    this.#cache.set(id, session);
     return session;
   }
+}
+
+function toLiveSession({ id, userId, expires, epoch, isRestricted, ...begun }: LiveRow): LiveSession {
+  const { method, providerIssuer: issuer, providerSubject: subject } = begun;
+  const provider = issuer === null || subject === null ? null : { issuer, subject };
+  return {
+    id,
+    userId,
+    expires,
+    epoch,
+    isRestricted: isRestricted === 1,
+    origin: originOf({ method, provider }),
+  };
 }

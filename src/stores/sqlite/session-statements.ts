@@ -1,6 +1,6 @@
 import type { Database, Statement } from 'better-sqlite3';
 import type { RotationState } from '../session-rotation.ts';
-import type { LiveSession, ProviderIdentity, Session, SessionTimes } from '../sessions.ts';
+import type { ProviderIdentity, Session, SessionTimes } from '../sessions.ts';
 
 /** A row of `sessions`. */
 export interface SessionRow extends Omit<Session, 'provider'>, RotationState {
@@ -9,6 +9,17 @@ export interface SessionRow extends Omit<Session, 'provider'>, RotationState {
   readonly providerSubject: string | null;
   readonly providerSid: string | null;
 }
+
+/** A row of a session's part that a request needs. */
+export interface LiveRow extends EndedRow, Pick<Session, 'userId' | 'method' | 'epoch'> {
+  /** 1 if the sign-in asked for a scope. */
+  readonly isRestricted: number;
+  readonly providerIssuer: string | null;
+  readonly providerSubject: string | null;
+}
+
+/** A session that was deleted. */
+export type EndedRow = Pick<Session, 'id' | 'expires'>;
 
 /** A use that is counted; instants in epoch ms. */
 export interface SessionUse extends Omit<SessionTimes, 'reuseGraceMs'> {
@@ -20,17 +31,17 @@ export interface SessionUse extends Omit<SessionTimes, 'reuseGraceMs'> {
 /** The prepared statements of the session store. */
 export interface SessionStatements {
   readonly byId: Statement<[id: string], SessionRow>;
-  readonly liveById: Statement<[id: string], LiveSession>;
+  readonly liveById: Statement<[id: string], LiveRow>;
   readonly idsByProviderSid: Statement<[sid: string, issuer: string], string>;
   readonly idsByProviderSubject: Statement<[subject: string, issuer: string], string>;
   readonly insert: Statement<[SessionRow]>;
   readonly update: Statement<[SessionRow]>;
   readonly noteUse: Statement<[SessionUse]>;
   readonly remove: Statement<[id: string], SessionRow>;
-  readonly removeOfUser: Statement<[userId: string, exceptId: string | null], LiveSession>;
+  readonly removeOfUser: Statement<[userId: string, exceptId: string | null], EndedRow>;
   /** Deletes the live sessions of a user but `exceptId` and the `kept` others that were used last. */
   readonly removeExcess: Statement<[userId: string, now: number, exceptId: string, kept: number], SessionRow>;
-  readonly removeSome: Statement<[limit: number], LiveSession>;
+  readonly removeSome: Statement<[limit: number], EndedRow>;
   readonly countLive: Statement<[now: number], number>;
   readonly removeExpired: Statement<[now: number, limit: number]>;
 }
@@ -45,7 +56,9 @@ export const sessionColumns = `id, user_id AS userId, method, scope, address, us
 export function prepareSessionStatements(db: Database): SessionStatements {
   return {
     byId: db.prepare(`SELECT ${sessionColumns} FROM sessions WHERE id = ?`),
-    liveById: db.prepare('SELECT id, user_id AS userId, expires, epoch FROM sessions WHERE id = ?'),
+    liveById:
+      db.prepare(`SELECT id, user_id AS userId, method, expires, epoch, scope IS NOT NULL AS isRestricted,
+      provider_issuer AS providerIssuer, provider_subject AS providerSubject FROM sessions WHERE id = ?`),
     idsByProviderSid: idsBy(db, 'provider_sid'),
     idsByProviderSubject: idsBy(db, 'provider_subject'),
     insert:
@@ -62,17 +75,14 @@ export function prepareSessionStatements(db: Database): SessionStatements {
       SET last_used = @at, expires = min(@at + @idleLifetimeMs, created + @absoluteLifetimeMs)
       WHERE id = @id AND expires > @now AND last_used < @at`),
     remove: db.prepare(`DELETE FROM sessions WHERE id = ? RETURNING ${sessionColumns}`),
-    removeOfUser: db.prepare(
-      'DELETE FROM sessions WHERE user_id = ? AND id IS NOT ? RETURNING id, user_id AS userId, expires, epoch',
-    ),
+    removeOfUser: db.prepare('DELETE FROM sessions WHERE user_id = ? AND id IS NOT ? RETURNING id, expires'),
     removeExcess: db.prepare(
       `DELETE FROM sessions WHERE id IN (SELECT id FROM sessions
           WHERE user_id = ? AND expires > ? AND id <> ? ORDER BY +last_used DESC, id DESC LIMIT -1 OFFSET ?)
         RETURNING ${sessionColumns}`,
     ),
     removeSome: db.prepare(
-      `DELETE FROM sessions WHERE id IN (SELECT id FROM sessions LIMIT ?)
-        RETURNING id, user_id AS userId, expires, epoch`,
+      'DELETE FROM sessions WHERE id IN (SELECT id FROM sessions LIMIT ?) RETURNING id, expires',
     ),
     countLive: db
       .prepare<[now: number], number>('SELECT count(*) FROM sessions WHERE expires > ?')

@@ -1,7 +1,6 @@
 import { decideRotation, initialRotation, sessionTime, setBack } from '../session-rotation.ts';
 import type {
   CreatedSession,
-  LiveSession,
   NewSession,
   Presentation,
   Session,
@@ -10,7 +9,7 @@ import type {
 } from '../sessions.ts';
 import type { SteadyClock } from '../steady-clock.ts';
 import type { LiveSessions } from './live-sessions.ts';
-import type { SessionRow, SessionStatements } from './session-statements.ts';
+import type { EndedRow, SessionRow, SessionStatements } from './session-statements.ts';
 
 /** The steps that change sessions, each to be run in a transaction; see {@link Sessions} for what they do. */
 export class SessionSteps {
@@ -98,7 +97,7 @@ export class SessionSteps {
     return { count: removed.length, live: this.#ended(removed) };
   }
 
-  #ended(removed: readonly LiveSession[]): readonly string[] {
+  #ended(removed: readonly EndedRow[]): readonly string[] {
     for (const { id } of removed) this.#live.delete(id);
     return removed.filter(({ expires }) => expires > this.#now()).map(({ id }) => id);
   }

@@ -26,7 +26,7 @@ export async function useSessionAt(
   const { judge, history, records } = world;
   const { token, user } = session;
   const scopesIn = ({ from, to }: Received['made']) =>
-    possibleTokenScopes(records, user, token, judge.knownSince(['records'], from), to);
+    possibleTokenScopes(records, session, token, judge.knownSince(['records'], from), to);
   const received = await acting.request({
     what: `token${isGuarded ? ' where store:read is needed' : ''}`,
     about: [session],

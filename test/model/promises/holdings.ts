@@ -1,4 +1,4 @@
-import type { ModelledKey, ModelledToken, ModelledUser, Records } from './records.ts';
+import type { ModelledKey, ModelledSession, ModelledToken, ModelledUser, Records } from './records.ts';
 import type { Instant } from './register.ts';
 
 /** Beyond so many combinations of what may be held, nothing is judged. */
@@ -41,18 +41,18 @@ export function possibleHoldings(
   return [...holdings.values()];
 }
 
-/** The scopes with which a token may go upstream; undefined: too much to say. */
+/**
+ * The scopes with which a token may go upstream: of a session that asked for scopes those that it carries, of any other all
+ * that its user holds. Undefined: too much to say.
+ */
 export function possibleTokenScopes(
   records: Records,
-  user: ModelledUser,
+  { user, requested }: Pick<ModelledSession, 'user' | 'requested'>,
   token: Pick<ModelledToken, 'scopes'>,
   from: Instant,
   to: Instant,
 ): Set<string> | undefined {
-  const holdings = possibleHoldings(records, user, from, to);
-  return (
-    holdings && new Set(holdings.map((held) => written(token.scopes.filter((scope) => held.has(scope)))))
-  );
+  return possibleGrants(records, user, requested === null ? null : token.scopes, from, to);
 }
 
 /** The scopes that a new token may carry; undefined: too much to say. */

@@ -87,11 +87,7 @@ export class Judge {
     const over = this.sessionOver(session, from);
     if (over !== null) return `admitted ${this.#late(session, from)}after its end: ${over}`;
     const since = this.knownSince(['records'], from);
-    return unexpectedScopes(
-      possibleTokenScopes(this.records, session.user, token, since, to),
-      scopes,
-      'admitted',
-    );
+    return unexpectedScopes(possibleTokenScopes(this.records, session, token, since, to), scopes, 'admitted');
   }
 
   /** What is wrong with a new token that carries those scopes. */
