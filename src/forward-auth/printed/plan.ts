@@ -3,7 +3,7 @@ import { type HostAndPort, hasValidPort, hostPattern, parseHost } from '../../co
 import { noUpstream } from '../../config/routes.ts';
 import type { Config, DecisionListenerConfig } from '../../config/schema.ts';
 import { parseUpstreamAddress } from '../../config/upstream-address.ts';
-import { droppedNames, methodOverrideNames, trailerNames } from '../../rules/known-headers.ts';
+import { droppedNames, laterNames, methodOverrideNames, trailerNames } from '../../rules/known-headers.ts';
 import { ownAreas } from '../../rules/own-areas.ts';
 import { answeredNames } from '../answer.ts';
 import { modes } from '../modes.ts';
@@ -36,7 +36,7 @@ export interface ProxyPlan {
   readonly describing: readonly string[];
   /** Further headers of a client that must not reach the service, and that Postern would refuse. */
   readonly deleted: readonly string[];
-  /** Identity headers that no version answers yet, in lower case: what is printed now stays right when one does. */
+  /** {@link laterNames} in lower case: what is printed now stays right when they are answered. */
   readonly reserved: readonly string[];
 }
 
@@ -64,8 +64,6 @@ const forwardedNames = [
   'x-forwarded-scheme',
   'x-forwarded-ssl',
 ];
-
-const reserved = ['x-auth-client-id', 'x-auth-issuer', 'x-auth-delegated', 'x-auth-assurance'];
 
 /** What every printed configuration sets. Traefik by itself sets the others of its mode, too. */
 const overwrittenNames = ['x-forwarded-for', 'x-forwarded-proto', 'x-forwarded-host'];
@@ -98,7 +96,7 @@ export function planProxy(config: Config, listener: DecisionListenerConfig, opti
     copied,
     describing,
     deleted: [...new Set(deleted)].filter((name) => !kept.has(name) && !trailerNames.has(name)),
-    reserved,
+    reserved: laterNames.map((name) => name.toLowerCase()),
   };
 }
 
