@@ -32,6 +32,8 @@ export interface ProviderExchangeOptions extends SignInLineOptions {
   readonly accounts: ProviderAccounts;
   readonly cookies: Pick<StartCookies, 'bindings' | 'clear'>;
   readonly isKnownOrigin: IsKnownOrigin;
+  /** Whether pages of an origin may bring an assertion without the cookie of its start (`unsolicited: started`). */
+  readonly isFrontEnd: IsKnownOrigin;
   /** Whether browsers reach the gateway over https only. */
   readonly isHttps: boolean;
   readonly signIn: SignIn;
@@ -121,11 +123,11 @@ export class ProviderSignIn {
   }
 
   async #redeem(exchange: Exchange, presented: Awaitable<Presented>): Promise<VerifiedIdentity> {
-    const { provider, cookies, isKnownOrigin, isHttps } = this.#options;
+    const { provider, cookies, isFrontEnd, isHttps } = this.#options;
     const { head } = exchange;
     const sender: Sender = {
       bindings: (start) => cookies.bindings(head.cookie, start),
-      isOwnPage: () => isSurelyOwnPage(head, isKnownOrigin, isHttps),
+      isOwnPage: () => isSurelyOwnPage(head, isFrontEnd, isHttps),
     };
     try {
       return await provider.redeem(presented, sender);

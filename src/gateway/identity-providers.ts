@@ -185,7 +185,9 @@ class ComposedProvider {
       accounts: settings.accounts,
       records,
     });
-    const isHttps = config.base_url.startsWith('https:');
-    return { ...parts, provider, accounts, cookies, isHttps, records };
+    const { base_url: own, cors } = config;
+    const isHttps = own.startsWith('https:');
+    const isFrontEnd = (origin: string) => origin === own || cors.origins.includes(origin);
+    return { ...parts, provider, accounts, cookies, isHttps, isFrontEnd, records };
   }
 }

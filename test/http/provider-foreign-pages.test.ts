@@ -114,6 +114,13 @@ t.test(
   },
 );
 
+t.test('the console on a host of its own is no front end whose clients keep no cookies', async (t) => {
+  const web = { console: { base_url: 'https://console.acme.example.com' } };
+  const gateway = await startProviderGateway(t, { idp: { unsolicited: 'started' } }, { web, ...cors });
+  const page = { 'its page': { origin: web.console.base_url, 'sec-fetch-site': 'same-site' } };
+  await withoutCookie(t, gateway, page, { get: 401, post: 401 });
+});
+
 t.test('over http silence vouches for nobody, and without the option nothing does', async (t) => {
   const overHttp = await startProviderGateway(
     t,
