@@ -38,7 +38,7 @@ export function ApiKeys() {
       sort: 'label',
       kind: 'wide',
       cell: (/** @type {any} */ key) =>
-        html`<strong><${Text} of=${key.label} /></strong> <code class="quiet">${key.hint}…</code>`,
+        html`<strong><${Text} of=${key.label} /></strong> <code class="quiet"><${Text} of=${`${key.hint}…`} /></code>`,
     },
     {
       label: 'Owner',
@@ -53,6 +53,7 @@ export function ApiKeys() {
     },
     {
       label: 'Status',
+      kind: 'tight',
       cell: (/** @type {any} */ key) => html`<${State} kind=${stateKinds[key.status]}>${key.status}<//>`,
     },
     {

@@ -70,6 +70,7 @@ const columnsWith = (names) => [
   },
   {
     label: 'Outcome',
+    kind: 'tight',
     cell: (event) =>
       html`<${State} kind=${event.outcome === 'success' ? 'good' : 'bad'}>${event.outcome}<//>`,
   },
@@ -93,8 +94,8 @@ const columnsWith = (names) => [
 function Actor({ actor, names }) {
   const { root } = useContext(Console);
   const kind = spoken(actor.kind);
-  if (!actor.user) return html`<span class="quiet whole">${kind}</span>`;
-  return html`<a href=${`${root}/audit?actor__eq=${actor.user}`} title=${actor.user}><${Text} of=${nameOf(names, actor.user)} /></a>${actor.kind !== 'session' && html` <span class="quiet whole">${kind}</span>`}`;
+  if (!actor.user) return html`<span class="quiet">${kind}</span>`;
+  return html`<a href=${`${root}/audit?actor__eq=${actor.user}`} title=${actor.user}><${Text} of=${nameOf(names, actor.user)} /></a>${actor.kind !== 'session' && html` <span class="quiet">${kind}</span>`}`;
 }
 
 /** @param {{ readonly target: any, readonly names: ReadonlyMap<string, string> }} options */

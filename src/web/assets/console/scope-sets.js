@@ -28,6 +28,7 @@ export function ScopeSets() {
     {
       label: 'Name',
       sort: 'name',
+      kind: 'wide',
       cell: (set) => html`<a href=${`${root}/scope-sets/${set.id}`}><${Text} of=${set.name} /></a>`,
     },
     { label: 'Description', kind: 'wide', cell: (set) => html`<${Text} of=${set.description} />` },

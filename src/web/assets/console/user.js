@@ -109,7 +109,7 @@ function Effective({ user, sets }) {
                       (/** @type {string} */ scope) => html`
                         <tr key=${scope}>
                           <td data-label="Scope"><code><${Text} of=${scope} /></code></td>
-                          <td data-label="Comes from">${listed(sourcesOf(scope), '; ') ?? 'a set that you may not see'}</td>
+                          <td data-label="Comes from"><div>${listed(sourcesOf(scope), '; ') ?? 'a set that you may not see'}</div></td>
                         </tr>
                       `,
                     )}

@@ -46,8 +46,8 @@ export function Users() {
         html`<a href=${`${root}/users/${user.id}`}><${Text} of=${user.username} /></a>${user.display_name && html` <span class="quiet"><${Text} of=${user.display_name} /></span>`}`,
     },
     { label: 'Email', cell: (user) => html`<${Text} of=${user.email ?? ''} />` },
-    { label: 'Kind', cell: (user) => user.kind },
-    { label: 'State', cell: (user) => html`<${UserState} user=${user} />` },
+    { label: 'Kind', kind: 'tight', cell: (user) => user.kind },
+    { label: 'State', kind: 'tight', cell: (user) => html`<${UserState} user=${user} />` },
     { label: 'Created', sort: 'created', cell: (user) => html`<${Time} at=${user.created} />` },
     { label: 'Last sign-in', sort: 'last_login', cell: (user) => html`<${Time} at=${user.last_login} />` },
   ];
