@@ -8,6 +8,7 @@ import { createContext } from 'preact';
  *   readonly root: string,
  *   readonly area: string,
  *   readonly origin: string,
+ *   readonly title: string,
  *   readonly username: string,
  *   readonly hasPassword: boolean,
  *   readonly minPasswordLength: number,

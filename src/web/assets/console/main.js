@@ -92,7 +92,7 @@ function App() {
   const part = name === '' ? offered[0] : parts.find((each) => each.name === name);
   useEffect(() => {
     document.title = `${part?.label ?? 'Not found'} · ${title}`;
-  }, [part]);
+  }, [part, id]);
   return html`
     <a class="skip" href="#content">Skip to content</a>
     <header class="bar">
@@ -159,6 +159,7 @@ const shared = {
   root,
   area,
   origin,
+  title,
   username,
   hasPassword: hasPassword === 'yes',
   minPasswordLength: Number(minPasswordLength),

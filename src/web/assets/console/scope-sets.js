@@ -9,6 +9,7 @@ import { Edited } from './edited.js';
 import { Choices, Field, scopeChoices, sent } from './form.js';
 import { List } from './list.js';
 import { useAction, useLoaded } from './loaded.js';
+import { Unread, useTitle } from './one.js';
 import { Copyable, html, Names, Problem, Time } from './show.js';
 import { listed, Text } from './text.js';
 
@@ -110,8 +111,8 @@ export function ScopeSet({ id }) {
       maySeeUsers ? (await api.get(`/api/admin/users/?size=100&scope_sets__contains=${id}`)).value : null,
     [id],
   );
-  if (set.error !== null) return html`<${Problem} error=${set.error} again=${set.reload} />`;
-  if (set.value === null) return html`<p role="status" class="quiet">Loading…</p>`;
+  useTitle('set', set, set.value?.value.name);
+  if (set.value === null) return html`<${Unread} kind="set" loaded=${set} />`;
   const { value, etag } = set.value;
   const isBuiltIn = id === builtIn;
   const mayWrite = may('scopesets:write') && !value.managed && !isBuiltIn;

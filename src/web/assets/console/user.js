@@ -7,7 +7,8 @@ import { Choices, Field, scopeChoices } from './form.js';
 import { Identities } from './identities.js';
 import { useLoaded } from './loaded.js';
 import { MintKey } from './mint-key.js';
-import { Copyable, html, Problem, Time } from './show.js';
+import { Unread, useTitle } from './one.js';
+import { Copyable, html, Time } from './show.js';
 import { listed, Text } from './text.js';
 import { UserActions } from './user-actions.js';
 import { UserState } from './users.js';
@@ -22,8 +23,8 @@ export function User({ id }) {
     async () => (served.has('scope_sets') && may('scopesets:read') ? everySet(api) : []),
     [],
   );
-  if (user.error !== null) return html`<${Problem} error=${user.error} again=${user.reload} />`;
-  if (user.value === null || sets.isLoading) return html`<p role="status" class="quiet">Loading…</p>`;
+  useTitle('user', user, user.value?.value.username);
+  if (user.value === null || sets.isLoading) return html`<${Unread} kind="user" loaded=${user} />`;
   const { value, etag } = user.value;
   const known = sets.value ?? [];
   const mayWrite = may('users:write') && !value.managed;
