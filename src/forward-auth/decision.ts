@@ -2,6 +2,7 @@ import type { Principal } from '../credentials/principal.ts';
 import { Refusal } from '../errors.ts';
 import type { Exchange } from '../http/exchange.ts';
 import type { Replies } from '../http/reply.ts';
+import type { RequestHead } from '../http/request-head.ts';
 import { offersOwnToken } from '../http/websocket-protocols.ts';
 import type { Route } from '../proxy/route-table.ts';
 import type { AllowedReply } from './answer.ts';
@@ -12,6 +13,8 @@ import type { ReceivedHeaders } from './received-headers.ts';
 export interface Decision {
   /** Refuses what its proxy would pass on although the gateway would not. Throws `bad_request`. */
   assertPassable(exchange: Exchange): void;
+  /** Refuses a credential that may have been two. Throws `ambiguous_credentials`. */
+  assertOneCredential(head: RequestHead): void;
   /** The request that was asked about may pass; null: without an identity. `asPreflight` as for {@link AllowedReply}. */
   allow(exchange: Exchange, route: Route, principal: Principal | null, asPreflight: boolean): void;
   /** It may not. */
@@ -35,6 +38,10 @@ export function createDecision(options: {
         throw new Refusal('bad_request', { reason: 'token as a subprotocol' });
       if (judgesAliases && received.aliasesIn(head.raw).length > 0)
         throw new Refusal('bad_request', { reason: 'header that the proxy would pass on' });
+    },
+    assertOneCredential({ authorization, apiKey }) {
+      if (mode.joinsCredentials && (authorization.includes(',') || apiKey.includes(',')))
+        throw new Refusal('ambiguous_credentials');
     },
     allow(exchange, route, principal, asPreflight) {
       replies.send(exchange, allowedReply(exchange, route, principal, asPreflight));

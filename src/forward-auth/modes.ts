@@ -20,6 +20,8 @@ export interface Mode {
   readonly removesHeaders: boolean;
   /** Whether the proxy may join several `Cookie` lines with commas, as if they were a list. */
   readonly joinsCookies: boolean;
+  /** Whether the same of credentials: one with a comma may have been two. gRPC has its own reader. */
+  readonly joinsCredentials: boolean;
   /** The status under which a refusal reaches the proxy. */
   readonly statusOf: (status: number) => number;
 }
@@ -48,6 +50,7 @@ export const modes: Readonly<Record<DecisionMode, Mode>> = {
     setByProxy: sender,
     removesHeaders: false,
     joinsCookies: false,
+    joinsCredentials: false,
     statusOf: as403,
   },
   ingress_nginx: {
@@ -57,6 +60,7 @@ export const modes: Readonly<Record<DecisionMode, Mode>> = {
     setByProxy: [...sender, 'x-forwarded-scheme', 'x-auth-request-redirect'],
     removesHeaders: false,
     joinsCookies: false,
+    joinsCredentials: false,
     statusOf: as403,
   },
   haproxy: {
@@ -65,6 +69,7 @@ export const modes: Readonly<Record<DecisionMode, Mode>> = {
     setByProxy: sender,
     removesHeaders: false,
     joinsCookies: false,
+    joinsCredentials: false,
     statusOf: asItIs,
   },
   traefik: {
@@ -73,6 +78,7 @@ export const modes: Readonly<Record<DecisionMode, Mode>> = {
     setByProxy: [...sender, 'x-forwarded-server'],
     removesHeaders: false,
     joinsCookies: false,
+    joinsCredentials: false,
     statusOf: asItIs,
   },
   caddy: {
@@ -81,6 +87,7 @@ export const modes: Readonly<Record<DecisionMode, Mode>> = {
     setByProxy: sender,
     removesHeaders: false,
     joinsCookies: false,
+    joinsCredentials: false,
     statusOf: asItIs,
   },
   envoy: {
@@ -89,6 +96,7 @@ export const modes: Readonly<Record<DecisionMode, Mode>> = {
     setByProxy: ofEnvoy,
     removesHeaders: true,
     joinsCookies: true,
+    joinsCredentials: true,
     statusOf: neverFailing,
   },
   envoy_grpc: {
@@ -97,6 +105,7 @@ export const modes: Readonly<Record<DecisionMode, Mode>> = {
     setByProxy: ofEnvoy,
     removesHeaders: true,
     joinsCookies: true,
+    joinsCredentials: false,
     statusOf: asItIs,
   },
 };

@@ -166,7 +166,10 @@ function deciding(decision: Decision, { authenticate }: GatewayParts): Listener<
     },
     preflight: null,
     routed() {},
-    authenticate: ({ head }, route) => authenticate(head, route.isPublic),
+    authenticate({ head }, route) {
+      decision.assertOneCredential(head);
+      return authenticate(head, route.isPublic);
+    },
     admit: (exchange, route, principal, asPreflight) =>
       decision.allow(exchange, route, principal, asPreflight),
     refuse: (exchange, error) => decision.refuse(exchange, error),

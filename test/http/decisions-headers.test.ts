@@ -149,3 +149,22 @@ t.test('envoy is told what to overwrite and what to remove', async (t) => {
   t.strictSame(nobody.values('x-auth-subject'), []);
   t.notOk(listIn(await ask('envoy', { target: '/api/open', lines: ['Cookie: a=b'] })).includes('cookie'));
 });
+
+t.test('envoy joins repeated fields with commas: a credential with one may have been two', async (t) => {
+  const { ask, key, bearer } = await startDeciding(t, config);
+  const rows = [
+    ['X-API-Key', `${key},${key}`],
+    ['X-API-Key', `${key},`],
+    ['Authorization', `Bearer ${bearer},Bearer x`],
+    ['Authorization', `Basic eA==,Bearer ${bearer}`],
+  ];
+  for (const [name, value] of rows)
+    for (const target of ['/api/x', '/api/open']) {
+      const answer = await ask('envoy', { target, lines: [`${name}: ${value}`] });
+      t.match(answer, { status: 400, json: { code: 'ambiguous_credentials' } }, `${target} ${name}`);
+    }
+  const elsewhere = await ask('caddy', { target: '/api/x', lines: [`X-API-Key: ${key},`] });
+  t.match(elsewhere, { status: 401, json: { code: 'invalid_api_key' } }, 'others pass on each by itself');
+  const unrouted = await ask('envoy', { target: '/nowhere', lines: ['X-API-Key: a,b'] });
+  t.equal(unrouted.status, 404, 'after the route');
+});
