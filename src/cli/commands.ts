@@ -44,8 +44,8 @@ or SIGINT`,
     operands: [],
     synopsis: '',
     summary: 'Apply the users and scope sets of this file now',
-    details: `A gateway does so when it starts and reloads, unless the file was superseded: this applies it nonetheless, so that every
-other one counts as superseded`,
+    details: `A gateway does so when it starts, and when it reads others than before: this applies those of the file at any time, so that
+every other one counts as superseded`,
     options: {},
     run: async (call) => (await import('./config-apply.ts')).applyConfiguration(call),
   },

@@ -13,7 +13,7 @@ export async function applyConfiguration(call: Call): Promise<void> {
     const applied = await applyManaged(config, {
       stores: { records, sessions },
       log,
-      force: true,
+      reading: 'forced',
       isForGateways: true,
     }).catch((error: unknown) => {
       throw error instanceof ManagedProblems ? findingsFailure(read, error.findings) : error;

@@ -13,15 +13,16 @@ import type {
   ManagedConfiguration,
   ManagedConflict,
   ManagedOutcome,
+  ManagedReading,
+  ManagedRecords,
 } from '../stores/managed-records.ts';
 import type { Stores } from './stores.ts';
 
 /** What applying the users and scope sets of a configuration needs. */
 export interface ApplyManagedOptions {
   readonly stores: Pick<Stores, 'records' | 'sessions'>;
-  readonly log: Pick<Log, 'audit' | 'info' | 'warn'>;
-  /** Also when another configuration has superseded it; default false. */
-  readonly force?: boolean;
+  readonly log: Pick<Log, 'audit' | 'warn'>;
+  readonly reading: ManagedReading;
   /** Whether one of the gateways on the store shall log it, too, for this process is none; default false. */
   readonly isForGateways?: boolean;
 }
@@ -38,28 +39,24 @@ export class ManagedProblems extends Error {
 }
 
 /**
- * Brings users and scope sets of the records in step with the configuration, once among all processes on them; one that
- * was superseded by another changes nothing, and is logged. Rejects with {@link ManagedProblems}.
+ * Brings users and scope sets of the records in step with the configuration, once among all processes on them, as by
+ * {@link ManagedRecords.applyManaged}. Rejects with {@link ManagedProblems}.
  */
 export async function applyManaged(
   config: Config,
-  { stores, log, force = false, isForGateways = false }: ApplyManagedOptions,
+  { stores, log, reading, isForGateways = false }: ApplyManagedOptions,
 ): Promise<ManagedOutcome> {
   const wanted = managedOf(config);
   const outcome = await stores.records
-    .applyManaged(wanted, { force, audit: { ...auditOf(log), isForGateways } })
+    .applyManaged(wanted, { reading, audit: { ...auditOf(log), isForGateways } })
     .catch((error: unknown) => {
       const isLast = error instanceof Refusal && error.code === 'last_administrator';
       throw isLast ? new ManagedProblems([lastAdministrator(config)]) : error;
     });
   if (outcome.outcome === 'conflicts') throw new ManagedProblems(outcome.conflicts.map(findingOf));
-  if (outcome.outcome === 'superseded') log.warn(supersededMessage);
   if (outcome.outcome === 'applied') await endSessions(outcome.changes, { stores, log, isForGateways });
   return outcome;
 }
-
-const supersededMessage =
-  'users and scope sets of the configuration not applied: another configuration was applied since; postern config apply applies this one';
 
 /** The users and scope sets of a configuration, in one form whatever the order in the file. */
 export function managedOf({ scope_sets, users }: Config): ManagedConfiguration {
@@ -99,11 +96,23 @@ function auditOf(log: Pick<Log, 'audit'>): AuditOf<ManagedOutcome> {
     drafts: (made) =>
       made.outcome !== 'applied'
         ? []
-        : entriesOf(made.changes).map((entry) => ({ ...entry, address: null, requestId: null })),
+        : [...supersededEntries(made.superseded), ...entriesOf(made.changes)].map((entry) => ({
+            ...entry,
+            address: null,
+            requestId: null,
+          })),
     onWritten: (entries) => {
       for (const entry of entries) log.audit(entry);
     },
   };
+}
+
+/** The number names the configuration that is no longer in force. */
+function supersededEntries(number: number | null): ChangeEntry[] {
+  if (number === null) return [];
+  const target = { type: 'configuration', id: String(number) } as const;
+  const event = 'configuration_superseded';
+  return [{ event, outcome: 'success', actor: configuration, subject: null, target }];
 }
 
 function entriesOf({ createdSets, changedSets, createdUsers, changedUsers }: ManagedChanges): ChangeEntry[] {
@@ -138,7 +147,7 @@ function lastAdministrator({ users }: Config): Finding {
 /** Ends the sessions of users who were disabled or got another password; the records say so whatever becomes of this. */
 async function endSessions(
   { changedUsers }: ManagedChanges,
-  { stores: { records, sessions }, log, isForGateways }: ApplyManagedOptions,
+  { stores: { records, sessions }, log, isForGateways }: Omit<ApplyManagedOptions, 'reading'>,
 ): Promise<void> {
   const ended: AuditDraft[] = [];
   try {

@@ -9,6 +9,8 @@ export interface ReloadMetrics {
   reloaded(what: Reloaded, outcome: 'applied' | 'failed'): void;
   /** How many keys of the configuration take effect only after a restart. */
   restartNeeded(keys: number): void;
+  /** Whether users and scope sets of the configuration that was read last are not in force. */
+  superseded(isSuperseded: boolean): void;
 }
 
 /** Adds the metrics of reloads, for the one process that reads the configuration. */
@@ -19,10 +21,11 @@ export function addReloads(registry: MetricsRegistry): ReloadMetrics {
   ]);
   const failing = new Set<Reloaded>();
   let waiting = 0;
+  let isSuperseded = false;
   registry.gauge(
     'config_last_reload_successful',
-    '1 while the configuration and certificate read last are in use, otherwise 0.',
-    () => (failing.size === 0 ? 1 : 0),
+    '1 while the configuration and certificate read last are in use, and its users and scope sets in force, otherwise 0.',
+    () => (failing.size === 0 && !isSuperseded ? 1 : 0),
   );
   registry.gauge(
     'config_restart_needed',
@@ -39,6 +42,9 @@ export function addReloads(registry: MetricsRegistry): ReloadMetrics {
     },
     restartNeeded(keys) {
       waiting = keys;
+    },
+    superseded(is) {
+      isSuperseded = is;
     },
   };
 }

@@ -4,6 +4,7 @@ import type { Config } from '../config/schema.ts';
 import type { ManagementServer } from '../http/management.ts';
 import type { Log } from '../log/log.ts';
 import type { ListenerCertificates } from './listener-certificates.ts';
+import type { ManagedReadings } from './managed-readings.ts';
 import type { ReloadMetrics } from './reload-metrics.ts';
 import { reportReloaded, reportReloadFailed } from './reload-reports.ts';
 import type { rememberStart } from './restart-only.ts';
@@ -16,6 +17,7 @@ export interface RunningParts {
   readonly log: Log;
   readonly reloads: ReloadMetrics;
   readonly restartOnly: ReturnType<typeof rememberStart>;
+  readonly managed: ManagedReadings;
   readonly certificates: ListenerCertificates;
   readonly management: ManagementServer;
   readonly managementAddress: AddressInfo;
@@ -48,7 +50,7 @@ export class RunningGateway {
    * {@link applyManaged} does.
    */
   async reload(wanted: Config): Promise<void> {
-    const { certificates, serving, restartOnly } = this.#parts;
+    const { certificates, serving, restartOnly, managed } = this.#parts;
     const { keys, config: next } = restartOnly(this.#config, wanted);
     // Everything that can fail comes first: until then nothing has changed.
     const certificate = certificates.prepare(next);
@@ -58,7 +60,8 @@ export class RunningGateway {
       certificate.discard();
       throw error;
     });
-    await prepared.applyManaged().catch(async (error: unknown) => {
+    const reading = managed.readingOf(next);
+    const outcome = await prepared.applyManaged(reading).catch(async (error: unknown) => {
       certificate.discard();
       await prepared.discard();
       throw error;
@@ -67,6 +70,7 @@ export class RunningGateway {
     certificate.apply();
     this.#config = next;
     reportReloaded(this.#parts, keys);
+    managed.read(next, outcome);
   }
 
   /** Takes note of a configuration that could not be read; the running one stays. */
@@ -76,7 +80,8 @@ export class RunningGateway {
 
   /** Drains, writes out what is collected and closes the stores; durations are those of `shutdown`. */
   async stop(): Promise<void> {
-    const { log, certificates, serving, management } = this.#parts;
+    const { log, managed, certificates, serving, management } = this.#parts;
+    managed.close();
     await serving.stop();
     certificates.close();
     // Last but for the log: probes ask here whether the drain is over.

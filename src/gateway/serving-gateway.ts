@@ -2,6 +2,12 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ReadFile } from '../config/configured-files.ts';
 import type { Config } from '../config/schema.ts';
+import type {
+  ConfigurationInForce,
+  ManagedOutcome,
+  ManagedReading,
+  ManagedRecords,
+} from '../stores/managed-records.ts';
 import type { BackgroundWork } from './background-work.ts';
 import { composeGateway, type LastingParts } from './compose.ts';
 import type { CurrentGateway } from './current-gateway.ts';
@@ -40,7 +46,7 @@ export interface ServingParts {
 /** Another configuration, ready to be served; exactly one of `apply` and `discard` is called. */
 export interface PreparedConfiguration {
   /** As {@link applyManaged}; one of several processes does it, before any of them applies the rest. */
-  applyManaged(): Promise<void>;
+  applyManaged(reading: ManagedReading): Promise<ManagedOutcome['outcome']>;
   /** Serves by it from now on; requests in flight finish under the old one. */
   apply(): void;
   discard(): Promise<void>;
@@ -68,7 +74,7 @@ export class ServingGateway {
     const { lasting } = this.#parts;
     const gateway = await composeGateway(next, lasting, readFile);
     return {
-      applyManaged: async () => void (await applyManaged(next, lasting)),
+      applyManaged: async (reading) => (await applyManaged(next, { ...lasting, reading })).outcome,
       apply: () => {
         const { current, listener, decisions } = this.#parts;
         current.replace(gateway);
@@ -83,6 +89,11 @@ export class ServingGateway {
       },
       discard: () => gateway.close(),
     };
+  }
+
+  /** As {@link ManagedRecords.configurationInForce}. */
+  async configurationInForce(): Promise<ConfigurationInForce | undefined> {
+    return this.#parts.lasting.stores.records.configurationInForce();
   }
 
   /** Uses these certificates for new connections. */

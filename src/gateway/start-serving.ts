@@ -66,7 +66,7 @@ export async function startServing(
   const { stores } = lasting;
   const runStep = createStartSteps(config, recordsTimeoutMs);
   if (appliesManaged)
-    await runStep(() => applyManaged(config, { stores, log })).catch(async (error) => {
+    await runStep(() => applyAtStart(config, { stores, log })).catch(async (error) => {
       await stores.close();
       throw error;
     });
@@ -90,6 +90,18 @@ export async function startServing(
   });
   const { startDraining } = parts;
   return new ServingGateway({ ...accepting, config, lasting, current, startDraining, background });
+}
+
+/** Users and scope sets of the latest start count, whatever was in force. */
+async function applyAtStart(
+  config: Config,
+  { stores, log }: Pick<LastingParts, 'stores' | 'log'>,
+): Promise<void> {
+  const made = await applyManaged(config, { stores, log, reading: 'next' });
+  if (made.outcome === 'applied' && made.superseded !== null)
+    log.warn('users and scope sets of the configuration are others than were in force, and supersede them', {
+      superseded: made.superseded,
+    });
 }
 
 /** Starts the parts that every configuration shares. */

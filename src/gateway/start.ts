@@ -4,6 +4,7 @@ import { ManagementServer } from '../http/management.ts';
 import type { Log } from '../log/log.ts';
 import type { Resolve } from '../names/system-resolver.ts';
 import { ListenerCertificates } from './listener-certificates.ts';
+import { ManagedReadings } from './managed-readings.ts';
 import { createProcessParts, type ProcessParts } from './process-parts.ts';
 import { addReloads } from './reload-metrics.ts';
 import { rememberStart } from './restart-only.ts';
@@ -60,11 +61,13 @@ export async function startGateway(
     await management.close();
     throw error;
   }
+  const started = serving;
   return new RunningGateway({
     config,
     log,
     reloads,
     restartOnly,
+    managed: new ManagedReadings(config, { log, reloads, inForce: () => started.configurationInForce() }),
     certificates,
     management,
     managementAddress,

@@ -65,6 +65,7 @@ export const recordsOperations: Record<
   listAuditEvents: 'read',
   findAuditEvent: 'read',
   applyManaged: 'write',
+  configurationInForce: 'read',
   signingKeys: 'read',
   turnSigningKeys: 'write',
   secret: 'write',

@@ -15,7 +15,7 @@ export type AuditKeeping = 'with_change' | 'afterwards' | 'counted';
 
 /** What was changed. */
 export interface AuditTarget {
-  readonly type: 'user' | 'scope_set' | 'api_key' | 'session' | 'signing_key';
+  readonly type: 'user' | 'scope_set' | 'api_key' | 'session' | 'signing_key' | 'configuration';
   readonly id: string;
 }
 
@@ -52,6 +52,7 @@ const table = {
   api_key_created: { target: 'api_key', changes: held, kept: 'with_change' },
   api_key_deleted: { target: 'api_key', changes: [], kept: 'with_change' },
   api_key_transferred: { target: 'api_key', changes: ['fields'], kept: 'with_change' },
+  configuration_superseded: { target: 'configuration', changes: [], kept: 'with_change' },
   signing_key_rotated: { target: 'signing_key', changes: [], kept: 'with_change' },
   signing_key_requested: { target: 'signing_key', changes: [], kept: 'with_change' },
   signing_key_revoked: { target: 'signing_key', changes: [], kept: 'with_change' },

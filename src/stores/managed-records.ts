@@ -1,4 +1,5 @@
 import type { AuditOf } from './audit.ts';
+import type { Awaitable } from './awaitable.ts';
 import type { Changed, ScopeSetRecord } from './scope-set-records.ts';
 import type { User } from './user.ts';
 import type { UserRecord } from './user-records.ts';
@@ -44,22 +45,39 @@ export interface ManagedChanges {
   readonly changedUsers: readonly Changed<UserRecord>[];
 }
 
-/** What became of a configuration: it was applied last already, or earlier than another one, or now, or not at all. */
+/** The configuration that counts, of all processes on the store: that of the highest number. */
+export interface ConfigurationInForce {
+  readonly number: number;
+  readonly digest: string;
+}
+
+/**
+ * How a process comes to apply a configuration: `next`, at its start or because the content has changed since it read the
+ * last one; `again`, with the content that it had; `forced`, because someone asks for it.
+ */
+export type ManagedReading = 'next' | 'again' | 'forced';
+
+/**
+ * What became of a configuration: it is in force already, or another process has taken a later number with another
+ * content, or it was applied now, or not at all. `superseded`: the number of the one that was in force; null: none was.
+ */
 export type ManagedOutcome =
   | { readonly outcome: 'current' | 'superseded' }
   | { readonly outcome: 'conflicts'; readonly conflicts: readonly ManagedConflict[] }
-  | { readonly outcome: 'applied'; readonly changes: ManagedChanges };
+  | { readonly outcome: 'applied'; readonly changes: ManagedChanges; readonly superseded: number | null };
 
 /** The part of the records store by which the configuration keeps users and sets. */
 export interface ManagedRecords {
   /**
-   * Brings users and scope sets in step with a configuration, in one step and once for all gateways on the store: one
-   * that was applied last changes nothing, and neither does one that was superseded by another, unless `force`. A
-   * managed user who is not in it is disabled, a managed set that is not in it is managed no longer. Refuses
-   * `last_administrator`.
+   * Brings users and scope sets in step with a configuration, in one step and once for all gateways on the store. It takes
+   * the next number, unless it is read `again`: then it changes nothing, and is superseded if another one is in force. One
+   * that is in force changes nothing but the number, unless it is `forced`. A managed user who is not in it is disabled, a
+   * managed set that is not in it is managed no longer. Refuses `last_administrator`.
    */
   applyManaged(
     wanted: ManagedConfiguration,
-    options: { readonly force: boolean; readonly audit: AuditOf<ManagedOutcome> },
+    options: { readonly reading: ManagedReading; readonly audit: AuditOf<ManagedOutcome> },
   ): Promise<ManagedOutcome>;
+  /** Undefined: none was applied yet. */
+  configurationInForce(): Awaitable<ConfigurationInForce | undefined>;
 }

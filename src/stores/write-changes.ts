@@ -45,7 +45,7 @@ const changes: Changes = {
   // Anyone may hold it.
   changeScopeSet: anything,
   // Many users and sets at once.
-  applyManaged: (result) => (result?.outcome === 'current' ? nothing : null),
+  applyManaged: (result) => (result === undefined || result.outcome === 'applied' ? null : nothing),
   // Without a result the user is unknown, and left to the feed: other users must stay cached during an outage.
   createUserRecord: (created) => (created === undefined ? nothing : userOf(created.user.id)),
   redeemInvitation: (redeemed) => (redeemed === undefined ? nothing : userOf(redeemed.user.id)),

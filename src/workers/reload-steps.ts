@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { ManagedOutcome, ManagedReading } from '../stores/managed-records.ts';
 import type { HandedConfiguration } from './worker-api.ts';
 import type { WorkerProcess } from './worker-process.ts';
 
@@ -24,15 +25,18 @@ export async function prepareIn(
 }
 
 /** Applies the users and scope sets of what is prepared, in one worker; in another if that ends. */
-export async function applyManagedIn(workers: readonly WorkerProcess[]): Promise<void> {
+export async function applyManagedIn(
+  workers: readonly WorkerProcess[],
+  reading: ManagedReading,
+): Promise<ManagedOutcome['outcome']> {
   for (const [index, worker] of workers.entries()) {
     try {
-      await worker.remote.applyManaged();
-      return;
+      return await worker.remote.applyManaged(reading);
     } catch (error) {
       if (!worker.hasEnded || index === workers.length - 1) throw error;
     }
   }
+  throw new Error('no worker serves');
 }
 
 /** Serves by what is prepared. One that can't is not in step any more, and ends: another takes its place. */

@@ -3,6 +3,7 @@ import type { Config } from '../config/schema.ts';
 import { DescriptorBudget } from '../gateway/descriptor-budget.ts';
 import { countOpenDescriptors, readDescriptorLimit } from '../gateway/descriptor-limit.ts';
 import { ListenerCertificates } from '../gateway/listener-certificates.ts';
+import { ManagedReadings } from '../gateway/managed-readings.ts';
 import { addReloads } from '../gateway/reload-metrics.ts';
 import { rememberStart } from '../gateway/restart-only.ts';
 import type { Creation } from '../gateway/store-files.ts';
@@ -75,12 +76,14 @@ export async function startWorkers(config: Config, log: Log, options: WorkersOpt
         restarts += 1;
       },
     });
-    const started = await group.start();
+    const workers = group;
+    const started = await workers.start();
     return new Supervisor({
       config,
       log,
       reloads,
       restartOnly,
+      managed: new ManagedReadings(config, { log, reloads, inForce: () => workers.configurationInForce() }),
       certificates,
       management,
       managementAddress,

@@ -2,6 +2,7 @@ import type { AddressInfo } from 'node:net';
 import { readConfiguredFiles } from '../config/configured-files.ts';
 import type { Config } from '../config/schema.ts';
 import type { ListenerCertificates } from '../gateway/listener-certificates.ts';
+import type { ManagedReadings } from '../gateway/managed-readings.ts';
 import type { ReloadMetrics } from '../gateway/reload-metrics.ts';
 import { reportReloaded, reportReloadFailed } from '../gateway/reload-reports.ts';
 import type { rememberStart } from '../gateway/restart-only.ts';
@@ -17,6 +18,7 @@ export interface SupervisorParts {
   readonly log: Log;
   readonly reloads: ReloadMetrics;
   readonly restartOnly: ReturnType<typeof rememberStart>;
+  readonly managed: ManagedReadings;
   readonly certificates: ListenerCertificates;
   readonly management: ManagementServer;
   readonly managementAddress: AddressInfo;
@@ -45,11 +47,12 @@ export class Supervisor {
 
   /** All workers serve by another configuration from now on, or it rejects and none does; as `RunningGateway.reload`. */
   async reload(wanted: Config): Promise<void> {
-    const { log, certificates, group, restartOnly } = this.#parts;
+    const { log, certificates, group, restartOnly, managed } = this.#parts;
     const { keys, config: next } = restartOnly(this.#config, wanted);
     const certificate = certificates.prepare(next);
     const { tls } = certificate;
-    await group.reload({ config: next, files: readConfiguredFiles(next), tls }).catch((error: unknown) => {
+    const handed = { config: next, files: readConfiguredFiles(next), tls };
+    const outcome = await group.reload(handed, managed.readingOf(next)).catch((error: unknown) => {
       certificate.discard();
       throw error;
     });
@@ -57,6 +60,7 @@ export class Supervisor {
     this.#config = next;
     log.configure(next.log);
     reportReloaded(this.#parts, keys);
+    managed.read(next, outcome);
   }
 
   /** Takes note of a configuration that could not be read; the running one stays. */
@@ -66,7 +70,8 @@ export class Supervisor {
 
   /** Has every worker drain and end; rejects if one had to be killed, or failed. */
   async stop(): Promise<void> {
-    const { log, certificates, group, management, startDraining } = this.#parts;
+    const { log, managed, certificates, group, management, startDraining } = this.#parts;
+    managed.close();
     startDraining();
     // A second signal, for which this process ends at once, ends them, too.
     process.once('exit', () => group.kill());

@@ -5,6 +5,12 @@ import type { ListenersTls } from '../gateway/listener-certificates.ts';
 import type { Creation } from '../gateway/store-files.ts';
 import type { Readiness } from '../http/readiness.ts';
 import type { MetricSnapshot } from '../metrics/registry.ts';
+import type {
+  ConfigurationInForce,
+  ManagedOutcome,
+  ManagedReading,
+  ManagedRecords,
+} from '../stores/managed-records.ts';
 import type { ListeningPlace } from './claimed-ports.ts';
 
 /** A configuration as a worker gets it: nothing is left to be read. */
@@ -41,13 +47,15 @@ export interface WorkerFunctions {
   /** Builds another configuration; exactly one of `apply` and `discard` follows, or another `prepare` in its place. */
   prepare(next: HandedConfiguration): Promise<void>;
   /** Applies the users and scope sets of the prepared configuration. */
-  applyManaged(): Promise<void>;
+  applyManaged(reading: ManagedReading): Promise<ManagedOutcome['outcome']>;
   /** Serves by the prepared configuration. */
   apply(): void;
   discard(): Promise<void>;
   renewTls(tls: ListenersTls): void;
   readiness(): Promise<Readiness>;
   metrics(): Promise<MetricSnapshot[]>;
+  /** As {@link ManagedRecords.configurationInForce}. */
+  configurationInForce(): Promise<ConfigurationInForce | undefined>;
   /** The public keys of assertions. */
   assertionKeys(): Promise<object | null>;
   /** Drains and ends the process. */

@@ -8,6 +8,7 @@ import type {
 } from '../gateway/serving-gateway.ts';
 import { startServing } from '../gateway/start-serving.ts';
 import { createLog, type Log } from '../log/log.ts';
+import type { ConfigurationInForce, ManagedOutcome, ManagedReading } from '../stores/managed-records.ts';
 import type { ListeningPlace } from './claimed-ports.ts';
 import { collectGarbageOnceIdle } from './idle-garbage.ts';
 import { type Message, ProcessCalls, type Remote } from './process-calls.ts';
@@ -81,8 +82,13 @@ class Worker implements WorkerFunctions {
     this.#prepared = await this.#requireServing().prepare(next.config, contentOf(next));
   }
 
-  async applyManaged(): Promise<void> {
-    await this.#prepared?.applyManaged();
+  async applyManaged(reading: ManagedReading): Promise<ManagedOutcome['outcome']> {
+    if (this.#prepared === null) throw new Error('nothing is prepared');
+    return this.#prepared.applyManaged(reading);
+  }
+
+  configurationInForce(): Promise<ConfigurationInForce | undefined> {
+    return this.#requireServing().configurationInForce();
   }
 
   apply(): void {

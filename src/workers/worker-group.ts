@@ -5,6 +5,7 @@ import type { Creation } from '../gateway/store-files.ts';
 import type { Readiness } from '../http/readiness.ts';
 import type { Log } from '../log/log.ts';
 import { EndedCounts, type ProcessMetrics } from '../metrics/combined-metrics.ts';
+import type { ConfigurationInForce, ManagedOutcome, ManagedReading } from '../stores/managed-records.ts';
 import { claimPorts, type ListeningPlace, sharedPlaces } from './claimed-ports.ts';
 import { evenPart } from './even-parts.ts';
 import { handedTls } from './handed-tls.ts';
@@ -77,10 +78,10 @@ export class WorkerGroup {
   }
 
   /** Serves by another configuration; rejects, with everything as it was, if a worker can't, or `applyManaged` does. */
-  async reload(next: HandedConfiguration): Promise<void> {
+  async reload(next: HandedConfiguration, reading: ManagedReading): Promise<ManagedOutcome['outcome']> {
     const part = this.#partOf(next);
     const prepared = await prepareIn(this.#serving(), part);
-    await applyManagedIn(prepared).catch(async (error: unknown) => {
+    const outcome = await applyManagedIn(prepared, reading).catch(async (error: unknown) => {
       await discardIn(prepared);
       throw error;
     });
@@ -89,6 +90,13 @@ export class WorkerGroup {
     for (const slot of this.#slots) slot.startAnew();
     const late = this.#serving().filter((worker) => !prepared.includes(worker));
     await Promise.all([applyIn(prepared), catchUp(late, part)]);
+    return outcome;
+  }
+
+  /** As a worker finds it; rejects if none can. */
+  configurationInForce(): Promise<ConfigurationInForce | undefined> {
+    const [first] = this.#serving();
+    return first?.remote.configurationInForce() ?? notServing();
   }
 
   /** Every worker uses this certificate for new connections. */

@@ -71,7 +71,7 @@ export function runSecretsSuite({ name, create }: RecordsFactory): void {
       await store.redeemInvitation(hash, { decide: () => passwordHash, audit: unaudited });
     },
     'is made by the configuration': (store) =>
-      store.applyManaged(configurationOf('u'), { force: false, audit: unaudited }),
+      store.applyManaged(configurationOf('u'), { reading: 'next', audit: unaudited }),
   };
 
   for (const [way, make] of Object.entries(waysToAdministrator))

@@ -91,7 +91,7 @@ export function runUsersSuite({ name, create }: RecordsFactory): void {
       const one = { ...user, adopt: true, displayName: null, email: null, passwordHash: 'first', ...more };
       const users = more === undefined ? [] : [one as ManagedUser];
       const wanted = { digest, scopeSets: [], users };
-      t.equal((await store.applyManaged(wanted, { force: false, audit: none })).outcome, 'applied');
+      t.equal((await store.applyManaged(wanted, { reading: 'next', audit: none })).outcome, 'applied');
     };
     await createUser(store, newUser('u', { passwordHash: 'first' }), 'u');
     await invite();

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import argon2 from 'argon2';
 import t from 'tap';
 import { makeCertificate } from '../support/certificates.ts';
 import { eventually } from '../support/eventually.ts';
@@ -10,8 +11,10 @@ import { keysAreNamed, reload } from '../support/reload.ts';
 import { scrape } from '../support/scrape.ts';
 import { makeTemporaryFolder } from '../support/temporary-folder.ts';
 import { connectTo } from '../support/tls-client.ts';
-import { readyz, workersOf } from '../support/worker-processes.ts';
+import { readyz, replaceWorker, workersOf } from '../support/worker-processes.ts';
 
+const password = 'a password of the tests';
+const passwordHash = await argon2.hash(password, { memoryCost: 64, timeCost: 1, parallelism: 1 });
 const workers = 2;
 const open = { workers, routes: [{ prefix: '/api', upstream: 'app', public: true }] };
 const closed = { workers, routes: [{ prefix: '/api', upstream: 'app' }] };
@@ -56,6 +59,38 @@ t.test('one that does not fit the records, which a worker finds out, is served b
   const metrics = await scrape(gateway.managementPort);
   t.equal(metrics.value('config_reloads_total', { outcome: 'failed' }), 1);
   t.equal(metrics.value('config_last_reload_successful'), 0);
+});
+
+t.test('users of the configuration are judged once, and put back by another reading', async (t) => {
+  const root = { scope_sets: ['administrator'], password_hash: passwordHash };
+  const [old, next] = [
+    { root, grace: {} },
+    { root, alan: {} },
+  ];
+  const gateway = await startGatewayProcess(t, { config: { ...open, users: old } });
+  const replica = await startGatewayProcess(t, {
+    folder: gateway.folder,
+    config: { ...open, users: old },
+  });
+  const { accessToken: bearer } = await gateway.api.signIn('root', password);
+  const audit = async () => {
+    const path = '/api/admin/audit/?size=100&sort_order=asc&event__eq=configuration_superseded';
+    return (await gateway.api.send({ path, bearer })).json.items.map(({ target }: any) => target.id);
+  };
+  const reloadTo = async (users: object, numbers: readonly string[]) => {
+    reload(gateway, { ...open, users });
+    await eventually('it is applied', async () => `${await audit()}` === `${numbers}`);
+  };
+  t.strictSame(await audit(), [], 'the second start takes a number, and supersedes nothing');
+  await reloadTo(next, ['2']);
+  const successful = async ({ managementPort }: GatewayProcess) =>
+    (await scrape(managementPort)).value('config_last_reload_successful');
+  await eventually('the replica notices', async () => (await successful(replica)) === 0);
+  await replaceWorker(replica);
+  t.strictSame(await audit(), ['2'], 'a worker that is started again is no start');
+  await reloadTo(old, ['2', '3']);
+  await eventually('the replica is in force again', async () => (await successful(replica)) === 1);
+  t.equal(await successful(gateway), 1);
 });
 
 t.test('the number of workers needs a restart, and is reported', async (t) => {

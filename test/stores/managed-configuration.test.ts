@@ -4,6 +4,7 @@ import { commandsOn } from '../support/commands-on.ts';
 import { eventually } from '../support/eventually.ts';
 import { testOnEveryStore } from '../support/every-store.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
+import { scrape } from '../support/scrape.ts';
 import type { StoresConfig } from '../support/stores-config.ts';
 
 const password = 'a password of the tests';
@@ -152,8 +153,19 @@ testOnEveryStore('a reload brings users and sets in step', async (t, stores) => 
   t.match(await find('users', 'grace'), { disabled: true });
 });
 
+/** Whether the gateway has said, since its log had `from` lines, what matches. */
+function warned(gateway: TestGateway, pattern: RegExp, from = 0): boolean {
+  return gateway
+    .logLines()
+    .slice(from)
+    .some(({ level, msg }) => level === 'warn' && pattern.test(`${msg}`));
+}
+
+const notApplied = /another configuration was applied since/;
+const supersedes = /others than were in force/;
+
 testOnEveryStore(
-  'of several gateways one applies a configuration, and none one that was superseded',
+  'of several gateways one applies a configuration, and none one that a newer reading superseded',
   async (t, stores) => {
     const old = configOf(stores, { root, grace: {} });
     const next = configOf(stores, { root, alan: {} });
@@ -168,31 +180,76 @@ testOnEveryStore(
     t.equal(await created(), 3, 'once, by either of them');
     t.match(await find('users', 'grace'), { disabled: true });
 
-    const warned = (gateway: TestGateway) =>
-      gateway
-        .logLines()
-        .some(({ level, msg }) => level === 'warn' && /another configuration was applied/.test(`${msg}`));
-    t.notOk(warned(second));
-    await second.reload(old);
-    t.ok(warned(second));
-    const third = await startTestGateway(t, { config: old, folder });
-    t.ok(warned(third), 'a replica that starts late applies nothing either');
-    t.match(await find('users', 'grace'), { disabled: true });
-    t.match(await find('users', 'alan'), { disabled: false });
+    const third = await startTestGateway(t, { config: next, folder });
+    t.notOk(warned(third, supersedes), 'it has what is in force');
+    t.equal(await created(), 3);
 
-    const forced = await commandsOn(third.configFile)(['config', 'apply', '--json']);
-    t.equal(forced.code, 0, forced.stderr);
-    t.strictSame(forced.json, {
-      users: { created: [], changed: ['grace'], disabled: ['alan'] },
-      scope_sets: { created: [], changed: [], released: [] },
-    });
-    t.match(await find('users', 'grace'), { disabled: false });
+    const other = configOf(stores, { root, alan: {}, eve: {} });
+    await third.reload(other);
+    t.notOk(warned(third, notApplied));
+    t.match(await find('users', 'eve'), { disabled: false });
+    await first.reload({ ...next, api_keys: { prefix: 'other' } });
+    t.ok(warned(first, notApplied), 'what it has read before counts no more');
+    t.match(await find('users', 'eve'), { disabled: false });
+    t.match(await metric(first), 0);
+    await third.reload(next);
+    t.match(await find('users', 'eve'), { disabled: true }, 'put back by the same process');
     await first.reload(next);
-    t.ok(warned(first), 'now the other one is superseded');
-    const again = await commandsOn(third.configFile)(['config', 'apply']);
-    t.match(again, { code: 0, stdout: 'applied: nothing had to be changed\n' });
+    t.match(await metric(first), 1, 'in force again');
   },
 );
+
+testOnEveryStore('a configuration put back to an earlier content counts', async (t, stores) => {
+  const old = configOf(stores, { root, grace: {} });
+  const next = configOf(stores, { root, alan: {} });
+  const first = await startTestGateway(t, { config: old });
+  const { folder } = first;
+  const { find, audit } = await administrationOf(first);
+  const supersededOnes = async () =>
+    (await audit('&event__eq=configuration_superseded')).map(({ target }) => target.id);
+  const isOld = async () =>
+    t.match(
+      [await find('users', 'grace'), await find('users', 'alan')],
+      [{ disabled: false }, { disabled: true }],
+    );
+  await first.reload(next);
+  await first.reload(old);
+  await isOld();
+  t.notOk(warned(first, notApplied), 'by a reload');
+  t.strictSame(await supersededOnes(), ['1', '2']);
+
+  const second = await startTestGateway(t, { config: next, folder });
+  t.ok(warned(second, supersedes));
+  t.match(await find('users', 'alan'), { disabled: false });
+  t.strictSame(await supersededOnes(), ['1', '2', '3']);
+  const third = await startTestGateway(t, { config: old, folder });
+  await isOld();
+  t.ok(warned(third, supersedes), 'by a start');
+  t.strictSame(await supersededOnes(), ['1', '2', '3', '4']);
+  await second.reload({ ...next, api_keys: { prefix: 'other' } });
+  await isOld();
+  t.ok(warned(second, notApplied), 'not by one that was superseded and reads the same');
+
+  const forced = await commandsOn(second.configFile)(['config', 'apply', '--json']);
+  t.equal(forced.code, 0, forced.stderr);
+  t.strictSame(forced.json, {
+    users: { created: [], changed: ['alan'], disabled: ['grace'] },
+    scope_sets: { created: [], changed: [], released: [] },
+  });
+  t.match(await find('users', 'alan'), { disabled: false }, 'but by command');
+  t.match(await metric(second), 0);
+  await second.reload(next);
+  t.match(await metric(second), 1);
+  await third.reload({ ...old, api_keys: { prefix: 'other' } });
+  t.ok(warned(third, notApplied), 'now the other one is superseded');
+  const again = await commandsOn(second.configFile)(['config', 'apply']);
+  t.match(again, { code: 0, stdout: 'applied: nothing had to be changed\n' });
+});
+
+/** Whether what the gateway has read last is in use. */
+async function metric({ managementPort }: TestGateway): Promise<number> {
+  return (await scrape(managementPort)).value('config_last_reload_successful');
+}
 
 testOnEveryStore('who exists unmanaged is a problem, or taken over', async (t, stores) => {
   const gateway = await startTestGateway(t, { config: configOf(stores, { root }) });

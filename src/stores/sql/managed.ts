@@ -1,4 +1,5 @@
 import type {
+  ConfigurationInForce,
   ManagedChanges,
   ManagedConfiguration,
   ManagedConflict,
@@ -13,8 +14,7 @@ import { ManagedSets } from './managed-sets.ts';
 import { ManagedUsers } from './managed-users.ts';
 import { first, run, type Steps } from './steps.ts';
 
-const selectLast = 'SELECT digest FROM applied_configurations ORDER BY number DESC LIMIT 1';
-const selectOne = 'SELECT digest FROM applied_configurations WHERE digest = ?';
+const selectLast = 'SELECT number, digest FROM applied_configurations ORDER BY number DESC LIMIT 1';
 const insertApplied = `INSERT INTO applied_configurations (digest, number, applied)
   SELECT ?, coalesce(max(number), 0) + 1, ? FROM applied_configurations WHERE true
   ON CONFLICT (digest) DO UPDATE SET number = excluded.number, applied = excluded.applied`;
@@ -24,20 +24,17 @@ const dropOldest = `DELETE FROM applied_configurations
 /** How many configurations are remembered, the newest. */
 const maxRemembered = 1_000;
 
-interface DigestRow {
-  readonly digest: string;
-}
-
 /** Users and sets of the configuration in SQL; `now` is the clock, in epoch milliseconds. */
 export function createManaged(database: SqlDatabase, now: () => number): ManagedRecords {
   const steps = new ManagedSteps(database.dialect, now);
+  const inForce = () => database.one(selectLast, [], (row: ConfigurationInForce | undefined) => row);
   return {
-    async applyManaged(wanted, { force, audit }) {
-      // Mostly it was applied already, and a read locks nothing.
-      const last = await database.one(selectLast, [], (row: DigestRow | undefined) => row?.digest);
-      if (last === wanted.digest && !force) return { outcome: 'current' };
-      return writeAudited(database, now, () => steps.apply(wanted, force), audit);
+    async applyManaged(wanted, { reading, audit }) {
+      const last = reading === 'again' ? await inForce() : undefined;
+      if (last !== undefined) return { outcome: last.digest === wanted.digest ? 'current' : 'superseded' };
+      return writeAudited(database, now, () => steps.apply(wanted, reading === 'forced'), audit);
     },
+    configurationInForce: inForce,
   };
 }
 
@@ -53,11 +50,11 @@ class ManagedSteps {
     this.#now = now;
   }
 
-  *apply(wanted: ManagedConfiguration, force: boolean): Steps<ManagedOutcome> {
-    if (!force) {
-      const last = yield* first<DigestRow>(selectLast);
-      if (last?.digest === wanted.digest) return { outcome: 'current' };
-      if ((yield* first<DigestRow>(selectOne, wanted.digest)) !== undefined) return { outcome: 'superseded' };
+  *apply(wanted: ManagedConfiguration, isForced: boolean): Steps<ManagedOutcome> {
+    const last = yield* first<ConfigurationInForce>(selectLast);
+    if (last?.digest === wanted.digest && !isForced) {
+      yield* this.#takeNumber(wanted);
+      return { outcome: 'current' };
     }
     const sets = yield* this.#sets.read(wanted.scopeSets);
     const users = yield* this.#users.read(wanted.users);
@@ -67,9 +64,13 @@ class ManagedSteps {
     ];
     if (conflicts.length > 0) return { outcome: 'conflicts', conflicts };
     const changes = yield* keepingAdministrator(() => this.#write(wanted, sets, users));
-    yield* run(insertApplied, wanted.digest, this.#now());
+    yield* this.#takeNumber(wanted);
+    return { outcome: 'applied', changes, superseded: last?.number ?? null };
+  }
+
+  *#takeNumber({ digest }: ManagedConfiguration): Steps<void> {
+    yield* run(insertApplied, digest, this.#now());
     yield* run(dropOldest, maxRemembered);
-    return { outcome: 'applied', changes };
   }
 
   *#write(
