@@ -1,6 +1,7 @@
 import t from 'tap';
 import type { ApiRequest, ApiResponse } from '../support/api-client.ts';
 import { keysPath, startKeyAdministration } from '../support/key-administration.ts';
+import { startUserAdministration } from '../support/user-administration.ts';
 
 const unknownId = '0190a3a0-0000-7000-8000-000000000000';
 const realm = 'Bearer realm="acme"';
@@ -177,4 +178,16 @@ t.test('each call requires its one scope', async (t) => {
   const body = { label: 'a', scopes: ['apikeys:write'] };
   t.equal((await ask(body, reader)).status, 403);
   t.equal((await ask(body, writer)).status, 201);
+});
+
+t.test('what a key for a disabled user asks for comes before who is disabled', async (t) => {
+  const { create, mint, users } = await startUserAdministration(t);
+  const { id } = await create('grace', { scopes: ['store:read'] });
+  await users('PATCH', id, { disabled: true });
+  const scopes = ['users:write', 'apikeys:write', 'store:read'];
+  const { key: apiKey } = await mint({ scopes, expires: new Date(Date.now() + 3_600_000).toISOString() });
+  const mintFor = (body: object) =>
+    users('POST', `${id}/api-keys`, { label: 'k', scopes: ['store:read'], ...body }, { apiKey });
+  t.match(await mintFor({ expires: null }), { status: 403, json: { code: 'expiry_exceeds_caller' } });
+  t.match(await mintFor({}), { status: 409, json: { code: 'conflict' } });
 });

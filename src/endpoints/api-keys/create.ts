@@ -65,7 +65,6 @@ function assertMayOwn(
   assertHolds(rights, holdings.mostOf(owner), usersScopes);
   assertHolds(rights, granted, usersScopes);
   assertHolds(rightsOfUser(holdings.ofUser(owner, origin)), granted, []);
-  if (owner.user.disabled) throw new Refusal('conflict');
 }
 
 /** Builds the response to a call that mints. */

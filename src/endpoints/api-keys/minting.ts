@@ -87,6 +87,8 @@ export class Minting {
           this.#owner.judge(owner, rights, { granted, origin });
           const key = this.#key(minted, principal, origin);
           assertHolds(rights, granted, this.#owner.needed);
+          // The last check: what the body asks for comes first.
+          if (owner?.user.disabled) throw new Refusal('conflict');
           return { key, hash: minted.hash };
         },
         audit: changeAudit(exchange, ({ key }: ListedApiKey) => [createdKeyEntry(actorOf(principal), key)]),
