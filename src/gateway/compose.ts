@@ -30,6 +30,7 @@ import type { Tracing } from '../tracing/tracing.ts';
 import { composeAssertions } from './assertions.ts';
 import type { AuditTrail } from './audit-trail.ts';
 import { composeBrowser } from './browser.ts';
+import { createIsForBrowsers } from './browser-routes.ts';
 import { composeDecisions } from './decisions.ts';
 import type { DescriptorBudget } from './descriptor-budget.ts';
 import { composeEndpoints } from './endpoints.ts';
@@ -154,6 +155,7 @@ export async function composeGateway(
     authenticateBrowser: browser.authenticateBrowser,
     forward: composeForward(config, lasting, cors, replies),
     replies,
+    isForBrowsers: createIsForBrowsers(config, own.routes, routes.table),
     decisions: composeDecisions(config, {
       headerRules: headerRules(config),
       ownCookies: ownCookies(lasting),

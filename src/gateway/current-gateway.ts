@@ -1,6 +1,8 @@
 import type { JSONWebKeySet } from 'jose';
 import type { HeldNow } from '../credentials/principal.ts';
+import type { Refusal } from '../errors.ts';
 import type { Exchange } from '../http/exchange.ts';
+import type { RefusedRequest } from '../http/refused-request.ts';
 import type { SessionTimes } from '../stores/sessions.ts';
 import type { BackgroundSettings } from './background-work.ts';
 import type { Gateway } from './gateway.ts';
@@ -35,6 +37,11 @@ export class CurrentGateway {
   /** As {@link Gateway.refuse}. */
   refuse(exchange: Exchange, error: unknown, decision?: number): void {
     this.#required().refuse(exchange, error, decision);
+  }
+
+  /** As {@link Gateway.refuseBegun}. */
+  refuseBegun(request: RefusedRequest, refusal: Refusal): string {
+    return this.#required().refuseBegun(request, refusal);
   }
 
   readonly heldNow: HeldNow = (principal) => this.#required().heldNow(principal);

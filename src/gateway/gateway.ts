@@ -8,6 +8,7 @@ import { Refusal } from '../errors.ts';
 import type { Decision } from '../forward-auth/decision.ts';
 import type { Cors } from '../http/cors.ts';
 import type { Exchange } from '../http/exchange.ts';
+import type { RefusedRequest } from '../http/refused-request.ts';
 import type { Replies } from '../http/reply.ts';
 import { assertDeclaredSize } from '../http/request-body.ts';
 import type { Log } from '../log/log.ts';
@@ -32,6 +33,8 @@ export interface GatewayParts {
   readonly authenticateBrowser: AuthenticateBrowser;
   readonly forward: Forward;
   readonly replies: Replies;
+  /** Whether the path of a request without a route is spelled as one of a route for browsers. */
+  readonly isForBrowsers: (request: Pick<RefusedRequest, 'path' | 'head'>) => boolean;
   /** By the position in `forward_auth`. */
   readonly decisions: readonly Decision[];
   readonly heldNow: HeldNow;
@@ -100,8 +103,15 @@ export class Gateway implements WatchedGateway {
 
   /** Refuses what the listener has judged before anything else sees it; `decision` as for {@link decide}. */
   refuse(exchange: Exchange, error: unknown, decision?: number): void {
-    const { decisions, replies } = this.#parts;
-    (decision === undefined ? replies : decisions[decision]!).refuse(exchange, error);
+    if (decision === undefined) this.#forwarding.refuse(exchange, error);
+    else this.#parts.decisions[decision]!.refuse(exchange, error);
+  }
+
+  /** The response, as latin1 text, to bytes that begin as a request and are none. */
+  refuseBegun(request: RefusedRequest, refusal: Refusal): string {
+    const { isForBrowsers, replies } = this.#parts;
+    request.isOnBrowserRoute = isForBrowsers(request);
+    return replies.refuseBegun(request, refusal);
   }
 
   #begin(exchange: Exchange): void {
@@ -136,7 +146,7 @@ export class Gateway implements WatchedGateway {
 
 /** What becomes of requests on the public listener. */
 function forwarding(parts: GatewayParts): Listener<Exchange> {
-  const { cors, serveEndpoint, authenticate, authenticateBrowser, forward, replies } = parts;
+  const { cors, serveEndpoint, authenticate, authenticateBrowser, forward, replies, isForBrowsers } = parts;
   return {
     own: (exchange, match) => void serveEndpoint(exchange, match),
     preflight: (exchange) =>
@@ -154,7 +164,11 @@ function forwarding(parts: GatewayParts): Listener<Exchange> {
       if (!asPreflight) assertDeclaredSize(exchange, route.maxBodyBytes);
       forward(exchange, route, principal, asPreflight);
     },
-    refuse: (exchange, error) => replies.refuse(exchange, error),
+    refuse(exchange, error) {
+      // Whatever was wrong with it before it had a route.
+      if (exchange.route === '') exchange.isOnBrowserRoute = isForBrowsers(exchange);
+      replies.refuse(exchange, error);
+    },
   };
 }
 

@@ -117,6 +117,7 @@ export class PublicListener {
       onClosed: (exchange) => recordFinished(exchange, this.#parts),
       onConnectionRefused,
       onUnreadable: (...unreadable) => this.#recordUnreadable(...unreadable),
+      refuseBegun: (request, refusal) => current.refuseBegun(request, refusal),
       onHandshakeFailed: (failure) => this.#handshakes.count(failure),
     });
   }

@@ -12,9 +12,11 @@ import {
 } from '../http1/server.ts';
 import { createTargetLimits, type LongTargets, type TargetLimits } from '../http1/target-limits.ts';
 import type { ListenerTls } from '../http1/tls-settings.ts';
+import { readBegunRequest } from './begun-request.ts';
 import { clientAddress, type TrustedProxies } from './client-address.ts';
 import { ConnectionsByAddress } from './connections-by-address.ts';
 import { Exchange } from './exchange.ts';
+import type { RefusedRequest } from './refused-request.ts';
 import { asItIs, type RefusalShape, unreadableRequestResponse } from './reply.ts';
 import { type RequestHead, readRequestHead } from './request-head.ts';
 
@@ -68,6 +70,8 @@ export interface PublicServerOptions extends ServerSettings {
   readonly onConnectionRefused: (why: ConnectionRefusal) => void;
   /** Called when received bytes are refused that never became an exchange. */
   readonly onUnreadable: (refusal: Refusal, peer: string, requestId: string) => void;
+  /** The response to such bytes, if they begin as a request, as latin1 text; default: like all others. */
+  readonly refuseBegun?: (request: RefusedRequest, refusal: Refusal) => string;
   /** A TLS handshake failed. */
   readonly onHandshakeFailed: (failure: HandshakeFailure) => void;
 }
@@ -137,7 +141,8 @@ export class PublicServer {
 
   #engineOptions(): ServerOptions<Exchange> {
     const { realm, tls, onClosed, onConnectionRefused, onUnreadable, onHandshakeFailed } = this.#options;
-    const { createExchange = this.#createExchange, refusalShape = asItIs, admits } = this.#options;
+    const { createExchange = this.#createExchange, refusalShape = asItIs } = this.#options;
+    const { admits, refuseBegun } = this.#options;
     return {
       limits: this.#limits,
       targets: this.#targets,
@@ -155,9 +160,11 @@ export class PublicServer {
         return createExchange(channel, response, head, text);
       },
       onRequest: (exchange) => this.#begin(exchange),
-      onUnreadable: (refusal, peer) => {
+      onUnreadable: (refusal, peer, received) => {
         const requestId = randomUUID();
         onUnreadable(refusal, peer, requestId);
+        const begun = refuseBegun === undefined ? null : readBegunRequest(received, requestId);
+        if (begun !== null) return refuseBegun!(begun, refusal);
         return unreadableRequestResponse(refusal, realm, requestId, refusalShape);
       },
       onClosed,

@@ -4,6 +4,7 @@ import type { Cors } from './cors.ts';
 import type { Exchange } from './exchange.ts';
 import { oauthErrorFields } from './oauth-error.ts';
 import { refusalReason } from './refusal-reason.ts';
+import type { RefusedRequest } from './refused-request.ts';
 
 /** The response of a built-in endpoint. */
 export interface Reply {
@@ -34,6 +35,8 @@ export interface Replies {
   send(exchange: Exchange, reply: Reply): void;
   /** The only place where a refusal becomes bytes; any other error is sent as `internal_error`. */
   refuse(exchange: Exchange, error: unknown, options?: { readonly oauth?: boolean }): void;
+  /** The complete response, as latin1 text, to bytes that are no request but begin as one; the connection ends with it. */
+  refuseBegun(request: RefusedRequest, refusal: Refusal): string;
 }
 
 /** A refusal as status, headers (names and values in turn) and JSON body. */
@@ -47,7 +50,7 @@ export interface RefusalParts {
 
 /** What a refused browser gets in place of JSON; null: JSON. */
 export type InsteadOf = (
-  exchange: Exchange,
+  request: RefusedRequest,
   refusal: Refusal | ValidationError,
   parts: RefusalParts,
 ) => Reply | null;
@@ -163,6 +166,13 @@ export function createReplies(options: {
   return {
     send: write,
     refuse: (exchange, error, { oauth = false } = {}) => refuse(exchange, error, oauth),
+    refuseBegun(request, refusal) {
+      const parts = shape(refusalParts(refusal, realm, request.id, false));
+      const reply = insteadOf(request, refusal, parts) ?? parts;
+      const { id, method, path, head } = request;
+      const further = [...fieldsOn(path), ...(cors.enabled ? cors.responseHeaders(head) : none)];
+      return lastResponse(id, reply, further, method === 'HEAD');
+    },
   };
 }
 
@@ -178,20 +188,25 @@ export function unreadableRequestResponse(
   requestId: string,
   shape: RefusalShape,
 ): string {
-  const { status, headers, body } = shape(refusalParts(refusal, realm, requestId, false));
-  const text = JSON.stringify(body);
+  return lastResponse(requestId, shape(refusalParts(refusal, realm, requestId, false)));
+}
+
+/** A response as latin1 text, with which the connection ends. */
+function lastResponse(requestId: string, reply: Reply, further = none, isToHead = false): string {
+  const { type, bytes } = contentOf(reply)!;
   const fields = [
     'X-Request-Id',
     requestId,
     'Cache-Control',
     'no-store',
-    ...headers,
+    ...(reply.headers ?? none),
+    ...further,
     'Content-Type',
-    'application/json',
+    type,
     'Content-Length',
-    String(Buffer.byteLength(text)),
+    String(bytes.length),
     'Connection',
     'close',
   ];
-  return responseHeadText(status, fields) + text;
+  return responseHeadText(reply.status, fields) + (isToHead ? '' : bytes.toString('latin1'));
 }

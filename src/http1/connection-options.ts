@@ -118,8 +118,11 @@ export interface ConnectionOptions<Exchange extends ServerExchange> extends Time
   ): Exchange;
   /** Responds to the exchange; never throws. */
   onRequest(exchange: Exchange): void;
-  /** The bytes received aren't a request; returns the complete response, latin1, after which the connection closes. */
-  onUnreadable(refusal: Refusal, peer: string): string;
+  /**
+   * The bytes received aren't a request; returns the complete response, latin1, after which the connection closes. `received`:
+   * the beginning of its head, as far as it is known.
+   */
+  onUnreadable(refusal: Refusal, peer: string, received: Buffer): string;
   /** The exchange is over, however it ended. */
   onClosed(exchange: Exchange): void;
 }

@@ -65,6 +65,12 @@ export function parseRequestHead(text: string, methods: ReadonlySet<string>): Re
   };
 }
 
+/** The bytes of a request head, as far as its parts tell: what {@link parseRequestHead} splits. */
+export function receivedHead({ method, target, fields }: Omit<RequestHeadText, 'minor'>): Buffer {
+  const lines = fields.map((text, index) => (index % 2 === 0 ? `${text}: ` : `${text}\r\n`));
+  return Buffer.from(`${method} ${target} HTTP/1.1\r\n${lines.join('')}`, 'latin1');
+}
+
 /** Splits a response head. Throws {@link MalformedMessage}. */
 export function parseResponseHead(text: string): ResponseHeadText {
   if (!isCleanText(text)) throw new MalformedMessage('forbidden character');

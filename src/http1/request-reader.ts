@@ -20,6 +20,8 @@ const lf = 0x0a;
 /** Shared by all requests without a body. */
 const noBody = new IncomingBody({ isChunked: false, length: -1 }, 0);
 
+const nothing = Buffer.alloc(0);
+
 /** How much a client may continue to send after its response before the connection is cut. */
 const lingerBytes = 1024 * 1024;
 /** How much of the following requests is kept while one is being handled. */
@@ -29,8 +31,8 @@ const pipelinedBytes = 64 * 1024;
 export interface RequestEvents {
   /** A head has arrived; no other is read until the phase allows it. */
   onRequest(head: RequestHeadText, framing: RequestFraming): void;
-  /** The bytes aren't a request, and nothing after them will be read as one. */
-  onUnreadable(refusal: Refusal): void;
+  /** The bytes aren't a request, and nothing after them will be read as one. `received`: its head, or the beginning of it. */
+  onUnreadable(refusal: Refusal, received: Buffer): void;
   /** The framing of the body is malformed: it is unknown where the body ends. */
   onBodyBroken(refusal: Refusal): void;
   /** A discarded body has ended. */
@@ -71,6 +73,11 @@ export class RequestReader {
   /** Whether bytes are kept that have yet to be read. */
   get hasKept(): boolean {
     return this.#kept !== null;
+  }
+
+  /** The beginning of a head that is not complete yet. */
+  get begun(): Buffer {
+    return this.#kept ?? nothing;
   }
 
   push(chunk: Buffer): void {
@@ -118,7 +125,7 @@ export class RequestReader {
   /** Stops reading; returns the bytes that were received and not read. */
   detach(): Buffer {
     this.#detached = true;
-    const bytes = this.#kept ?? Buffer.alloc(0);
+    const bytes = this.#kept ?? nothing;
     this.#kept = null;
     return bytes;
   }
@@ -177,11 +184,13 @@ export class RequestReader {
     // Each byte is searched once, even if the head arrives byte by byte.
     const seen = start + this.#seen;
     const end = bytes.indexOf(headEnd, Math.max(from, seen - (headEnd.length - 1)));
-    if (this.#isTooLong(bytes, from, end)) return this.#refuse(bytes, new Refusal('headers_too_large'));
+    if (this.#isTooLong(bytes, from, end))
+      return this.#refuse(bytes, from, end, new Refusal('headers_too_large'));
     if (end < 0) {
       if (this.#clock.phase !== phase.head) this.#clock.enter(phase.head);
       this.#seen = bytes.length - start;
-      return isMalformedStart(bytes, from, seen) ? this.#refuse(bytes, new Refusal('bad_request')) : start;
+      if (!isMalformedStart(bytes, from, seen)) return start;
+      return this.#refuse(bytes, from, end, new Refusal('bad_request'));
     }
     this.#seen = 0;
     let text: RequestHeadText;
@@ -189,7 +198,7 @@ export class RequestReader {
       text = parseRequestHead(bytes.toString('latin1', from, end), knownMethods);
     } catch (error) {
       if (!(error instanceof MalformedMessage)) throw error;
-      return this.#refuse(bytes, new Refusal(error.code, { cause: error.message }));
+      return this.#refuse(bytes, from, end, new Refusal(error.code, { cause: error.message }));
     }
     const framing = requestFraming(text.minor, text.fields);
     this.body = hasBody(framing) ? new IncomingBody(framing, this.#maxHeadBytes) : noBody;
@@ -207,8 +216,9 @@ export class RequestReader {
     return length - (end < 0 ? targets.mostUncounted(bytes, from) : targets.uncounted(bytes, from)) > max;
   }
 
-  #refuse(bytes: Buffer, refusal: Refusal): number {
-    this.#events.onUnreadable(refusal);
+  /** `end` is negative where the head is incomplete. */
+  #refuse(bytes: Buffer, from: number, end: number, refusal: Refusal): number {
+    this.#events.onUnreadable(refusal, bytes.subarray(from, end < 0 ? bytes.length : end + 2));
     return bytes.length;
   }
 

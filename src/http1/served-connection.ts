@@ -16,6 +16,8 @@ import type { BodyReader, IncomingBody } from './incoming-body.ts';
 import { canonicalAddress } from './peer-address.ts';
 import type { RequestFraming } from './request-framing.ts';
 
+const nothing = Buffer.alloc(0);
+
 /** What all client connections do, whatever reads their requests: one exchange at a time, its timeouts and its end. */
 export abstract class ServedConnection<Exchange extends ServerExchange>
   implements RequestChannel, ClientConnection
@@ -50,6 +52,11 @@ export abstract class ServedConnection<Exchange extends ServerExchange>
   protected abstract discardBody(): void;
   /** Ends our side, then waits a little for the client's. */
   protected abstract end(): void;
+
+  /** The beginning of a head that is not complete yet, as far as it is known. */
+  protected get begunHead(): Buffer {
+    return nothing;
+  }
 
   /** What the client is made to wait by. */
   protected get input(): Readable {
@@ -96,9 +103,10 @@ export abstract class ServedConnection<Exchange extends ServerExchange>
     this.options.onRequest(exchange);
   }
 
-  onUnreadable(refusal: Refusal): void {
+  /** `received`: the beginning of the head, as far as it is known. */
+  onUnreadable(refusal: Refusal, received: Buffer): void {
     this.flush();
-    this.socket.write(this.options.onUnreadable(refusal, this.peer), 'latin1');
+    this.socket.write(this.options.onUnreadable(refusal, this.peer, received), 'latin1');
     this.end();
   }
 
@@ -217,7 +225,7 @@ export abstract class ServedConnection<Exchange extends ServerExchange>
         this.socket.destroy();
         break;
       case 'head':
-        this.onUnreadable(new Refusal('request_timeout'));
+        this.onUnreadable(new Refusal('request_timeout'), this.begunHead);
         break;
       case 'body':
         this.onBodyBroken(new Refusal('request_timeout', { close: true }));

@@ -29,6 +29,10 @@ export class ServerConnection<Exchange extends ServerExchange>
     return this.#reader.body;
   }
 
+  protected override get begunHead(): Buffer {
+    return this.#reader.begun;
+  }
+
   // From the reader.
 
   onRequest(head: RequestHeadText, framing: RequestFraming): void {

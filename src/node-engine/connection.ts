@@ -5,6 +5,7 @@ import { Refusal } from '../errors.ts';
 import { phase } from '../http1/connection-clock.ts';
 import type { ConnectionOptions, ServerExchange } from '../http1/connection-options.ts';
 import { type BodyReader, IncomingBody } from '../http1/incoming-body.ts';
+import { receivedHead } from '../http1/message-head.ts';
 import { hasBody, type RequestFraming, requestFraming } from '../http1/request-framing.ts';
 import { ServedConnection } from '../http1/served-connection.ts';
 import { NodeResponse } from './response.ts';
@@ -40,11 +41,12 @@ export class NodeConnection<Exchange extends ServerExchange> extends ServedConne
   }
 
   /** Takes what Node's parser says of bytes that are no request or no body, or have not come in time. */
-  receiveError(error: Error): void {
+  receiveError(error: Error & { readonly rawPacket?: Buffer }): void {
     const refusal = refusalOf(error);
     if (refusal === null || this.socket.bytesRead === 0) this.socket.destroy();
     else if (this.clock.phase === phase.ending) return;
-    else if (this.#current === null) this.onUnreadable(refusal);
+    // What came before in the same packet has been a request, which would not be over yet.
+    else if (this.#current === null) this.onUnreadable(refusal, error.rawPacket ?? this.begunHead);
     else {
       this.#refusal ??= refusal;
       if (this.#waiting.length === 0 && !this.#current.req.complete) this.onBodyBroken(refusal);
@@ -58,7 +60,7 @@ export class NodeConnection<Exchange extends ServerExchange> extends ServedConne
     const problem = problemOf(request, framing, this.options);
     if (problem !== null) {
       request.resume();
-      this.onUnreadable(problem);
+      this.onUnreadable(problem, receivedHead({ method, target, fields }));
       return;
     }
     // It asks for another protocol: Node has left the socket to us.
@@ -95,7 +97,7 @@ export class NodeConnection<Exchange extends ServerExchange> extends ServedConne
     const next = this.#waiting.shift();
     if (isEnding) this.#linger();
     else if (next !== undefined) this.#accept(next);
-    else if (this.#refusal !== null) this.onUnreadable(this.#refusal);
+    else if (this.#refusal !== null) this.onUnreadable(this.#refusal, this.begunHead);
     else {
       this.clock.enter(phase.idle);
       this.#bytesRead = this.socket.bytesRead;

@@ -98,6 +98,8 @@ function scopesByMethod(scopes: readonly string[] | MethodScopes): Route['scopes
 export interface RouteTable {
   /** Throws `not_found` if no route matches, or if a lax server would match the path to a more specific route. */
   find(path: string): Route;
+  /** The route that the path has as it is spelled, whatever else servers read in it; undefined if there is none. */
+  spelled(path: string): Route | undefined;
 }
 
 /**
@@ -123,6 +125,7 @@ export function createRouteTable(routes: readonly Route[]): RouteTable {
   }
 
   return {
+    spelled: (path) => spelled.find(withoutTrailingSlash(path)),
     find(path) {
       const route = spelled.find(withoutTrailingSlash(path));
       if (route === undefined) throw new Refusal('not_found', { reason: 'no route' });

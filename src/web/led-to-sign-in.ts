@@ -1,12 +1,12 @@
 import { cookieValues } from '../http/cookies.ts';
-import type { Exchange } from '../http/exchange.ts';
+import type { RefusedRequest } from '../http/refused-request.ts';
 import type { Reply } from '../http/reply.ts';
 import { redirection, type WebArea } from './area.ts';
 import { refererOf } from './form-page.ts';
 import { signInPath } from './return-to.ts';
 
 /** What is read of the request. */
-type Asked = Pick<Exchange, 'head' | 'query'>;
+type Asked = Pick<RefusedRequest, 'head' | 'query'>;
 type Area = Pick<WebArea, 'path' | 'cookie' | 'isOwnOrigin'>;
 
 /** In the query of the sign-in page: the browser comes from there. */

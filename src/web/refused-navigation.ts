@@ -1,6 +1,6 @@
 import { Refusal, type ValidationError } from '../errors.ts';
-import type { Exchange } from '../http/exchange.ts';
 import { isNavigation } from '../http/navigation.ts';
+import type { RefusedRequest } from '../http/refused-request.ts';
 import type { InsteadOf, RefusalParts, Reply } from '../http/reply.ts';
 import { areaOf } from '../rules/own-areas.ts';
 import { areaFields, htmlContent, redirection, type WebArea } from './area.ts';
@@ -21,30 +21,30 @@ export function createRefusedNavigation(area: PagesOfRefusals): InsteadOf {
   const { path } = area;
   const areas = [path];
 
-  return (exchange, refusal, parts) => {
-    const isForPeople = isNavigation(exchange.head);
-    const reads = readMethods.has(exchange.method);
-    if (parts.code === 'not_found' && exchange.path === '/' && exchange.route === '')
+  return (request, refusal, parts) => {
+    const isForPeople = isNavigation(request.head);
+    const reads = readMethods.has(request.method);
+    if (parts.code === 'not_found' && request.path === '/' && request.route === '')
       return isForPeople && reads ? redirection(302, `${path}/`) : null;
-    const isInArea = areaOf(exchange.path, areas) !== undefined;
-    if (!exchange.isOnBrowserRoute && !isInArea) return null;
+    const isInArea = areaOf(request.path, areas) !== undefined;
+    if (!request.isOnBrowserRoute && !isInArea) return null;
     if (!isForPeople) return parts.status === 401 ? withSignIn(parts, path) : null;
-    if (parts.code === 'not_authenticated' && exchange.isOnBrowserRoute && reads)
-      return ledToSignIn(area, exchange, exchange.target, exchange.path);
+    if (parts.code === 'not_authenticated' && request.isOnBrowserRoute && reads)
+      return ledToSignIn(area, request, request.target, request.path);
     const headers = isInArea ? parts.headers : [...parts.headers, ...areaFields];
-    return { status: parts.status, headers, content: htmlContent(pageOf(area, exchange, refusal, parts)) };
+    return { status: parts.status, headers, content: htmlContent(pageOf(area, request, refusal, parts)) };
   };
 }
 
 function pageOf(
   area: PagesOfRefusals,
-  exchange: Exchange,
+  request: RefusedRequest,
   refusal: Refusal | ValidationError,
   parts: RefusalParts,
 ): string {
   const { status, code } = parts;
-  const { target, id: requestId, head } = exchange;
-  const isRepeatable = readMethods.has(exchange.method);
+  const { target, id: requestId, head } = request;
+  const isRepeatable = readMethods.has(request.method);
   const about = refusal instanceof Refusal ? refusal.options : {};
   const returnTo = isReturnTo(target) ? target : null;
   return errorPage(area.site, {

@@ -93,7 +93,11 @@ const byCode: Readonly<Record<string, ErrorWords>> = {
     steps: ['retry', 'home'],
   },
   body_too_large: tooLarge,
-  target_too_long: tooLarge,
+  target_too_long: {
+    heading: 'This address is too long',
+    text: 'Your browser asked for an address that is longer than this place accepts. Check the link that you followed.',
+    steps: ['home'],
+  },
   headers_too_large: {
     heading: 'This is too large',
     text: 'Your browser sent too much with its request, often because of cookies. Delete the cookies of this site and try again.',

@@ -1,0 +1,22 @@
+import type { Config } from '../config/schema.ts';
+import type { OwnRoutes } from '../endpoints/routes.ts';
+import type { RouteTable } from '../proxy/route-table.ts';
+import type { GatewayParts } from './gateway.ts';
+import { consoleHostOf } from './own-origins.ts';
+
+/**
+ * Creates what tells, of a request that is refused before it has a route, whether browsers expect a page there: by its path as it
+ * is spelled, whatever is wrong with it.
+ */
+export function createIsForBrowsers(
+  config: Config,
+  own: OwnRoutes,
+  routes: Pick<RouteTable, 'spelled'>,
+): GatewayParts['isForBrowsers'] {
+  if (config.web === undefined) return () => false;
+  const isConsoleHost = consoleHostOf(config);
+  return ({ path, head }) =>
+    routes.spelled(path)?.isForBrowsers === true &&
+    own.find(path) === undefined &&
+    isConsoleHost?.(head.host) !== true;
+}
