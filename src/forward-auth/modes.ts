@@ -26,7 +26,8 @@ export interface Mode {
   readonly statusOf: (status: number) => number;
 }
 
-const sender = ['x-forwarded-for', 'x-forwarded-proto', 'x-forwarded-host', 'x-forwarded-port', 'x-real-ip'];
+/** What every proxy sets; some of them set more by which services know the sender. */
+const sender = ['x-forwarded-for', 'x-forwarded-proto', 'x-forwarded-host'];
 const asItIs = (status: number) => status;
 /** nginx makes a 500 of every 4xx but these two (ngx_http_auth_request_module). */
 const as403 = (status: number) => (status >= 400 && status < 500 && status !== 401 ? 403 : status);
@@ -47,7 +48,7 @@ export const modes: Readonly<Record<DecisionMode, Mode>> = {
   nginx: {
     name: 'nginx',
     described: original,
-    setByProxy: sender,
+    setByProxy: [...sender, 'x-real-ip'],
     removesHeaders: false,
     joinsCookies: false,
     joinsCredentials: false,
@@ -57,7 +58,7 @@ export const modes: Readonly<Record<DecisionMode, Mode>> = {
     name: 'ingress_nginx',
     described: { method: 'x-original-method', target: 'x-original-url', isUrl: true },
     // The last one is where a browser would be led after a sign-in; nothing here reads it.
-    setByProxy: [...sender, 'x-forwarded-scheme', 'x-auth-request-redirect'],
+    setByProxy: [...sender, 'x-real-ip', 'x-forwarded-port', 'x-forwarded-scheme', 'x-auth-request-redirect'],
     removesHeaders: false,
     joinsCookies: false,
     joinsCredentials: false,
@@ -75,7 +76,7 @@ export const modes: Readonly<Record<DecisionMode, Mode>> = {
   traefik: {
     name: 'traefik',
     described: forwarded,
-    setByProxy: [...sender, 'x-forwarded-server'],
+    setByProxy: [...sender, 'x-real-ip', 'x-forwarded-port', 'x-forwarded-server'],
     removesHeaders: false,
     joinsCookies: false,
     joinsCredentials: false,

@@ -96,12 +96,22 @@ t.test('parameters of MCP that a server may take for one are refused', async (t)
   }
 });
 
-t.test('what others describe requests with is refused, too', async (t) => {
+t.test('what others describe requests with, or set, is refused, too', async (t) => {
   const { ask } = await startDeciding(t, config);
   const rows = [
     ['nginx', 'X-Original-URL: /x', 403],
     ['nginx', 'X-Forwarded-Uri: /x', 403],
     ['nginx', 'X-Auth-Request-Redirect: /x', 403],
+    ['nginx', 'X-Real-IP: 203.0.113.9', 200],
+    ['nginx', 'X-Forwarded-Port: 80', 403],
+    ['ingress_nginx', 'X-Real-IP: 203.0.113.9', 200],
+    ['ingress_nginx', 'X-Forwarded-Port: 80', 200],
+    ['haproxy', 'X-Real-IP: 203.0.113.9', 400],
+    ['haproxy', 'X-Forwarded-Port: 80', 400],
+    ['caddy', 'X-Real-IP: 203.0.113.9', 400],
+    ['caddy', 'X-Forwarded-Port: 80', 400],
+    ['traefik', 'X-Real-IP: 203.0.113.9', 200],
+    ['traefik', 'X-Forwarded-Port: 80', 200],
     ['ingress_nginx', 'X-Original-URI: /x', 403],
     ['haproxy', 'X-Forwarded-Method: GET', 400],
     ['traefik', 'X-Original-URI: /x', 400],
