@@ -31,7 +31,7 @@ export function rememberStart(opened: ConfiguredFiles): (running: Config, wanted
 
 function compare(running: Config, wanted: Config): RestartOnly {
   const { listen } = wanted;
-  const kept = { ...running.listen, tls: listen.tls };
+  const { host, port, engine } = running.listen;
   // Turning TLS on or off needs a new listener; another certificate does not.
   const tls =
     (running.listen.tls === undefined) === (listen.tls === undefined) ? listen.tls : running.listen.tls;
@@ -42,7 +42,7 @@ function compare(running: Config, wanted: Config): RestartOnly {
   const config: Config = {
     ...wanted,
     tenant: running.tenant,
-    listen: { ...kept, tls },
+    listen: { ...listen, host, port, engine, tls },
     management: running.management,
     forward_auth: areSameListeners ? wanted.forward_auth : running.forward_auth,
     stores: running.stores,
