@@ -2,6 +2,7 @@ import { assertionRules } from './assertion-rules.ts';
 import { cookieRules } from './cookie-rules.ts';
 import { identityHeaderRules } from './identity-header-rules.ts';
 import { managedRules } from './managed-rules.ts';
+import { ownAddressRules } from './own-address-rules.ts';
 import type { Finding, Path } from './problems.ts';
 import { providerRules } from './provider-rules.ts';
 import { routeRules } from './route-rules.ts';
@@ -58,6 +59,7 @@ const rules: readonly Rule[] = [
   ...scopeRules,
   ...managedRules,
   ...routeRules,
+  ...ownAddressRules,
   ...providerRules,
   ...identityHeaderRules,
   ...assertionRules,

@@ -22,7 +22,9 @@ const identityFields = [
 const upstream = z.strictObject({
   url: text()
     .transform(parsedBy(parseUpstreamAddress))
-    .describe('http(s)://HOST:PORT, unix:PATH or builtin:echo.'),
+    .describe(
+      'http(s)://HOST:PORT, unix:PATH or builtin:echo; not an address that Postern itself listens on.',
+    ),
   connect_timeout: timeout().prefault('2s').describe('Time to connect; beyond it 504.'),
   response_timeout: timeout().prefault('60s').describe('Time until the head of the response; beyond it 504.'),
   idle_timeout: timeout()

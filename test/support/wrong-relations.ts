@@ -64,6 +64,11 @@ export const wrongRelations: readonly WrongConfiguration[] = [
     '1:34: listen.port: is the port of the other listener (9090)',
   ],
   [
+    'an upstream that is Postern itself',
+    'upstreams: { app: { url: http://127.0.0.1:9090 } }',
+    "1:26: upstreams.app.url: is Postern's own address (management): requests would come back (http://127.0.0.1:9090)",
+  ],
+  [
     'a base_url with a path',
     'tenant: a\nbase_url: https://host.example/acme',
     '2:11: base_url: must not have a user, path, query or fragment (https://host.example/acme)',
