@@ -4,7 +4,7 @@ import { queryStart } from './request-target.ts';
 
 /** Method and target of a request line, the target up to where it broke off; at least its path is complete. */
 const requestLine = /^(?:\r\n)?([A-Z]+) (\/[!-~]*)([ \r]?)/;
-const fieldLine = /^([\w!#$%&'*+.^`|~-]+):[ \t]*(.*?)[ \t]*$/;
+const fieldName = /^[\w!#$%&'*+.^`|~-]+$/;
 
 /**
  * What is known of a request whose head is malformed, too long or never came to its end: enough to tell who reads the refusal. Null
@@ -28,6 +28,13 @@ export function readBegunRequest(received: Buffer, id: string): RefusedRequest |
     query: target.slice(pathEnd + 1),
     route: '',
     isOnBrowserRoute: false,
-    head: readRequestHead(fields.flatMap((field) => fieldLine.exec(field)?.slice(1, 3) ?? [])),
+    head: readRequestHead(fields.flatMap(nameAndValue)),
   };
+}
+
+/** Nothing for a malformed line. */
+function nameAndValue(line: string): readonly string[] {
+  const colon = line.indexOf(':');
+  const name = line.slice(0, Math.max(0, colon));
+  return fieldName.test(name) ? [name, line.slice(colon + 1).trim()] : [];
 }
