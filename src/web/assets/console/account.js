@@ -3,18 +3,21 @@
 import { useContext, useState } from 'preact/hooks';
 import { Console } from './context.js';
 import { Field, sent } from './form.js';
+import { onlyGranted, providersOf, visibleSets } from './held.js';
 import { Identities } from './identities.js';
 import { useAction, useLoaded } from './loaded.js';
 import { OwnSessions } from './sessions.js';
 import { html, Names, Problem } from './show.js';
 
 export function Account() {
-  const { api, root, served, hasPassword, may } = useContext(Console);
+  const context = useContext(Console);
+  const { api, root, served, hasPassword, may } = context;
   const maySeeUser = served.has('users') && may('users:read');
   const user = useLoaded(
     async () => (maySeeUser ? (await api.get(`/api/admin/users/${api.userId}`)).value : null),
     [],
   );
+  const sets = useLoaded(async () => (maySeeUser ? visibleSets(context) : []), []);
   return html`
     <div class="heading">
       <h1>Your account</h1>
@@ -23,11 +26,26 @@ export function Account() {
     <section>
       <h2>What you may do</h2>
       <p><${Names} names=${[...api.scopes].sort()} none="No scopes." /></p>
+      ${user.value !== null && sets.value !== null && html`<${BySignIn} user=${user.value} sets=${sets.value} />`}
     </section>
     ${user.error !== null && html`<${Problem} error=${user.error} again=${user.reload} />`}
     ${user.value !== null && html`<${Identities} user=${user.value} isOwn=${true} />`}
     ${served.has('self_password') && hasPassword && html`<${OwnPassword} />`}
     ${served.has('self_sessions') && html`<section><${OwnSessions} /></section>`}
+  `;
+}
+
+/**
+ * What of it this sign-in gives, and what another one would.
+ * @param {{ readonly user: any, readonly sets: readonly any[] }} options
+ */
+function BySignIn({ user, sets }) {
+  const { api } = useContext(Console);
+  const granted = onlyGranted(user, sets).filter((scope) => api.scopes.has(scope));
+  const missing = user.effective_scopes.filter((/** @type {string} */ scope) => !api.scopes.has(scope));
+  return html`
+    ${granted.length > 0 && html`<p>Only because you signed in through ${providersOf(user)}: <${Names} names=${granted} /></p>`}
+    ${missing.length > 0 && html`<p>With a sign-in through ${providersOf(user)}, besides: <${Names} names=${missing} /></p>`}
   `;
 }
 

@@ -5,6 +5,7 @@ import { inWords } from './api.js';
 import { Window } from './ask.js';
 import { Console } from './context.js';
 import { Choices, Field, scopeChoices, sent } from './form.js';
+import { onlyGranted, visibleSets } from './held.js';
 import { useAction, useLoaded } from './loaded.js';
 import { Copyable, html, Problem } from './show.js';
 import { Text } from './text.js';
@@ -32,19 +33,21 @@ export function MintKey({ onClose, onMinted, owner }) {
 }
 
 /**
- * What the owner holds, and the caller may give.
- * @param {import('./api.js').Api} api
+ * What the owner holds, and the caller may give. What only a provider grants the owner can't be given by anyone else.
+ * @param {import('./context.js').ConsoleContext} context
  * @param {Owner | undefined} owner
  * @returns {Promise<{ readonly offered: readonly string[], readonly held: readonly string[] }>}
  */
-async function scopesFor(api, owner) {
+async function scopesFor(context, owner) {
+  const { api } = context;
   if (owner === undefined) {
     const catalogue = /** @type {string[]} */ ((await api.get('/api/admin/api-keys/scopes')).value);
     const held = catalogue.filter((scope) => api.scopes.has(scope));
     return { offered: held, held };
   }
   const { value } = await api.get(`/api/admin/users/${owner.id}`);
-  const held = /** @type {string[]} */ (value.effective_scopes);
+  const granted = owner.id === api.userId ? [] : onlyGranted(value, await visibleSets(context));
+  const held = /** @type {string[]} */ (value.effective_scopes).filter((scope) => !granted.includes(scope));
   return { offered: held.filter((scope) => api.scopes.has(scope)), held };
 }
 
@@ -57,9 +60,10 @@ function noneOf(owner, holdsSome) {
 
 /** @param {{ readonly owner: Owner | undefined, readonly onClose: () => void, readonly onMinted: (key: any) => void }} options */
 function NewKey({ owner, onClose, onMinted }) {
-  const { api } = useContext(Console);
+  const context = useContext(Console);
+  const { api } = context;
   const [isScopeless, setScopeless] = useState(false);
-  const scopes = useLoaded(() => scopesFor(api, owner), []);
+  const scopes = useLoaded(() => scopesFor(context, owner), []);
   const mint = useAction(async (/** @type {object} */ body) => {
     const path = owner === undefined ? '/api/admin/api-keys/' : `/api/admin/users/${owner.id}/api-keys`;
     const words = owner && {

@@ -3,26 +3,26 @@
 import { useContext, useState } from 'preact/hooks';
 import { Console } from './context.js';
 import { Edited } from './edited.js';
+import { Effective, setName } from './effective.js';
 import { Choices, Field, scopeChoices } from './form.js';
+import { visibleSets } from './held.js';
 import { Identities } from './identities.js';
 import { useLoaded } from './loaded.js';
 import { MintKey } from './mint-key.js';
 import { Unread, useTitle } from './one.js';
 import { Copyable, html, Time } from './show.js';
-import { listed, Text } from './text.js';
+import { Text } from './text.js';
 import { UserActions } from './user-actions.js';
 import { UserState } from './users.js';
 
 /** @param {{ readonly id: string }} options */
 export function User({ id }) {
-  const { api, root, served, may } = useContext(Console);
+  const context = useContext(Console);
+  const { api, root, served, may } = context;
   const [isMinting, setMinting] = useState(false);
   const [isSaved, setSaved] = useState(false);
   const user = useLoaded(async () => api.get(`/api/admin/users/${id}`), [id]);
-  const sets = useLoaded(
-    async () => (served.has('scope_sets') && may('scopesets:read') ? everySet(api) : []),
-    [],
-  );
+  const sets = useLoaded(() => visibleSets(context), []);
   useTitle('user', user, user.value?.value.username);
   if (user.value === null || sets.isLoading) return html`<${Unread} kind="user" loaded=${user} />`;
   const { value, etag } = user.value;
@@ -61,65 +61,6 @@ export function User({ id }) {
     ${mayWrite && html`<${EditUser} key=${etag} user=${value} etag=${etag} sets=${known} isSaved=${isSaved} onSaved=${() => show(true)} onTaken=${() => show(false)} />`}
     <${Identities} user=${value} onChanged=${mayWrite ? user.reload : undefined} />
     ${isMinting && html`<${MintKey} owner=${value} onClose=${() => setMinting(false)} onMinted=${() => {}} />`}
-  `;
-}
-
-/** Every scope set, page by page. @param {import('./api.js').Api} api */
-export async function everySet(api) {
-  const sets = [];
-  for (let cursor = ''; ; ) {
-    const { value } = await api.get(`/api/admin/scope-sets/?size=100&sort_by=name&sort_order=asc${cursor}`);
-    sets.push(...value.items);
-    if (value.next_page === null) return sets;
-    cursor = `&cursor=${value.next_page}`;
-  }
-}
-
-/** @param {readonly any[]} sets @param {string} id */
-const setName = (sets, id) => sets.find((set) => set.id === id)?.name ?? id;
-
-/** What a user may do, and where each scope comes from. @param {{ readonly user: any, readonly sets: readonly any[] }} options */
-function Effective({ user, sets }) {
-  const holds = (/** @type {string} */ id, /** @type {string} */ scope) =>
-    id === 'administrator' || sets.find((set) => set.id === id)?.scopes.includes(scope);
-  const sourcesOf = (/** @type {string} */ scope) => [
-    ...(user.scopes.includes(scope) ? ['given directly'] : []),
-    ...user.scope_sets
-      .filter((/** @type {string} */ id) => holds(id, scope))
-      .map((/** @type {string} */ id) => html`the set <${Text} of=${setName(sets, id)} />`),
-    ...(user.provider_scopes.includes(scope) ? ['granted by the identity provider'] : []),
-    ...user.provider_scope_sets
-      .filter((/** @type {string} */ id) => holds(id, scope))
-      .map(
-        (/** @type {string} */ id) =>
-          html`the set <${Text} of=${setName(sets, id)} />, by the identity provider`,
-      ),
-  ];
-  return html`
-    <section aria-labelledby="effective">
-      <h2 id="effective">What <${Text} of=${user.username} /> may do</h2>
-      ${
-        user.effective_scopes.length === 0
-          ? html`<p class="quiet">No scopes.</p>`
-          : html`
-              <div class="table-frame">
-                <table>
-                  <thead><tr><th scope="col">Scope</th><th scope="col">Comes from</th></tr></thead>
-                  <tbody>
-                    ${user.effective_scopes.map(
-                      (/** @type {string} */ scope) => html`
-                        <tr key=${scope}>
-                          <td data-label="Scope"><code><${Text} of=${scope} /></code></td>
-                          <td data-label="Comes from"><div>${listed(sourcesOf(scope), '; ') ?? 'a set that you may not see'}</div></td>
-                        </tr>
-                      `,
-                    )}
-                  </tbody>
-                </table>
-              </div>
-            `
-      }
-    </section>
   `;
 }
 

@@ -1,0 +1,58 @@
+/** What a user holds, and which of it comes only with a sign-in through an identity provider. */
+
+/** @typedef {{ readonly id: string, readonly scopes: readonly string[] }} ScopeSet */
+/**
+ * A user as it is read.
+ * @typedef {{
+ *   readonly scopes: readonly string[],
+ *   readonly scope_sets: readonly string[],
+ *   readonly provider_scopes: readonly string[],
+ *   readonly provider_scope_sets: readonly string[],
+ *   readonly effective_scopes: readonly string[],
+ *   readonly identities: readonly { readonly provider: string | null }[],
+ * }} User
+ */
+
+/**
+ * Every scope set, page by page; none where the caller may not see them.
+ * @param {import('./context.js').ConsoleContext} context
+ * @returns {Promise<readonly any[]>}
+ */
+export async function visibleSets({ api, served, may }) {
+  if (!served.has('scope_sets') || !may('scopesets:read')) return [];
+  const sets = [];
+  for (let cursor = ''; ; ) {
+    const { value } = await api.get(`/api/admin/scope-sets/?size=100&sort_by=name&sort_order=asc${cursor}`);
+    sets.push(...value.items);
+    if (value.next_page === null) return sets;
+    cursor = `&cursor=${value.next_page}`;
+  }
+}
+
+/**
+ * Whether the set of that id gives the scope; undefined: a set that the caller may not see.
+ * @param {readonly ScopeSet[]} sets @param {string} id @param {string} scope
+ */
+export function gives(sets, id, scope) {
+  return id === 'administrator' || sets.find((set) => set.id === id)?.scopes.includes(scope);
+}
+
+/**
+ * The scopes that a user holds by a provider alone; none that may come of a set that the caller may not see.
+ * @param {User} user @param {readonly ScopeSet[]} sets
+ */
+export function onlyGranted(user, sets) {
+  return user.effective_scopes.filter(
+    (scope) =>
+      !user.scopes.includes(scope) && user.scope_sets.every((id) => gives(sets, id, scope) === false),
+  );
+}
+
+/**
+ * The providers through which a user signs in: `staff or partner`.
+ * @param {User} user
+ */
+export function providersOf({ identities }) {
+  const names = [...new Set(identities.map(({ provider }) => provider).filter((name) => name !== null))];
+  return names.length === 0 ? 'an identity provider' : names.join(' or ');
+}
