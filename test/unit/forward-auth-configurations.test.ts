@@ -5,6 +5,7 @@ import { parseAllDocuments, stringify } from 'yaml';
 import { decisionModes } from '../../src/config/forward-auth.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { printedProxies, printProxyConfiguration } from '../../src/forward-auth/printed/configurations.ts';
+import { laterNames } from '../../src/rules/known-headers.ts';
 import { testConfig } from '../support/gateway.ts';
 
 const page = join(import.meta.dirname, '../../docs/forward-auth.md');
@@ -55,4 +56,30 @@ t.test('over TLS the certificate has to be for the host that is connected to', a
     t.match(printed(proxy, named), /san_type: DNS\s+matcher:\s+exact: service\.example/, proxy);
     t.match(printed(proxy, numbered), /san_type: IP_ADDRESS\s+matcher:\s+exact: 192\.0\.2\.7/, proxy);
   }
+});
+
+t.test('what is printed copies cookies, and leaves no name to come to the client', async (t) => {
+  const printed = (proxy: (typeof printedProxies)[number]) =>
+    Object.values(printProxyConfiguration(config(), proxy, {})).join('\n');
+  const copied: Record<string, RegExp> = {
+    nginx: /auth_request_set (\$\w+) \$upstream_http_cookie;[\s\S]*proxy_set_header Cookie \1;/,
+    'ingress-nginx': /auth-response-headers: .*,Cookie,/,
+    traefik: /authResponseHeaders:(?:\s+- \S+)*\s+- Cookie\n/,
+    caddy: /copy_headers .* Cookie\n/,
+    haproxy: /local copied = \{.* "cookie" \}/,
+    envoy: /allowed_upstream_headers:[\s\S]*- exact: cookie\n/,
+    'gateway-api': /allowedResponseHeaders:(?:\s+- \S+)*\s+- Cookie\n/,
+  };
+  for (const [proxy, pattern] of Object.entries(copied)) t.match(printed(proxy), pattern, proxy);
+  // The others delete all with the prefix, or are told which to remove.
+  for (const proxy of ['nginx', 'ingress-nginx', 'traefik', 'gateway-api'])
+    for (const name of laterNames) t.match(printed(proxy), name.toLowerCase(), `${proxy}: ${name}`);
+});
+
+t.test('what is printed has a body forwarded as it comes, and room for what is added', async (t) => {
+  const printed = (proxy: (typeof printedProxies)[number]) =>
+    Object.values(printProxyConfiguration(config(), proxy, {})).join('\n');
+  t.match(printed('nginx'), /proxy_request_buffering off;/);
+  t.match(printed('ingress-nginx'), /proxy-request-buffering: "off"/);
+  t.match(printed('haproxy'), /tune\.bufsize 65536\s+tune\.maxrewrite 32768/);
 });
