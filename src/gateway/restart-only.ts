@@ -35,16 +35,13 @@ function compare(running: Config, wanted: Config): RestartOnly {
   // Turning TLS on or off needs a new listener; another certificate does not.
   const tls =
     (running.listen.tls === undefined) === (listen.tls === undefined) ? listen.tls : running.listen.tls;
-  const areSameListeners = isDeepStrictEqual(
-    running.forward_auth.map(boundOf),
-    wanted.forward_auth.map(boundOf),
-  );
+  const { listeners, others } = adoptedListeners(running.forward_auth, wanted.forward_auth);
   const config: Config = {
     ...wanted,
     tenant: running.tenant,
     listen: { ...listen, host, port, engine, tls },
     management: running.management,
-    forward_auth: areSameListeners ? wanted.forward_auth : running.forward_auth,
+    forward_auth: listeners,
     stores: running.stores,
     workers: running.workers,
   };
@@ -55,12 +52,31 @@ function compare(running: Config, wanted: Config): RestartOnly {
     ['listen.engine', running.listen.engine, listen.engine],
     ['listen.tls', tls, listen.tls],
     ['management', running.management, wanted.management],
-    ['forward_auth', config.forward_auth, wanted.forward_auth],
+    ['forward_auth', 0, others],
     ['stores', running.stores, wanted.stores],
     ['workers', running.workers, wanted.workers],
   ];
   const keys = changed.filter(([, was, is]) => !isDeepStrictEqual(was, is)).map(([key]) => key);
   return { keys, config };
+}
+
+/**
+ * The running listeners for decisions, each with what the new configuration says of it; as it was if that has none like it.
+ * `others` counts those, and new ones: a restart alone closes and opens listeners.
+ */
+function adoptedListeners(
+  running: Config['forward_auth'],
+  wanted: Config['forward_auth'],
+): { readonly listeners: Config['forward_auth']; readonly others: number } {
+  const left = [...wanted];
+  let unmatched = 0;
+  const listeners = running.map((was) => {
+    const at = left.findIndex((is) => isDeepStrictEqual(boundOf(is), boundOf(was)));
+    if (at >= 0) return left.splice(at, 1)[0]!;
+    unmatched += 1;
+    return was;
+  });
+  return { listeners, others: unmatched + left.length };
 }
 
 /** What of a listener for decisions is fixed once it is open. */

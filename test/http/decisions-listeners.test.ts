@@ -129,6 +129,30 @@ t.test('a reload changes who may ask and what; addresses and modes need a restar
   }
 });
 
+t.test('a listener that needs a restart keeps none of the others back', async (t) => {
+  const [caddy, traefik] = [
+    { mode: 'caddy', port: 0 },
+    { mode: 'traefik', port: 0 },
+  ];
+  const { reload, decisionPorts, logLines } = await startDeciding(t, {
+    routes,
+    forward_auth: [caddy, traefik],
+  });
+  const ask = async (at: number) => {
+    const [line, described] = describingLines(at === 0 ? 'caddy' : 'traefik', 'GET', '/api/open/x');
+    return (await sendQuestion(decisionPorts[at]!, line, ['Host: a', ...described])).status;
+  };
+  const restarts = () => logLines().filter(({ msg }) => msg === 'configuration changes need a restart');
+  const closed = { ...caddy, proxies: ['192.0.2.1'] };
+  t.same([await ask(0), await ask(1)], [200, 200]);
+  await reload({ routes, forward_auth: [closed, { ...traefik, port: 1, proxies: ['192.0.2.1'] }] });
+  t.same([await ask(0), await ask(1)], [403, 200], 'what stays where it is, is changed');
+  t.match(restarts(), [{ keys: ['forward_auth'] }]);
+  await reload({ routes, forward_auth: [{ ...traefik, proxies: ['192.0.2.1'] }, caddy] });
+  t.same([await ask(0), await ask(1)], [200, 403], 'in whatever order');
+  t.equal(restarts().length, 1, 'which is none of their addresses');
+});
+
 t.test('over TLS, with a certificate that is renewed by a reload', async (t) => {
   const folder = t.testdir();
   const first = makeCertificate(folder, 'first', ['DNS:localhost']);
