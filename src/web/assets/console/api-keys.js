@@ -5,7 +5,7 @@ import { Question } from './ask.js';
 import { Console } from './context.js';
 import { List } from './list.js';
 import { MintKey } from './mint-key.js';
-import { html, Names, State, Time } from './show.js';
+import { Folded, html, Name, Names, Several, State, Time } from './show.js';
 import { Text } from './text.js';
 
 /** @type {Readonly<Record<string, 'good' | 'off' | 'bad'>>} */
@@ -48,8 +48,7 @@ export function ApiKeys() {
     {
       label: 'Scopes',
       kind: 'wide',
-      cell: (/** @type {any} */ key) =>
-        html`<${Names} names=${[...key.scope_sets.map((/** @type {any} */ set) => set.name), ...key.scopes]} most=${4} />`,
+      cell: (/** @type {any} */ key) => html`<${Several} items=${held(key)} most=${4} of=${key.label} />`,
     },
     {
       label: 'Status',
@@ -103,6 +102,17 @@ export function ApiKeys() {
     ${isMinting && html`<${MintKey} onClose=${() => setMinting(false)} onMinted=${() => setVersion(version + 1)} />`}
     ${deleted !== null && html`<${DeleteKey} apiKey=${deleted} onClose=${() => setDeleted(null)} onDeleted=${() => setVersion(version + 1)} />`}
   `;
+}
+
+/** What a key was given: sets, with the scopes that each has now, then scopes. @param {any} key */
+function held({ scope_sets: sets, scopes }) {
+  return [
+    ...sets.map(
+      (/** @type {any} */ set) =>
+        html`<${Folded} label=${html`<${Text} of=${set.name} />`}><${Names} names=${set.scopes} /><//>`,
+    ),
+    ...scopes.map((/** @type {string} */ scope) => html`<${Name} name=${scope} />`),
+  ];
 }
 
 /** Who made a key or began a session. @param {{ readonly user: any }} options */

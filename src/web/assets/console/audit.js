@@ -6,7 +6,7 @@ import { Console } from './context.js';
 import { List } from './list.js';
 import { useAction } from './loaded.js';
 import { nameOf, useNames } from './names.js';
-import { html, Problem, State, Time } from './show.js';
+import { html, Name, Problem, Several, State, Time } from './show.js';
 import { Text } from './text.js';
 
 const filters = [
@@ -35,26 +35,26 @@ function Changes({ changes, names }) {
   if (changes === null) return '';
   const { fields = [], scopes, scope_sets: sets } = changes;
   const setName = (/** @type {string} */ id) => html`the set <${Text} of=${nameOf(names, id)} />`;
-  const parts = [
-    fields.length > 0 && html`<span>${fields.map(spoken).join(', ')}</span>`,
-    ...signed('+', scopes?.added, (name) => html`<code><${Text} of=${name} /></code>`),
-    ...signed('−', scopes?.removed, (name) => html`<code><${Text} of=${name} /></code>`),
-    ...signed('+', sets?.added, setName),
-    ...signed('−', sets?.removed, setName),
-  ];
-  return html`<span class="names">${parts}</span>`;
+  const scopeName = (/** @type {string} */ scope) => html`<${Name} name=${scope} />`;
+  return html`
+    <span class="names">
+      ${fields.length > 0 && html`<span>${fields.map(spoken).join(', ')}</span>`}
+      <${Signed} sign="+" values=${scopes?.added} show=${scopeName} />
+      <${Signed} sign="−" values=${scopes?.removed} show=${scopeName} />
+      <${Signed} sign="+" values=${sets?.added} show=${setName} />
+      <${Signed} sign="−" values=${sets?.removed} show=${setName} />
+    </span>
+  `;
 }
 
-/** At most this many of each kind are shown, then the number of the others. */
+/** At most this many of each kind are shown beside the number of the others. */
 const mostShown = 4;
 
-/** @param {string} sign @param {readonly string[] | undefined} values @param {(value: string) => unknown} show */
-function signed(sign, values = [], show) {
-  const more = values.slice(mostShown);
-  return [
-    ...values.slice(0, mostShown).map((value) => html`<span>${sign} ${show(value)}</span>`),
-    more.length > 0 && html`<span class="quiet" title=${more.join(' ')}>${sign} ${more.length} more</span>`,
-  ];
+/** @param {{ readonly sign: string, readonly values?: readonly string[], readonly show: (value: string) => unknown }} options */
+function Signed({ sign, values = [], show }) {
+  if (values.length === 0) return null;
+  const items = values.map((value) => html`<span>${sign} ${show(value)}</span>`);
+  return html`<${Several} items=${items} most=${mostShown} word=${sign} />`;
 }
 
 /** A name of the API as words. @param {string} name */

@@ -33,7 +33,11 @@ export function ScopeSets() {
       cell: (set) => html`<a href=${`${root}/scope-sets/${set.id}`}><${Text} of=${set.name} /></a>`,
     },
     { label: 'Description', kind: 'wide', cell: (set) => html`<${Text} of=${set.description} />` },
-    { label: 'Scopes', kind: 'wide', cell: (set) => html`<${Names} names=${set.scopes} most=${6} />` },
+    {
+      label: 'Scopes',
+      kind: 'wide',
+      cell: (set) => html`<${Names} names=${set.scopes} most=${6} of=${set.name} />`,
+    },
     {
       label: 'Changed',
       sort: 'updated',

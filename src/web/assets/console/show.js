@@ -24,18 +24,37 @@ export function Time({ at, none = 'never', seconds = false }) {
 }
 
 /**
- * Names, one beside the other.
- * @param {{ readonly names: readonly string[], readonly none?: string, readonly most?: number }} options
+ * Names, one beside the other. `of`: whose they are, for people who don't see what they stand beside.
+ * @param {{ readonly names: readonly string[], readonly none?: string, readonly most?: number, readonly of?: string }} options
  */
-export function Names({ names, none = 'none', most = Number.POSITIVE_INFINITY }) {
+export function Names({ names, none = 'none', most, of }) {
   if (names.length === 0) return html`<span class="quiet">${none}</span>`;
-  const more = names.slice(most);
+  return html`<${Several} items=${names.map((name) => html`<${Name} name=${name} />`)} most=${most} of=${of} />`;
+}
+
+/** A scope, or what is called like one. @param {{ readonly name: string }} options */
+export function Name({ name }) {
+  return html`<code><${Text} of=${name} /></code>`;
+}
+
+/**
+ * Items, one beside the other; those beyond `most` are behind their number.
+ * @param {{ readonly items: readonly unknown[], readonly most?: number, readonly word?: string, readonly of?: string }} options
+ */
+export function Several({ items, most = items.length, word = 'and', of }) {
+  const rest = items.slice(most);
+  const whose = of !== undefined && html`<span class="unseen"> of <${Text} of=${of} /></span>`;
   return html`
     <span class="names">
-      ${names.slice(0, most).map((name) => html`<code key=${name}><${Text} of=${name} /></code>`)}
-      ${more.length > 0 && html`<span class="quiet" title=${more.join(' ')}>and ${more.length} more</span>`}
+      ${items.slice(0, most)}
+      ${rest.length > 0 && html`<${Folded} label=${html`${word} ${rest.length} more${whose}`}>${rest}<//>`}
     </span>
   `;
+}
+
+/** What is shown once its label is clicked or touched, or the keyboard opens it. @param {{ readonly label: unknown, readonly children?: unknown }} options */
+export function Folded({ label, children }) {
+  return html`<details class="folded"><summary>${label}</summary><div class="names">${children}</div></details>`;
 }
 
 /**
