@@ -3,7 +3,7 @@
 import { useContext, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { isStale } from './api.js';
 import { Console } from './context.js';
-import { reloadAll, useAction } from './loaded.js';
+import { reloadAll, useAction, useLoaded } from './loaded.js';
 import { html, Problem } from './show.js';
 
 /**
@@ -62,18 +62,24 @@ function focusAgain(before) {
 }
 
 /**
- * Asks whether something should end. `children` say what, and how many. `onStale`: the record has changed or gone since it
- * was read.
+ * Asks whether something should end. `children` say what; `words` how many, as `count` finds it when the question is asked
+ * and whenever `version`, of the record, is another. Until that is known the question can't be confirmed; `words`, and
+ * `confirm`, get null for what can't be counted. `onStale`: the record has changed or gone since it was read.
  * @param {{
  *   readonly title: unknown,
- *   readonly confirm: string,
+ *   readonly confirm: string | ((counted: any) => string),
  *   readonly act: () => Promise<void>,
  *   readonly onClose: () => void,
  *   readonly onStale?: () => void,
+ *   readonly count?: () => Promise<unknown>,
+ *   readonly words?: (counted: any) => unknown,
+ *   readonly version?: unknown,
  *   readonly children?: unknown,
  * }} options
  */
-export function Question({ title, confirm, act, onClose, onStale, children }) {
+export function Question({ title, confirm, act, onClose, onStale, count, words, version, children }) {
+  const counted = useLoaded(async () => (await count?.()) ?? null, [version]);
+  const isCounting = count !== undefined && counted.isLoading;
   const action = useAction(async () => {
     await act().catch((error) => {
       if (isStale(error)) onStale?.();
@@ -83,11 +89,12 @@ export function Question({ title, confirm, act, onClose, onStale, children }) {
   });
   return html`
     <${Window} title=${title} onClose=${onClose}>
+      ${words !== undefined && html`<p role="status">${isCounting ? 'Counting…' : words(counted.value)}</p>`}
       ${children}
       ${action.error !== null && html`<${Problem} error=${action.error} />`}
       <div class="choices">
-        <button type="button" class="button button-danger" disabled=${action.isRunning} onClick=${() => action.run()}>
-          ${confirm}
+        <button type="button" class="button button-danger" disabled=${action.isRunning || isCounting} onClick=${() => action.run()}>
+          ${typeof confirm === 'string' ? confirm : confirm(isCounting ? null : counted.value)}
         </button>
         <button type="button" class="button button-secondary" onClick=${onClose} autofocus>Cancel</button>
       </div>

@@ -1,6 +1,6 @@
 /** A change of one record: only what differs is sent, and never over what someone else has changed since. */
 
-import { useContext, useState } from 'preact/hooks';
+import { useContext, useRef, useState } from 'preact/hooks';
 import { ApiError, inWords } from './api.js';
 import { Console } from './context.js';
 import { sent } from './form.js';
@@ -63,8 +63,12 @@ export function Edited({
       throw error;
     }
   });
+  const entries = useRef(0);
   const ask = useAction(async (/** @type {Record<string, unknown>} */ changes) => {
+    const before = entries.current;
     const words = await confirm?.(changes);
+    // What has been entered meanwhile is not what was asked about.
+    if (entries.current !== before) return;
     if (words === undefined || words === null) await save.run(changes);
     else setAsked({ changes, words });
   });
@@ -77,11 +81,16 @@ export function Edited({
     setSaid(Object.keys(changes).length === 0 ? 'Nothing has changed.' : '');
     if (Object.keys(changes).length > 0) void ask.run(changes);
   };
+  const edit = () => {
+    entries.current++;
+    setAsked(null);
+  };
+  const isCounting = confirm !== undefined && ask.isRunning && !save.isRunning;
   const error = save.error ?? ask.error;
   return html`
     <section aria-labelledby="change">
       <h2 id="change">${title}</h2>
-      <form class="edit" onSubmit=${submit} onInput=${() => setAsked(null)}>
+      <form class="edit" onSubmit=${submit} onInput=${edit}>
         ${children}
         ${error !== null && html`<${Problem} error=${error} />`}
         ${others !== null && html`<${Differences} others=${others} onTaken=${onTaken} />`}
@@ -99,7 +108,7 @@ export function Edited({
         }
         <div class="choices">
           ${asked === null && html`<button type="submit" class="button button-primary" disabled=${save.isRunning || ask.isRunning}>Save</button>`}
-          <span role="status">${said}</span>
+          <span role="status">${isCounting ? 'Counting…' : said}</span>
         </div>
       </form>
     </section>

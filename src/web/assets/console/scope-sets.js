@@ -5,6 +5,7 @@ import { go } from './address.js';
 import { inWords } from './api.js';
 import { Question, Window } from './ask.js';
 import { Console } from './context.js';
+import { counted } from './counts.js';
 import { Edited } from './edited.js';
 import { Choices, Field, scopeChoices, sent } from './form.js';
 import { List } from './list.js';
@@ -110,11 +111,9 @@ export function ScopeSet({ id }) {
   const [isSaved, setSaved] = useState(false);
   const set = useLoaded(async () => api.get(`/api/admin/scope-sets/${id}`), [id]);
   const maySeeUsers = served.has('users') && may('users:read');
-  const holders = useLoaded(
-    async () =>
-      maySeeUsers ? (await api.get(`/api/admin/users/?size=100&scope_sets__contains=${id}`)).value : null,
-    [id],
-  );
+  const findHolders = async () =>
+    maySeeUsers ? (await api.get(`/api/admin/users/?size=100&scope_sets__contains=${id}`)).value : null;
+  const holders = useLoaded(findHolders, [id]);
   useTitle('set', set, set.value?.value.name);
   if (set.value === null) return html`<${Unread} kind="set" loaded=${set} />`;
   const { value, etag } = set.value;
@@ -134,7 +133,7 @@ export function ScopeSet({ id }) {
       (/** @type {string} */ scope) => Array.isArray(scopes) && !scopes.includes(scope),
     );
     if (scopes === undefined || removed.length === 0) return null;
-    const users = holders.value;
+    const users = await findHolders().catch(() => null);
     return html`
       <p>
         ${losers(users)} <${Names} names=${removed} /> immediately, unless they hold ${removed.length === 1 ? 'it' : 'them'} otherwise.
@@ -212,9 +211,13 @@ export function ScopeSet({ id }) {
             await api.delete(`/api/admin/scope-sets/${id}`, etag);
             go(`${root}/scope-sets`);
           }}
-        >
-          <p>It can only be removed once no user and no key has it.${holders.value !== null && holders.value.total > 0 && ` ${holders.value.total.toLocaleString()} ${holders.value.total === 1 ? 'user has' : 'users have'} it now.`}</p>
-        <//>
+          count=${findHolders}
+          version=${etag}
+          words=${(/** @type {any} */ users) => html`
+            It can only be removed once no user and no key has it.
+            ${users?.total > 0 && ` ${counted(users.total, 'user has', 'users have')} it now.`}
+          `}
+        />
       `
     }
   `;

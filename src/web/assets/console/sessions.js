@@ -4,6 +4,7 @@ import { useContext, useState } from 'preact/hooks';
 import { Person } from './api-keys.js';
 import { Question } from './ask.js';
 import { Console } from './context.js';
+import { counted, ending } from './counts.js';
 import { List } from './list.js';
 import { html, State, Time } from './show.js';
 import { Text } from './text.js';
@@ -143,12 +144,14 @@ export function OwnSessions() {
       html`
         <${Question}
           title="End all your other sessions?"
-          confirm=${`End ${others} ${others === 1 ? 'session' : 'sessions'}`}
+          confirm=${(/** @type {number | null} */ count) => `End ${counted(count, 'session', 'sessions')}`.trim()}
           onClose=${() => setEndingOthers(false)}
           act=${async () => {
             await api.delete('/api/self/sessions/?others=true');
             setVersion(version + 1);
           }}
+          count=${async () => (await api.get('/api/self/sessions/?size=1')).value.total - 1}
+          words=${(/** @type {number | null} */ count) => ending([counted(count, 'other session', 'other sessions'), 'end']) || 'You have no other session.'}
         >
           <p>You stay signed in here; every other browser and program of yours has to sign in again.</p>
         <//>

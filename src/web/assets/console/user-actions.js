@@ -5,6 +5,7 @@ import { go } from './address.js';
 import { isStale } from './api.js';
 import { Question, Window } from './ask.js';
 import { Console } from './context.js';
+import { counted, ending } from './counts.js';
 import { useAction, useLoaded } from './loaded.js';
 import { Copyable, html, Problem, Time } from './show.js';
 import { Text } from './text.js';
@@ -15,10 +16,6 @@ export function UserActions({ user, etag, onDone }) {
   const [asked, setAsked] = useState(/** @type {'disable' | 'end' | 'remove' | null} */ (null));
   const [invitation, setInvitation] = useState(/** @type {any} */ (null));
   const path = `/api/admin/users/${user.id}`;
-  const counts = useLoaded(
-    async () => ({ keys: await keysOf(), sessions: await sessionsOf() }),
-    [user.id, asked],
-  );
   const throttle = useLoaded(async () => (await api.get(`${path}/throttle`)).value, [user.id]);
   const invite = useAction(async () => setInvitation((await api.post(`${path}/invitation`)).value));
   const unlock = useAction(async () => {
@@ -33,6 +30,8 @@ export function UserActions({ user, etag, onDone }) {
     onDone();
   });
 
+  /** What ends with the user; null for what the caller may not see. */
+  const count = async () => ({ keys: await keysOf(), sessions: await sessionsOf() });
   async function keysOf() {
     return may('apikeys:read')
       ? (await api.get(`/api/admin/api-keys/?size=1&created_by__eq=${user.id}`)).value.total
@@ -43,8 +42,8 @@ export function UserActions({ user, etag, onDone }) {
     return maySee ? (await api.get(`/api/admin/sessions/?size=1&user__eq=${user.id}`)).value.total : null;
   }
 
-  const keys = counted(counts.value?.keys, 'API key', 'API keys');
-  const sessions = counted(counts.value?.sessions, 'session', 'sessions');
+  const keysIn = (/** @type {any} */ found) => counted(found?.keys, 'API key', 'API keys');
+  const sessionsIn = (/** @type {any} */ found) => counted(found?.sessions, 'session', 'sessions');
   const name = html`<${Text} of=${user.username} />`;
   const nothing = html`${name} has no sessions and no API keys.`;
   const problem = [invite, unlock, enable].find(({ error }) => error !== null)?.error;
@@ -87,9 +86,13 @@ export function UserActions({ user, etag, onDone }) {
             await api.patch(path, { disabled: true }, etag);
             onDone();
           }}
-        >
-          <p>${ending([sessions, 'end'], [keys, 'be suspended']) || nothing}${keys !== '' && ' Enabling the user again revives the keys.'}</p>
-        <//>
+          count=${count}
+          version=${etag}
+          words=${(/** @type {any} */ found) => html`
+            ${ending([sessionsIn(found), 'end'], [keysIn(found), 'be suspended']) || nothing}
+            ${keysIn(found) !== '' && ' Enabling the user again revives the keys.'}
+          `}
+        />
       `
     }
     ${
@@ -102,9 +105,12 @@ export function UserActions({ user, etag, onDone }) {
           act=${async () => {
             await api.delete(`/api/admin/sessions/?user=${user.id}`);
           }}
-        >
-          <p>${ending([sessions, 'end']) || html`${name} has no sessions.`} API keys keep working.</p>
-        <//>
+          count=${async () => ({ sessions: await sessionsOf() })}
+          version=${etag}
+          words=${(/** @type {any} */ found) => html`
+            ${ending([sessionsIn(found), 'end']) || html`${name} has no sessions.`} API keys keep working.
+          `}
+        />
       `
     }
     ${
@@ -119,9 +125,12 @@ export function UserActions({ user, etag, onDone }) {
             await api.delete(path, etag);
             go(`${root}/users`);
           }}
-        >
-          <p>${ending([sessions, 'end'], [keys, 'be deleted']) || nothing} This can’t be undone.</p>
-        <//>
+          count=${count}
+          version=${etag}
+          words=${(/** @type {any} */ found) => html`
+            ${ending([sessionsIn(found), 'end'], [keysIn(found), 'be deleted']) || nothing} This can’t be undone.
+          `}
+        />
       `
     }
     ${
@@ -137,17 +146,4 @@ export function UserActions({ user, etag, onDone }) {
       `
     }
   `;
-}
-
-/** '' for none, "all" where the number is not known. @param {number | null | undefined} count @param {string} one @param {string} many */
-function counted(count, one, many) {
-  if (count === null || count === undefined) return `all ${many}`;
-  return count === 0 ? '' : `${count.toLocaleString()} ${count === 1 ? one : many}`;
-}
-
-/** A sentence of what happens to what; '' if there is nothing. @param {(readonly [what: string, fate: string])[]} fates */
-function ending(...fates) {
-  const parts = fates.filter(([what]) => what !== '').map(([what, fate]) => `${what} will ${fate}`);
-  const words = parts.join(' and ');
-  return words === '' ? '' : `${words.charAt(0).toUpperCase()}${words.slice(1)} immediately.`;
 }

@@ -1,0 +1,14 @@
+/** Words for how many there are of something, and for what becomes of them. */
+
+/** '' for none, "all" where the number is not known. @param {number | null | undefined} count @param {string} one @param {string} many */
+export function counted(count, one, many) {
+  if (count === null || count === undefined) return `all ${many}`;
+  return count === 0 ? '' : `${count.toLocaleString()} ${count === 1 ? one : many}`;
+}
+
+/** A sentence of what happens to what; '' if there is nothing. @param {(readonly [what: string, fate: string])[]} fates */
+export function ending(...fates) {
+  const parts = fates.filter(([what]) => what !== '').map(([what, fate]) => `${what} will ${fate}`);
+  const words = parts.join(' and ');
+  return words === '' ? '' : `${words.charAt(0).toUpperCase()}${words.slice(1)} immediately.`;
+}
