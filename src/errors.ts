@@ -50,6 +50,7 @@ const table = {
   upstream_overloaded: { status: 503, detail: 'Upstream overloaded' },
   upstream_timeout: { status: 504, detail: 'Upstream timeout' },
   version_not_supported: { status: 505, detail: 'HTTP version not supported' },
+  loop_detected: { status: 508, detail: 'Loop detected' },
 } as const satisfies Record<string, RefusalEntry>;
 
 /** The stable code of a refusal; callers branch on it, never on text. */

@@ -44,6 +44,7 @@ const phrases = [
   // Where it leads.
   'no route',
   'another server reads a closer route',
+  'passed here before',
   'not found',
   'method not served',
   // Who is calling, and what the credential may do.

@@ -65,6 +65,8 @@ export interface LastingParts {
   readonly metrics: GatewayMetrics;
   /** Null: nothing is traced. */
   readonly tracing: Tracing | null;
+  /** The name of this gateway, of all its processes, in `Postern-Via`. */
+  readonly via: string;
   /** Whether people see a page of `builtin:echo`, as the quick start shows it; programs always get JSON. */
   readonly showsEchoPage: boolean;
   /** The clock, epoch ms. */
@@ -167,6 +169,7 @@ export async function composeGateway(
     assertionKeys: assertions.published,
     settings: config,
     sessionTimes: sessionTimesOf(config),
+    via: lasting.via,
     log,
   });
 }
@@ -177,6 +180,7 @@ function composeForward(config: Config, lasting: LastingParts, cors: Cors, repli
     streams,
     hasRoomForUpgrade: (stage) => descriptors.hasRoomForUpgrade(stage),
     passedMeaning: createPassedMeaning(headerRules(config)),
+    via: lasting.via,
     ownCookies: ownCookies(lasting),
     ownsCors: cors.enabled,
     dropsServiceWorkerScope: config.web?.service_workers === 'refuse',

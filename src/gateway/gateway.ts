@@ -11,6 +11,7 @@ import type { Exchange } from '../http/exchange.ts';
 import type { RefusedRequest } from '../http/refused-request.ts';
 import type { Replies } from '../http/reply.ts';
 import { assertDeclaredSize } from '../http/request-body.ts';
+import { assertNoLoop } from '../http/request-head.ts';
 import type { Log } from '../log/log.ts';
 import type { Forward } from '../proxy/forward-options.ts';
 import { isForwarding } from '../proxy/route-table.ts';
@@ -45,6 +46,8 @@ export interface GatewayParts {
   /** What goes on beside the requests reads of the configuration. */
   readonly settings: BackgroundSettings;
   readonly sessionTimes: SessionTimes;
+  /** The name of this gateway in `Postern-Via`. */
+  readonly via: string;
   readonly log: Pick<Log, 'error'>;
 }
 
@@ -146,13 +149,15 @@ export class Gateway implements WatchedGateway {
 
 /** What becomes of requests on the public listener. */
 function forwarding(parts: GatewayParts): Listener<Exchange> {
-  const { cors, serveEndpoint, authenticate, authenticateBrowser, forward, replies, isForBrowsers } = parts;
+  const { cors, serveEndpoint, authenticate, authenticateBrowser, forward, replies, isForBrowsers, via } =
+    parts;
   return {
     own: (exchange, match) => void serveEndpoint(exchange, match),
     preflight: (exchange) =>
       replies.send(exchange, { status: 204, headers: cors.preflightHeaders(exchange.head) }),
     routed(exchange, route) {
       if (!isForwarding(route)) throw new Refusal('not_found', { reason: 'no route' });
+      assertNoLoop(exchange.head, via);
       exchange.isOnBrowserRoute = route.isForBrowsers;
     },
     authenticate: (exchange, route) =>

@@ -13,6 +13,7 @@ import { createGatewayNames, type GatewayNames } from './names.ts';
 import { RefusedConnections } from './refused-connections.ts';
 import { StoreHealth } from './store-health.ts';
 import { addStoreHealth } from './store-metrics.ts';
+import { newVia } from './via.ts';
 
 /** What a process that serves has from its beginning, before a store is open. */
 export interface ProcessParts {
@@ -28,15 +29,25 @@ export interface ProcessParts {
   readonly descriptors: DescriptorBudget;
   readonly refused: RefusedConnections;
   readonly log: Log;
+  /** The name of this gateway in `Postern-Via`. */
+  readonly via: string;
   /** The clock, epoch ms. */
   readonly now: () => number;
+}
+
+/** What a process is given from outside. */
+export interface ProcessOptions {
+  readonly now: () => number;
+  readonly resolve?: Resolve | undefined;
+  /** Default: of this process alone. */
+  readonly via?: string;
 }
 
 /** Creates them; `resolve` finds the addresses of host names, by default as this system is configured. */
 export async function createProcessParts(
   config: Config,
   log: Log,
-  { now, resolve }: { readonly now: () => number; readonly resolve?: Resolve | undefined },
+  { now, resolve, via = newVia() }: ProcessOptions,
 ): Promise<ProcessParts> {
   const current = new CurrentGateway(config);
   const streams = createOpenStreams(current.heldNow);
@@ -62,6 +73,7 @@ export async function createProcessParts(
     descriptors: new DescriptorBudget(config, readDescriptorLimit(), countOpenDescriptors()),
     refused: new RefusedConnections(metrics.registry, log),
     log,
+    via,
     now,
   };
 }

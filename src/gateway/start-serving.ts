@@ -108,7 +108,7 @@ async function applyAtStart(
 async function startLasting(
   config: Config,
   opened: Stores,
-  { current, names, streams, log, metrics, tracing, descriptors, now }: ProcessParts,
+  { current, names, streams, log, metrics, tracing, descriptors, via, now }: ProcessParts,
   showsEchoPage: boolean,
 ): Promise<LastingParts> {
   const { registry } = metrics;
@@ -123,6 +123,7 @@ async function startLasting(
     tracing,
     descriptors,
     showsEchoPage,
+    via,
     now,
     stores,
     keys: new KnownKeys({ records: stores.records, now }),

@@ -48,6 +48,7 @@ export const meaning = {
   odd: 28,
   /** A parameter of MCP whose name is odd: it passes, but not beside another one that servers take for the same. */
   oddToolParameter: 30,
+  via: 31,
   /** Never forwarded: hop-by-hop, an identity header, or an odd spelling of a header that Postern sets or checks. */
   dropped: 29,
 } as const;
@@ -71,6 +72,7 @@ const meaningByName: Readonly<Record<JudgedName, Meaning>> = {
   'x-forwarded-host': meaning.forwardedHost,
   traceparent: meaning.traceparent,
   tracestate: meaning.tracestate,
+  'postern-via': meaning.via,
   origin: meaning.origin,
   'content-type': meaning.contentType,
   'sec-fetch-site': meaning.secFetchSite,

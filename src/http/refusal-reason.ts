@@ -46,6 +46,7 @@ const byCode: Readonly<Record<RefusalCode, Reason>> = {
   upstream_overloaded: 'too many waiting requests',
   upstream_timeout: 'response timed out',
   version_not_supported: 'HTTP version',
+  loop_detected: 'passed here before',
 };
 
 /** The reasons behind what the HTTP engine calls malformed, by its own words. */

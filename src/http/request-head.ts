@@ -60,6 +60,8 @@ class HeadReading {
   secPurpose = '';
   accept = '';
   serviceWorker = '';
+  /** The gateways that the request has passed. */
+  via = '';
   /** Fields are joined with `; `: HTTP/1.1 has only one (RFC 6265 §5.4), but HTTP/2 front ends split it. */
   cookie = '';
   /** There is a parameter of MCP whose name is odd. */
@@ -171,6 +173,9 @@ class HeadReading {
       case meaning.serviceWorker:
         this.serviceWorker = joined(this.serviceWorker, ', ', value);
         break;
+      case meaning.via:
+        this.via = joined(this.via, ', ', value);
+        break;
       case meaning.oddToolParameter:
         this.hasOddToolParameter = true;
         break;
@@ -241,6 +246,12 @@ function hasToolParametersAlike(raw: readonly string[]): boolean {
 
 function malformed(reason: Reason): Refusal {
   return new Refusal('bad_request', { close: true, reason });
+}
+
+/** Refuses a request that has passed the gateway of that name before. Throws `loop_detected`. */
+export function assertNoLoop({ via }: Pick<RequestHead, 'via'>, own: string): void {
+  // No one guesses the name, so that what contains it has been here.
+  if (via !== '' && via.includes(own)) throw new Refusal('loop_detected');
 }
 
 /** Whether the client's request id may appear in responses and logs: given once, and a request id. */

@@ -24,6 +24,8 @@ export interface ForwardOptions extends ResponseRules {
   readonly hasRoomForUpgrade: HasRoomForUpgrade;
   /** Decides which of a client's headers pass. */
   readonly passedMeaning: PassedMeaning;
+  /** The name of this gateway in `Postern-Via`. */
+  readonly via: string;
   /** Flat CORS header list of a response; empty when the upstream owns CORS. */
   readonly corsHeaders: (exchange: Exchange) => readonly string[];
   /** Writes a refusal. */

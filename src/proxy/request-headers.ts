@@ -41,6 +41,8 @@ export interface Forwarding {
   /** The protocol that the request asks to switch to; null: none. */
   readonly upgrade: string | null;
   readonly traceparent: string;
+  /** The name of this gateway in `Postern-Via`. */
+  readonly via: string;
 }
 
 /**
@@ -75,7 +77,7 @@ export function forwardingOf(
   principal: Principal | null,
   preflight: boolean,
   upgrade: string | null,
-  rules: Pick<Forwarding, 'passedMeaning' | 'ownCookies'>,
+  rules: Pick<Forwarding, 'passedMeaning' | 'ownCookies' | 'via'>,
 ): Forwarding {
   const { head, connection } = exchange;
   const { upstream } = route;
@@ -91,6 +93,7 @@ export function forwardingOf(
     withoutCredentials: preflight,
     upgrade,
     traceparent: exchange.trace?.traceparent ?? traceparentFor(head),
+    via: rules.via,
   };
 }
 
@@ -167,6 +170,7 @@ export function writeIdentifyingHeaders(head: RequestHead, forwarding: Forwardin
   const trustsProto = fromTrustedProxy && head.forwardedProto !== '';
   into.add('X-Forwarded-Proto', trustsProto ? head.forwardedProto : forwarding.encrypted ? 'https' : 'http');
   into.add('traceparent', forwarding.traceparent);
+  into.add('Postern-Via', head.via === '' ? forwarding.via : `${head.via}, ${forwarding.via}`);
   const host = fromTrustedProxy && head.forwardedHost !== '' ? head.forwardedHost : head.host;
   // HTTP/1.0 does not require one.
   if (host !== '') into.add('X-Forwarded-Host', host);

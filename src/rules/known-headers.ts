@@ -22,6 +22,7 @@ export const judgedNames = [
   'x-forwarded-host',
   'traceparent',
   'tracestate',
+  'postern-via',
   'origin',
   'content-type',
   'sec-fetch-site',

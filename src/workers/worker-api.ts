@@ -30,6 +30,8 @@ export interface WorkerStart extends HandedConfiguration {
   readonly isTerminal: boolean;
   readonly showsEchoPage: boolean;
   readonly creates: Creation;
+  /** The name of the gateway in `Postern-Via`. */
+  readonly via: string;
   /** As in {@link ServingOptions}. */
   readonly appliesManaged: boolean;
 }

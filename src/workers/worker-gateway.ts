@@ -53,7 +53,7 @@ class Worker implements WorkerFunctions {
     const { config, storeFiles, isTerminal, showsEchoPage, creates, appliesManaged } = start;
     const log = createLog({ ...config.log, isTerminal });
     exitOnUncaught(this.#terminal, log);
-    const parts = await createProcessParts(config, log, { now: Date.now });
+    const parts = await createProcessParts(config, log, { now: Date.now, via: start.via });
     this.#parts = parts;
     const places = async () => (await this.supervisor.places()) as [ListeningPlace, ...ListeningPlace[]];
     const serving = await startServing(config, parts, {

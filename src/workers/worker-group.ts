@@ -2,6 +2,7 @@ import type { ConfiguredFiles } from '../config/configured-files.ts';
 import type { ListenersTls } from '../gateway/listener-certificates.ts';
 import { routesOnlyIn } from '../gateway/routes-only-in.ts';
 import type { Creation } from '../gateway/store-files.ts';
+import { newVia } from '../gateway/via.ts';
 import type { Readiness } from '../http/readiness.ts';
 import type { Log } from '../log/log.ts';
 import { EndedCounts, type ProcessMetrics } from '../metrics/combined-metrics.ts';
@@ -38,6 +39,7 @@ export class WorkerGroup {
   readonly #options: GroupOptions;
   readonly #slots: readonly WorkerSlot[];
   readonly #listening = Promise.withResolvers<void>();
+  readonly #via = newVia();
   #handed: HandedConfiguration;
   #places: Promise<readonly ListeningPlace[]> | null = null;
 
@@ -143,7 +145,7 @@ export class WorkerGroup {
 
   #startOf(how: Pick<WorkerStart, 'creates' | 'appliesManaged'>): WorkerStart {
     const { storeFiles, isTerminal, showsEchoPage } = this.#options;
-    return { ...this.#partOf(this.#handed), storeFiles, isTerminal, showsEchoPage, ...how };
+    return { ...this.#partOf(this.#handed), storeFiles, isTerminal, showsEchoPage, via: this.#via, ...how };
   }
 
   #partOf(handed: HandedConfiguration): HandedConfiguration {

@@ -104,6 +104,7 @@ async function forwardTo(
     createForward({
       streams: { add() {}, remove() {} } as never,
       hasRoomForUpgrade: () => true,
+      via: 'this-gateway',
       passedMeaning: createPassedMeaning({ passOddNames: false, passMethodOverride: false, dropped: [] }),
       ownCookies: { names: [], prefixes: [] },
       ownsCors: false,

@@ -6,6 +6,7 @@ import { eventually } from '../support/eventually.ts';
 import { administrator, bootstrapToken, type TestScope } from '../support/gateway.ts';
 import { type GatewayProcess, startGatewayProcess } from '../support/gateway-process.ts';
 import { guessPort } from '../support/loopback-port.ts';
+import { exchangeRaw } from '../support/raw-client.ts';
 import { scrape } from '../support/scrape.ts';
 import { createSecretWatch } from '../support/secret-watch.ts';
 import { isRunning, readyz, socketsOf, workersOf } from '../support/worker-processes.ts';
@@ -48,6 +49,29 @@ t.test('connections spread over the workers', async (t) => {
     const share = (socketsOf(pid) - before[index]!) / (count / pids.length);
     t.ok(share > 0.8 && share < 1.2, `a worker has ${share} of its even part`);
   }
+});
+
+t.test('requests say by one name that they have passed, whichever worker they came to', async (t) => {
+  const gateway = await startWorkers(t);
+  const names = new Set<string>();
+  const ask = async () => {
+    for (let i = 0; i < 40; i++) {
+      const bytes = 'GET /api/x HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n';
+      const { json } = (await exchangeRaw(gateway.port, bytes)).responses[0]!;
+      const echoed: [string, string][] = json.headers;
+      names.add(echoed.find(([name]) => name === 'Postern-Via')![1]);
+    }
+  };
+  await ask();
+  t.equal(names.size, 1);
+  const [victim] = workersOf(gateway.pid!);
+  process.kill(victim!, 'SIGKILL');
+  await eventually('another in its place', async () => {
+    const isReplaced = !isRunning(victim!) && workersOf(gateway.pid!).length === 2;
+    return isReplaced && (await readyz(gateway.managementPort)).workers.ready === 2;
+  });
+  await ask();
+  t.equal(names.size, 1, 'a worker that is started later has it, too');
 });
 
 t.test('a worker is killed under load: its connections break, no others, and a new one serves', async (t) => {

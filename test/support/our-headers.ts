@@ -64,6 +64,9 @@ export function assertOurHeaders(
   );
   checks.same(Object.fromEntries(found), wanted, 'each of ours is there, and nobody else’s');
   checks.same(found.length, Object.keys(wanted).length, 'each of ours is there once');
+  const vias = seen.rawHeaders.filter((name, i) => i % 2 === 0 && folded(name) === 'postern-via');
+  checks.same(vias, ['Postern-Via'], 'once it says that it passed here');
+  checks.ok(/(?:^|, )[A-Za-z0-9_-]{22}$/.test(seen.values('postern-via')[0] ?? ''), 'at its end');
   checks.same(
     seen.values('connection'),
     sentConnection(),

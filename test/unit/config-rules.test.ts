@@ -146,7 +146,15 @@ ${[
   ...['Host', 'content-length', 'Transfer-Encoding', 'Connection', 'Authorization', 'X-API-Key', 'Cookie'],
   ...['X-Auth-Client-Id', 'X-Auth-Issuer', 'X-Auth-Delegated', 'X-Auth-Assurance'],
   ...['X-Auth-User', 'X-Request-Id', 'X-Forwarded-For', 'X-Forwarded-Prefix', 'X-Real-IP', 'Forwarded', 'TE'],
-  ...['Script-Name', 'X-Original-URL', 'X-HTTP-Method-Override', 'traceparent', 'Origin', 'Content-Type'],
+  ...[
+    'Script-Name',
+    'X-Original-URL',
+    'X-HTTP-Method-Override',
+    'traceparent',
+    'Postern-Via',
+    'Origin',
+    'Content-Type',
+  ],
 ]
   .map((name) => `      »${name}: username\n`)
   .join('')}routes: [{ prefix: /, upstream: app }]`,
@@ -162,7 +170,15 @@ ${[
       ],
       ...['X-Auth-Client-Id', 'X-Auth-Issuer', 'X-Auth-Delegated', 'X-Auth-Assurance'],
       ...['X-Auth-User', 'X-Request-Id', 'X-Forwarded-For', 'X-Forwarded-Prefix', 'X-Real-IP', 'Forwarded'],
-      ...['TE', 'Script-Name', 'X-Original-URL', 'X-HTTP-Method-Override', 'traceparent', 'Origin'],
+      ...[
+        'TE',
+        'Script-Name',
+        'X-Original-URL',
+        'X-HTTP-Method-Override',
+        'traceparent',
+        'Postern-Via',
+        'Origin',
+      ],
       'Content-Type',
     ].map((name) => `upstreams.app.identity_headers.${name}: is a name that Postern checks, sets or drops`),
   ],

@@ -23,6 +23,7 @@ const forwarding: Forwarding = {
   peer: '192.0.2.1',
   encrypted: true,
   fromTrustedProxy: false,
+  via: 'this-gateway',
   passedMeaning: createPassedMeaning({ passOddNames: false, passMethodOverride: false, dropped: [] }),
   ownCookies: { names: ['refresh'], prefixes: [] },
   withoutCredentials: false,
@@ -33,7 +34,7 @@ const forwarding: Forwarding = {
 const ours = [
   ...forwarding.identity!.fields,
   ...['X-Request-Id', 'id-1', 'X-Forwarded-For', '192.0.2.1', 'X-Forwarded-Proto', 'https'],
-  ...['traceparent', traceparent, 'X-Forwarded-Host', 'gateway.example'],
+  ...['traceparent', traceparent, 'Postern-Via', 'this-gateway', 'X-Forwarded-Host', 'gateway.example'],
 ];
 
 const marks = fc.constantFrom(...["-_.!#$%&'*+^`|~"].flatMap((text) => [...text]));

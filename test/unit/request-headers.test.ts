@@ -11,6 +11,7 @@ const forwarding: Omit<Forwarding, 'traceparent'> = {
   peer: '192.0.2.1',
   encrypted: false,
   fromTrustedProxy: false,
+  via: 'this-gateway',
   passedMeaning: createPassedMeaning({ passOddNames: false, passMethodOverride: false, dropped: [] }),
   ownCookies: { names: ['refresh'], prefixes: ['refresh_login_'] },
   withoutCredentials: false,
