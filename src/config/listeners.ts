@@ -38,6 +38,12 @@ export const listen = listener({ host: '0.0.0.0', port: 8080 })
       .describe(
         'What reads and writes HTTP: built_in, or node (node:http, undici and http-proxy-3), an emergency switch for when a vulnerability in the built-in engine is known.',
       ),
+    hsts: z
+      .boolean()
+      .prefault(false)
+      .describe(
+        'Tell browsers with every response to reach this host by https alone, for a year (Strict-Transport-Security). Requires an https base_url.',
+      ),
     tls: listenerTls
       .optional()
       .describe('Serve HTTPS with this certificate; if omitted, plain HTTP. Renewed files need no restart.'),

@@ -49,7 +49,14 @@ const memoryForEachLane: Rule = ({ passwords }, { report, isWritten }) => {
   report(['passwords', key], 'memory must be at least 8KiB per lane (parallelism)');
 };
 
+// Browsers that had reached it by https once would not reach it at base_url any more.
+const hstsNeedsHttps: Rule = ({ listen, base_url: baseUrl }, { report }) => {
+  if (listen?.hsts && baseUrl !== undefined && !baseUrl.startsWith('https:'))
+    report(['listen', 'hsts'], 'requires an https base_url');
+};
+
 const rules: readonly Rule[] = [
+  hstsNeedsHttps,
   listenersDiffer,
   memoryForEachLane,
   ...storeRules,

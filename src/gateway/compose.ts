@@ -20,6 +20,7 @@ import { type Cors, createCors } from '../http/cors.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { createKnownOrigins, type IsKnownOrigin } from '../http/foreign-page.ts';
 import { createPassedMeaning, type HeaderRules } from '../http/header-names.ts';
+import { hstsFields } from '../http/hsts.ts';
 import { createReplies, type Replies } from '../http/reply.ts';
 import type { TargetRules } from '../http/request-target.ts';
 import type { Log } from '../log/log.ts';
@@ -116,6 +117,7 @@ export async function composeGateway(
     realm: config.tenant,
     cors,
     fieldsOn: browser.fieldsOn,
+    everywhere: config.listen.hsts ? hstsFields : [],
     insteadOf: browser.insteadOf,
     onInternalError,
   });
@@ -183,6 +185,7 @@ function composeForward(config: Config, lasting: LastingParts, cors: Cors, repli
     via: lasting.via,
     ownCookies: ownCookies(lasting),
     ownsCors: cors.enabled,
+    hasHsts: config.listen.hsts,
     dropsServiceWorkerScope: config.web?.service_workers === 'refuse',
     corsHeaders: (exchange) => cors.responseHeaders(exchange.head),
     refuse: (exchange, error) => replies.refuse(exchange, error),

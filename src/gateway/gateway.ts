@@ -157,8 +157,8 @@ function forwarding(parts: GatewayParts): Listener<Exchange> {
       replies.send(exchange, { status: 204, headers: cors.preflightHeaders(exchange.head) }),
     routed(exchange, route) {
       if (!isForwarding(route)) throw new Refusal('not_found', { reason: 'no route' });
-      assertNoLoop(exchange.head, via);
       exchange.isOnBrowserRoute = route.isForBrowsers;
+      assertNoLoop(exchange.head, via);
     },
     authenticate: (exchange, route) =>
       route.isForBrowsers

@@ -3,6 +3,7 @@ import type { Config } from '../config/schema.ts';
 import { longExchangeTargets } from '../endpoints/provider-paths.ts';
 import type { Refusal } from '../errors.ts';
 import { createTrustedProxies } from '../http/client-address.ts';
+import { hstsFields } from '../http/hsts.ts';
 import {
   type ConnectionRefusal,
   PublicServer,
@@ -131,11 +132,12 @@ export class PublicListener {
   }
 }
 
-function serverSettings({ limits, identity_providers, trusted_proxies }: Config): ServerSettings {
+function serverSettings({ limits, identity_providers, trusted_proxies, listen }: Config): ServerSettings {
   return {
     limits: serverLimits(limits),
     longTargets: longExchangeTargets(Object.keys(identity_providers)),
     proxies: createTrustedProxies(trusted_proxies),
+    unreadableFields: listen.hsts ? hstsFields : [],
   };
 }
 

@@ -37,6 +37,8 @@ export interface ServerSettings {
   /** Default: none. */
   readonly longTargets?: LongTargets;
   readonly proxies: TrustedProxies;
+  /** Further headers of the responses to what never becomes an exchange, names and values in turn; default: none. */
+  readonly unreadableFields?: readonly string[];
 }
 
 /** Makes the exchange of a request whose head has been read. */
@@ -87,12 +89,14 @@ export class PublicServer {
   #limits: ServerLimits;
   #proxies: TrustedProxies;
   #targets: TargetLimits;
+  #unreadableFields: readonly string[];
 
   constructor(options: PublicServerOptions) {
     this.#options = options;
     this.#limits = options.limits;
     this.#proxies = options.proxies;
     this.#targets = targetLimits(options);
+    this.#unreadableFields = options.unreadableFields ?? [];
     this.#server = new Http1Server(this.#engineOptions(), options.createListener);
   }
 
@@ -126,6 +130,7 @@ export class PublicServer {
     this.#limits = settings.limits;
     this.#proxies = settings.proxies;
     this.#targets = targetLimits(settings);
+    this.#unreadableFields = settings.unreadableFields ?? [];
     this.#server.apply({ limits: this.#limits, targets: this.#targets });
   }
 
@@ -165,7 +170,7 @@ export class PublicServer {
         onUnreadable(refusal, peer, requestId);
         const begun = refuseBegun === undefined ? null : readBegunRequest(received, requestId);
         if (begun !== null) return refuseBegun!(begun, refusal);
-        return unreadableRequestResponse(refusal, realm, requestId, refusalShape);
+        return unreadableRequestResponse(refusal, realm, requestId, refusalShape, this.#unreadableFields);
       },
       onClosed,
       onHandshakeFailed,

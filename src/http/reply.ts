@@ -110,12 +110,14 @@ export function createReplies(options: {
   readonly cors: Cors;
   /** Further headers of every response on a path, names and values in turn. */
   readonly fieldsOn: (path: string) => readonly string[];
+  /** Further headers of every response, names and values in turn; default: none. */
+  readonly everywhere?: readonly string[];
   /** For browsers: a page or a redirection. */
   readonly insteadOf: InsteadOf;
   readonly shape?: RefusalShape;
   readonly onInternalError: (error: unknown, exchange: Exchange) => void;
 }): Replies {
-  const { realm, cors, fieldsOn, insteadOf, shape = asItIs, onInternalError } = options;
+  const { realm, cors, fieldsOn, everywhere = none, insteadOf, shape = asItIs, onInternalError } = options;
 
   function write(exchange: Exchange, reply: Reply): void {
     const { status, headers = none, block = null, cacheControl = 'no-store' } = reply;
@@ -127,6 +129,7 @@ export function createReplies(options: {
       'Cache-Control',
       cacheControl,
       ...headers,
+      ...everywhere,
       ...pathFields,
       ...exchange.responseFields,
       ...(cors.enabled ? cors.responseHeaders(exchange.head) : none),
@@ -170,7 +173,11 @@ export function createReplies(options: {
       const parts = shape(refusalParts(refusal, realm, request.id, false));
       const reply = insteadOf(request, refusal, parts) ?? parts;
       const { id, method, path, head } = request;
-      const further = [...fieldsOn(path), ...(cors.enabled ? cors.responseHeaders(head) : none)];
+      const further = [
+        ...everywhere,
+        ...fieldsOn(path),
+        ...(cors.enabled ? cors.responseHeaders(head) : none),
+      ];
       return lastResponse(id, reply, further, method === 'HEAD');
     },
   };
@@ -181,14 +188,18 @@ function contentOf({ body, content }: Reply): Content | null {
   return body === undefined ? null : { type: 'application/json', bytes: Buffer.from(JSON.stringify(body)) };
 }
 
-/** The complete response, as latin1 text, to bytes that aren't a request; the connection ends with it. */
+/**
+ * The complete response, as latin1 text, to bytes that aren't a request; the connection ends with it. `more`: further
+ * headers, names and values in turn.
+ */
 export function unreadableRequestResponse(
   refusal: Refusal,
   realm: string,
   requestId: string,
   shape: RefusalShape,
+  more: readonly string[] = none,
 ): string {
-  return lastResponse(requestId, shape(refusalParts(refusal, realm, requestId, false)));
+  return lastResponse(requestId, shape(refusalParts(refusal, realm, requestId, false)), more);
 }
 
 /** A response as latin1 text, with which the connection ends. */

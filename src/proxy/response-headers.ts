@@ -1,6 +1,7 @@
 import type { Principal } from '../credentials/principal.ts';
 import { isOwnCookie, type OwnCookies, setCookieName } from '../http/cookies.ts';
 import { hopByHopOfResponses } from '../http/header-names.ts';
+import { hstsFields } from '../http/hsts.ts';
 import type { RequestHead } from '../http/request-head.ts';
 import { cachedByName } from '../http1/name-cache.ts';
 import { normalisedName } from '../rules/known-headers.ts';
@@ -24,6 +25,8 @@ export interface ResponseRules {
   readonly ownCookies: OwnCookies;
   /** Whether Postern sets `Access-Control-*`, in place of the upstream. */
   readonly ownsCors: boolean;
+  /** Whether Postern sets `Strict-Transport-Security`, in place of the upstream. */
+  readonly hasHsts: boolean;
   /** Whether an upstream's service worker is kept to its own folder. */
   readonly dropsServiceWorkerScope: boolean;
 }
@@ -37,6 +40,7 @@ const kind = {
   connection: 5,
   serviceWorkerScope: 6,
   targetedCaching: 7,
+  hsts: 8,
 } as const;
 type Kind = (typeof kind)[keyof typeof kind];
 
@@ -47,6 +51,7 @@ const kindOf = cachedByName((name): Kind => {
     return kind.dropped;
   if (lower === 'set-cookie') return kind.setCookie;
   if (lower === 'service-worker-allowed') return kind.serviceWorkerScope;
+  if (lower === 'strict-transport-security') return kind.hsts;
   if (lower === 'cache-control') return kind.cacheControl;
   if (lower.startsWith('access-control-')) return kind.cors;
   return targetedCaching.test(name) ? kind.targetedCaching : kind.plain;
@@ -81,6 +86,9 @@ export function responseFields(
       case kind.cors:
         if (rules.ownsCors) continue;
         break;
+      case kind.hsts:
+        if (rules.hasHsts) continue;
+        break;
       case kind.serviceWorkerScope:
         if (rules.dropsServiceWorkerScope) continue;
         break;
@@ -96,7 +104,9 @@ export function responseFields(
   }
   if (credential !== 'none' && cacheControl === null) headers.push('Cache-Control', 'private');
   else if (credential === 'unknown') headers.push('Cache-Control', privateValue(cacheControl!));
-  return listed === null ? headers : withoutListed(headers, listed);
+  const passed = listed === null ? headers : withoutListed(headers, listed);
+  if (rules.hasHsts) passed.push(...hstsFields);
+  return passed;
 }
 
 /** The fields that may pass as trailers or in an interim response: only those with no meaning to Postern. */

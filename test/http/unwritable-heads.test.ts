@@ -108,6 +108,7 @@ async function forwardTo(
       passedMeaning: createPassedMeaning({ passOddNames: false, passMethodOverride: false, dropped: [] }),
       ownCookies: { names: [], prefixes: [] },
       ownsCors: false,
+      hasHsts: false,
       dropsServiceWorkerScope: false,
       corsHeaders: ({ path }) => (path === '/bad' && more.cors !== undefined ? ['X-A', more.cors] : []),
       refuse: (exchange, error) => replies.refuse(exchange, error),

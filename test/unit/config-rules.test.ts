@@ -132,6 +132,12 @@ const routesByThemselves: Row[] = [
     routes('{ prefix: /, upstream: app, preflight: »own }'),
     'routes[0].preflight: must be upstream (own)',
   ],
+  [
+    'https alone for an address that is http',
+    `${http}listen: { hsts: »true }`,
+    'listen.hsts: requires an https base_url (true)',
+  ],
+  ['https alone for an address that is https', `${https}listen: { hsts: true }`],
   ['no route at all', 'routes: »[]', 'routes: must have at least one route'],
   [
     'identity headers that Postern checks, sets or frames with',

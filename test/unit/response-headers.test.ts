@@ -4,6 +4,7 @@ import { responseFields, type SeenCredential, trailerFields } from '../../src/pr
 const rules = {
   ownCookies: { names: ['refresh'], prefixes: ['refresh_login_'] },
   ownsCors: false,
+  hasHsts: false,
   dropsServiceWorkerScope: false,
 };
 const cleaned = (raw: string[], more: Partial<typeof rules> = {}, credential: SeenCredential = 'none') =>
