@@ -2,13 +2,12 @@ import type { Records } from '../stores/records.ts';
 import type { Sessions, SessionTimes } from '../stores/sessions.ts';
 
 /**
- * When users last signed in, and keys and sessions were last used, collected in memory: verifying a credential writes
+ * When keys and sessions were last used, collected in memory: verifying a credential writes
  * nothing.
  */
 export interface RecentUse {
   /** `instant` in epoch ms. */
   noteKey(id: string, instant: number): void;
-  noteLogin(userId: string, instant: number): void;
   /** A request that the session's web cookie admitted; a refresh counts as use by itself. */
   noteSession(id: string, instant: number): void;
   /** Writes what was collected; what fails is kept for the next time. Rejects with `store_unavailable`. */
@@ -25,20 +24,17 @@ export function createRecentUse(options: {
   readonly times: () => SessionTimes;
 }): RecentUse {
   const { records, sessions, times } = options;
-  let logins = new Map<string, number>();
   let keys = new Map<string, number>();
   let used = new Map<string, number>();
 
   async function flushRecords(): Promise<void> {
-    if (logins.size + keys.size === 0) return;
-    const taken = { logins, keys };
-    logins = new Map();
+    if (keys.size === 0) return;
+    const taken = keys;
     keys = new Map();
     try {
       await records.noteUse(taken);
     } catch (error) {
-      logins = new Map([...taken.logins, ...logins]);
-      keys = new Map([...taken.keys, ...keys]);
+      keys = new Map([...taken, ...keys]);
       throw error;
     }
   }
@@ -57,7 +53,6 @@ export function createRecentUse(options: {
 
   return {
     noteKey: (id, instant) => void keys.set(id, instant),
-    noteLogin: (userId, instant) => void logins.set(userId, instant),
     noteSession: (id, instant) => void used.set(id, instant),
     async flush() {
       // Each by itself: the one may be unavailable without the other.

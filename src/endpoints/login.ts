@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import type { PasswordHasher } from '../credentials/passwords.ts';
-import type { RecentUse } from '../credentials/recent-use.ts';
 import type { LoginThrottle } from '../credentials/throttle.ts';
 import { Refusal } from '../errors.ts';
 import type { Exchange } from '../http/exchange.ts';
@@ -38,12 +37,10 @@ type PasswordLogin = Pick<z.output<typeof loginForm>, 'username' | 'password' | 
 
 /** What sign-in by password needs. */
 export interface LoginOptions extends SignInLineOptions {
-  readonly records: Pick<Records, 'findUserByName' | 'replacePasswordHash' | 'addAuditEvents'>;
+  readonly records: Pick<Records, 'findUserByName' | 'replacePasswordHash' | 'keepSignIn'>;
   readonly passwords: PasswordHasher;
   readonly throttle: LoginThrottle;
   readonly signIn: SignIn;
-  readonly recentUse: RecentUse;
-  readonly now: () => number;
 }
 
 /** `POST /api/login/access-token`: sign-in by password (RFC 6749 §4.3). */
@@ -78,7 +75,7 @@ export class PasswordSignIn {
    * `too_many_attempts`, `overloaded`, `store_unavailable`.
    */
   async signIn(exchange: Exchange, form: PasswordLogin): Promise<SignedIn> {
-    const { throttle, audit, recentUse, now } = this.#options;
+    const { throttle, audit } = this.#options;
     const counted = throttle.attempt(canonicalAccountName(form.username), exchange.address);
     const attempt = await auditingThrottle(counted, audit, exchange, 'login_failed');
     const signedIn = await this.#judge(exchange, form).catch(async (error: unknown) => {
@@ -88,9 +85,7 @@ export class PasswordSignIn {
       throw error;
     });
     await attempt.giveBack();
-    const { session } = signedIn;
-    await keepSignInLine(this.#options, exchange, session);
-    recentUse.noteLogin(session.userId, now());
+    await keepSignInLine(this.#options, exchange, signedIn.session);
     return signedIn;
   }
 

@@ -1,4 +1,3 @@
-import type { RecentUse } from '../credentials/recent-use.ts';
 import type { IdTokenSeals } from '../credentials/sealed-id-token.ts';
 import { Refusal } from '../errors.ts';
 import type { Exchange } from '../http/exchange.ts';
@@ -39,7 +38,6 @@ export interface ProviderExchangeOptions extends SignInLineOptions {
   readonly signIn: SignIn;
   /** Seals the ID token for its session, which keeps it; absent: it isn't kept. */
   readonly sealIdToken?: IdTokenSeals['seal'] | undefined;
-  readonly recentUse: RecentUse;
   readonly now: () => number;
 }
 
@@ -113,12 +111,11 @@ export class ProviderSignIn {
    * `user_not_provisioned`.
    */
   async signIn(exchange: Exchange, presented: Awaitable<Presented>): Promise<SignedInByProvider> {
-    const { provider, recentUse, now } = this.#options;
+    const { provider } = this.#options;
     const identity = await this.#redeem(exchange, presented);
     const found = await this.#requireAccount(exchange, identity);
     const signedIn = await this.#startSession(exchange, found, identity);
     await keepSignInLine(this.#options, exchange, signedIn.session, provider.name);
-    recentUse.noteLogin(signedIn.session.userId, now());
     return { ...signedIn, start: identity.start };
   }
 

@@ -33,6 +33,7 @@ export const recordsOperations: Record<
   passwordHashKinds: 'read',
   activate: 'write',
   replacePasswordHash: 'write',
+  keepSignIn: 'write',
   acceptIdentity: 'write',
   identitiesOf: 'read',
   findScopeSets: 'read',

@@ -71,13 +71,18 @@ export interface Records
    */
   replacePasswordHash(id: string, hashes: { readonly from: string; readonly to: string }): Promise<void>;
   /**
-   * Records sign-ins and uses; called about once a minute with those collected. Does not change `version`. Written in
-   * batches, each atomic: recording the same uses again does no harm.
+   * Keeps the audit lines of a sign-in and its instant, epoch ms, as the user's last: both, or neither. It gives the user no
+   * new version.
    */
-  noteUse(use: {
-    readonly logins: ReadonlyMap<string, number>;
-    readonly keys: ReadonlyMap<string, number>;
-  }): Promise<void>;
+  keepSignIn(
+    signIn: { readonly userId: string; readonly instant: number },
+    audit: AuditOf<void>,
+  ): Promise<void>;
+  /**
+   * Records uses of keys by id, as epoch ms; called about once a minute with those collected. Does not change `version`.
+   * Written in batches, each atomic: recording the same uses again does no harm.
+   */
+  noteUse(keys: ReadonlyMap<string, number>): Promise<void>;
 
   /**
    * Signs a user in by an identity: in one step this updates the provider's grants, and the profile of a user that

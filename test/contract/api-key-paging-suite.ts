@@ -82,7 +82,7 @@ export function runApiKeyPagingSuite({ name, create }: RecordsFactory): void {
       for (const key of fc.sample(someKey, { numRuns: 60, seed: 1 })) await ring.add(key);
     });
     const used = [...ring.keys.values()].filter((_, index) => index % 3 === 0);
-    await store.noteUse({ logins: new Map(), keys: new Map(used.map(({ id }, index) => [id, index % 6])) });
+    await store.noteUse(new Map(used.map(({ id }, index) => [id, index % 6])));
     const keys: ApiKey[] = [];
     for (const id of ring.keys.keys()) keys.push((await store.findApiKey(id))!.key);
 

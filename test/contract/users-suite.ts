@@ -104,6 +104,37 @@ export function runUsersSuite({ name, create }: RecordsFactory): void {
     t.equal(await store.findInvitation(hash), undefined, 'a user who leaves the configuration');
   });
 
+  t.test(`${name}: a sign-in is kept at once, with its line, without a new version`, async (t) => {
+    const { store } = await create(t);
+    await createUser(store, newUser('u'), 'u');
+    const { user } = (await store.findUserRecord('u'))!;
+    const signIn = (instant: number, id: string) => {
+      const drafts = [{ ...auditDraft, id, event: 'login_succeeded' as const }];
+      return store.keepSignIn({ userId: 'u', instant }, { drafts: () => drafts, onWritten() {} });
+    };
+    await signIn(startOfTime + 50, 'one');
+    t.match(await store.findUserRecord('u'), {
+      user: { lastLogin: startOfTime + 50, version: user.version },
+    });
+    await signIn(startOfTime + 40, 'two');
+    t.match(await store.findUserRecord('u'), { user: { lastLogin: startOfTime + 50 } }, 'it never goes back');
+    t.match(await store.findAuditEvent('one'), { event: 'login_succeeded' });
+    t.match(await store.findAuditEvent('two'), { event: 'login_succeeded' });
+    const failing = {
+      drafts: () => {
+        throw new Error('no line');
+      },
+      onWritten() {},
+    };
+    const withoutLine = store.keepSignIn({ userId: 'u', instant: startOfTime + 60 }, failing);
+    await t.rejects(withoutLine, { message: 'no line' });
+    t.match(
+      await store.findUserRecord('u'),
+      { user: { lastLogin: startOfTime + 50 } },
+      'not without its line',
+    );
+  });
+
   t.test(`${name}: a name can be taken only once`, async (t) => {
     const { store } = await create(t);
     await createUser(store, newUser('a'), 'a');

@@ -36,7 +36,7 @@ t.test('a malformed key is refused without asking the store', async (t) => {
   };
   const authenticate = createApiKeyAuthenticator({
     records: { version: touch, findApiKeyByHash: touch },
-    recentUse: { noteKey: touch, noteLogin: touch, noteSession: touch, flush: touch },
+    recentUse: { noteKey: touch, noteSession: touch, flush: touch },
     holdings: createHoldings(new Set(), {}),
     tenant: 'acme',
     verifications: { accepted: 0, refused: 0 },

@@ -128,7 +128,9 @@ if (requirePostgres(t)) {
     await t.rejects(removeUser(store, 'a'), { code: 'last_administrator' });
     await t.rejects(createUser(store, newUser('b'), 'a'), { code: 'conflict' });
     await store.secret('cursor', new Uint8Array([1]));
-    await store.noteUse({ logins: new Map([['a', startOfTime]]), keys: new Map() });
+    const audit = { drafts: () => [], onWritten() {} };
+    await store.keepSignIn({ userId: 'a', instant: startOfTime }, audit);
+    await store.noteUse(new Map([['none', startOfTime]]));
     t.equal((await store.readPosition()).version, version);
   });
 
@@ -140,7 +142,7 @@ if (requirePostgres(t)) {
     await Promise.all(
       stores.map((store, index) => {
         const order = index % 2 ? ids : ids.toReversed();
-        return store.noteUse({ logins: new Map(), keys: new Map(order.map((id) => [id, 100 + index])) });
+        return store.noteUse(new Map(order.map((id) => [id, 100 + index])));
       }),
     );
     for (const id of ['k0', 'k57', 'k99']) {

@@ -14,7 +14,7 @@ const refusal = { code: 'store_unavailable' };
 const longestMs = 2_000 + 300;
 const limits = { ...recordsLimits, timeoutMs: 1_800 };
 
-const use = { logins: new Map([['a', 1]]), keys: new Map() };
+const use = new Map([['a', 1]]);
 const connections = `SELECT pid FROM pg_stat_activity WHERE application_name = 'postern'`;
 
 /** Every one of the calls is refused, in time. */

@@ -5,16 +5,15 @@ import { sessionTimes } from '../contract/fixtures.ts';
 
 /** Stores that keep what they are told, unless they are unavailable. */
 function setUp() {
-  const written: Record<string, [string, number][]> = { logins: [], keys: [], sessions: [] };
+  const written: Record<string, [string, number][]> = { keys: [], sessions: [] };
   const unavailable = new Set<string>();
   const require = (store: string) => {
     if (unavailable.has(store)) throw new Refusal('store_unavailable');
   };
   const recentUse = createRecentUse({
     records: {
-      async noteUse({ logins, keys }) {
+      async noteUse(keys) {
         require('records');
-        written.logins!.push(...logins);
         written.keys!.push(...keys);
       },
     },
@@ -33,13 +32,12 @@ function setUp() {
 t.test('what was noted is written once, with its last instant', async (t) => {
   const { recentUse, written } = setUp();
   for (const instant of [1, 2]) {
-    recentUse.noteLogin('user', instant);
     recentUse.noteKey('key', instant);
     recentUse.noteSession('session', instant);
   }
   await recentUse.flush();
   await recentUse.flush();
-  t.strictSame(written, { logins: [['user', 2]], keys: [['key', 2]], sessions: [['session', 2]] });
+  t.strictSame(written, { keys: [['key', 2]], sessions: [['session', 2]] });
 });
 
 t.test('what one store does not take waits for it, and the other store does not', async (t) => {

@@ -25,9 +25,11 @@ function setUp(maySignIn: () => Promise<boolean>) {
       }),
       cancel: async ({ id }: { id: string }) => void events.push(`cancelled ${id}`),
     },
-    recentUse: { noteLogin: () => events.push('login noted') },
     records: {
-      addAuditEvents: async ({ drafts, onWritten }: AuditOf<void>) => onWritten(drafts()),
+      async keepSignIn({ userId }: { userId: string }, { drafts, onWritten }: AuditOf<void>) {
+        events.push(`login of ${userId} noted`);
+        onWritten(drafts());
+      },
     },
     changeAudit: createChangeAudit({ audit: ({ event }) => void events.push(event) }),
     audit: (_: unknown, entry: { event: string; reason?: string }) =>
@@ -43,7 +45,7 @@ function setUp(maySignIn: () => Promise<boolean>) {
 t.test('a session is handed over if its account may sign in', async (t) => {
   const { handle, events } = setUp(async () => true);
   t.match(await handle(), { status: 200 });
-  t.strictSame(events, ['login_succeeded', 'login noted']);
+  t.strictSame(events, ['login of user-1 noted', 'login_succeeded']);
 });
 
 t.test('a session created for a user disabled in the meantime is revoked', async (t) => {

@@ -2,14 +2,18 @@ import type { Records } from '../records.ts';
 import { writeAudited } from './audit-events.ts';
 import type { SqlDatabase } from './database.ts';
 import type { Dialect } from './dialect.ts';
+import { run } from './steps.ts';
 import { selectUser, toUserWithSets } from './user-row.ts';
 import { UserSteps } from './user-steps.ts';
 
 /** The part of the records store for users. */
 export type Users = Pick<
   Records,
-  'findUser' | 'findUserByName' | 'passwordHashKinds' | 'activate' | 'replacePasswordHash'
+  'findUser' | 'findUserByName' | 'passwordHashKinds' | 'activate' | 'replacePasswordHash' | 'keepSignIn'
 >;
+
+/** Clocks of gateways differ: it never goes back. */
+const noteSignIn = `UPDATE users SET last_login = ? WHERE id = ? AND (last_login IS NULL OR last_login < ?)`;
 
 /**
  * The beginnings of hashes, without salt and hash. Of argon2 cut by length, which is fast, as every row is read while
@@ -42,6 +46,12 @@ export function createUsers(database: SqlDatabase, now: () => number): Users {
       many(hashKinds, [], (rows: readonly { readonly kind: string }[]) => rows.map(({ kind }) => kind)),
     activate: (user, canonicalName, audit) =>
       writeAudited(database, now, () => steps.activate(user, canonicalName), audit),
+    async keepSignIn({ userId, instant }, audit) {
+      const note = function* () {
+        yield* run(noteSignIn, instant, userId, instant);
+      };
+      await writeAudited<void>(database, now, note, audit);
+    },
     replacePasswordHash: (id, { from, to }) => write(() => steps.replacePasswordHash(id, from, to)),
   };
 }

@@ -1,5 +1,4 @@
 import { resolve } from 'node:path';
-import type { Statement } from 'better-sqlite3';
 import { createRecordSeals, type RecordSeals } from '../record-seals.ts';
 import type { Records } from '../records.ts';
 import { createSqlRecords } from '../sql/records.ts';
@@ -104,27 +103,16 @@ function createVersion({ changes }: Connection, staleIfErrorMs: () => number): (
 const noteBatch = 200;
 
 function createNoteUse({ db, write }: Connection): Records['noteUse'] {
-  const noteLogin = db.prepare<[number, string]>(
-    'UPDATE users SET last_login = max(ifnull(last_login, 0), ?) WHERE id = ?',
-  );
   const noteKey = db.prepare<[number, string]>(
     'UPDATE api_keys SET last_used = max(ifnull(last_used, 0), ?) WHERE id = ?',
   );
   // In batches, or a busy minute would block the event loop. After a failure all may be recorded again: it does no harm.
-  async function noteAll(
-    note: Statement<[number, string]>,
-    uses: ReadonlyMap<string, number>,
-  ): Promise<void> {
-    const entries = [...uses];
+  return async (keys) => {
+    const entries = [...keys];
     for (let start = 0; start < entries.length; start += noteBatch) {
       await write(() => {
-        for (const [id, at] of entries.slice(start, start + noteBatch)) note.run(at, id);
+        for (const [id, at] of entries.slice(start, start + noteBatch)) noteKey.run(at, id);
       });
     }
-  }
-
-  return async ({ logins, keys }) => {
-    await noteAll(noteLogin, logins);
-    await noteAll(noteKey, keys);
   };
 }
