@@ -123,7 +123,11 @@ async function rowOf(event: AuditEvent, names: NameCache): Promise<string[]> {
     event.event,
     event.outcome,
     actor.user === null ? actor.kind : await names.of(actor.user),
-    target === null ? '' : target.type === 'user' ? await names.of(target.id) : `${target.type} ${target.id}`,
+    target === null
+      ? ''
+      : target.type === 'user'
+        ? await names.of(target.id)
+        : `${target.type} ${target.id}${target.label === undefined ? '' : ` ${JSON.stringify(target.label)}`}`,
     event.address ?? '',
     detail.filter((part) => part !== undefined && part !== '').join(' '),
   ];

@@ -9,7 +9,7 @@ import { presentApiKey } from '../endpoints/api-keys/present-api-key.ts';
 import { ValidationError } from '../errors.ts';
 import { validate } from '../input/validate.ts';
 import { commandLine } from '../log/log.ts';
-import type { ApiKey, ListedApiKey } from '../stores/api-key.ts';
+import type { ApiKey, ListedApiKey, RemovedApiKey } from '../stores/api-key.ts';
 import type { KeyTransfer } from '../stores/records.ts';
 import type { User } from '../stores/user.ts';
 import { type Call, Failure } from './command.ts';
@@ -156,8 +156,8 @@ export async function revokeKey(call: Call): Promise<void> {
     const { records, changeAudit } = context;
     const found = await records.findApiKey(id);
     const subjectOf = (key: string) => (key === id ? (found?.key.createdBy ?? null) : null);
-    const audit = changeAudit((keys: readonly string[]) =>
-      keys.map((key) => keyEntry('api_key_deleted', commandLine, key, subjectOf(key))),
+    const audit = changeAudit((keys: readonly RemovedApiKey[]) =>
+      keys.map((key) => keyEntry('api_key_deleted', commandLine, key, subjectOf(key.id))),
     );
     const deleted = await records.deleteApiKey(id, { children }, audit);
     if (deleted.length === 0) throw noSuchKey(id);
@@ -178,7 +178,7 @@ export async function transferKey(call: Call): Promise<void> {
       decide: (transfer) => assertTransferable(transfer, name),
       audit: changeAudit(({ key }) => [
         {
-          ...keyEntry('api_key_transferred', commandLine, key.id, newOwner.id),
+          ...keyEntry('api_key_transferred', commandLine, key, newOwner.id),
           changes: { fields: ['created_by'] },
         },
       ]),

@@ -52,3 +52,6 @@ export interface ApiKeyWithOwner extends ListedApiKey {
 
 /** One page of the key list. */
 export type ApiKeyPage = ListPage<ListedApiKey>;
+
+/** What is left to say of a key that was deleted. */
+export type RemovedApiKey = Pick<ApiKey, 'id' | 'label'>;

@@ -19,7 +19,7 @@ export interface AuditEvent
   readonly event: string;
   /** Epoch ms; never less than that of an earlier event. */
   readonly time: number;
-  readonly target: { readonly type: string; readonly id: string } | null;
+  readonly target: { readonly type: string; readonly id: string; readonly label?: string } | null;
   readonly changes: AuditChanges | null;
 }
 

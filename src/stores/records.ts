@@ -1,4 +1,4 @@
-import type { ApiKeyPage, ApiKeyWithOwner, ListedApiKey } from './api-key.ts';
+import type { ApiKeyPage, ApiKeyWithOwner, ListedApiKey, RemovedApiKey } from './api-key.ts';
 import type { ApiKeyQuery } from './api-key-query.ts';
 import type { NewApiKey, WantedApiKey, WantedApiKeyFound } from './api-key-records.ts';
 import type { AuditOf, AuditRecords } from './audit.ts';
@@ -124,7 +124,7 @@ export interface Records
       /** Judges the key, undefined where only others are left of those minted with it; what it throws keeps them all. */
       readonly judge?: (found: ListedApiKey | undefined) => void;
     },
-    audit?: AuditOf<readonly string[]>,
+    audit?: AuditOf<readonly RemovedApiKey[]>,
   ): Promise<readonly string[]>;
 
   /** Gives the key to another user. The key as it is then; undefined when there is no such key. */

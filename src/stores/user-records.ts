@@ -1,4 +1,4 @@
-import type { ListedApiKey } from './api-key.ts';
+import type { ListedApiKey, RemovedApiKey } from './api-key.ts';
 import type { Awaitable } from './awaitable.ts';
 import type { JudgedChange } from './caller.ts';
 import type { Identity } from './identity.ts';
@@ -53,9 +53,8 @@ export interface RemovalFound {
 /** What became of a user who was removed. */
 export interface RemovedUser {
   readonly found: UserRecord;
-  /** Ids of keys. */
-  readonly deletedKeys: readonly string[];
-  readonly transferredKeys: readonly string[];
+  readonly deletedKeys: readonly RemovedApiKey[];
+  readonly transferredKeys: readonly RemovedApiKey[];
 }
 
 /** The part of the records store by which users are administered. */

@@ -51,7 +51,7 @@ const changes: Changes = {
   redeemInvitation: (redeemed) => (redeemed === undefined ? nothing : userOf(redeemed.user.id)),
   acceptIdentity: (accepted) => (accepted === undefined ? nothing : userOf(accepted.found.user.id)),
   removeUserRecord: (removed, [id]) => ({
-    keys: [...(removed?.deletedKeys ?? []), ...(removed?.transferredKeys ?? [])],
+    keys: [...(removed?.deletedKeys ?? []), ...(removed?.transferredKeys ?? [])].map(({ id: key }) => key),
     users: [id],
   }),
   // Without a result its id is unknown, and no one has the key.

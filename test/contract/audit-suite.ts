@@ -1,6 +1,7 @@
 import t from 'tap';
 import type { AuditEventName } from '../../src/log/audit-events.ts';
 import type { AuditEntry } from '../../src/log/log.ts';
+import type { RemovedApiKey } from '../../src/stores/api-key.ts';
 import type { AuditDraft, AuditEvent, AuditOf, AuditQuery } from '../../src/stores/audit.ts';
 import type { FieldFilter } from '../../src/stores/list-query.ts';
 import type { Records } from '../../src/stores/records.ts';
@@ -117,16 +118,24 @@ export function runAuditSuite({ name, create }: RecordsFactory): void {
   t.test(`${name}: the lines of a change are made from its result`, async (t) => {
     const { store } = await create(t);
     await createUser(store, newUser('owner'), 'owner');
-    await createApiKey(store, newKey('a'), hashOf('a'));
-    await createApiKey(store, newKey('b', { parent: 'a' }), hashOf('b'));
-    const audit: AuditOf<readonly string[]> = {
-      drafts: (ids) => ids.map((id) => draft('gone', { target: { type: 'api_key', id } })),
+    await createApiKey(store, newKey('a', { label: 'ci' }), hashOf('a'));
+    await createApiKey(store, newKey('b', { parent: 'a', label: 'its child' }), hashOf('b'));
+    const audit: AuditOf<readonly RemovedApiKey[]> = {
+      drafts: (keys) =>
+        keys.map(({ id, label }) => draft('gone', { target: { type: 'api_key', id, label } })),
       onWritten: () => {},
     };
     await store.deleteApiKey('nothing', { children: true }, audit);
     await store.deleteApiKey('a', { children: true }, audit);
-    const targets = (await eventsOf(store)).map(({ target }) => target?.id);
-    t.strictSame(targets.sort(), ['a', 'b']);
+    const targets = (await eventsOf(store)).map(({ target }) => target!);
+    t.strictSame(
+      targets.toSorted((one, other) => (one.id < other.id ? -1 : 1)),
+      [
+        { type: 'api_key', id: 'a', label: 'ci' },
+        { type: 'api_key', id: 'b', label: 'its child' },
+      ],
+      'their labels are kept',
+    );
   });
 
   t.test(`${name}: numbers are given once, in the order of commits, and time never falls`, async (t) => {

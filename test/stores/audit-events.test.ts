@@ -53,7 +53,9 @@ testOnEveryStore('what is changed over HTTP is in the audit, as in the log', asy
     target: { type: 'api_key', id: key.id },
     changes: { scopes: { added: ['audit:read', 'store:read'], removed: [] } },
   });
-  t.match(deleted, { target: { type: 'api_key', id: key.id }, changes: null, request_id: 'deletion' });
+  t.match(deleted, { changes: null, request_id: 'deletion' });
+  const target = { type: 'api_key', id: key.id, label: key.label };
+  t.strictSame([created.target, deleted.target], [target, target], 'its label is kept');
   t.equal(deleted.user_agent.length, 256);
   t.equal(deleted.address, '127.0.0.1');
 
@@ -157,4 +159,32 @@ t.test('an audit that an upstream serves is passed on', async (t) => {
   const { accessToken } = await api.signIn(administrator.username, administrator.password);
   t.equal((await api.send({ path: auditPath, bearer: accessToken })).status, 200);
   t.equal(upstream.seen.at(-1)?.target, auditPath);
+});
+
+testOnEveryStore('the label of a key stays with what was done to it, however it goes', async (t, stores) => {
+  const config = { ...stores, endpoints: { users: 'own' } };
+  const gateway = await startKeyAdministration(t, { config });
+  const { api, asAdministrator, administratorId, mint, call, logLines } = gateway;
+  const users = (method: string, path: string, body?: object) =>
+    api.send({ method, path: `/api/admin/users/${path}`, json: body, ...asAdministrator });
+  const all = { scopes: ['apikeys:write', 'store:read'] };
+  const labelsOf = async (event: string) =>
+    (await follow(gateway, null, `&event__eq=${event}`)).events.map(({ target }) => target.label).sort();
+
+  const parent = await mint({ label: 'parent', ...all });
+  await mint({ label: 'child', scopes: ['store:read'] }, { apiKey: parent.key });
+  await call('DELETE', `${parent.id}?children=true`);
+  t.strictSame(await labelsOf('api_key_deleted'), ['child', 'parent']);
+
+  const { id } = (await users('POST', '', { username: 'grace', ...all })).json;
+  for (const label of ['one', 'two'])
+    await users('POST', `${id}/api-keys`, { label, scopes: ['store:read'] });
+  t.equal((await users('DELETE', `${id}?keys=transfer:${administratorId}`)).status, 204);
+  t.strictSame(await labelsOf('api_key_transferred'), ['one', 'two']);
+  const { id: other } = (await users('POST', '', { username: 'grace', ...all })).json;
+  await users('POST', `${other}/api-keys`, { label: 'hers', scopes: ['store:read'] });
+  t.equal((await users('DELETE', other)).status, 204);
+  t.strictSame(await labelsOf('api_key_deleted'), ['child', 'hers', 'parent']);
+  const logged = logLines().filter(({ event }) => event === 'api_key_deleted');
+  t.strictSame(logged.map(({ target }: any) => target.label).sort(), ['child', 'hers', 'parent']);
 });

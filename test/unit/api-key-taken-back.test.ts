@@ -42,7 +42,7 @@ async function mintAndLose(recheck: Call['recheck']) {
       },
       async deleteApiKey(id, _options, audit) {
         const deleted = keys.delete(id) ? [id] : [];
-        audit?.onWritten(audit.drafts(deleted));
+        audit?.onWritten(audit.drafts(deleted.map((one) => ({ id: one, label: 'a' }))));
         return deleted;
       },
       findScopeSets: () => [],

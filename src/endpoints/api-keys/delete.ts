@@ -1,6 +1,7 @@
 import { Refusal } from '../../errors.ts';
 import { assertIfMatch } from '../../http/if-match.ts';
 import { readQuery } from '../../input/query.ts';
+import type { RemovedApiKey } from '../../stores/api-key.ts';
 import type { Records } from '../../stores/records.ts';
 import { actorOf } from '../audit.ts';
 import type { ChangeAudit } from '../change-audit.ts';
@@ -22,7 +23,7 @@ export function createApiKeyDelete(options: {
     async handle({ exchange, id, principal }) {
       const { children } = readQuery(exchange.query, deleteQuery);
       const actor = actorOf(principal);
-      const audit = changeAudit(exchange, (keys: readonly string[]) =>
+      const audit = changeAudit(exchange, (keys: readonly RemovedApiKey[]) =>
         keys.map((key) => keyEntry('api_key_deleted', actor, key, null)),
       );
       const deleted = await records.deleteApiKey(

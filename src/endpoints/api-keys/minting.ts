@@ -7,7 +7,7 @@ import type { Held, Holdings } from '../../credentials/holdings.ts';
 import type { Principal } from '../../credentials/principal.ts';
 import { heldScopes } from '../../credentials/scopes.ts';
 import { Refusal } from '../../errors.ts';
-import type { ApiKey, ListedApiKey } from '../../stores/api-key.ts';
+import type { ApiKey, ListedApiKey, RemovedApiKey } from '../../stores/api-key.ts';
 import type { CallerFound } from '../../stores/caller.ts';
 import type { Records } from '../../stores/records.ts';
 import { administratorSetId, type ScopeSet } from '../../stores/scope-set.ts';
@@ -140,8 +140,8 @@ export class Minting {
 
   async #revoke(key: ApiKey, { exchange, principal }: Pick<Call, 'exchange' | 'principal'>): Promise<void> {
     const { records, changeAudit } = this.#options;
-    const revoked = changeAudit(exchange, (ids: readonly string[]) =>
-      ids.map((id) => keyEntry('api_key_deleted', actorOf(principal), id, key.createdBy)),
+    const revoked = changeAudit(exchange, (keys: readonly RemovedApiKey[]) =>
+      keys.map((one) => keyEntry('api_key_deleted', actorOf(principal), one, key.createdBy)),
     );
     await records.deleteApiKey(key.id, { children: false }, revoked);
   }

@@ -49,7 +49,13 @@ export const auditEventRead = z
         'anonymous',
       ]),
     }),
-    target: z.object({ type: z.string(), id: z.string() }).nullable(),
+    target: z
+      .object({
+        type: z.string(),
+        id: z.string(),
+        label: z.string().optional().describe('Of a key, kept when it is deleted.'),
+      })
+      .nullable(),
     changes: z
       .object({
         fields: z.array(z.string()).optional().describe('Names of what was changed, never values.'),

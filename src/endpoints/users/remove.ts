@@ -45,7 +45,7 @@ export function createUserRemove(options: UserChangeOptions): Endpoint {
         audit: changeAudit(exchange, (made: RemovedUser) => removedUserEntries(actorOf(principal), made)),
       });
       if (removed === undefined) throw new Refusal('not_found');
-      for (const key of removed.deletedKeys) onCredentialEnded(key);
+      for (const key of removed.deletedKeys) onCredentialEnded(key.id);
       await endSessions(options, exchange, actorOf(principal), id);
       return { status: 204 };
     },

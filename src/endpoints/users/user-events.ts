@@ -1,5 +1,6 @@
 import type { AuditEventName } from '../../log/audit-events.ts';
 import type { Actor } from '../../log/log.ts';
+import type { RemovedApiKey } from '../../stores/api-key.ts';
 import type { Changed } from '../../stores/scope-set-records.ts';
 import type { RemovedUser, UserRecord } from '../../stores/user-records.ts';
 import type { ChangeEntry } from '../change-audit.ts';
@@ -40,16 +41,16 @@ export function removedUserEntries(
   actor: Actor,
   { found, deletedKeys, transferredKeys }: RemovedUser,
 ): readonly ChangeEntry[] {
-  const keyEntry = (event: AuditEventName, id: string): ChangeEntry => ({
+  const keyEntry = (event: AuditEventName, { id, label }: RemovedApiKey): ChangeEntry => ({
     ...entryAbout(event, actor, found),
     key: id,
-    target: { type: 'api_key', id },
+    target: { type: 'api_key', id, label },
   });
   return [
     { ...entryAbout('user_removed', actor, found), changes: userChanges(found, null) },
-    ...deletedKeys.map((id) => keyEntry('api_key_deleted', id)),
-    ...transferredKeys.map((id) => ({
-      ...keyEntry('api_key_transferred', id),
+    ...deletedKeys.map((key) => keyEntry('api_key_deleted', key)),
+    ...transferredKeys.map((key) => ({
+      ...keyEntry('api_key_transferred', key),
       changes: { fields: ['created_by'] },
     })),
   ];

@@ -1,6 +1,6 @@
 import { Refusal } from '../../errors.ts';
 import { administratorSet } from '../administrator-set.ts';
-import type { ApiKey, ListedApiKey } from '../api-key.ts';
+import type { ApiKey, ListedApiKey, RemovedApiKey } from '../api-key.ts';
 import type { Records } from '../records.ts';
 import { administratorSetId, type ScopeSet } from '../scope-set.ts';
 import type { User } from '../user.ts';
@@ -83,7 +83,7 @@ export function createApiKeys(database: SqlDatabase, now: () => number): ApiKeys
     return sets;
   }
 
-  function* remove(id: string, children: boolean, judge?: DeletionJudge): Steps<readonly string[]> {
+  function* remove(id: string, children: boolean, judge?: DeletionJudge): Steps<readonly RemovedApiKey[]> {
     const found = judge && (yield* find(id));
     const removed = yield* lineage.removeKey(id, children);
     if (removed.length > 0) judge?.(found);
@@ -107,8 +107,10 @@ export function createApiKeys(database: SqlDatabase, now: () => number): ApiKeys
     findApiKeyByHash: (hash) => one(byHash, [hash], toApiKeyWithOwner),
     findApiKey: (id) => one(byId, [id], toApiKeyWithOwner),
     listApiKeys: (query) => snapshot(() => list(query)),
-    deleteApiKey: (id, { children, judge }, audit) =>
-      writeAudited(database, now, () => remove(id, children, judge), audit),
+    async deleteApiKey(id, { children, judge }, audit) {
+      const removed = await writeAudited(database, now, () => remove(id, children, judge), audit);
+      return removed.map((key) => key.id);
+    },
     transferApiKey: (id, newOwnerId, change) =>
       writeAudited(database, now, () => transfer(id, newOwnerId, change), whereFound(change.audit)),
   };

@@ -34,7 +34,7 @@ function* insert(seq: number, time: number, entry: AuditEntry): Steps<void> {
     insertEvent,
     ...[seq, entry.id!, time, event, outcome, actor.kind, actor.user, actor.session ?? actor.key ?? null],
     ...[target?.type ?? null, target?.id ?? null, address, requestId, repeated === undefined ? 0 : 1],
-    JSON.stringify({ changes, reason, userAgent, repeated }),
+    JSON.stringify({ changes, reason, userAgent, repeated, label: target?.label }),
   );
 }
 

@@ -117,8 +117,9 @@ export function createAudit(database: SqlDatabase, now: () => number): AuditReco
 
 function toEvent(row: AuditRow): AuditEvent {
   const { seq, id, time, event, outcome, address, requestId, targetType, targetId, body } = row;
-  const { changes = null, reason, userAgent, repeated } = JSON.parse(body);
-  const target = targetType === null ? null : { type: targetType, id: targetId! };
+  const { changes = null, reason, userAgent, repeated, label } = JSON.parse(body);
+  const named = targetType === null ? null : { type: targetType, id: targetId! };
+  const target = named !== null && label !== undefined ? { ...named, label } : named;
   const actor = toActor(row);
   return {
     seq,

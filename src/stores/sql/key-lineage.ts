@@ -1,12 +1,13 @@
+import type { RemovedApiKey } from '../api-key.ts';
 import type { Dialect } from './dialect.ts';
 import { all, first, noteChange, run, type Steps } from './steps.ts';
 
-/** Deletes keys without losing which key was minted with which: steps that give the ids of the keys deleted. */
+/** Deletes keys without losing which key was minted with which: steps that give the keys deleted. */
 export interface KeyLineage {
   /** A key or, with `children`, all that were minted with it, at any depth, too. */
-  removeKey(id: string, children: boolean): Steps<readonly string[]>;
+  removeKey(id: string, children: boolean): Steps<readonly RemovedApiKey[]>;
   /** Every key of a user; the caller notes the change. */
-  removeKeysOf(userId: string): Steps<readonly string[]>;
+  removeKeysOf(userId: string): Steps<readonly RemovedApiKey[]>;
 }
 
 /** A key, or the trace of a deleted one. */
@@ -15,6 +16,9 @@ interface Link {
   readonly parent: string | null;
 }
 
+/** A key that was deleted just now. */
+type Removed = Link & RemovedApiKey;
+
 const hasChild = `(EXISTS (SELECT 1 FROM api_keys c WHERE c.parent = k.id)
   OR EXISTS (SELECT 1 FROM removed_api_keys c WHERE c.parent = k.id))`;
 /** A deleted key stays as a link while keys that were minted with it exist. */
@@ -22,8 +26,8 @@ const keepLink = `INSERT INTO removed_api_keys (id, parent)
   SELECT k.id, k.parent FROM api_keys k WHERE k.id = ? AND ${hasChild}`;
 const keepLinksOf = `INSERT INTO removed_api_keys (id, parent)
   SELECT k.id, k.parent FROM api_keys k WHERE k.created_by = ? AND ${hasChild}`;
-const removeOne = 'DELETE FROM api_keys WHERE id = ? RETURNING id, parent';
-const removeOwned = 'DELETE FROM api_keys WHERE created_by = ? RETURNING id, parent';
+const removeOne = 'DELETE FROM api_keys WHERE id = ? RETURNING id, parent, label';
+const removeOwned = 'DELETE FROM api_keys WHERE created_by = ? RETURNING id, parent, label';
 const dropLink = `DELETE FROM removed_api_keys AS k WHERE id = ? AND NOT ${hasChild} RETURNING id, parent`;
 const selectLink =
   'SELECT id, parent FROM api_keys WHERE id = ? UNION ALL SELECT id, parent FROM removed_api_keys WHERE id = ?';
@@ -36,20 +40,20 @@ export function createKeyLineage({ elementsOf }: Dialect): KeyLineage {
   const ids = `(SELECT value FROM ${elementsOf('?')})`;
   const selectChildren = `SELECT id FROM api_keys WHERE parent IN ${ids}
     UNION ALL SELECT id FROM removed_api_keys WHERE parent IN ${ids}`;
-  const removeThese = `DELETE FROM api_keys WHERE id IN ${ids} RETURNING id`;
+  const removeThese = `DELETE FROM api_keys WHERE id IN ${ids} RETURNING id, label`;
   const dropThese = `DELETE FROM removed_api_keys WHERE id IN ${ids}`;
 
-  function* removeAlone(id: string): Steps<readonly string[]> {
+  function* removeAlone(id: string): Steps<readonly RemovedApiKey[]> {
     yield* run(keepLink, id);
-    const removed = yield* run<Link>(removeOne, id);
+    const removed = yield* run<Removed>(removeOne, id);
     if (removed.length === 0) return [];
     yield* dropLinksAbove(removed);
     yield* noteChange([], [id]);
-    return [id];
+    return removed.map(withoutParent);
   }
 
   /** One generation at a time: as many rounds as the lineage is deep. */
-  function* removeWithChildren(id: string): Steps<readonly string[]> {
+  function* removeWithChildren(id: string): Steps<readonly RemovedApiKey[]> {
     const top = yield* first<Link>(selectLink, id, id);
     if (top === undefined) return [];
     const family = [id];
@@ -59,23 +63,27 @@ export function createKeyLineage({ elementsOf }: Dialect): KeyLineage {
       family.push(...generation);
     }
     const familyIds = JSON.stringify(family);
-    const removed = yield* run<Link>(removeThese, familyIds);
+    const removed = yield* run<RemovedApiKey>(removeThese, familyIds);
     yield* run(dropThese, familyIds);
     yield* dropLinksAbove([top]);
     const removedIds = removed.map((key) => key.id);
     if (removedIds.length > 0) yield* noteChange([], removedIds);
-    return removedIds;
+    return removed;
   }
 
   return {
     removeKey: (id, children) => (children ? removeWithChildren(id) : removeAlone(id)),
     *removeKeysOf(userId) {
       yield* run(keepLinksOf, userId);
-      const removed = yield* run<Link>(removeOwned, userId);
+      const removed = yield* run<Removed>(removeOwned, userId);
       yield* dropLinksAbove(removed);
-      return removed.map((key) => key.id);
+      return removed.map(withoutParent);
     },
   };
+}
+
+function withoutParent({ id, label }: Removed): RemovedApiKey {
+  return { id, label };
 }
 
 /** Drops the links above deleted keys that no longer lead to another key. */

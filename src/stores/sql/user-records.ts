@@ -1,5 +1,5 @@
 import { Refusal } from '../../errors.ts';
-import type { ListedApiKey } from '../api-key.ts';
+import type { ListedApiKey, RemovedApiKey } from '../api-key.ts';
 import type { AuditOf } from '../audit.ts';
 import type { CallerFound, CallerRef } from '../caller.ts';
 import { administratorSetId } from '../scope-set.ts';
@@ -30,7 +30,7 @@ import { UserSteps } from './user-steps.ts';
 
 /** They come of none of the new owner's sessions. */
 const transferKeys = `UPDATE api_keys SET created_by = ?, origin = NULL, version = version + 1
-  WHERE created_by = ? RETURNING id`;
+  WHERE created_by = ? RETURNING id, label`;
 
 /** Users as administered, in SQL; `now` is the clock, in epoch milliseconds. */
 export function createUserRecords(database: SqlDatabase, now: () => number): UserRecords {
@@ -138,11 +138,13 @@ class UserRecordSteps {
     return this.#users.endAllSessions();
   }
 
-  *#transfer(from: string, to: string): Steps<readonly string[]> {
-    const moved = yield* run<{ readonly id: string }>(transferKeys, to, from);
-    const ids = moved.map(({ id }) => id);
-    yield* noteChange([to], ids);
-    return ids;
+  *#transfer(from: string, to: string): Steps<readonly RemovedApiKey[]> {
+    const moved = yield* run<RemovedApiKey>(transferKeys, to, from);
+    yield* noteChange(
+      [to],
+      moved.map(({ id }) => id),
+    );
+    return moved;
   }
 
   /** A set may have been removed since the request was validated. */

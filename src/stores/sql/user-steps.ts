@@ -1,4 +1,5 @@
 import { Refusal } from '../../errors.ts';
+import type { RemovedApiKey } from '../api-key.ts';
 import { nextEpoch } from '../session-epoch.ts';
 import type { NewUser, User, UserChanges } from '../user.ts';
 import { closingBootstrap, isBootstrapOpen, keepingAdministrator } from './administrator-watch.ts';
@@ -71,11 +72,14 @@ export class UserSteps {
     yield* noteChange([id]);
   }
 
-  /** Deletes a user found in this transaction and, unless they are kept, the keys; gives the ids of those deleted. */
-  *remove(id: string, keepKeys: boolean): Steps<readonly string[]> {
+  /** Deletes a user found in this transaction and, unless they are kept, the keys; gives those deleted. */
+  *remove(id: string, keepKeys: boolean): Steps<readonly RemovedApiKey[]> {
     yield* keepingAdministrator(() => run(removeUser, id));
     const keys = keepKeys ? [] : yield* this.#lineage.removeKeysOf(id);
-    yield* noteChange([id], keys);
+    yield* noteChange(
+      [id],
+      keys.map((key) => key.id),
+    );
     return keys;
   }
 

@@ -102,7 +102,7 @@ function Actor({ actor, names }) {
 function Target({ target, names }) {
   const { root } = useContext(Console);
   if (target === null) return '';
-  const words = html`${spoken(target.type)} <${Text} of=${nameOf(names, target.id)} />`;
+  const words = html`${spoken(target.type)} <${Text} of=${target.label ?? nameOf(names, target.id)} />`;
   return html`<a href=${`${root}/audit?target__eq=${encodeURIComponent(target.id)}`} title=${target.id}>${words}</a>`;
 }
 
