@@ -33,6 +33,24 @@ t.test('a Deployment that only decides', async (t) => {
     t.strictSame(fromOf({ networkPolicy: { decisionsFrom: [proxy] } }), [proxy]);
   });
 
+  t.test('a listener that names no proxies is open to no one outside the pod', async (t) => {
+    const forward_auth = [
+      { mode: 'nginx', host: '0.0.0.0', port: 8081 },
+      { mode: 'caddy', host: '0.0.0.0', port: 8082, proxies: ['192.0.2.1'] },
+    ];
+    const values = { ...leastValues, config: { ...leastValues.config, forward_auth } };
+    const rulesOf = (more: object): any[] =>
+      theOnly(render({ ...values, ...more }), 'NetworkPolicy').spec.ingress.slice(1);
+    t.strictSame(rulesOf({}), [
+      { ports: [{ port: 8082, protocol: 'TCP' }], from: [{ ipBlock: { cidr: '192.0.2.1/32' } }] },
+    ]);
+    const proxy = { podSelector: { matchLabels: { app: 'proxy' } } };
+    t.strictSame(
+      rulesOf({ networkPolicy: { decisionsFrom: [proxy] } }).map(({ from }) => from),
+      [[proxy], [proxy]],
+    );
+  });
+
   t.test(
     'a listener on loopback is for the pod: no Service leads there, and a gateway has nobody who asks',
     async (t) => {
