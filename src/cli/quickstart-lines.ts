@@ -1,5 +1,4 @@
 const username = 'admin';
-const password = 'correct horse battery staple';
 
 /** Where a gateway is reached. */
 export interface Place {
@@ -7,6 +6,13 @@ export interface Place {
   readonly url: string;
   /** Where people begin, a path: to sign in, and to make the first administrator. Null: it has no pages. */
   readonly pages: { readonly start: string; readonly activation: string } | null;
+}
+
+/** What is filled in: the activation token, null once activation is closed, and a password made for these lines. */
+export interface FirstCredentials {
+  readonly bootstrapToken: string | null;
+  /** Of shell words' plain characters alone. */
+  readonly password: string;
 }
 
 /** A `sed` command that extracts one text field of a JSON response: shells have no other tool for it. */
@@ -21,11 +27,11 @@ function heading(text: string): string {
 
 /**
  * Where to begin in a browser, and shell lines that try every part of the gateway once, in order; they can be pasted as a
- * whole into sh, bash and zsh. `bootstrapToken` null: activation is closed, and both begin with signing in.
+ * whole into sh, bash and zsh. Once activation is closed both begin with signing in.
  */
-export function quickstartLines(place: Place, bootstrapToken: string | null): string[] {
-  return printedLines(place, bootstrapToken, [
-    ...signingIn(bootstrapToken),
+export function quickstartLines(place: Place, credentials: FirstCredentials): string[] {
+  return printedLines(place, credentials, [
+    ...signingIn(credentials),
     '',
     heading('Mint an API key, which is shown only this time'),
     'MINTED=$(curl -s $URL/api/admin/api-keys/ -H "Authorization: Bearer $TOKEN" \\',
@@ -49,9 +55,9 @@ export function quickstartLines(place: Place, bootstrapToken: string | null): st
 }
 
 /** Shell lines for a service that is behind the gateway; otherwise as {@link quickstartLines}. */
-export function tryOutLines(place: Place, bootstrapToken: string | null): string[] {
-  return printedLines(place, bootstrapToken, [
-    ...signingIn(bootstrapToken),
+export function tryOutLines(place: Place, credentials: FirstCredentials): string[] {
+  return printedLines(place, credentials, [
+    ...signingIn(credentials),
     '',
     heading('Call the service, without a credential (401) and with one'),
     'curl -s $URL/; echo',
@@ -66,21 +72,30 @@ export function activationAddress({ url, pages }: Place, bootstrapToken: string 
   return `${url}${pages.activation}#token=${bootstrapToken}`;
 }
 
-function printedLines(place: Place, bootstrapToken: string | null, lines: readonly string[]): string[] {
+function printedLines(
+  place: Place,
+  { bootstrapToken, password }: FirstCredentials,
+  lines: readonly string[],
+): string[] {
   const { url, pages } = place;
-  const indented = [`URL=${url} JAR=$(mktemp)`, ...lines].map((line) => (line === '' ? '' : `  ${line}`));
+  const variables = [
+    `URL=${url} JAR=$(mktemp)`,
+    // No one else may know it, and one from a document everyone does.
+    bootstrapToken === null ? `PASSWORD='the password of ${username}'` : `PASSWORD=${password}`,
+  ];
+  const indented = [...variables, ...lines].map((line) => (line === '' ? '' : `  ${line}`));
   if (pages === null) return ['', 'Try it in another terminal:', '', ...indented, ''];
   const page = activationAddress(place, bootstrapToken) ?? `${url}${pages.start}`;
   return ['', `Open it in a browser: ${page}`, '', 'Or try it in another terminal:', '', ...indented, ''];
 }
 
-function signingIn(bootstrapToken: string | null): string[] {
+function signingIn({ bootstrapToken }: FirstCredentials): string[] {
   return [
     ...(bootstrapToken === null ? [] : activation(bootstrapToken)),
     '',
     heading('Sign in: an access token, and a refresh cookie in the jar'),
     `TOKEN=$(curl -s -c $JAR $URL/api/login/access-token -d username=${username} \\`,
-    `  --data-urlencode 'password=${password}' | ${extract('access_token')})`,
+    `  --data-urlencode "password=$PASSWORD" | ${extract('access_token')})`,
     `test "$TOKEN" || echo 'Sign-in failed: put your user name and password in the lines above'`,
   ];
 }
@@ -90,6 +105,6 @@ function activation(token: string): string[] {
     '',
     heading('Create the first administrator'),
     `curl -s $URL/api/bootstrap/activate -H 'Content-Type: application/json' \\`,
-    `  -d '{"token":"${token}","username":"${username}","password":"${password}"}'; echo`,
+    `  -d '{"token":"${token}","username":"${username}","password":"'"$PASSWORD"'"}'; echo`,
   ];
 }

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import type { Config } from '../config/schema.ts';
 import { ManagedProblems } from '../gateway/managed-configuration.ts';
@@ -116,8 +117,9 @@ function announcement(call: Call, config: Config, gateway: Serving): string[] {
 
 /** What to do first: for a first try, commands to paste as well. */
 function beginning(call: Call, place: Place, bootstrapToken: string | null): string[] {
-  if (call.isSet('quickstart')) return quickstartLines(place, bootstrapToken);
-  if (call.text('upstream') !== undefined) return tryOutLines(place, bootstrapToken);
+  const credentials = { bootstrapToken, password: randomBytes(12).toString('hex') };
+  if (call.isSet('quickstart')) return quickstartLines(place, credentials);
+  if (call.text('upstream') !== undefined) return tryOutLines(place, credentials);
   const address = activationAddress(place, bootstrapToken);
   return address === undefined ? [] : [`postern: create the first administrator at: ${address}`];
 }

@@ -9,6 +9,7 @@ const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8')
 const quickStart = readme.slice(readme.indexOf('## Quick start'), readme.indexOf('## In front of'));
 const url = 'http://127.0.0.1:8080';
 const token = 'THE-TOKEN-PRINTED-AT-START';
+const password = 'THE-PASSWORD-PRINTED-AT-START';
 
 function blocks(language: string): string[] {
   return [...quickStart.matchAll(new RegExp(`\`\`\`${language}\n([\\s\\S]*?)\`\`\``, 'g'))].map(
@@ -24,8 +25,9 @@ function shapeOf(value: unknown): unknown {
 }
 
 t.test('the README shows the lines that the quick start prints', async (t) => {
-  const printed = quickstartLines({ url, pages: { start: '/', activation: '/postern/activate' } }, token).map(
-    (line) => line.replace(/^ {2}/, ''),
+  const pages = { start: '/', activation: '/postern/activate' };
+  const printed = quickstartLines({ url, pages }, { bootstrapToken: token, password }).map((line) =>
+    line.replace(/^ {2}/, ''),
   );
   const from = printed.findIndex((line) => line.startsWith('URL='));
   t.equal(blocks('sh')[1]!.trim(), printed.slice(from).join('\n').trim());

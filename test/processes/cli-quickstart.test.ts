@@ -21,9 +21,15 @@ const config = {
   bootstrap: {},
 };
 
+/** The password in the shell lines that were printed. */
+function passwordIn({ printed }: ServeProcess): string {
+  return /^ {2}PASSWORD=(.+)$/m.exec(printed().stderr)?.[1] ?? '';
+}
+
 /** Runs the shell lines that were printed, and gives the lines they print. */
-function runPrinted({ printed }: ServeProcess): Promise<string[]> {
-  return runLines(printed().stderr.split('\n'));
+function runPrinted(serving: ServeProcess, password = passwordIn(serving)): Promise<string[]> {
+  const { stderr } = serving.printed();
+  return runLines(stderr.replace(`PASSWORD=${passwordIn(serving)}`, `PASSWORD=${password}`).split('\n'));
 }
 
 async function runLines(shown: readonly string[]): Promise<string[]> {
@@ -51,14 +57,19 @@ t.test('the lines of --quickstart can be pasted and do what they say', async (t)
     /^\{"access_token":"[^"]*","token_type":"bearer"/,
     /"code":"invalid_refresh_token"/,
   ];
+  const password = passwordIn(serving);
+  t.match(password, /^[0-9a-f]{24}$/);
   t.match(await runPrinted(serving), [/^\{"id":"[^"]*","username":"admin"\}$/, ...walk]);
+  for (const guess of ['correct horse battery staple', 'THE-PASSWORD-PRINTED-AT-START'])
+    await t.rejects(serving.api.signIn('admin', guess), 'no password that everyone can read opens it');
 
   serving.child.kill('SIGTERM');
   await serving.ended;
   const again = await folder.serve(['--quickstart']);
   t.match(again.printed().stderr, `\nOpen it in a browser: http://127.0.0.1:${again.port}/\n`);
   t.notMatch(again.printed().stderr, /bootstrap/, 'somebody is activated already');
-  t.match(await runPrinted(again), walk);
+  t.equal(passwordIn(again), "'the password of admin'", 'nobody but its owner knows it');
+  t.match(await runPrinted(again, password), walk);
 });
 
 t.test('a try-out in front of a service, without a file', async (t) => {
@@ -81,7 +92,8 @@ t.test('a try-out in front of a service, without a file', async (t) => {
     printed().stderr,
     `\npostern: create the first administrator at: ${url}/postern/activate#token=${token}\n`,
   );
-  const lines = await runLines(tryOutLines({ url, pages: null }, token ?? null));
+  const credentials = { bootstrapToken: token ?? null, password: 'a-password-of-the-tests' };
+  const lines = await runLines(tryOutLines({ url, pages: null }, credentials));
   t.match(lines, [/^\{"id":"[^"]*","username":"admin"\}$/, /"code":"not_authenticated"/]);
   t.strictSame(
     upstream.seen.map(({ target }) => target),
