@@ -39,6 +39,7 @@ const table = {
   body_too_large: { status: 413, detail: 'Body too large' },
   target_too_long: { status: 414, detail: 'Request target too long' },
   expectation_failed: { status: 417, detail: 'Expectation failed' },
+  misdirected: { status: 421, detail: 'Misdirected request' },
   too_many_attempts: { status: 429, detail: 'Too many attempts' },
   headers_too_large: { status: 431, detail: 'Request header fields too large' },
   internal_error: { status: 500, detail: 'Internal error' },

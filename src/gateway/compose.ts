@@ -41,7 +41,7 @@ import { createJudge } from './judge.ts';
 import { prepareKeys } from './key-rotation.ts';
 import type { GatewayMetrics } from './metrics.ts';
 import type { GatewayNames } from './names.ts';
-import { consoleHostOf, ownOrigins } from './own-origins.ts';
+import { consoleHostOf, hostGuardOf, ownOrigins } from './own-origins.ts';
 import { composeRoutes } from './routes.ts';
 import { sessionTimesOf } from './session-times.ts';
 import { traceAuthenticate, traceForward } from './spans.ts';
@@ -172,6 +172,7 @@ export async function composeGateway(
     settings: config,
     sessionTimes: sessionTimesOf(config),
     via: lasting.via,
+    assertHost: hostGuardOf(config),
     log,
   });
 }

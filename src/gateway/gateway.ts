@@ -48,6 +48,8 @@ export interface GatewayParts {
   readonly sessionTimes: SessionTimes;
   /** The name of this gateway in `Postern-Via`. */
   readonly via: string;
+  /** As in {@link Listener}, of the public one. */
+  readonly assertHost: Listener<Exchange>['assertHost'];
   readonly log: Pick<Log, 'error'>;
 }
 
@@ -152,6 +154,7 @@ function forwarding(parts: GatewayParts): Listener<Exchange> {
   const { cors, serveEndpoint, authenticate, authenticateBrowser, forward, replies, isForBrowsers, via } =
     parts;
   return {
+    assertHost: parts.assertHost,
     own: (exchange, match) => void serveEndpoint(exchange, match),
     preflight: (exchange) =>
       replies.send(exchange, { status: 204, headers: cors.preflightHeaders(exchange.head) }),
@@ -180,6 +183,7 @@ function forwarding(parts: GatewayParts): Listener<Exchange> {
 /** What becomes of requests that another proxy asks about. The web cookie doesn't count: nothing could clear it here. */
 function deciding(decision: Decision, { authenticate }: GatewayParts): Listener<Exchange> {
   return {
+    assertHost: null,
     own() {
       throw new Refusal('not_found');
     },

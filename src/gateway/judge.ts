@@ -3,7 +3,12 @@ import type { OwnMatch, OwnRoutes } from '../endpoints/routes.ts';
 import { Refusal } from '../errors.ts';
 import { type Cors, isPreflight } from '../http/cors.ts';
 import type { Exchange } from '../http/exchange.ts';
-import { assertKnownExpectation, assertMethodIsServed, assertUnambiguousHead } from '../http/request-head.ts';
+import {
+  assertKnownExpectation,
+  assertMethodIsServed,
+  assertUnambiguousHead,
+  type RequestHead,
+} from '../http/request-head.ts';
 import { assertUnambiguousTarget, type TargetRules } from '../http/request-target.ts';
 import { authorise } from '../proxy/authorise.ts';
 import type { Route, RouteTable } from '../proxy/route-table.ts';
@@ -17,6 +22,8 @@ export type JudgedRequest = Pick<
 
 /** What one kind of listener does with the requests that are judged for it. Whatever these throw refuses the request. */
 export interface Listener<Request extends JudgedRequest> {
+  /** Refuses a host that isn't this listener's; null: it takes any. */
+  readonly assertHost: ((head: RequestHead) => void) | null;
   /** It has a route, which is about to be judged. Throws `not_found` where the route is not for this listener. */
   routed(request: Request, route: Route): void;
   /** Who is calling, as `Authenticate` says. */
@@ -87,6 +94,7 @@ export function createJudge(parts: JudgeParts): Judge {
   return (request, listener) => {
     try {
       assertUnambiguousHead(request.head, request.minor);
+      listener.assertHost?.(request.head);
       assertMethodIsServed(request.method);
       assertKnownExpectation(request.head, request.minor);
       assertUnambiguousTarget(request.target, request.pathEnd, targetRules);

@@ -1,5 +1,6 @@
 import type { Config } from '../config/schema.ts';
-import { createIsHostOf, createIsNameOf } from '../http/host.ts';
+import { assertLoopbackHost, createIsHostOf, createIsNameOf, isLoopbackName } from '../http/host.ts';
+import type { RequestHead } from '../http/request-head.ts';
 
 /** Where pages of Postern's own are, or of what it protects: `base_url`, and the origin of the console if it has one. */
 export function ownOrigins({ base_url, web }: Pick<Config, 'base_url' | 'web'>): readonly string[] {
@@ -16,4 +17,13 @@ export function consoleHostOf({ base_url: baseUrl, web }: Config): ((host: strin
   if (origin === undefined) return null;
   const isShared = new URL(origin).hostname === new URL(baseUrl).hostname;
   return isShared ? createIsHostOf(origin) : createIsNameOf(origin);
+}
+
+/** What refuses hosts of other machines; null: whoever reaches the listener may call it by any name. */
+export function hostGuardOf({
+  base_url: baseUrl,
+  listen,
+}: Pick<Config, 'base_url' | 'listen'>): ((head: RequestHead) => void) | null {
+  const isLocal = isLoopbackName(new URL(baseUrl).hostname) && isLoopbackName(listen.host.toLowerCase());
+  return isLocal ? assertLoopbackHost : null;
 }

@@ -1,3 +1,8 @@
+import { isIPv4, isIPv6, SocketAddress } from 'node:net';
+import { Refusal } from '../errors.ts';
+import { canonicalAddress } from '../http1/peer-address.ts';
+import type { RequestHead } from './request-head.ts';
+
 /** Creates what recognises, in a Host header (RFC 9110 §7.2), the host of an origin: in any case, with its default port or not. */
 export function createIsHostOf(origin: string): (host: string) => boolean {
   const { host, hostname, port, protocol } = new URL(origin);
@@ -5,6 +10,27 @@ export function createIsHostOf(origin: string): (host: string) => boolean {
   const defaultPort = protocol === 'https:' ? 443 : 80;
   if (port === '') for (const name of [hostname, `${hostname}.`]) spelt.add(`${name}:${defaultPort}`);
   return (sent) => spelt.has(sent.toLowerCase());
+}
+
+/**
+ * Refuses, in a Host header, what isn't this machine's own name or address (RFC 6761 §6.3, RFC 1122 §3.2.1.3): a page whose
+ * name was rebound to it would be taken for one of `base_url`'s. Throws `misdirected`.
+ */
+export function assertLoopbackHost({ host, hostCount }: Pick<RequestHead, 'host' | 'hostCount'>): void {
+  if (hostCount > 0 && !isLoopbackName(host.replace(/:\d*$/, '').toLowerCase()))
+    throw new Refusal('misdirected', { close: true });
+}
+
+/** Whether a host without its port, IPv6 in brackets or not, can only be this machine. */
+export function isLoopbackName(name: string): boolean {
+  const bare = name.replace(/^\[(.*)\]$/, '$1');
+  if (isIPv6(bare))
+    return isLoopbackAddress(canonicalAddress(new SocketAddress({ address: bare, family: 'ipv6' }).address));
+  return isLoopbackAddress(bare) || /^(?:[^.]+\.)*localhost\.?$/.test(bare);
+}
+
+function isLoopbackAddress(address: string): boolean {
+  return address === '::1' || (isIPv4(address) && address.startsWith('127.'));
 }
 
 /**

@@ -35,6 +35,7 @@ const byCode: Readonly<Record<RefusalCode, Reason>> = {
   body_too_large: 'body too large',
   target_too_long: 'target too long',
   expectation_failed: 'expect header',
+  misdirected: 'host of another machine',
   too_many_attempts: 'too many attempts',
   headers_too_large: 'head too large',
   internal_error: 'internal error',

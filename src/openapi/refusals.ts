@@ -18,6 +18,7 @@ const anywhere: readonly RefusalCode[] = [
   'body_too_large',
   'target_too_long',
   'expectation_failed',
+  'misdirected',
   'headers_too_large',
   'internal_error',
   'not_implemented',
