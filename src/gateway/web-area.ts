@@ -8,13 +8,18 @@ import { logoFormat, logoRules } from '../rules/logo-image.ts';
 import { areaOf, ownAreas } from '../rules/own-areas.ts';
 import type { WebArea } from '../web/area.ts';
 import { type Logo, loadAssets } from '../web/assets.ts';
+import { createRecentSignIns } from '../web/recent-sign-ins.ts';
 import { ownOrigins } from './own-origins.ts';
 
 /** Builds what the pages for people have in common. Throws when the logo can't be used. */
 export function composeWebArea(
   config: Config,
   web: NonNullable<Config['web']>,
-  { cookieSecrets, readFile }: { readonly cookieSecrets: CookieSecrets; readonly readFile: ReadFile },
+  {
+    cookieSecrets,
+    readFile,
+    now,
+  }: { readonly cookieSecrets: CookieSecrets; readonly readFile: ReadFile; readonly now: () => number },
 ): WebArea {
   const { tenant, endpoints } = config;
   const { path, home = `${path}/`, title = tenant } = web;
@@ -27,6 +32,7 @@ export function composeWebArea(
     assets,
     cookie,
     cookies: createWebCookies({ secrets: cookieSecrets, tenant, name: cookie.name }),
+    recentSignIns: createRecentSignIns(now),
     ...placesOf(config, path, home),
     isOwnPath: (target) => areaOf(target, areas) !== undefined,
   };

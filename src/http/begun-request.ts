@@ -26,6 +26,7 @@ export function readBegunRequest(received: Buffer, id: string): RefusedRequest |
     target,
     path: target.slice(0, pathEnd),
     query: target.slice(pathEnd + 1),
+    address: '',
     route: '',
     isOnBrowserRoute: false,
     head: readRequestHead(fields.flatMap(nameAndValue)),

@@ -10,6 +10,8 @@ export interface RefusedRequest {
   /** The query without `?`, as received. */
   readonly query: string;
   readonly head: RequestHead;
+  /** Address of the client; empty if it isn't known. */
+  readonly address: string;
   /** What it was found to be for; empty while that isn't known. */
   readonly route: string;
   /** It is on a route whose browsers may be signed in by the web cookie. */

@@ -4,6 +4,7 @@ import type { IsKnownOrigin } from '../http/foreign-page.ts';
 import type { Content, Reply } from '../http/reply.ts';
 import type { Assets } from './assets.ts';
 import type { ConsolePlace } from './console.ts';
+import type { RecentSignIns } from './recent-sign-ins.ts';
 import type { Site } from './site.ts';
 
 /** The pages for people, and what they have in common. */
@@ -16,6 +17,7 @@ export interface WebArea {
   readonly assets: Assets;
   readonly cookie: CookieAttributes;
   readonly cookies: WebCookies;
+  readonly recentSignIns: RecentSignIns;
   /** Null: there is none. */
   readonly console: ConsolePlace | null;
   /** The origin by which a host is reached: `base_url`, or the console's own. */

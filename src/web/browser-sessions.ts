@@ -13,7 +13,7 @@ import { admits, consoleAt } from './console.ts';
 
 /** What browsers' sessions are built from. */
 export interface BrowserSessionsOptions {
-  readonly area: Pick<WebArea, 'console' | 'cookie' | 'cookies'>;
+  readonly area: Pick<WebArea, 'console' | 'cookie' | 'cookies' | 'recentSignIns'>;
   readonly webCookie: WebCookieAuthenticator;
   readonly endSession: EndSession;
   /** Of the refresh cookie. */
@@ -48,6 +48,7 @@ export class BrowserSessions {
     const { area, endSession, absoluteLifetimeMs, now } = this.#options;
     for (const id of await this.#sessionsOf(exchange))
       if (id !== session.id) await endSession(exchange, id, byItsUser(null));
+    area.recentSignIns.note(exchange);
     const maxAgeSeconds = Math.ceil((session.created + absoluteLifetimeMs - now()) / 1000);
     const cookie = setCookie(area.cookie, area.cookies.write(session.id), maxAgeSeconds);
     const place = consoleAt(area.console, exchange, location);
@@ -64,7 +65,8 @@ export class BrowserSessions {
 
   /** Ends every session that this browser has a cookie of; gives those that were alive. */
   async end(exchange: Exchange): Promise<readonly Session[]> {
-    const { refresh, endSession } = this.#options;
+    const { area, refresh, endSession } = this.#options;
+    area.recentSignIns.forget(exchange);
     const values = cookieValues(exchange.head.cookie, refresh.name);
     await refresh.cookies.learnSecretsOf(values);
     const presented = refresh.cookies.validOf(values).map(({ sessionId }) => sessionId);

@@ -6,21 +6,23 @@ import { refererOf } from './form-page.ts';
 import { signInPath } from './return-to.ts';
 
 /** What is read of the request. */
-type Asked = Pick<RefusedRequest, 'head' | 'query'>;
-type Area = Pick<WebArea, 'path' | 'cookie' | 'isOwnOrigin'>;
+type Asked = Pick<RefusedRequest, 'head' | 'query' | 'address'>;
+type Area = Pick<WebArea, 'path' | 'cookie' | 'isOwnOrigin' | 'recentSignIns'>;
 
 /** In the query of the sign-in page: the browser comes from there. */
 const mark = 'again';
 
 /**
  * Leads to the sign-in page, and from there to `target`, or where none can be led back to, to its path alone; null: to where
- * sign-ins lead. A browser that was led from a sign-in to here and has no web cookie seems not to have kept it: the page tells its
- * user, who would otherwise go round in circles.
+ * sign-ins lead. A browser that was led from its sign-in to here and has no web cookie seems not to have kept it: the page tells its
+ * user, who would otherwise go round in circles. That it comes from there is not enough: so does one whose user signs out and
+ * goes back, or loads the page again.
  */
 export function ledToSignIn(area: Area, asked: Asked, target: string | null, targetPath = target): Reply {
   const address =
     target === null ? `${area.path}/sign-in` : signInPath(area.path, target, targetPath ?? target);
-  if (hasWebCookie(area, asked) || !comesFromSignIn(area, asked)) return redirection(302, address);
+  const isBack = !hasWebCookie(area, asked) && comesFromSignIn(area, asked) && area.recentSignIns.has(asked);
+  if (!isBack) return redirection(302, address);
   return redirection(302, `${address}${address.includes('?') ? '&' : '?'}${mark}=1`);
 }
 

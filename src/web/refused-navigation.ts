@@ -11,7 +11,7 @@ import { isReturnTo } from './return-to.ts';
 
 const readMethods: ReadonlySet<string> = new Set(['GET', 'HEAD']);
 
-type PagesOfRefusals = Pick<WebArea, 'path' | 'site' | 'homeAt' | 'isOwnOrigin' | 'cookie'>;
+type PagesOfRefusals = Pick<WebArea, 'path' | 'site' | 'homeAt' | 'isOwnOrigin' | 'cookie' | 'recentSignIns'>;
 
 /**
  * What a browser gets in place of a refusal in JSON: where people look at the response a page or, if nobody is signed in, a

@@ -1,10 +1,7 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import t, { type Test } from 'tap';
+import t from 'tap';
 import { openBrowser, openBrowserWithoutCookies } from '../support/browser.ts';
 import { heading, signIn, startBrowserSite } from '../support/browser-site.ts';
-import { es256, jwkOf } from '../support/forged-assertions.ts';
-import { publish, startStubProvider } from '../support/stub-provider.ts';
+import { startReturningProvider } from '../support/returning-provider.ts';
 
 t.setTimeout(600_000);
 
@@ -30,22 +27,6 @@ for (const javaScriptEnabled of [true, false])
       t.match(await page.textContent('[role=alert]'), /did not keep the cookie/, 'however often');
     }
   });
-
-/** A provider that knows the browser, whatever it sends: leads back at once. */
-async function startReturningProvider(t: Test): Promise<string> {
-  const server = createServer((request, response) => {
-    const { searchParams } = new URL(request.url ?? '', 'http://provider');
-    const back = new URL(searchParams.get('redirect_uri') ?? '');
-    back.search = `code=c&state=${searchParams.get('state')}`;
-    response.writeHead(302, { location: back.href }).end();
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.2', resolve));
-  t.teardown(() => server.close());
-  const stub = await startStubProvider(t);
-  const { port } = server.address() as AddressInfo;
-  publish(stub, [jwkOf(es256)], { authorization_endpoint: `http://127.0.0.2:${port}/auth` });
-  return stub.origin;
-}
 
 t.test('who blocks cookies is told after a provider’s sign-in, too', async (t) => {
   const context = await openBrowserWithoutCookies(t, { javaScriptEnabled: false });

@@ -27,7 +27,7 @@ const responses: Readonly<Record<string, readonly string[]>> = {
     ...[
       'GET /postern/ 302',
       'GET /postern/sign-in 200',
-      'GET /postern/sign-out 405',
+      'GET /postern/sign-out 200',
       'GET /postern/password 302',
     ],
     ...['GET /postern/activate 409', 'GET /postern/invitation 200'],
@@ -54,7 +54,7 @@ const responses: Readonly<Record<string, readonly string[]>> = {
     ...[
       'GET /postern/ 403',
       'GET /postern/sign-in 403',
-      'GET /postern/sign-out 405',
+      'GET /postern/sign-out 200',
       'GET /postern/password 403',
     ],
     ...['GET /postern/activate 409', 'GET /postern/invitation 200'],
@@ -65,7 +65,7 @@ const responses: Readonly<Record<string, readonly string[]>> = {
     ...[
       'GET /postern/ 200',
       'GET /postern/sign-in 303',
-      'GET /postern/sign-out 405',
+      'GET /postern/sign-out 200',
       'GET /postern/password 200',
     ],
     ...['GET /postern/activate 409', 'GET /postern/invitation 200'],

@@ -27,7 +27,9 @@ t.test('a browser that keeps no cookies is told so after its sign-in', async (t)
 });
 
 t.test('nobody else is told', async (t) => {
-  const { api, open, signIn } = await startWebGateway(t, { cors: { origins: ['https://partner.example'] } });
+  const { api, open, signIn, submit, advance } = await startWebGateway(t, {
+    cors: { origins: ['https://partner.example'] },
+  });
   const plain = { status: 302, headers: { location: '/postern/sign-in?return_to=%2Fapp' } };
   const elsewhere: Record<string, Record<string, string>> = {
     'a link of the application': { ...fromSignIn, referer: `${origin}/app/start` },
@@ -45,6 +47,7 @@ t.test('nobody else is told', async (t) => {
     'a typed address': navigation,
     'no address': { ...fromSignIn, referer: 'about:blank' },
   };
+  await signIn();
   for (const [title, headers] of Object.entries(elsewhere))
     t.match(await api.send({ path: '/app', headers }), plain, title);
   const ended = await signIn();
@@ -54,6 +57,19 @@ t.test('nobody else is told', async (t) => {
     plain,
     'a session that has ended',
   );
+  t.match(await api.send({ path: '/app', headers: fromSignIn }), plain, 'who has signed out and goes back');
+  await signIn();
+  const otherBrowser = { ...fromSignIn, 'user-agent': 'another' };
+  t.match(await api.send({ path: '/app', headers: otherBrowser }), plain, 'another browser');
+  t.match(await api.send({ path: '/app', headers: fromSignIn }), { headers: { location: /again=1/ } });
+  advance(10_000);
+  t.match(
+    await api.send({ path: '/app', headers: fromSignIn }),
+    plain,
+    'who loads the page again much later',
+  );
+  await submit('/postern/sign-in', { username: 'ada', password: 'wrong' });
+  t.match(await api.send({ path: '/app', headers: fromSignIn }), plain, 'who has not signed in at all');
   t.notMatch((await open('/postern/sign-in?return_to=%2Fapp&again=1', ended)).text, told);
   t.notMatch((await open('/postern/sign-in?return_to=%2Fapp')).text, told);
   const led = await open('/postern/sign-in?return_to=%2Fapp&again=1', await signIn());
@@ -61,7 +77,8 @@ t.test('nobody else is told', async (t) => {
 });
 
 t.test('a page that is reached by another name than base_url’s keeps no Secure cookie either', async (t) => {
-  const { api } = await startWebGateway(t);
+  const { api, signIn } = await startWebGateway(t);
+  await signIn();
   const referer = 'http://localhost:8080/postern/sign-in';
   const there = await api.send({ path: '/app', headers: { ...fromSignIn, referer } });
   t.match(there, { status: 302, headers: { location: '/postern/sign-in?return_to=%2Fapp&again=1' } });
