@@ -1,3 +1,4 @@
+import { accountName } from '../components/account-name.ts';
 import { linkButton, submitButton } from '../components/button.ts';
 import { field } from '../components/field.ts';
 import { renderPage } from '../components/layout.ts';
@@ -79,11 +80,7 @@ export function activatedPage(site: Site, { username }: { readonly username: str
     heading: 'Administrator created',
     address: `${site.path}/sign-in`,
     content: [
-      notice('success', [
-        'The account ',
-        html`<strong>${username}</strong>`,
-        ' is ready. It may do everything here.',
-      ]),
+      notice('success', ['The account ', accountName(username), ' is ready. It may do everything here.']),
       linkButton(`${site.path}/sign-in`, 'Sign in'),
     ],
   });

@@ -1,3 +1,4 @@
+import { accountName } from '../components/account-name.ts';
 import { linkButton, submitButton } from '../components/button.ts';
 import { renderPage } from '../components/layout.ts';
 import { notice } from '../components/notice.ts';
@@ -70,7 +71,7 @@ export function invitationRedeemedPage(site: Site, { username }: { readonly user
     content: [
       notice('success', [
         'Your password is set. Your user name is ',
-        html`<strong>${username}</strong>`,
+        accountName(username),
         '. Sessions that were open before have ended.',
       ]),
       linkButton(`${site.path}/sign-in`, 'Sign in'),

@@ -1,4 +1,5 @@
 import type { VNode } from 'preact';
+import { accountName } from '../components/account-name.ts';
 import { submitButton } from '../components/button.ts';
 import { field } from '../components/field.ts';
 import { renderPage } from '../components/layout.ts';
@@ -97,7 +98,7 @@ function whyAsked({ password, providers, isForConsoleAlone, signedInAs = null }:
     isForConsoleAlone && first !== undefined
       ? `accepts only sign-ins with ${first.label}`
       : `asks ${byPassword ? 'for your password again' : 'you to sign in again'}`;
-  const who = signedInAs !== null && html`You are signed in as <strong>${signedInAs}</strong>. `;
+  const who = signedInAs !== null && html`You are signed in as ${accountName(signedInAs)}. `;
   return html`<p id="signed-in">${who}The console ${why}.</p>`;
 }
 
