@@ -90,6 +90,7 @@ t.test('no word of a table is torn', async (t) => {
       await page.goto(`${gateway.origin}/postern/console/${view}`);
       await settled(page);
       if (view === 'audit') await page.waitForSelector('td >> text=key Lieferantenabrechnung');
+      await page.evaluate(`for (const folded of document.querySelectorAll('details')) folded.open = true`);
       for (const [width, letters] of [
         [1920, 21],
         [1280, 21],

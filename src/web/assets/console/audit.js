@@ -62,7 +62,12 @@ const spoken = (name) => name.replaceAll('_', ' ');
 
 /** @param {ReadonlyMap<string, string>} names @returns {readonly import('./list.js').Column[]} */
 const columnsWith = (names) => [
-  { label: 'Time', sort: 'time', cell: (event) => html`<${Time} at=${event.time} seconds=${true} />` },
+  {
+    label: 'Time',
+    sort: 'time',
+    kind: 'tight',
+    cell: (event) => html`<${Time} at=${event.time} seconds=${true} />`,
+  },
   {
     label: 'Event',
     kind: 'tight',
