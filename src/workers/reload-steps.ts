@@ -3,25 +3,33 @@ import type { ManagedOutcome, ManagedReading } from '../stores/managed-records.t
 import type { HandedConfiguration } from './worker-api.ts';
 import type { WorkerProcess } from './worker-process.ts';
 
-/** How long a worker may take to build another configuration, ms: longer than a store may take. */
-const prepareTimeoutMs = 30_000;
+/** How long a worker may take for one step, ms: longer than a store may take. */
+const stepTimeoutMs = 8_000;
+
+class NoResponse extends Error {
+  constructor() {
+    super('a worker did not respond');
+    this.name = 'NoResponse';
+  }
+}
 
 /**
- * Prepares another configuration in every worker; resolves to those that have, without any that ended meanwhile. Rejects,
- * with nothing prepared, if one can't.
+ * Prepares another configuration in every worker; resolves to those that have, without any that ended or does not respond.
+ * Rejects, with nothing prepared, if one can't, or none responds.
  */
 export async function prepareIn(
   workers: readonly WorkerProcess[],
   next: HandedConfiguration,
 ): Promise<readonly WorkerProcess[]> {
-  const outcomes = await Promise.allSettled(workers.map((worker) => prepare(worker, next)));
+  const outcomes = await Promise.allSettled(workers.map((worker) => inTime(worker.remote.prepare(next))));
   const prepared = workers.filter((_, index) => outcomes[index]!.status === 'fulfilled');
-  const failed = outcomes.find(
-    (outcome, index) => outcome.status === 'rejected' && !workers[index]!.hasEnded,
-  ) as PromiseRejectedResult | undefined;
-  if (failed === undefined && prepared.length > 0) return prepared;
+  const reasons = outcomes.flatMap((outcome, index) =>
+    outcome.status === 'rejected' && !workers[index]!.hasEnded ? [outcome.reason as unknown] : [],
+  );
+  const failure = reasons.find((reason) => !(reason instanceof NoResponse));
+  if (failure === undefined && prepared.length > 0) return prepared;
   await discardIn(prepared);
-  throw failed?.reason ?? new Error('no worker serves');
+  throw failure ?? reasons[0] ?? new Error('no worker serves');
 }
 
 /** Applies the users and scope sets of what is prepared, in one worker; in another if that ends. */
@@ -31,7 +39,7 @@ export async function applyManagedIn(
 ): Promise<ManagedOutcome['outcome']> {
   for (const [index, worker] of workers.entries()) {
     try {
-      return await worker.remote.applyManaged(reading);
+      return await inTime(worker.remote.applyManaged(reading));
     } catch (error) {
       if (!worker.hasEnded || index === workers.length - 1) throw error;
     }
@@ -41,7 +49,7 @@ export async function applyManagedIn(
 
 /** Serves by what is prepared. One that can't is not in step any more, and ends: another takes its place. */
 export async function applyIn(workers: readonly WorkerProcess[]): Promise<void> {
-  await Promise.all(workers.map((worker) => worker.remote.apply().catch(() => worker.kill())));
+  await Promise.all(workers.map((worker) => inTime(worker.remote.apply()).catch(() => worker.kill())));
 }
 
 /** Drops what is prepared. */
@@ -53,8 +61,8 @@ export async function discardIn(workers: readonly WorkerProcess[]): Promise<void
 export async function catchUp(workers: readonly WorkerProcess[], next: HandedConfiguration): Promise<void> {
   const following = workers.map(async (worker) => {
     try {
-      await prepare(worker, next);
-      await worker.remote.apply();
+      await inTime(worker.remote.prepare(next));
+      await inTime(worker.remote.apply());
     } catch {
       worker.kill();
     }
@@ -62,9 +70,10 @@ export async function catchUp(workers: readonly WorkerProcess[], next: HandedCon
   await Promise.all(following);
 }
 
-async function prepare(worker: WorkerProcess, next: HandedConfiguration): Promise<void> {
-  const tooLate = sleep(prepareTimeoutMs, undefined, { ref: false }).then(() => {
-    throw new Error('a worker did not respond');
+/** Rejects with {@link NoResponse} once it has taken too long. */
+async function inTime<T>(response: Promise<T>): Promise<T> {
+  const tooLate = sleep(stepTimeoutMs, undefined, { ref: false }).then(() => {
+    throw new NoResponse();
   });
-  await Promise.race([worker.remote.prepare(next), tooLate]);
+  return Promise.race([response, tooLate]);
 }

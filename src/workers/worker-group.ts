@@ -82,7 +82,8 @@ export class WorkerGroup {
   /** Serves by another configuration; rejects, with everything as it was, if a worker can't, or `applyManaged` does. */
   async reload(next: HandedConfiguration, reading: ManagedReading): Promise<ManagedOutcome['outcome']> {
     const part = this.#partOf(next);
-    const prepared = await prepareIn(this.#serving(), part);
+    const asked = this.#serving();
+    const prepared = await prepareIn(asked, part);
     const outcome = await applyManagedIn(prepared, reading).catch(async (error: unknown) => {
       await discardIn(prepared);
       throw error;
@@ -90,7 +91,9 @@ export class WorkerGroup {
     this.ended.forget(routesOnlyIn(this.#handed.config, next.config));
     this.#handed = next;
     for (const slot of this.#slots) slot.startAnew();
-    const late = this.#serving().filter((worker) => !prepared.includes(worker));
+    // One that does not respond holds up no other: the next one in its place starts with this configuration.
+    for (const worker of asked) if (!prepared.includes(worker)) worker.kill();
+    const late = this.#serving().filter((worker) => !asked.includes(worker));
     await Promise.all([applyIn(prepared), catchUp(late, part)]);
     return outcome;
   }

@@ -61,6 +61,22 @@ t.test('one that does not fit the records, which a worker finds out, is served b
   t.equal(metrics.value('config_last_reload_successful'), 0);
 });
 
+t.test('a worker that does not respond holds up no reload, and is replaced', async (t) => {
+  const gateway = await startGatewayProcess(t, { config: open });
+  const [stuck] = workersOf(gateway.pid!);
+  process.kill(stuck!, 'SIGSTOP');
+  reload(gateway, closed);
+  await eventually('it is applied', () =>
+    gateway.logLines().some(({ msg }) => msg === 'configuration reloaded'),
+  );
+  await eventually('another one', async () => {
+    const { ready } = (await readyz(gateway.managementPort)).workers;
+    return ready === 2 && !workersOf(gateway.pid!).includes(stuck!);
+  });
+  t.strictSame(await statuses(gateway), [401]);
+  t.notOk(gateway.logLines().some(({ msg }) => msg === 'config_reload_failed'));
+});
+
 t.test('users of the configuration are judged once, and put back by another reading', async (t) => {
   const root = { scope_sets: ['administrator'], password_hash: passwordHash };
   const [old, next] = [
