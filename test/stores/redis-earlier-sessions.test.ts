@@ -31,7 +31,10 @@ t.test('redis: sessions of the previous version continue, whichever cookie is he
   for (const id of ['seen', 'seen too']) await add(id, startOfTime);
   t.match(
     [await sessions.find('seen'), await sessions.findLive('seen')],
-    [{ epoch: 0, provider: null, sealedIdToken: null }, { epoch: 0 }],
+    [
+      { epoch: 0, provider: null, sealedIdToken: null },
+      { epoch: 0, isRestricted: false, origin: null },
+    ],
   );
   for (const id of ['unseen', 'lost']) await add(id, '');
   t.equal(await present('seen', 4), 5);

@@ -24,6 +24,7 @@ export async function fillRecords(file: string): Promise<void> {
     scopes: ['store:read'],
     scopeSets: ['set-1', 'administrator'],
     grants: ['["groups","É"]'],
+    provider: 'corp',
   };
   await store.acceptIdentity({ ...claims, ...granted, subject: 'É?' }, newUser);
   await linkIdentity(store, 'user-1', { issuer: claims.issuer, subject: 'second' });
