@@ -16,6 +16,7 @@ export interface ScriptedRedis {
 
 const bulk = (text: string) => `$${Buffer.byteLength(text)}\r\n${text}\r\n`;
 const list = (...items: string[]) => `*${items.length}\r\n${items.join('')}`;
+const nil = '$-1\r\n';
 const farAhead = () => Date.now() + 1_000_000;
 
 /** Starts it on a free loopback port. */
@@ -35,7 +36,8 @@ export async function startScriptedRedis(t: TestScope): Promise<ScriptedRedis> {
     ping: (_, isSubscriber) => (isSubscriber ? list(bulk('pong'), bulk('')) : '+PONG\r\n'),
     time: () => list(bulk(String(Math.floor(Date.now() / 1000))), bulk('0')),
     subscribe: ([channel]) => list(bulk('subscribe'), bulk(channel!), ':1\r\n'),
-    hmget: () => list(bulk('user'), bulk(String(farAhead())), bulk('0')),
+    // A session by password that asked for no scope.
+    hmget: () => list(...['user', String(farAhead()), '0', 'password'].map(bulk), nil, nil, nil),
     hgetall: () => list(),
     exists: (keys) => `:${keys.length}\r\n`,
     zrange: () => list(bulk('a-session')),
