@@ -27,7 +27,7 @@ testOnEveryStore('nobody changes or removes who holds more, or gives what they l
   const { id: equal } = await create('equal', { scopes: ['store:read'] });
   const patches = [
     {},
-    { email: 'x' },
+    { email: 'x@example.com' },
     { disabled: true },
     { password: userPassword },
     { scopes: [] },
@@ -48,7 +48,7 @@ testOnEveryStore('nobody changes or removes who holds more, or gives what they l
     json: { detail: 'Missing scope: store:write' },
   });
   t.match(await users('PATCH', equal, { scope_sets: ['administrator'] }, writer), { status: 403 });
-  t.equal((await users('PATCH', equal, { scopes: [], email: 'x' }, writer)).status, 200);
+  t.equal((await users('PATCH', equal, { scopes: [], email: 'x@example.com' }, writer)).status, 200);
   t.equal((await users('DELETE', equal, undefined, writer)).status, 204);
   t.match((await users('GET', more)).json, {
     scopes: ['store:read', 'store:write'],
@@ -78,9 +78,13 @@ testOnEveryStore('a set is handed on only by who holds that very set', async (t,
     'nor a narrowed session',
   );
   t.equal((await users('PATCH', id, give, holder)).status, 200);
-  t.equal((await users('PATCH', id, { email: 'x' }, other)).status, 403, 'who now holds a set that may grow');
+  t.equal(
+    (await users('PATCH', id, { email: 'x@example.com' }, other)).status,
+    403,
+    'who now holds a set that may grow',
+  );
   const { key } = await mint({ scopes: ['users:write'], scope_sets: [set] });
-  t.equal((await users('PATCH', id, { email: 'x' }, { apiKey: key })).status, 200);
+  t.equal((await users('PATCH', id, { email: 'x@example.com' }, { apiKey: key })).status, 200);
   t.match((await users('GET', id)).json, { scope_sets: [set], effective_scopes: ['store:read'] });
 });
 
