@@ -54,6 +54,11 @@ const byCode: Readonly<Record<string, ErrorWords>> = {
     text: 'The provider knows you, but no account here belongs to you. Ask your administrator for one, or sign in as someone else.',
     steps: ['sign_in'],
   },
+  misdirected: {
+    heading: 'Nothing is under this address',
+    text: 'What you look for is on this machine, and answers to names of this machine alone, such as localhost.',
+    steps: [],
+  },
   insufficient_scope: {
     heading: 'You may not open this page',
     text: 'Your account lacks a permission that this page needs.',
