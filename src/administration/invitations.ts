@@ -6,8 +6,8 @@ import { rightsOf } from './caller-rights.ts';
 import { assertHolds } from './no-way-up.ts';
 
 /**
- * The maker of an invitation, from the caller who makes it, whose session may end before the invitation is redeemed: it
- * counts as that session would, for what its user holds later.
+ * The maker of an invitation, derived from the caller. The maker's session may end before the invitation is redeemed; the
+ * invitation then counts as that session would, with whatever its user holds at that time.
  */
 export function invitationMakerOf(ref: CallerRef): CallerRef {
   if (ref.kind !== 'session') return ref;

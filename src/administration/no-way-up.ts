@@ -2,16 +2,16 @@ import type { Held } from '../credentials/holdings.ts';
 import { Refusal } from '../errors.ts';
 import type { CallerRights } from './caller-rights.ts';
 
-/** What is to be handed on or held. */
+/** Rights that a call hands on, or that the user to be changed holds. */
 export interface Wanted extends Held {
-  /** The scopes that the sets give, where `scopes` doesn't include them: they are named for a set that is missing. */
+  /** The scopes of the sets, if `scopes` doesn't include them; a refusal names them in place of a missing set. */
   readonly setScopes?: readonly string[];
 }
 
 /**
- * Refuses `insufficient_scope`, naming the scopes that are missing, unless the caller holds all of it: scopes, and the very
- * sets, for a set may grow. `needed` are the scopes that the call itself asks for. What is handed on is judged by this, and
- * so is anyone who is to be changed: a caller who could change a holder of more could become one.
+ * Refuses `insufficient_scope`, naming the missing scopes, unless the caller holds every wanted scope and the wanted sets
+ * themselves, because a set may grow. `needed` are the scopes that the call itself requires. Applies to rights that are handed
+ * on, and to the rights of a user who is to be changed: a caller who could change a holder of more could become one.
  */
 export function assertHolds(
   rights: CallerRights,
@@ -23,7 +23,7 @@ export function assertHolds(
   const missing = missingOf(wanted, rights);
   const holdsSets = scopeSets.every((id) => rights.scopeSets.has(id));
   if (missing.length === 0 && holdsSets) return;
-  // Who holds each scope of a set, but not the set, is told its scopes: the name of a set is nobody's business.
+  // A caller who holds each scope of a set, but not the set, is told the scopes: the name of a set is nobody's business.
   const named = [missing, missingOf(setScopes, rights), setScopes, wanted].find((names) => names.length > 0);
   throw new Refusal('insufficient_scope', {
     missingScopes: sortedDistinct(named ?? []),

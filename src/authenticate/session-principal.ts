@@ -10,8 +10,8 @@ const none: readonly string[] = [];
 
 /**
  * The principal of a session that is alive, for its user as found; why there is none, if the user may not use it.
- * `named`: the scopes that the credential names, which bound a restricted session; any other session counts for all that
- * it holds now.
+ * `named`: the scopes that the credential names. They limit a restricted session; any other session has everything that it
+ * holds now.
  */
 export function principalOfSession(
   live: LiveSession,
@@ -31,7 +31,7 @@ export function principalOfSession(
     displayName: user.displayName,
     email: user.email,
     scopes: isRestricted ? intersectScopes(named, held.scopes) : held.scopes,
-    // A set may grow beyond what was asked for, even if that is everything today.
+    // A set may grow beyond the requested scopes, even if those are the whole set today.
     scopeSets: isRestricted ? none : held.scopeSets,
     isRestricted,
     origin,

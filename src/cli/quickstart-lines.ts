@@ -8,10 +8,10 @@ export interface Place {
   readonly pages: { readonly start: string; readonly activation: string } | null;
 }
 
-/** What is filled in: the activation token, null once activation is closed, and a password made for these lines. */
+/** Credentials filled into the lines: the activation token, null once activation is closed, and a random password. */
 export interface FirstCredentials {
   readonly bootstrapToken: string | null;
-  /** Of shell words' plain characters alone. */
+  /** Made of characters that need no quoting in a shell. */
   readonly password: string;
 }
 
@@ -26,8 +26,8 @@ function heading(text: string): string {
 }
 
 /**
- * Where to begin in a browser, and shell lines that try every part of the gateway once, in order; they can be pasted as a
- * whole into sh, bash and zsh. Once activation is closed both begin with signing in.
+ * The address to begin with in a browser, and shell lines that try every part of the gateway once, in order; they can be
+ * pasted as a whole into sh, bash and zsh. Once activation is closed, both begin with signing in.
  */
 export function quickstartLines(place: Place, credentials: FirstCredentials): string[] {
   return printedLines(place, credentials, [
@@ -80,7 +80,7 @@ function printedLines(
   const { url, pages } = place;
   const variables = [
     `URL=${url} JAR=$(mktemp)`,
-    // No one else may know it, and one from a document everyone does.
+    // No one else may know the password, and everyone knows one from a document.
     bootstrapToken === null ? `PASSWORD='the password of ${username}'` : `PASSWORD=${password}`,
   ];
   const indented = [...variables, ...lines].map((line) => (line === '' ? '' : `  ${line}`));

@@ -12,22 +12,22 @@ export type ConfiguredFiles = ReadonlyMap<string, FileContent>;
 type FileContent = { readonly bytes: Uint8Array } | { readonly code: string; readonly message: string };
 
 /**
- * Reads the logo and the TLS files of upstreams, each once, so that all that is built of them has the same content. Those of
- * listeners are watched instead.
+ * Reads the logo and the TLS files of upstreams, each once, so that everything built from them has the same content. The TLS
+ * files of listeners are watched instead.
  */
 export function readConfiguredFiles(config: Config): ConfiguredFiles {
   return contentsOf(filesOf(config));
 }
 
 /**
- * Reads the files that stores are opened with. A start does so once: their content counts as long as the stores are open,
- * in a worker that is started later, too.
+ * Reads the files that stores are opened with. This happens once, at the start: their content counts as long as the stores
+ * are open, also in workers that are started later.
  */
 export function readStoreFiles({ stores }: Config): ConfiguredFiles {
   return contentsOf(storeFileKeys.flatMap((key) => filesOfStores(stores, key)));
 }
 
-/** The paths of what {@link readConfiguredFiles} and {@link readStoreFiles} read. */
+/** The paths of the files that {@link readConfiguredFiles} and {@link readStoreFiles} read. */
 export function configuredPaths(config: Config): readonly string[] {
   return [
     ...new Set([...filesOf(config), ...storeFileKeys.flatMap((key) => filesOfStores(config.stores, key))]),
@@ -46,14 +46,14 @@ export function filesOfStores(
   return clientTlsFiles(stores[key]);
 }
 
-/** Whether a file holds other bytes than when it was read, or can't be read any more. */
+/** True if a file has other bytes than when it was read, or can't be read any more. */
 export function hasChanged(files: ConfiguredFiles, path: string): boolean {
   const [before, now] = [files.get(path), contentOf(path)];
   if (before === undefined || !('bytes' in before) || !('bytes' in now)) return true;
   return Buffer.compare(before.bytes, now.bytes) !== 0;
 }
 
-/** Reads from what was read before. */
+/** Creates a reader of files whose content has been read already. */
 export function readFrom(files: ConfiguredFiles): ReadFile {
   return (path) => {
     const content = files.get(path);

@@ -28,7 +28,7 @@ const namesDiffer: Rule = ({ upstreams = {} }, { report }) => {
   }
 };
 
-/** Who tells services what: the names of headers by what they hold. */
+/** Upstreams and the names of their identity headers that hold the given value. */
 function* headersOf({ upstreams = {} }: Parameters<Rule>[0], value: string): Generator<[string, string]> {
   for (const [upstream, settings] of Object.entries(upstreams))
     for (const [name, held] of Object.entries(settings?.identity_headers ?? {}))
@@ -49,7 +49,7 @@ const addressesAreVerified: Rule = (config, { report }) => {
     );
 };
 
-// The first to sign in with a name has it, and where it was removed, the next.
+// A name belongs to the first who signs in with it, and after that user is removed, to the next.
 const namesAreGiven: Rule = (config, { report }) => {
   const open = Object.entries(config.identity_providers ?? {})
     .filter(([, provider]) => provider?.accounts === 'create')
@@ -63,7 +63,7 @@ const namesAreGiven: Rule = (config, { report }) => {
     );
 };
 
-/** What `identity_headers` tell services that keep accounts by it, and people may choose. */
+/** Warnings about `identity_headers` whose values people can choose themselves, for services that keep accounts by them. */
 export const identityHeaderWarnings: readonly Rule[] = [addressesAreVerified, namesAreGiven];
 
 /** Rules for the names in `identity_headers` beyond their spelling. */

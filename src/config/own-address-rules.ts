@@ -10,7 +10,7 @@ interface Listener {
   readonly port: number;
 }
 
-// What is forwarded there would come back, again and again. A port that the system chooses isn't known here.
+// Requests forwarded there would come back, again and again. A port that the system chooses isn't known here.
 const upstreamsAreOthers: Rule = (config, { report }) => {
   const listeners = listenersOf(config);
   for (const [name, upstream] of Object.entries(config.upstreams ?? {})) {
@@ -33,7 +33,7 @@ function listenersOf({ listen, management, forward_auth = [] }: JudgedConfig): r
   });
 }
 
-/** Whether a connection to `host` certainly reaches what listens on `bound`; both are names or addresses. */
+/** True if a connection to `host` certainly reaches a listener on `bound`; both are names or addresses. */
 function leadsTo(host: string, bound: string): boolean {
   if (host.toLowerCase() === bound.toLowerCase()) return true;
   const targets = addressesOf(host);

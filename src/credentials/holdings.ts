@@ -12,7 +12,7 @@ export interface Held {
   readonly scopeSets: readonly string[];
 }
 
-/** What an identity provider's grants name: scopes, and sets by name. */
+/** Rights named by an identity provider's grants: scopes, and sets by name. */
 export interface GrantedNames {
   readonly scopes: readonly string[];
   readonly setNames: readonly string[];
@@ -21,18 +21,18 @@ export interface GrantedNames {
 /** Evaluates stored users and keys under one configuration. */
 export interface Holdings {
   /**
-   * What counts in a session of that origin, and in keys that come of it: what the user was given here, and what the
-   * provider granted to that identity, as far as both are configured now. `null`: no provider, which is what a password
-   * is worth.
+   * The user's rights in a session of that origin, and in keys minted in it: the user's own, and those that the provider
+   * granted to that identity, as far as provider and grant are configured now. `null`: no provider, as for a password, and
+   * then only the user's own.
    */
   ofUser(found: UserWithSets, origin: SessionOrigin | null): Held;
-  /** The most that the user holds, whichever way they sign in: what decides who may change the user. */
+  /** The most that the user can hold, by whichever sign-in; decides who may change the user. */
   mostOf(found: UserWithSets): Held;
-  /** The part of it that providers grant: scopes as such, sets as sets. */
+  /** The part of {@link mostOf} that providers grant: scopes as scopes, sets as sets. */
   fromProviders(found: UserWithSets): Held;
   /** A key's own scopes and sets, as far as its owner holds them now; all of them if the owner was removed. */
   ofKey(found: ApiKeyWithOwner): Held;
-  /** Everything that the configured grants of an issuer name. */
+  /** All rights named by the configured grants of an issuer. */
   grantableBy(issuer: string): GrantedNames;
   /** The scopes that these sets give now. */
   scopesOf(sets: readonly ScopeSet[]): readonly string[];
@@ -62,15 +62,15 @@ export function createHoldings(
     byIssuer.set(issuer, [...(byIssuer.get(issuer) ?? []), { name, grants: grants.map(toConfiguredGrant) }]);
 
   /**
-   * The provider that had that name. The account is issuer and subject, so a provider that was renamed is the only one of
-   * its issuer.
+   * The provider of that name; if there is none, the only provider of the issuer, which must have been renamed, because an
+   * account is issuer and subject.
    */
   function providerNamed(name: string, issuer: string): ConfiguredProvider | undefined {
     const ofIssuer = byIssuer.get(issuer) ?? [];
     return ofIssuer.find((one) => one.name === name) ?? (ofIssuer.length === 1 ? ofIssuer[0] : undefined);
   }
 
-  /** The part of what an identity was granted that some of these grants still give. */
+  /** The rights granted to an identity that some of the configured grants still give. */
   function stillGranted(
     granted: IdentityGrants,
     configured: readonly ConfiguredGrant[],
@@ -90,7 +90,7 @@ export function createHoldings(
     const provider = providerNamed(origin.provider, issuer);
     const granted = grants.find((one) => one.issuer === issuer && one.subject === subject);
     if (provider === undefined || granted === undefined) return [];
-    // Another provider of the issuer, which is trusted with other grants, may have given it.
+    // The rights may come from another provider of the issuer, which is trusted with other grants.
     const isItsOwn = granted.provider === null || providerNamed(granted.provider, issuer) === provider;
     return isItsOwn ? [stillGranted(granted, provider.grants, sets)] : [];
   }

@@ -21,10 +21,10 @@ export interface Principal {
   /** The same scopes, for lookups. */
   readonly held: Readonly<HeldScopes>;
   /**
-   * Whether it is a session whose sign-in asked for a `scope`: it counts for less than its user, whatever the scope named.
+   * True for a session whose sign-in asked for a `scope`: it counts for less than its user, whatever the scope named.
    */
   readonly isRestricted: boolean;
-  /** The sign-in at a provider that a session began with; null: at none. Null for a key, whose record says it. */
+  /** The sign-in at a provider that a session began with; null if at none. Null for a key: its record has the origin. */
   readonly origin: SessionOrigin | null;
   /** Ids of the scope sets it holds: a holder may hand a set on, including what is added to it later. */
   readonly scopeSets: readonly string[];

@@ -31,7 +31,7 @@ export interface ProviderExchangeOptions extends SignInLineOptions {
   readonly accounts: ProviderAccounts;
   readonly cookies: Pick<StartCookies, 'bindings' | 'clear'>;
   readonly isKnownOrigin: IsKnownOrigin;
-  /** Whether pages of an origin may bring an assertion without the cookie of its start (`unsolicited: started`). */
+  /** True if pages of an origin may bring an assertion without the cookie of its start (`unsolicited: started`). */
   readonly isFrontEnd: IsKnownOrigin;
   /** Whether browsers reach the gateway over https only. */
   readonly isHttps: boolean;

@@ -78,7 +78,7 @@ class OwnCall {
     );
   }
 
-  /** The log names the caller, also of a request that its guard refuses. */
+  /** Records the caller for the log, also when the guard refuses the request. */
   readonly #identify: Identify = async (head, otherSchemesPass) => {
     const principal = await this.#options.authenticate(head, otherSchemesPass);
     if (principal !== null) this.#exchange.caller = principal;

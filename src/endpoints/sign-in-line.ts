@@ -17,9 +17,9 @@ export interface SignInLineOptions {
 }
 
 /**
- * Keeps the audit line of a sign-in, whose session exists and whose tokens have not been sent, and with it that the user
- * signed in. If the line can't be kept, the session is revoked and this rejects: no one gets in without a line. A process that is killed between the two
- * leaves a session of which no one has a token.
+ * Keeps the audit line of a sign-in together with the user's last sign-in; the session exists already, but its tokens have
+ * not been sent. If the line can't be kept, the session is revoked and the call rejects: no one gets in without a line. A
+ * process that is killed before the line is kept leaves a session of which no one has a token.
  */
 export async function keepSignInLine(
   { records, signIn, audit, changeAudit, now }: SignInLineOptions,

@@ -7,12 +7,12 @@ import {
 } from '../http/cookies.ts';
 import type { SignInStart } from '../identity-providers/sign-in-start.ts';
 
-/** The prefix of those cookies' names; the label of a start follows. */
+/** The prefix of the names of cookies that bind sign-ins to browsers; the label of a start follows. */
 export function startCookiePrefix(refreshCookieName: string): string {
   return `${refreshCookieName}_login_`;
 }
 
-/** The same for starts on Postern's own pages at `origin`. */
+/** As {@link startCookiePrefix}, for starts on Postern's own pages at `origin`. */
 export function pageStartCookiePrefix(refreshCookieName: string, origin: string): string {
   return startCookiePrefix(hostOnlyName(refreshCookieName, origin.startsWith('https:')));
 }
@@ -41,8 +41,8 @@ const labelLength = 6;
 const label = new RegExp(`_[\\w-]{${labelLength}}$`);
 
 /**
- * Creates those of Postern's own pages, at `origin` and below `path`. A neighbouring host that could set one would sign
- * people in to its own account: over https browsers let only this host set it.
+ * Creates the start cookies of Postern's own pages, at `origin` and below `path`. A neighbouring host that could set such a
+ * cookie would sign people in to its own account: over https browsers let only this host set it.
  */
 export function createPageStartCookies(
   { name }: Pick<CookieAttributes, 'name'>,

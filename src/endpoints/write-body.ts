@@ -6,8 +6,8 @@ import type { SecretOptions } from '../input/validate.ts';
 import type { Call } from './endpoint.ts';
 
 /**
- * The JSON body of a call that changes something and takes no query parameter. A client that sends one means something
- * that would not be done.
+ * The JSON body of a call that changes something and takes no query parameter. A client that sends a parameter expects
+ * something that would not happen.
  *
  * Throws {@link ../errors.ts ValidationError} with every problem of query and body at once, in that order.
  */

@@ -1,15 +1,15 @@
 import type { Socket } from 'node:net';
 import { canonicalAddress } from '../http1/peer-address.ts';
 
-/** How long a peer that may not ask is connected, ms: long enough to read why. */
+/** Time that a peer outside `proxies` stays connected, ms: long enough to read the refusal. */
 const strangerMs = 1_000;
-/** How long one that may ask no more stays connected, ms: what it has asked is answered by then. */
+/** Time that a peer removed from `proxies` stays connected, ms: its open questions are answered by then. */
 const formerMs = 10_000;
 
-/** Connections of peers that may not ask, on all listeners of a process: so many at a time, and each for a second. */
+/** Connections of peers that may not ask, on all listeners of a process: a limited number, each for a second. */
 export class Strangers {
   readonly #most: number;
-  /** In the order in which they connected. */
+  /** The oldest first. */
   readonly #sockets = new Set<Socket>();
 
   constructor(most: number) {
@@ -43,20 +43,20 @@ export class Strangers {
   }
 }
 
-/** Who may connect to a listener for decisions. */
+/** Dependencies of {@link Admission}. */
 export interface AdmissionOptions {
-  /** Whether a peer with that address may ask. */
+  /** True if a peer with that address may ask. */
   readonly isProxy: (address: string) => boolean;
-  /** How many proxies' connections may be open. */
+  /** The maximum number of open connections of proxies. */
   readonly mostConnections: () => number;
-  /** Whether there is room for one more of them, besides. */
+  /** True if the process has file descriptors for one more connection of a proxy. */
   readonly hasRoom: () => boolean;
-  /** One of a proxy was closed for want of room. */
+  /** Called when a connection of a proxy was closed for want of room. */
   readonly onRefused: () => void;
   readonly strangers: Strangers;
 }
 
-/** Admits connections to a listener for decisions, before their first byte: those of strangers never take a proxy's place. */
+/** Admits connections to a listener for decisions, before their first byte; a stranger's never takes a proxy's place. */
 export class Admission {
   readonly #options: AdmissionOptions;
   readonly #ofProxies = new Set<Socket>();
@@ -70,17 +70,17 @@ export class Admission {
     return this.#ofProxies.size;
   }
 
-  /** Whether to keep a connection that has just been opened; the caller destroys it if not. */
+  /** True if a connection that has just been opened is kept; otherwise the caller destroys it. */
   admits(socket: Socket): boolean {
     if (this.#isOfProxy(socket)) return this.#admitProxy(socket);
     this.#options.strangers.keep(socket, () => {
-      // Who may ask can have changed meanwhile.
+      // A reload may have admitted the peer meanwhile.
       if (!this.#isOfProxy(socket) || !this.#admitProxy(socket)) socket.destroy();
     });
     return true;
   }
 
-  /** Others may ask from now on: connections of those that no longer may are closed, once they are answered. */
+  /** Called when `proxies` has changed: closes connections of peers that may no longer ask, once they are answered. */
   peersChanged(): void {
     const former = [...this.#ofProxies].filter((socket) => !this.#isOfProxy(socket));
     if (former.length === 0) return;

@@ -28,7 +28,7 @@ export function answeredNames(upstreamNames: readonly string[]): readonly string
   return [...ownNames, ...others.values()];
 }
 
-/** The answer to a request that may pass; as a preflight it carries no credentials, so no cookies either. */
+/** Makes the answer to a request that may pass; to a preflight, which has no credentials, it has no cookies either. */
 export type AllowedReply = (
   request: DecidedRequest,
   route: Route,
@@ -36,7 +36,7 @@ export type AllowedReply = (
   asPreflight: boolean,
 ) => Reply;
 
-/** What of a request its answer depends on. */
+/** The parts of a request that its answer depends on. */
 export type DecidedRequest = Pick<Exchange, 'head' | 'method' | 'target' | 'id'>;
 
 /** How answers are made. */
@@ -47,20 +47,20 @@ export interface AnswerOptions {
   readonly received: ReceivedHeaders;
   /** Postern's own cookies, which nothing behind the proxy may see. */
   readonly ownCookies: OwnCookies;
-  /** Whether other cookies may be seen there. */
+  /** True if the services behind the proxy may see other cookies. */
   readonly passesCookies: boolean;
-  /** Signs what proves the answer to the service; null: nothing does. */
+  /** Signs the proof of the answer for the service; null: there is none. */
   readonly assert: Assert | null;
 }
 
 /**
- * Creates what identifies the caller to a proxy, and `Cookie` without Postern's own: every name every time, empty where there is
- * none, so that a proxy that copies them overwrites what a client sent; where a proxy can remove headers, it is told which
- * instead.
+ * Creates the answers that tell a proxy who calls, with `Cookie` without Postern's own cookies. They have every name every time,
+ * with an empty value if there is none, so that a proxy that copies them overwrites the client's headers; a proxy that can
+ * remove headers is told their names instead.
  */
 export function createAllowedReply(options: AnswerOptions): AllowedReply {
   const { mode, assert } = options;
-  // One that is signed differs with every request.
+  // A signed assertion differs with every request.
   const names = options.names.filter((name) => assert === null || name !== assertionHeader);
   const anonymous = complete(names, []);
   const known = new WeakMap<readonly string[], Completed>();
@@ -107,7 +107,7 @@ export function createAllowedReply(options: AnswerOptions): AllowedReply {
   };
 }
 
-/** Where a proxy may have joined lines with commas, one of ours is looked for behind each. */
+/** The client's cookies without Postern's own; a proxy may have joined lines with commas, so one may follow each comma. */
 function cleanedCookie(cookie: string, { mode, ownCookies }: AnswerOptions): string {
   if (cookie === '') return '';
   return withoutCookies(mode.joinsCookies ? separatedCookies(cookie, ownCookies) : cookie, ownCookies);

@@ -14,7 +14,7 @@ export interface CheckServerOptions {
   /** Null for h2c. */
   readonly tls: ListenerTls | null;
   readonly handshakeTimeoutMs: number;
-  /** Whether to keep a connection that has just been opened, before its first byte, even of TLS. */
+  /** True if a connection that has just been opened is kept; called before its first byte, even of TLS. */
   readonly admits: (socket: Socket) => boolean;
   readonly onHandshakeFailed: (failure: HandshakeFailure) => void;
   /** Creates what all questions of a connection have in common; the certificate's subject is null if it has shown none. */

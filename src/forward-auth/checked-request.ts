@@ -18,15 +18,15 @@ export interface CheckedRequest {
 /** Where repeated fields have become one, a comma may be all that is left of them. */
 const credentials: ReadonlySet<string> = new Set(['authorization', 'x-api-key']);
 
-/** A token, after the colon of a pseudo-header (RFC 9110 §5.1, RFC 9113 §8.3). */
+/** A field name or the name of a pseudo-header (RFC 9110 §5.1, RFC 9113 §8.3). */
 const fieldName = /^:?[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-/** No field can have these (RFC 9110 §5.5): in what is made of it later, they would begin another one. */
+/** Characters that no field value can have (RFC 9110 §5.5): written out later, they would begin another field. */
 const unfitForValue = /[\r\n\0]/;
 
 /**
- * Reads what Envoy asks. Headers are those of `header_map` where it is filled, else of `headers`, in which repeated ones are
- * joined: a credential with a comma counts as two. Pseudo-headers have to agree with the fields of their own. Fields that no
- * request can have make it unfit, and are left out.
+ * Reads a question of Envoy. Its headers are those of `header_map` if that is filled, otherwise of `headers`, in which repeated
+ * ones are joined: there a credential with a comma counts as two. Pseudo-headers have to agree with the question's own fields
+ * for method and path. Fields that no request can have make the question unfit, and are left out.
  */
 export function readChecked(question: CheckRequest): CheckedRequest {
   const { request, source: peer } = question.attributes ?? {};
@@ -49,7 +49,7 @@ export function readChecked(question: CheckRequest): CheckedRequest {
     pseudo.get(name)?.join() === (pseudo.has(name) ? value : undefined);
   const isClear = isReadable && path !== '' && agrees(':method', method) && agrees(':path', path);
   const unfit = isClear ? problemOfMethod(method) : undescribed();
-  // What was not understood has no method: the log and spans would say what anyone in between wrote there.
+  // A question that was not understood has no method: log and spans would repeat whatever anyone in between wrote there.
   return { method: unfit === null ? method : '', target: path, fields, source, unfit };
 }
 

@@ -15,9 +15,9 @@ export interface Decision {
   assertPassable(exchange: Exchange): void;
   /** Refuses a credential that may have been two. Throws `ambiguous_credentials`. */
   assertOneCredential(head: RequestHead): void;
-  /** The request that was asked about may pass; null: without an identity. `asPreflight` as for {@link AllowedReply}. */
+  /** Answers that the request may pass; `principal` null: without an identity. `asPreflight` as for {@link AllowedReply}. */
   allow(exchange: Exchange, route: Route, principal: Principal | null, asPreflight: boolean): void;
-  /** It may not. */
+  /** Answers that the request may not pass. */
   refuse(exchange: Exchange, error: unknown): void;
 }
 

@@ -16,17 +16,17 @@ export interface Mode {
   readonly described: DescribingHeaders | null;
   /** Further headers that the proxy sets or overwrites, in lower case: what a client sent by these names is gone. */
   readonly setByProxy: readonly string[];
-  /** Whether the proxy removes headers of the client's request when it is told their names. */
+  /** True if the proxy removes headers of the client's request when it is told their names. */
   readonly removesHeaders: boolean;
-  /** Whether the proxy may join several `Cookie` lines with commas, as if they were a list. */
+  /** True if the proxy may join several `Cookie` lines with commas, as if they were a list. */
   readonly joinsCookies: boolean;
-  /** Whether the same of credentials: one with a comma may have been two. gRPC has its own reader. */
+  /** True if the proxy may join repeated credentials with commas: one with a comma may have been two. gRPC has its own reader. */
   readonly joinsCredentials: boolean;
   /** The status under which a refusal reaches the proxy. */
   readonly statusOf: (status: number) => number;
 }
 
-/** What every proxy sets; some of them set more by which services know the sender. */
+/** Headers about the sender that every proxy sets; some proxies set more. */
 const sender = ['x-forwarded-for', 'x-forwarded-proto', 'x-forwarded-host'];
 const asItIs = (status: number) => status;
 /** nginx makes a 500 of every 4xx but these two (ngx_http_auth_request_module). */

@@ -58,7 +58,7 @@ export interface LastingParts {
   readonly recentUse: RecentUse;
   /** Every name that a cookie of ours has had since the start: browsers still send the earlier ones. */
   readonly cookieNames: Set<string>;
-  /** The same of the prefixes of cookies that bind a sign-in to its browser. */
+  /** Every prefix, since the start, of the names of cookies that bind a sign-in to its browser. */
   readonly startCookiePrefixes: Set<string>;
   readonly streams: OpenStreams;
   readonly log: Log;

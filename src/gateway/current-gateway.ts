@@ -13,7 +13,7 @@ export class CurrentGateway {
   readonly #initial: BackgroundSettings;
   #serving: Gateway | null = null;
 
-  /** `initial` is the configuration of the first gateway. */
+  /** `initial`: settings that count until the first gateway serves. */
   constructor(initial: BackgroundSettings) {
     this.#initial = initial;
   }
@@ -51,12 +51,12 @@ export class CurrentGateway {
     return this.#serving ?? noGateway;
   }
 
-  /** What goes on beside the requests reads of the configuration that serves now, or is about to. */
+  /** Settings for work that goes on beside the requests, from the configuration that serves now or is about to. */
   settings(): BackgroundSettings {
     return this.#serving?.settings ?? this.#initial;
   }
 
-  /** `sessions.stale_if_error` of that configuration, ms. */
+  /** `sessions.stale_if_error` of {@link settings}, ms. */
   staleIfErrorMs(): number {
     return this.settings().sessions.stale_if_error;
   }

@@ -13,10 +13,10 @@ import { recordDecided } from './finished-exchange.ts';
 import { type ListenerParts, serverLimits } from './public-listener.ts';
 import { traceExchange } from './request-spans.ts';
 
-/** As for the public listener, and what listeners for decisions share. */
+/** Parts of the public listener, and those that listeners for decisions share. */
 export interface DecisionListenerParts extends ListenerParts {
   readonly onHandshakeFailed: (failure: HandshakeFailure) => void;
-  /** Whether one more connection of a proxy may be open. */
+  /** True if one more connection of a proxy may be open. */
   readonly hasRoom: () => boolean;
   /** Connections of peers that may not ask, of all listeners. */
   readonly strangers: Strangers;
@@ -129,7 +129,7 @@ export class DecisionListener implements OneDecisionListener {
   }
 }
 
-/** Proxies hold many connections from few addresses; their number is the admission's, which doesn't count strangers. */
+/** Settings without limits on connections: proxies open many from few addresses, and the admission limits their number. */
 function serverSettings({ limits }: Config): ServerSettings {
   return {
     limits: { ...serverLimits(limits), connections: Number.MAX_SAFE_INTEGER, connectionsPerAddress: 0 },

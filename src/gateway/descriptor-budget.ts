@@ -42,7 +42,7 @@ const maxManagementConnections = 100;
 const maxSpareFiles = 32;
 /** For addresses of upstreams that are tried side by side. */
 const maxSpareSockets = 64;
-/** Of peers that may not ask for decisions, and are there for a second. */
+/** For peers that may not ask for decisions; each is connected for a second. */
 const maxStrangers = 64;
 /** For proxies that ask for decisions, whatever clients take; more as long as those leave it. */
 const leastDecisionConnections = 64;

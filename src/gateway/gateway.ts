@@ -34,7 +34,7 @@ export interface GatewayParts {
   readonly authenticateBrowser: AuthenticateBrowser;
   readonly forward: Forward;
   readonly replies: Replies;
-  /** Whether the path of a request without a route is spelled as one of a route for browsers. */
+  /** True if the path of a request without a route is spelled as one of a route for browsers. */
   readonly isForBrowsers: (request: Pick<RefusedRequest, 'path' | 'head'>) => boolean;
   /** By the position in `forward_auth`. */
   readonly decisions: readonly Decision[];
@@ -43,12 +43,12 @@ export interface GatewayParts {
   readonly activeSessions: () => number;
   /** The public keys of assertions. */
   readonly assertionKeys: () => Promise<JSONWebKeySet>;
-  /** What goes on beside the requests reads of the configuration. */
+  /** Settings for work that goes on beside the requests. */
   readonly settings: BackgroundSettings;
   readonly sessionTimes: SessionTimes;
   /** The name of this gateway in `Postern-Via`. */
   readonly via: string;
-  /** As in {@link Listener}, of the public one. */
+  /** As in {@link Listener}, for the public listener. */
   readonly assertHost: Listener<Exchange>['assertHost'];
   readonly log: Pick<Log, 'error'>;
 }
@@ -112,7 +112,7 @@ export class Gateway implements WatchedGateway {
     else this.#parts.decisions[decision]!.refuse(exchange, error);
   }
 
-  /** The response, as latin1 text, to bytes that begin as a request and are none. */
+  /** The response, as latin1 text, to bytes that begin like a request but aren't one. */
   refuseBegun(request: RefusedRequest, refusal: Refusal): string {
     const { isForBrowsers, replies } = this.#parts;
     request.isOnBrowserRoute = isForBrowsers(request);
@@ -173,7 +173,7 @@ function forwarding(parts: GatewayParts): Listener<Exchange> {
       forward(exchange, route, principal, asPreflight);
     },
     refuse(exchange, error) {
-      // Whatever was wrong with it before it had a route.
+      // The request was refused before it had a route.
       if (exchange.route === '') exchange.isOnBrowserRoute = isForBrowsers(exchange);
       replies.refuse(exchange, error);
     },

@@ -22,7 +22,7 @@ export type JudgedRequest = Pick<
 
 /** What one kind of listener does with the requests that are judged for it. Whatever these throw refuses the request. */
 export interface Listener<Request extends JudgedRequest> {
-  /** Refuses a host that isn't this listener's; null: it takes any. */
+  /** Refuses a `Host` that isn't this listener's; null: any host is accepted. */
   readonly assertHost: ((head: RequestHead) => void) | null;
   /** It has a route, which is about to be judged. Throws `not_found` where the route is not for this listener. */
   routed(request: Request, route: Route): void;

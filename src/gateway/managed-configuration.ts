@@ -39,8 +39,8 @@ export class ManagedProblems extends Error {
 }
 
 /**
- * Brings users and scope sets of the records in step with the configuration, once among all processes on them, as by
- * {@link ManagedRecords.applyManaged}. Rejects with {@link ManagedProblems}.
+ * Brings the users and scope sets of the records in step with the configuration, once among all processes that share the
+ * records, by {@link ManagedRecords.applyManaged}. Rejects with {@link ManagedProblems}.
  */
 export async function applyManaged(
   config: Config,
@@ -107,7 +107,7 @@ function auditOf(log: Pick<Log, 'audit'>): AuditOf<ManagedOutcome> {
   };
 }
 
-/** The number names the configuration that is no longer in force. */
+/** The audit event about a superseded configuration; `number` is that of the one that is no longer in force. */
 function supersededEntries(number: number | null): ChangeEntry[] {
   if (number === null) return [];
   const target = { type: 'configuration', id: String(number) } as const;

@@ -4,25 +4,25 @@ import type { ConfigurationInForce, ManagedOutcome, ManagedReading } from '../st
 import { managedOf } from './managed-configuration.ts';
 import type { ReloadMetrics } from './reload-metrics.ts';
 
-/** How often it is checked whether another process has superseded the configuration, ms. */
+/** Interval at which a process checks that no other has superseded its configuration, ms. */
 const checkIntervalMs = 5_000;
 
 /** Dependencies of {@link ManagedReadings}. */
 export interface ManagedReadingsOptions {
   readonly log: Pick<Log, 'info' | 'warn'>;
   readonly reloads: Pick<ReloadMetrics, 'superseded'>;
-  /** What counts in the records; undefined: nothing yet. */
+  /** The configuration in force in the records; undefined: none yet. */
   readonly inForce: () => Promise<ConfigurationInForce | undefined>;
 }
 
 /**
- * The users and scope sets that this process has read, as against those that are in force: one that others have superseded
- * applies nothing until its content changes, and says so.
+ * Compares the users and scope sets that this process has read with those in force. A process whose configuration others have
+ * superseded warns, and applies nothing until its content changes.
  */
 export class ManagedReadings {
   readonly #options: ManagedReadingsOptions;
   readonly #timer: NodeJS.Timeout;
-  /** Of the content that was applied last. */
+  /** Digest of the content that was read last. */
   #digest: string;
   #isSuperseded = false;
 
@@ -33,19 +33,19 @@ export class ManagedReadings {
     this.#timer = setInterval(() => void this.check(), checkIntervalMs).unref();
   }
 
-  /** How a configuration that was read is to be applied. */
+  /** The way in which a configuration that was read is applied. */
   readingOf(wanted: Config): ManagedReading {
     return managedOf(wanted).digest === this.#digest ? 'again' : 'next';
   }
 
-  /** It was applied, with that outcome. */
+  /** Records that a configuration was applied, with that outcome. */
   read(config: Config, outcome: ManagedOutcome['outcome']): void {
     this.#digest = managedOf(config).digest;
     this.#isSuperseded = false;
     this.#judge(outcome === 'superseded');
   }
 
-  /** Looks up whether it is still in force; nothing is known while the records are unavailable. */
+  /** Checks that the configuration is still in force; does nothing while the records are unavailable. */
   async check(): Promise<void> {
     const own = this.#digest;
     const found = await this.#options.inForce().catch(() => undefined);

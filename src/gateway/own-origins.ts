@@ -19,7 +19,7 @@ export function consoleHostOf({ base_url: baseUrl, web }: Config): ((host: strin
   return isShared ? createIsHostOf(origin) : createIsNameOf(origin);
 }
 
-/** What refuses hosts of other machines; null: whoever reaches the listener may call it by any name. */
+/** A guard that refuses hosts of other machines; null: clients may call the listener by any name. */
 export function hostGuardOf({
   base_url: baseUrl,
   listen,

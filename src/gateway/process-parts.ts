@@ -35,11 +35,11 @@ export interface ProcessParts {
   readonly now: () => number;
 }
 
-/** What a process is given from outside. */
+/** Options that a process gets from its caller. */
 export interface ProcessOptions {
   readonly now: () => number;
   readonly resolve?: Resolve | undefined;
-  /** Default: of this process alone. */
+  /** The name of the gateway in `Postern-Via`. Default: a name for this process alone. */
   readonly via?: string;
 }
 

@@ -9,7 +9,7 @@ export interface ReloadMetrics {
   reloaded(what: Reloaded, outcome: 'applied' | 'failed'): void;
   /** How many keys of the configuration take effect only after a restart. */
   restartNeeded(keys: number): void;
-  /** Whether users and scope sets of the configuration that was read last are not in force. */
+  /** Sets whether other users and scope sets are in force than those of the configuration that was read last. */
   superseded(isSuperseded: boolean): void;
 }
 

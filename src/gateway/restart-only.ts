@@ -16,8 +16,8 @@ export interface RestartOnly {
 }
 
 /**
- * Determines what needs a restart: names of the instance, addresses and ports, stores and what they were opened with,
- * down to what was in their files at the start.
+ * Determines which keys need a restart: names of the instance, addresses and ports, stores and the settings they were opened
+ * with, including the content of their files at the start.
  */
 export function rememberStart(opened: ConfiguredFiles): (running: Config, wanted: Config) => RestartOnly {
   return (running, wanted) => {
@@ -61,8 +61,8 @@ function compare(running: Config, wanted: Config): RestartOnly {
 }
 
 /**
- * The running listeners for decisions, each with what the new configuration says of it; as it was if that has none like it.
- * `others` counts those, and new ones: a restart alone closes and opens listeners.
+ * The running listeners for decisions, each with its settings of the new configuration, or its present ones if the new
+ * configuration has no such listener. `others` counts those without one, and new ones: only a restart closes and opens listeners.
  */
 function adoptedListeners(
   running: Config['forward_auth'],

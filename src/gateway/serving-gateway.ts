@@ -20,7 +20,7 @@ import { routesOnlyIn } from './routes-only-in.ts';
 /** How long the audit events that are left may take at a stop, ms: two attempts at an unavailable store. */
 const maxAuditFlushMs = 2_000;
 
-/** What the files that a configuration names hold, those of the stores apart. */
+/** Content of the files named by a configuration, except those of the stores. */
 export interface ConfigurationContent {
   readonly readFile: ReadFile;
   readonly tls: ListenersTls;

@@ -29,9 +29,9 @@ const storeLookupMs = 900;
 
 /** How a process serves, apart from the configuration. */
 export interface ServingOptions {
-  /** What the files hold that the configuration names, those of the stores apart. */
+  /** Content of the files named by the configuration, except those of the stores. */
   readonly content: ConfigurationContent;
-  /** What those hold that the stores are opened with. */
+  /** Reads the files that the stores are opened with. */
   readonly readStoreFile: ReadFile;
   /** Whether people see a page of `builtin:echo`; programs always get JSON. */
   readonly showsEchoPage: boolean;
@@ -92,7 +92,7 @@ export async function startServing(
   return new ServingGateway({ ...accepting, config, lasting, current, startDraining, background });
 }
 
-/** Users and scope sets of the latest start count, whatever was in force. */
+/** Applies the users and scope sets of the configuration: those of the latest start count, whatever was in force. */
 async function applyAtStart(
   config: Config,
   { stores, log }: Pick<LastingParts, 'stores' | 'log'>,

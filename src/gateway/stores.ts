@@ -101,7 +101,7 @@ export interface OpenStoresOptions {
   readonly recordsTimeoutMs: number;
   /** Whether missing files are made. */
   readonly creates: Creation;
-  /** How long what was read counts while its store is unavailable, ms; a reload may change it. */
+  /** Time for which a cached result counts while its store is unavailable, ms; a reload may change it. */
   readonly staleIfErrorMs: () => number;
   /** Reads the files for TLS; default: from the disk. */
   readonly readFile?: ReadFile;

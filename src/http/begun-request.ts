@@ -2,13 +2,13 @@ import type { RefusedRequest } from './refused-request.ts';
 import { readRequestHead } from './request-head.ts';
 import { queryStart } from './request-target.ts';
 
-/** Method and target of a request line, the target up to where it broke off; at least its path is complete. */
+/** Method and target of a request line; the line may break off within the target, after a complete path. */
 const requestLine = /^(?:\r\n)?([A-Z]+) (\/[!-~]*)([ \r]?)/;
 const fieldName = /^[\w!#$%&'*+.^`|~-]+$/;
 
 /**
- * What is known of a request whose head is malformed, too long or never came to its end: enough to tell who reads the refusal. Null
- * where not even its path was read. `id` is that of its refusal.
+ * The known parts of a request whose head is malformed, too long or incomplete: enough to tell whether a person reads the
+ * refusal. Null if not even the path was read. `id` is that of the refusal.
  */
 export function readBegunRequest(received: Buffer, id: string): RefusedRequest | null {
   const text = received.toString('latin1');
@@ -16,7 +16,7 @@ export function readBegunRequest(received: Buffer, id: string): RefusedRequest |
   if (line === undefined || method === undefined || target === undefined) return null;
   const pathEnd = queryStart(target);
   if (after === '' && pathEnd === target.length) return null;
-  // The last line may have broken off anywhere; after an empty one comes no head.
+  // The last line may have broken off anywhere; an empty line ends the head.
   const [, ...lines] = text.slice(line.length).split('\r\n').slice(0, -1);
   const end = lines.indexOf('');
   const fields = end < 0 ? lines : lines.slice(0, end);
@@ -33,7 +33,7 @@ export function readBegunRequest(received: Buffer, id: string): RefusedRequest |
   };
 }
 
-/** Nothing for a malformed line. */
+/** Name and value of a header line; empty for a malformed line. */
 function nameAndValue(line: string): readonly string[] {
   const colon = line.indexOf(':');
   const name = line.slice(0, Math.max(0, colon));

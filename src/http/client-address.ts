@@ -37,7 +37,7 @@ export function createTrustedProxies(ranges: readonly string[]): TrustedProxies 
 /** Bits before the IPv4 address in an IPv6 address that maps one (RFC 4291 §2.5.5.2). */
 const mappedBits = 96;
 
-/** The block's first address, of which an IPv4-mapped one is IPv4, and the length of its prefix. */
+/** The first address of a block and the length of its prefix; a block of IPv4-mapped addresses is one of IPv4. */
 function blockOf(range: string): [ipaddr.IPv4 | ipaddr.IPv6, number] {
   if (!range.includes('/')) {
     const parsed = ipaddr.process(range);
@@ -89,7 +89,7 @@ function addressOf(hop: string): string | undefined {
   return withPort !== undefined && isIPv4(withPort) ? withPort : undefined;
 }
 
-/** The spelling that the same address has as that of a peer. */
+/** The address as it is spelled for a peer. */
 function spelledOnce(address: string): string {
   return canonicalAddress(new SocketAddress({ address, family: 'ipv6' }).address);
 }

@@ -20,7 +20,7 @@ export function setCookie(attributes: CookieAttributes, value: string, maxAgeSec
 }
 
 /**
- * The name under which a cookie is kept to its host: with `__Host-` in front where it is Secure, as browsers then demand
+ * The name that binds a cookie to its host: with `__Host-` in front if it is Secure, as browsers then demand
  * (RFC 6265bis §4.1.3.2), so that no neighbouring host can set it. Needs Path=/.
  */
 export function hostOnlyName(name: string, secure: boolean): string {

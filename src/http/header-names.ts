@@ -124,7 +124,7 @@ export interface HeaderRules {
   readonly dropped: readonly string[];
 }
 
-/** What a client's header of that name means on its way to an upstream; none of those that a configuration decides about. */
+/** The meaning of a client's header name on its way to an upstream, with the configuration's decisions applied. */
 export type PassedMeaning = (name: string) => Meaning;
 
 /** Classifies names by one configuration; this too costs one map look-up for each header. */

@@ -13,15 +13,15 @@ export function createIsHostOf(origin: string): (host: string) => boolean {
 }
 
 /**
- * Refuses, in a Host header, what isn't this machine's own name or address (RFC 6761 §6.3, RFC 1122 §3.2.1.3): a page whose
- * name was rebound to it would be taken for one of `base_url`'s. Throws `misdirected`.
+ * Refuses a Host header that isn't a loopback name or address (RFC 6761 §6.3, RFC 1122 §3.2.1.3): a page whose name was
+ * rebound to this machine would be taken for one of `base_url`'s. Throws `misdirected`.
  */
 export function assertLoopbackHost({ host, hostCount }: Pick<RequestHead, 'host' | 'hostCount'>): void {
   if (hostCount > 0 && !isLoopbackName(host.replace(/:\d*$/, '').toLowerCase()))
     throw new Refusal('misdirected', { close: true });
 }
 
-/** Whether a host without its port, IPv6 in brackets or not, can only be this machine. */
+/** True if a host without its port, IPv6 in brackets or not, can only be this machine. */
 export function isLoopbackName(name: string): boolean {
   const bare = name.replace(/^\[(.*)\]$/, '$1');
   if (isIPv6(bare))

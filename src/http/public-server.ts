@@ -60,7 +60,7 @@ export interface PublicServerOptions extends ServerSettings {
   readonly createExchange?: CreateExchange;
   /** How bytes that never become an exchange are refused; default: like everything else. */
   readonly refusalShape?: RefusalShape;
-  /** Whether to accept a connection, besides `limits`; called before its first byte, even of TLS. Default: always. */
+  /** True if a connection is accepted, besides `limits`; called before its first byte, even of TLS. Default: always. */
   readonly admits?: (socket: Socket) => boolean;
   /** Handles the exchange; never throws. */
   readonly onExchange: (exchange: Exchange) => void;
@@ -72,7 +72,7 @@ export interface PublicServerOptions extends ServerSettings {
   readonly onConnectionRefused: (why: ConnectionRefusal) => void;
   /** Called when received bytes are refused that never became an exchange. */
   readonly onUnreadable: (refusal: Refusal, peer: string, requestId: string) => void;
-  /** The response to such bytes, if they begin as a request, as latin1 text; default: like all others. */
+  /** The response, as latin1 text, to such bytes that begin like a request; default: as to all others. */
   readonly refuseBegun?: (request: RefusedRequest, refusal: Refusal) => string;
   /** A TLS handshake failed. */
   readonly onHandshakeFailed: (failure: HandshakeFailure) => void;

@@ -1,6 +1,6 @@
 import type { RequestHead } from './request-head.ts';
 
-/** What a refusal depends on: a request that is an exchange by now, or one whose head could not be read. */
+/** The parts of a request that its refusal depends on; the request is an exchange, or its head could not be read. */
 export interface RefusedRequest {
   readonly id: string;
   readonly method: string;
@@ -12,8 +12,8 @@ export interface RefusedRequest {
   readonly head: RequestHead;
   /** Address of the client; empty if it isn't known. */
   readonly address: string;
-  /** What it was found to be for; empty while that isn't known. */
+  /** The route or endpoint of the request; empty while it isn't known. */
   readonly route: string;
-  /** It is on a route whose browsers may be signed in by the web cookie. */
+  /** True on a route that accepts the web cookie. */
   isOnBrowserRoute: boolean;
 }

@@ -15,7 +15,7 @@ export interface Reply {
   readonly content?: Content;
   /** Names and values in turn, added to the common ones. */
   readonly headers?: readonly string[];
-  /** Headers in place of those of every response on its path, names and values in turn. */
+  /** Headers that replace those of every response on the same path, names and values in turn. */
   readonly pathFields?: readonly string[];
   /** Further headers, of many responses. */
   readonly block?: FieldBlock;
@@ -35,7 +35,7 @@ export interface Replies {
   send(exchange: Exchange, reply: Reply): void;
   /** The only place where a refusal becomes bytes; any other error is sent as `internal_error`. */
   refuse(exchange: Exchange, error: unknown, options?: { readonly oauth?: boolean }): void;
-  /** The complete response, as latin1 text, to bytes that are no request but begin as one; the connection ends with it. */
+  /** The complete response, as latin1 text, to bytes that begin like a request but aren't one; the connection ends with it. */
   refuseBegun(request: RefusedRequest, refusal: Refusal): string;
 }
 

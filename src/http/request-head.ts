@@ -64,7 +64,7 @@ class HeadReading {
   via = '';
   /** Fields are joined with `; `: HTTP/1.1 has only one (RFC 6265 §5.4), but HTTP/2 front ends split it. */
   cookie = '';
-  /** There is a parameter of MCP whose name is odd. */
+  /** True if a parameter of MCP has an odd name. */
   hasOddToolParameter = false;
   /** Normalised names that `Connection` lists besides `close` and `keep-alive`; null if there are none. */
   connectionNames: Set<string> | null = null;
@@ -230,7 +230,7 @@ export function assertUnambiguousHead(head: RequestHead, httpMinor: number): voi
   if (head.hasOddToolParameter && hasToolParametersAlike(head.raw)) throw malformed('header name');
 }
 
-/** Whether servers that fold names (CGI, WSGI) could take two different parameters of MCP for one. */
+/** True if servers that fold names (CGI, WSGI) could take two different parameters of MCP for one. */
 function hasToolParametersAlike(raw: readonly string[]): boolean {
   const spellings = new Map<string, string>();
   for (let i = 0; i < raw.length; i += 2) {
@@ -250,16 +250,16 @@ function malformed(reason: Reason): Refusal {
 
 /** Refuses a request that has passed the gateway of that name before. Throws `loop_detected`. */
 export function assertNoLoop({ via }: Pick<RequestHead, 'via'>, own: string): void {
-  // No one guesses the name, so that what contains it has been here.
+  // No one can guess the name, so a request that has it has been here.
   if (via !== '' && via.includes(own)) throw new Refusal('loop_detected');
 }
 
-/** Whether the client's request id may appear in responses and logs: given once, and a request id. */
+/** True if the client's request id may appear in responses and logs: it is given once, and well-formed. */
 export function isUsableRequestId(head: RequestHead): boolean {
   return head.requestIdCount === 1 && isRequestId(head.requestId);
 }
 
-/** Whether it is 1-128 of `[A-Za-z0-9._-]`. */
+/** True for 1-128 characters of `[A-Za-z0-9._-]`. */
 export function isRequestId(text: string): boolean {
   return /^[A-Za-z0-9._-]{1,128}$/.test(text);
 }

@@ -119,8 +119,8 @@ export interface ConnectionOptions<Exchange extends ServerExchange> extends Time
   /** Responds to the exchange; never throws. */
   onRequest(exchange: Exchange): void;
   /**
-   * The bytes received aren't a request; returns the complete response, latin1, after which the connection closes. `received`:
-   * the beginning of its head, as far as it is known.
+   * Called when the bytes received aren't a request; returns the complete response, latin1, after which the connection closes.
+   * `received`: the beginning of the head, as far as it is known.
    */
   onUnreadable(refusal: Refusal, peer: string, received: Buffer): string;
   /** The exchange is over, however it ended. */

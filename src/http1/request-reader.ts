@@ -216,7 +216,7 @@ export class RequestReader {
     return length - (end < 0 ? targets.mostUncounted(bytes, from) : targets.uncounted(bytes, from)) > max;
   }
 
-  /** `end` is negative where the head is incomplete. */
+  /** Reports an unreadable head; `end` is negative if the head is incomplete. */
   #refuse(bytes: Buffer, from: number, end: number, refusal: Refusal): number {
     this.#events.onUnreadable(refusal, bytes.subarray(from, end < 0 ? bytes.length : end + 2));
     return bytes.length;

@@ -34,8 +34,7 @@ export function hasValue(claims: JsonObject, name: string, wanted: PlainValue): 
 }
 
 /**
- * The profile from the configured claims. An e-mail address counts only as far as the provider stands by it: not if it
- * says that it has not verified it. Without a usable user name the e-mail address is used, and without that the
+ * The profile from the configured claims. An e-mail address doesn't count if the provider says that it has not verified it. Without a usable user name the e-mail address is used, and without that the
  * subject, truncated: a person whom the provider vouches for is never refused for lack of a name.
  */
 export function profileOf(
@@ -86,7 +85,7 @@ function emailIn(claims: JsonObject, name: string): string | undefined {
   return text !== undefined && isEmailAddress(text) ? text : undefined;
 }
 
-/** Anyone can claim an address at a provider that doesn't ask for proof. Absent or null, the provider says nothing. */
+/** True if the provider says that it hasn't verified the address, so that anyone may claim it; absent or null says nothing. */
 function deniesVerification({ email_verified: verified }: JsonObject): boolean {
   return verified !== undefined && verified !== null && !/^true$/i.test(String(verified));
 }

@@ -1,6 +1,6 @@
 /** What is sent along to where a browser signs out at the provider. */
 export interface EndSessionParameters {
-  /** Undefined: the provider finds out by itself who it is, or asks. */
+  /** The ID token of the session; undefined: the provider finds out by itself who signs out, or asks. */
   readonly idToken: string | undefined;
   /** Where the provider leads the browser back to. */
   readonly redirectUri: string;

@@ -12,7 +12,7 @@ import {
 /** Which fields are secret: their `input` is null in every problem. */
 export interface SecretOptions {
   readonly secret?: readonly string[];
-  /** Fields that are none, although their names look like it. */
+  /** Fields that aren't secret, although their names look like it. */
   readonly plain?: readonly string[];
 }
 

@@ -17,7 +17,7 @@ export type AuditKeeping = 'with_change' | 'afterwards' | 'counted';
 export interface AuditTarget {
   readonly type: 'user' | 'scope_set' | 'api_key' | 'session' | 'signing_key' | 'configuration';
   readonly id: string;
-  /** Of a key: without it no one could say which of many keys was deleted. */
+  /** The label of a key: without it no one could say which of many keys was deleted. */
   readonly label?: string | undefined;
 }
 

@@ -45,7 +45,7 @@ export class NodeConnection<Exchange extends ServerExchange> extends ServedConne
     const refusal = refusalOf(error);
     if (refusal === null || this.socket.bytesRead === 0) this.socket.destroy();
     else if (this.clock.phase === phase.ending) return;
-    // What came before in the same packet has been a request, which would not be over yet.
+    // Bytes before these in the same packet were a request, which would not be over yet.
     else if (this.#current === null) this.onUnreadable(refusal, error.rawPacket ?? this.begunHead);
     else {
       this.#refusal ??= refusal;

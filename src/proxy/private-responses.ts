@@ -40,7 +40,7 @@ export function keptPrivate(fields: readonly string[]): string[] {
   return kept;
 }
 
-/** `Cache-Control` that no shared cache stores by: private unless it is stricter. Services send few different ones. */
+/** A `Cache-Control` that keeps responses from shared caches: private unless it is stricter. Services send few different ones. */
 export const privateValue = cachedByName((value) => {
   const kept = listed(value).filter((directive) => !/^(?:public|s-maxage)(?:\s*=|$)/i.test(directive));
   // `private="Set-Cookie"` keeps only that header from shared caches.

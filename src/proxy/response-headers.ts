@@ -7,10 +7,10 @@ import { cachedByName } from '../http1/name-cache.ts';
 import { normalisedName } from '../rules/known-headers.ts';
 import { privateValue, targetedCaching } from './private-responses.ts';
 
-/** The credential of a request as shared caches see it: they know of `Authorization` alone (RFC 9111 §3.5). */
+/** The credential of a request as shared caches see it: they know only `Authorization` (RFC 9111 §3.5). */
 export type SeenCredential = 'none' | 'known' | 'unknown';
 
-/** What shared caches see of the credential that identified `principal`; null is a request without one. */
+/** The credential of `principal` as shared caches see it; `principal` is null for a request without one. */
 export function seenCredential(
   principal: Principal | null,
   { apiKeyCount }: Pick<RequestHead, 'apiKeyCount'>,
@@ -23,11 +23,11 @@ export function seenCredential(
 export interface ResponseRules {
   /** Postern's own cookies, which upstreams can't set. */
   readonly ownCookies: OwnCookies;
-  /** Whether Postern sets `Access-Control-*`, in place of the upstream. */
+  /** True if Postern sets `Access-Control-*`, in place of the upstream. */
   readonly ownsCors: boolean;
-  /** Whether Postern sets `Strict-Transport-Security`, in place of the upstream. */
+  /** True if Postern sets `Strict-Transport-Security`, in place of the upstream. */
   readonly hasHsts: boolean;
-  /** Whether an upstream's service worker is kept to its own folder. */
+  /** True if an upstream's service worker is kept to its own folder. */
   readonly dropsServiceWorkerScope: boolean;
 }
 
@@ -59,8 +59,8 @@ const kindOf = cachedByName((name): Kind => {
 
 /**
  * Cleans the headers of an upstream's response: framing, hop-by-hop headers, `X-Request-Id` and Postern's own cookies
- * are removed; a response to an authenticated request without `Cache-Control` becomes private, and any response whose
- * credential shared caches don't know. Takes and returns names and values in turn.
+ * are removed. A response without `Cache-Control` to an authenticated request becomes private, and so does every response to a
+ * request whose credential shared caches don't know. Takes and returns names and values in turn.
  */
 export function responseFields(
   fields: readonly string[],

@@ -98,7 +98,7 @@ function scopesByMethod(scopes: readonly string[] | MethodScopes): Route['scopes
 export interface RouteTable {
   /** Throws `not_found` if no route matches, or if a lax server would match the path to a more specific route. */
   find(path: string): Route;
-  /** The route that the path has as it is spelled, whatever else servers read in it; undefined if there is none. */
+  /** The route of the path exactly as it is spelled; undefined if there is none. */
   spelled(path: string): Route | undefined;
 }
 

@@ -4,12 +4,12 @@ export const maxEmailLength = 254;
 const part = String.raw`[^\s\u0000-\u001f\u007f-\u009f,;<>()"@]+`;
 
 /**
- * Matches one e-mail address of any length. Mailers read more than one out of a text with a space or one of `,;<>()"`. The
- * source is published in the OpenAPI document, so it keeps to what regular expressions of other languages read, too.
+ * Matches one e-mail address of any length. Mailers can read several out of a text with a space or one of `,;<>()"`. The
+ * source is published in the OpenAPI document, so it uses only syntax that regular expressions of other languages share.
  */
 export const emailAddress = new RegExp(`^${part}@${part}$`, 'u');
 
-/** Whether a text is one e-mail address of a length that can be delivered to. */
+/** True if a text is one e-mail address that isn't too long to be delivered to. */
 export function isEmailAddress(text: string): boolean {
   return text.isWellFormed() && [...text].length <= maxEmailLength && emailAddress.test(text);
 }

@@ -20,9 +20,8 @@ export interface ApiKey {
   /** Id of the session it was minted with; null if it was minted in another way, or this is unknown. */
   readonly session: string | null;
   /**
-   * The origin of the session it was minted in, by the owner's own hand, or of the key it was minted with: what a provider
-   * grants its owner counts for the key if it comes of such a session. Null for any other key, one that was transferred
-   * included.
+   * The origin of the session in which the owner minted the key, or of the key with which it was minted: a provider's grants to
+   * the owner count for a key of that origin. Null for any other key, including a transferred one.
    */
   readonly origin: SessionOrigin | null;
   readonly expires: number | null;
@@ -53,5 +52,5 @@ export interface ApiKeyWithOwner extends ListedApiKey {
 /** One page of the key list. */
 export type ApiKeyPage = ListPage<ListedApiKey>;
 
-/** What is left to say of a key that was deleted. */
+/** Id and label of a deleted key, for the audit. */
 export type RemovedApiKey = Pick<ApiKey, 'id' | 'label'>;

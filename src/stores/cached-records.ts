@@ -12,7 +12,7 @@ import { type ChangeOf, changeOfWrite } from './write-changes.ts';
 export interface CachedRecordsOptions {
   readonly remote: RemoteRecords;
   readonly feed: ChangeFeed;
-  /** How long a cached result counts while the store is unavailable, ms; a reload may change it. */
+  /** Time for which a cached result counts while the store is unavailable, ms; a reload may change it. */
   readonly staleIfErrorMs: () => number;
   /** A clock as `performance.now()`, which is the default. */
   readonly elapsed?: () => number;

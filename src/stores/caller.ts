@@ -11,11 +11,11 @@ export type CallerRef =
       readonly userId: string;
       /** Absent for what outlives the session by which its user began it: then only the user is judged. */
       readonly session?: Pick<Session, 'id' | 'epoch'>;
-      /** The sign-in at a provider that the session began with. Absent: at none, as far as is known. */
+      /** The sign-in at a provider that the session began with. Absent: none is known. */
       readonly origin?: SessionOrigin | null;
       /**
-       * What a session that was restricted at its sign-in allows of what its user holds; null: it was not, and counts for
-       * all that it holds, whatever that is now.
+       * Scopes of a session that was restricted at its sign-in; null: it was not restricted, and has everything that its
+       * user holds now.
        */
       readonly scopes: readonly string[] | null;
       /** Null as `scopes` is. A restricted session hands no set on. */

@@ -15,7 +15,7 @@ export interface IdentityClaims extends Identity {
   readonly scopeSets: readonly string[];
   /** The names of the grants that give them; if omitted, unknown. */
   readonly grants?: readonly string[];
-  /** The name of the provider that gives them; if omitted, unknown. */
+  /** The name of the provider that grants the rights; absent: unknown. */
   readonly provider?: string;
 }
 

@@ -45,21 +45,22 @@ export interface ManagedChanges {
   readonly changedUsers: readonly Changed<UserRecord>[];
 }
 
-/** The configuration that counts, of all processes on the store: that of the highest number. */
+/** The configuration in force among all processes on the store: the one with the highest number. */
 export interface ConfigurationInForce {
   readonly number: number;
   readonly digest: string;
 }
 
 /**
- * How a process comes to apply a configuration: `next`, at its start or because the content has changed since it read the
- * last one; `again`, with the content that it had; `forced`, because someone asks for it.
+ * The reason why a process applies a configuration: `next`, at its start, or because the content has changed since the last
+ * reading; `again`, with unchanged content; `forced`, because someone asks for it.
  */
 export type ManagedReading = 'next' | 'again' | 'forced';
 
 /**
- * What became of a configuration: it is in force already, or another process has taken a later number with another
- * content, or it was applied now, or not at all. `superseded`: the number of the one that was in force; null: none was.
+ * The outcome for a configuration: `current`, it was in force already; `superseded`, another process has taken a later number
+ * with other content; `applied`; `conflicts`, nothing was applied. The number in `superseded` is that of the configuration
+ * in force before; null: there was none.
  */
 export type ManagedOutcome =
   | { readonly outcome: 'current' | 'superseded' }
@@ -69,15 +70,16 @@ export type ManagedOutcome =
 /** The part of the records store by which the configuration keeps users and sets. */
 export interface ManagedRecords {
   /**
-   * Brings users and scope sets in step with a configuration, in one step and once for all gateways on the store. It takes
-   * the next number, unless it is read `again`: then it changes nothing, and is superseded if another one is in force. One
-   * that is in force changes nothing but the number, unless it is `forced`. A managed user who is not in it is disabled, a
-   * managed set that is not in it is managed no longer. Refuses `last_administrator`.
+   * Brings users and scope sets in step with a configuration, atomically and once for all gateways on the store. The
+   * configuration takes the next number, unless it is read `again`: then nothing changes, and it is superseded if another one is
+   * in force. A configuration that is in force already changes only the number, unless it is `forced`. A managed user who is
+   * not in the configuration is disabled, and a managed set that is not in it ceases to be managed. Refuses
+   * `last_administrator`.
    */
   applyManaged(
     wanted: ManagedConfiguration,
     options: { readonly reading: ManagedReading; readonly audit: AuditOf<ManagedOutcome> },
   ): Promise<ManagedOutcome>;
-  /** Undefined: none was applied yet. */
+  /** The configuration in force; undefined: none has been applied yet. */
   configurationInForce(): Awaitable<ConfigurationInForce | undefined>;
 }

@@ -15,8 +15,8 @@ import type { UserIdentityRecords } from './user-identity-records.ts';
 import type { UserRecord, UserRecords } from './user-records.ts';
 
 /**
- * Whether, and how, the first administrator may still be activated over HTTP: until there has been an administrator who is
- * enabled, can sign in and was made one locally, and after a reset until there is another one.
+ * The state of activation over HTTP: open until there has been an administrator who is enabled, can sign in and was made one
+ * locally, and after a reset until there is another one.
  */
 export interface BootstrapState {
   readonly open: boolean;
@@ -71,8 +71,8 @@ export interface Records
    */
   replacePasswordHash(id: string, hashes: { readonly from: string; readonly to: string }): Promise<void>;
   /**
-   * Keeps the audit lines of a sign-in and its instant, epoch ms, as the user's last: both, or neither. It gives the user no
-   * new version.
+   * Keeps the audit lines of a sign-in, and its instant, epoch ms, as the user's last sign-in: both, or neither. The version of
+   * the user's record stays.
    */
   keepSignIn(
     signIn: { readonly userId: string; readonly instant: number },

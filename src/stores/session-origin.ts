@@ -1,8 +1,8 @@
 import type { Identity } from './identity.ts';
 
 /**
- * The sign-in at an identity provider that a session began with, and a key that was minted in such a session comes of: what
- * the provider grants to that identity counts there alone (credentials/holdings.ts).
+ * The sign-in at an identity provider with which a session began; keys minted in the session inherit it. The provider's grants
+ * to that identity count only there (credentials/holdings.ts).
  */
 export interface SessionOrigin extends Identity {
   /** The provider's name when the session began. */

@@ -82,9 +82,9 @@ export interface LiveSession {
   readonly expires: number;
   /** As {@link Session.epoch}. */
   readonly epoch: number;
-  /** Whether the sign-in asked for a `scope`: the session is restricted then, whatever it names. */
+  /** True if the sign-in asked for a `scope`: the session is restricted, whatever the scope names. */
   readonly isRestricted: boolean;
-  /** The sign-in at a provider that it began with; null: at none. */
+  /** The sign-in at a provider that the session began with; null: at none. */
   readonly origin: SessionOrigin | null;
 }
 

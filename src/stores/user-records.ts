@@ -62,8 +62,8 @@ export interface UserRecords {
   listUserRecords(query: UserQuery): Awaitable<ListPage<UserRecord>>;
   findUserRecord(id: string): Awaitable<UserRecord | undefined>;
   /**
-   * Closes the bootstrap for good if the user is an enabled administrator who can sign in, as does every other call that makes
-   * one. Refuses `conflict` when the name is taken or a set is gone.
+   * Creates a user. Like every call that makes an enabled administrator who can sign in, closes the bootstrap if the user is one.
+   * Refuses `conflict` when the name is taken or a set is gone.
    */
   createUserRecord(change: JudgedChange<null, NewUserRecord, UserRecord>): Promise<UserRecord>;
   /**

@@ -43,7 +43,7 @@ export type NewUser = Omit<User, 'kind' | 'managed' | 'updated' | 'epoch' | 'car
 export interface IdentityGrants {
   readonly issuer: string;
   readonly subject: string;
-  /** The name of the provider that gave them; null: unknown, from before it was stored. */
+  /** The name of the provider that granted the rights; null: unknown, because the record is from before it was stored. */
   readonly provider: string | null;
   /** The names of the grants, as by config/identity-providers.ts; null: unknown, from before they were stored. */
   readonly grants: readonly string[] | null;

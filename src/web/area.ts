@@ -65,8 +65,8 @@ export function redirection(
 }
 
 /**
- * Leads the browser to another origin, by a page whose link leads there as well: browsers hold the `form-action` of the page
- * whose form was sent, ours or a service's, against every redirection that follows (CSP §6.4.1). `headers`: further ones.
+ * Leads the browser to another origin by a page that refreshes, and has a link, to it: browsers check every redirect that follows
+ * a form against the `form-action` of the page with the form, ours or a service's (CSP §6.4.1). `headers`: further ones.
  */
 export function leaving(url: string, document: string, headers: readonly string[] = []): Reply {
   return {

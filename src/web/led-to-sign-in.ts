@@ -5,18 +5,18 @@ import { redirection, type WebArea } from './area.ts';
 import { refererOf } from './form-page.ts';
 import { signInPath } from './return-to.ts';
 
-/** What is read of the request. */
+/** The parts of the request that are read. */
 type Asked = Pick<RefusedRequest, 'head' | 'query' | 'address'>;
 type Area = Pick<WebArea, 'path' | 'cookie' | 'isOwnOrigin' | 'recentSignIns'>;
 
-/** In the query of the sign-in page: the browser comes from there. */
+/** The query parameter of the sign-in page that says that the browser comes back from a sign-in. */
 const mark = 'again';
 
 /**
- * Leads to the sign-in page, and from there to `target`, or where none can be led back to, to its path alone; null: to where
- * sign-ins lead. A browser that was led from its sign-in to here and has no web cookie seems not to have kept it: the page tells its
- * user, who would otherwise go round in circles. That it comes from there is not enough: so does one whose user signs out and
- * goes back, or loads the page again.
+ * Leads to the sign-in page, and from there to `target`, or to `targetPath` if `target` can't be returned to; null: to the page
+ * that sign-ins lead to. A browser that comes from its sign-in without the web cookie seems to block cookies: the sign-in page
+ * then says so, because its user would otherwise go round in circles. Coming from the sign-in page is not enough: so does a
+ * browser whose user signs out and goes back, or loads the page again.
  */
 export function ledToSignIn(area: Area, asked: Asked, target: string | null, targetPath = target): Reply {
   const address =
@@ -26,7 +26,7 @@ export function ledToSignIn(area: Area, asked: Asked, target: string | null, tar
   return redirection(302, `${address}${address.includes('?') ? '&' : '?'}${mark}=1`);
 }
 
-/** Whether the sign-in page was asked for by a browser that has lost the cookie of a sign-in, as far as can be seen. */
+/** True if the browser that asks for the sign-in page seems to have lost the cookie of a sign-in. */
 export function hasLostCookie(area: Pick<WebArea, 'cookie'>, asked: Asked): boolean {
   return !hasWebCookie(area, asked) && new URLSearchParams(asked.query).has(mark);
 }
@@ -35,7 +35,7 @@ function hasWebCookie({ cookie }: Pick<WebArea, 'cookie'>, { head }: Asked): boo
   return cookieValues(head.cookie, cookie.name).length > 0;
 }
 
-/** The pages whose forms sign in lead on by a redirection, so that the browser says it comes from them. */
+/** True if the request comes from a page whose form signs in: such pages redirect, so that `Referer` names them. */
 function comesFromSignIn({ path, isOwnOrigin }: Area, { head }: Asked): boolean {
   const url = refererOf(head);
   if (url === null || !(head.secFetchSite === 'same-origin' || isOwnOrigin(url.origin))) return false;

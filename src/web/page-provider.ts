@@ -24,8 +24,8 @@ export interface PageProvider {
 }
 
 /**
- * Where the browser signs out at the provider that a session began at; null: nowhere. A session that keeps no ID token, which
- * may have been too long, only has no hint to give.
+ * The address where the browser signs out at the provider of a session; null: there is none. A session without an ID token, which
+ * may have been too long to keep, gives no hint.
  */
 export async function endSessionUrlOf(
   { endSession }: PageProvider,

@@ -2,22 +2,22 @@ import { LRUCache } from 'lru-cache';
 import type { RefusedRequest } from '../http/refused-request.ts';
 import { keptText } from '../http1/copied-text.ts';
 
-/** Browsers that have just signed in, by address and product: what is known of one that may have kept no cookie. */
+/** Browsers that have just signed in, known by address and user agent, since they may have kept no cookie. */
 export interface RecentSignIns {
   note(request: Browser): void;
-  /** The browser has signed out again. */
+  /** Called when the browser has signed out again. */
   forget(request: Browser): void;
   has(request: Browser): boolean;
 }
 
 type Browser = Pick<RefusedRequest, 'address' | 'head'>;
 
-/** How long a browser may take from its sign-in to the page that it is led to, ms. */
+/** Time that a browser may take from its sign-in to the page that it is led to, ms. */
 const forMs = 10_000;
 const most = 1_000;
 const userAgentLength = 256;
 
-/** Creates it. `now`: the clock, epoch ms. */
+/** Creates the memory of recent sign-ins. `now`: the clock, epoch ms. */
 export function createRecentSignIns(now: () => number): RecentSignIns {
   const signedIn = new LRUCache<string, number>({ max: most });
   const keyOf = ({ address, head }: Browser) =>

@@ -3,7 +3,7 @@ import type { ManagedOutcome, ManagedReading } from '../stores/managed-records.t
 import type { HandedConfiguration } from './worker-api.ts';
 import type { WorkerProcess } from './worker-process.ts';
 
-/** How long a worker may take for one step, ms: longer than a store may take. */
+/** Time that a worker may take for one step, ms: longer than a store may take. */
 const stepTimeoutMs = 8_000;
 
 class NoResponse extends Error {
@@ -14,8 +14,8 @@ class NoResponse extends Error {
 }
 
 /**
- * Prepares another configuration in every worker; resolves to those that have, without any that ended or does not respond.
- * Rejects, with nothing prepared, if one can't, or none responds.
+ * Prepares another configuration in every worker; resolves to the workers that have, without those that ended or don't respond.
+ * Rejects, with nothing prepared, if a worker can't prepare it or none responds.
  */
 export async function prepareIn(
   workers: readonly WorkerProcess[],
@@ -32,7 +32,7 @@ export async function prepareIn(
   throw failure ?? reasons[0] ?? new Error('no worker serves');
 }
 
-/** Applies the users and scope sets of what is prepared, in one worker; in another if that ends. */
+/** Applies the users and scope sets of the prepared configuration, in one worker; in another if that one ends. */
 export async function applyManagedIn(
   workers: readonly WorkerProcess[],
   reading: ManagedReading,
@@ -47,17 +47,17 @@ export async function applyManagedIn(
   throw new Error('no worker serves');
 }
 
-/** Serves by what is prepared. One that can't is not in step any more, and ends: another takes its place. */
+/** Serves by the prepared configuration. A worker that can't is out of step, and is killed: another takes its place. */
 export async function applyIn(workers: readonly WorkerProcess[]): Promise<void> {
   await Promise.all(workers.map((worker) => inTime(worker.remote.apply()).catch(() => worker.kill())));
 }
 
-/** Drops what is prepared. */
+/** Drops the prepared configuration. */
 export async function discardIn(workers: readonly WorkerProcess[]): Promise<void> {
   await Promise.allSettled(workers.map((worker) => worker.remote.discard()));
 }
 
-/** For workers that began to serve by the configuration before, while this one was prepared. */
+/** Brings workers up to date that began to serve the previous configuration while this one was prepared. */
 export async function catchUp(workers: readonly WorkerProcess[], next: HandedConfiguration): Promise<void> {
   const following = workers.map(async (worker) => {
     try {
@@ -70,7 +70,7 @@ export async function catchUp(workers: readonly WorkerProcess[], next: HandedCon
   await Promise.all(following);
 }
 
-/** Rejects with {@link NoResponse} once it has taken too long. */
+/** The response; rejects with {@link NoResponse} if it takes too long. */
 async function inTime<T>(response: Promise<T>): Promise<T> {
   const tooLate = sleep(stepTimeoutMs, undefined, { ref: false }).then(() => {
     throw new NoResponse();

@@ -15,16 +15,16 @@ import type { ListeningPlace } from './claimed-ports.ts';
 
 /** A configuration as a worker gets it: nothing is left to be read. */
 export interface HandedConfiguration {
-  /** Of this worker alone: it has its part of what is bounded for the gateway. */
+  /** For this worker alone, with its part of each limit of the gateway. */
   readonly config: Config;
-  /** Those of the stores apart. */
+  /** Content of the files, except those of the stores. */
   readonly files: ConfiguredFiles;
   readonly tls: ListenersTls;
 }
 
 /** How a worker starts. */
 export interface WorkerStart extends HandedConfiguration {
-  /** What the files of the stores held when the gateway was started, whatever they hold now. */
+  /** Content of the stores' files at the start of the gateway, whatever they have now. */
   readonly storeFiles: ConfiguredFiles;
   /** Whether the log is read on a terminal. */
   readonly isTerminal: boolean;

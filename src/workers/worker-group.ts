@@ -23,7 +23,7 @@ export interface GroupOptions {
   readonly count: number;
   /** What they start with, as configured for the gateway as a whole. */
   readonly handed: HandedConfiguration;
-  /** What the files of the stores held at the start: workers that are started later open the same stores. */
+  /** Content of the stores' files at the start: workers that are started later open the same stores. */
   readonly storeFiles: ConfiguredFiles;
   readonly isTerminal: boolean;
   readonly showsEchoPage: boolean;
@@ -91,14 +91,14 @@ export class WorkerGroup {
     this.ended.forget(routesOnlyIn(this.#handed.config, next.config));
     this.#handed = next;
     for (const slot of this.#slots) slot.startAnew();
-    // One that does not respond holds up no other: the next one in its place starts with this configuration.
+    // A worker that does not respond holds up no other: its successor starts with this configuration.
     for (const worker of asked) if (!prepared.includes(worker)) worker.kill();
     const late = this.#serving().filter((worker) => !asked.includes(worker));
     await Promise.all([applyIn(prepared), catchUp(late, part)]);
     return outcome;
   }
 
-  /** As a worker finds it; rejects if none can. */
+  /** The configuration in force, as a worker reads it; rejects if no worker can. */
   configurationInForce(): Promise<ConfigurationInForce | undefined> {
     const [first] = this.#serving();
     return first?.remote.configurationInForce() ?? notServing();

@@ -46,7 +46,7 @@ export interface KeyOwner {
   readonly judge: (owner: UserRecord | undefined, rights: CallerRights, minted: MintedRights) => void;
 }
 
-/** What a new key is given. */
+/** The rights of a new key. */
 export interface MintedRights {
   /** Its scopes, those of its sets included, and its sets. */
   readonly granted: Held;
@@ -147,7 +147,7 @@ export class Minting {
   }
 }
 
-/** A key that is minted for somebody else comes of none of that user's sessions. */
+/** A key that is minted for somebody else has no origin: it wasn't minted in a session of that user. */
 function originFrom(caller: CallerFound, ownerId: string): SessionOrigin | null {
   if (caller.kind === 'session') return caller.ref.userId === ownerId ? (caller.ref.origin ?? null) : null;
   if (caller.kind !== 'api_key' || caller.key?.key.createdBy !== ownerId) return null;

@@ -85,11 +85,11 @@ export function createSessionsDelete(options: SessionEndpointOptions): Endpoint 
   };
 }
 
-/** The id of the user; null: everyone. Throws ValidationError unless exactly one of the two is asked for. */
+/** The id of the user whose sessions end; null: everyone's. Throws ValidationError unless either `user` or `all` is given. */
 function whoseSessions(rawQuery: string | undefined): string | null {
   const { user } = readQuery(rawQuery, endedSessionsQuery, {
     judge: (parameters): readonly ValidationProblem[] => {
-      // A malformed one says nothing about whose.
+      // A malformed parameter doesn't count as missing.
       if (!('all' in parameters)) return [];
       if (parameters.user !== undefined && parameters.all)
         return [{ ...valueError('not together with user'), loc: ['all'], input: 'true' }];

@@ -113,12 +113,12 @@ export function createUserIdentityUnlink(options: UserIdentityOptions): Endpoint
   };
 }
 
-/** An id that no set has, in place of one that a grant names and that doesn't exist yet. */
+/** An id that no set has; stands for a set that a grant names and that doesn't exist yet. */
 const missingSet = '';
 
 /**
- * Everything that the grants of the issuer's providers name: whoever links a subject decides whose account gets it, whatever
- * the subject is granted today.
+ * All rights named by the grants of the issuer's providers: a caller who links a subject decides whose account gets them,
+ * whatever the subject is granted today.
  */
 async function everythingGrantable(
   { records, holdings }: UserIdentityOptions,

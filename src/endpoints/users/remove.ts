@@ -79,7 +79,7 @@ function assertKeysMayStay(
   const written = keys.map((key) => writtenIn(key, catalogue));
   for (const held of written) assertHolds(rights, held, needed);
   if (newOwner === undefined) return;
-  // What a provider grants the new owner doesn't count for a key that comes of none of their sessions.
+  // A provider's grants to the new owner don't count for a key that was minted in none of their sessions.
   const ownerRights = rightsOfUser(holdings.ofUser(newOwner, null));
   for (const held of written) assertHolds(ownerRights, held, []);
 }

@@ -44,7 +44,7 @@ export interface UserChangeOptions extends PresentUserOptions, SessionEndOptions
   readonly now: () => number;
 }
 
-/** Refuses `insufficient_scope` unless the caller holds the most that the user holds, and then what is added. */
+/** Refuses `insufficient_scope` unless the caller holds everything that the user can hold, and every right that is added. */
 export function assertMayChange(
   { holdings, now }: Pick<UserChangeOptions, 'holdings' | 'now'>,
   caller: CallerFound,

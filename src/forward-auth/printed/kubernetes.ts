@@ -1,6 +1,6 @@
 import { originOf, type ProxyPlan } from './plan.ts';
 
-/** Nothing but Postern needs them. */
+/** Headers that only Postern needs. */
 const credentials = ['Authorization', 'X-API-Key'];
 
 /** The controller itself sets it when it asks, and leaves a client's own to the service. */

@@ -5,7 +5,7 @@ import { retryConflicts } from './transaction.ts';
 /** How many uses one statement records: a few milliseconds. */
 const batchSize = 500;
 
-/** In the order of ids: two that lock the same rows never wait for each other. */
+/** Updates rows in the order of their ids: two statements that lock the same rows never deadlock. */
 const noteKeys = `WITH used AS (
       SELECT t.id, u.at FROM unnest(?::text[], ?::bigint[]) u (id, at) JOIN api_keys t ON t.id = u.id
       WHERE t.last_used IS NULL OR t.last_used < u.at

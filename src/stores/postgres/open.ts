@@ -19,7 +19,7 @@ import {
 
 export interface SharedRecordsOptions extends PostgresRecordsOptions {
   readonly tenant: string;
-  /** How long a cached result counts while PostgreSQL is unavailable, ms; a reload may change it. */
+  /** Time for which a cached result counts while PostgreSQL is unavailable, ms; a reload may change it. */
   readonly staleIfErrorMs: () => number;
   /** How long to wait for an unavailable PostgreSQL, ms. */
   readonly openTimeoutMs: number;

@@ -25,7 +25,7 @@ export interface RedisStoresOptions {
    * How long a session seen alive needs no new query while subscribed to ended sessions, ms; 0: every request queries.
    */
   readonly livenessAgeMs: number;
-  /** How long a session seen alive counts while Redis is unavailable, ms; a reload may change it. */
+  /** Time for which a session seen alive counts while Redis is unavailable, ms; a reload may change it. */
   readonly staleIfErrorMs: () => number;
   /** A clock to use instead of Redis' own, epoch ms: for tests. */
   readonly testClock?: (() => number) | undefined;

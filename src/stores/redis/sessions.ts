@@ -16,7 +16,7 @@ export interface RedisSessionsOptions {
   readonly keys: Keys;
   /** How long a session seen alive needs no new query while subscribed to ended sessions, ms. */
   readonly livenessAgeMs: number;
-  /** How long a session seen alive counts while the store is unavailable, ms; a reload may change it. */
+  /** Time for which a session seen alive counts while the store is unavailable, ms; a reload may change it. */
   readonly staleIfErrorMs: () => number;
   /** Subscribes to ended sessions on a connection of its own. */
   readonly listen: (onEnded: (id: string, endedAt: number) => void) => SessionEnds;

@@ -2,14 +2,14 @@ import { Refusal } from '../../errors.ts';
 import { administratorSetId } from '../scope-set.ts';
 import { all, first, run, type Steps } from './steps.ts';
 
-/** Neither a grant by a provider, which its next assertion may end, nor a user who can't sign in counts. */
+/** Ids of enabled administrators who can sign in; a provider's grant doesn't count, since its next assertion may end it. */
 const selectAdministrators = `SELECT u.id FROM user_scope_sets s JOIN users u ON u.id = s.user_id
   WHERE s.set_id = ? AND u.disabled = 0 AND u.kind = 'person'
     AND (u.password_hash IS NOT NULL OR EXISTS (SELECT 1 FROM identities i WHERE i.user_id = u.id))`;
 const selectAdministrator = `${selectAdministrators} LIMIT 1`;
 
 const selectBootstrap = 'SELECT open FROM bootstrap';
-/** Closes the bootstrap for good, but for a reset. */
+/** Closes the bootstrap; only a reset opens it again. */
 const closeBootstrap = 'UPDATE bootstrap SET open = 0, token = NULL';
 
 /**
@@ -24,14 +24,14 @@ export function* keepingAdministrator<T>(change: () => Steps<T>): Steps<T> {
   return result;
 }
 
-/** Whether the bootstrap is open. */
+/** True while the bootstrap is open. */
 export function* isBootstrapOpen(): Steps<boolean> {
   return (yield* first<{ readonly open: number }>(selectBootstrap))?.open === 1;
 }
 
 /**
- * Steps of a change that may make an administrator, counted as by {@link keepingAdministrator}: one that does closes the
- * bootstrap. Administrators from before leave it open, as a reset of it found them.
+ * Steps of a change that closes the bootstrap if it makes an administrator, as {@link keepingAdministrator} counts them.
+ * Administrators who were there before don't close it: a reset opens the bootstrap in spite of them.
  */
 export function* closingBootstrap<T>(change: () => Steps<T>): Steps<T> {
   if (!(yield* isBootstrapOpen())) return yield* change();

@@ -7,7 +7,7 @@ import type { Dialect } from './dialect.ts';
 import { first, noteChange, run, type Steps } from './steps.ts';
 import { selectUserRecord, toUserRecord, type UserRecordRow } from './user-record-row.ts';
 
-/** It comes of none of the new owner's sessions. */
+/** Clears the origin: the key wasn't minted in a session of the new owner. */
 const setOwner = 'UPDATE api_keys SET created_by = ?, origin = NULL, version = version + 1 WHERE id = ?';
 
 /** Builds the steps that give a key to another user. */

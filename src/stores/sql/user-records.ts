@@ -28,7 +28,7 @@ import {
 } from './user-record-row.ts';
 import { UserSteps } from './user-steps.ts';
 
-/** They come of none of the new owner's sessions. */
+/** Clears the origins: the keys weren't minted in sessions of the new owner. */
 const transferKeys = `UPDATE api_keys SET created_by = ?, origin = NULL, version = version + 1
   WHERE created_by = ? RETURNING id, label`;
 

@@ -67,7 +67,7 @@ export class UserSteps {
     };
     const canonicalName = newName ?? (yield* nameOf(id));
     yield* closingBootstrap(() => this.#write(after, canonicalName, changes.scopeSets));
-    // Its link may be in other hands by now, which is why the password is changed or the user disabled.
+    // The invitation's link may be in other hands: perhaps that is why the password is changed or the user disabled.
     if (changes.passwordHash !== undefined || changes.disabled === true) yield* run(withdrawInvitation, id);
     yield* noteChange([id]);
   }

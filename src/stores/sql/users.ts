@@ -12,7 +12,7 @@ export type Users = Pick<
   'findUser' | 'findUserByName' | 'passwordHashKinds' | 'activate' | 'replacePasswordHash' | 'keepSignIn'
 >;
 
-/** Clocks of gateways differ: it never goes back. */
+/** Never goes back, although the clocks of gateways differ. */
 const noteSignIn = `UPDATE users SET last_login = ? WHERE id = ? AND (last_login IS NULL OR last_login < ?)`;
 
 /**

@@ -20,7 +20,7 @@ export interface SqliteStoreOptions extends OpenOptions {
    * Whether to check for changes by other processes once in a turn of the event loop, not at each call; default false.
    */
   readonly pollsOncePerTurn?: boolean;
-  /** How long cached results count while the file can't be read, ms; a reload may change it. Default 0. */
+  /** Time for which cached results count while the file can't be read, ms; a reload may change it. Default 0. */
   readonly staleIfErrorMs?: () => number;
   /** Called when the file fails and when it can be used again. */
   readonly events?: FileEvents;

@@ -1,4 +1,4 @@
-/** Tells people before they sign in that it is of no use while their browser blocks cookies. Without scripts they are told after it. */
+/** Tells people before they sign in that they can't stay signed in while their browser blocks cookies. */
 
 const notice = document.querySelector('[data-cookies]');
 

@@ -1,9 +1,9 @@
 /**
- * Carries the fragment of the page that was wanted through the sign-in: a browser that is led here keeps it in the address, and no
- * server sees it. Without scripts the sign-in leads to the page without it.
+ * Carries the fragment of the requested page through the sign-in: a browser that is led here keeps the fragment in the address,
+ * and no server sees it. Without scripts the sign-in leads to the page without its fragment.
  */
 
-/** Longer places are no place to lead to: the page matters more than the part of it. */
+/** The maximum length of a place with its fragment; beyond it the fragment is left out. */
 const maxLength = 2048;
 
 const { hash } = location;

@@ -12,7 +12,7 @@ export function notice(kind: 'problem' | 'success', content: Content, id?: strin
   `;
 }
 
-/** The notice that cookies are blocked, which the script that finds out shows. */
+/** The notice that cookies are blocked; hidden until a script finds that they are. */
 export function cookieNotice(content: Content): VNode {
   return html`
     <div class="notice notice-problem" data-cookies hidden>

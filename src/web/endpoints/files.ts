@@ -17,8 +17,8 @@ export function createAssetFiles({ path, assets }: Pick<WebArea, 'path' | 'asset
 }
 
 /**
- * `<path>/openapi.json`: the document of the API, made once, for the first who asks. Anyone may ask, and making it takes ten
- * times as long as a page does.
+ * `<path>/openapi.json`: the document of the API, made once, at the first request. Anyone may ask for it, and making it takes ten
+ * times as long as a page.
  */
 export function createDocumentFile(path: string, document: () => object): Endpoint<'open'> {
   let bytes: Buffer | undefined;

@@ -13,7 +13,7 @@ export function shownPage(path: string, handle: Handle): Endpoint<'open'> {
   return { method: 'GET', path, guard: 'open', handle };
 }
 
-/** A page that is shown by beginning or ending something: no browser asks for it before its user has decided to, nor by HEAD. */
+/** A page whose request begins or ends something, and is therefore neither prefetched nor asked for by HEAD. */
 export function actingPage(path: string, handle: Handle): Endpoint<'open'> {
   return {
     ...shownPage(path, async (call) => {

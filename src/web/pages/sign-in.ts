@@ -23,9 +23,9 @@ export interface SignIn {
   readonly username?: string;
   /** Who is signed in, and is asked again all the same: the console does so. */
   readonly signedInAs?: string | null;
-  /** Whether a session has ended in front of its user. */
+  /** True if a session has ended in front of its user. */
   readonly hasEnded?: boolean;
-  /** Whether a browser comes back without the cookie of a sign-in, as it seems. */
+  /** True if the browser seems to have come back without the cookie of its sign-in. */
   readonly hasLostCookie?: boolean;
   readonly problem: Problem | null;
 }

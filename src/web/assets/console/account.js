@@ -36,7 +36,7 @@ export function Account() {
 }
 
 /**
- * What of it this sign-in gives, and what another one would.
+ * Scopes that the user has only by this sign-in, and those that another sign-in would add.
  * @param {{ readonly user: any, readonly sets: readonly any[] }} options
  */
 function BySignIn({ user, sets }) {

@@ -104,7 +104,7 @@ export function ApiKeys() {
   `;
 }
 
-/** What a key was given: sets, with the scopes that each has now, then scopes. @param {any} key */
+/** The sets of a key, with the scopes that each has now, then its own scopes. @param {any} key */
 function held({ scope_sets: sets, scopes }) {
   return [
     ...sets.map(

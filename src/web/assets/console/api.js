@@ -23,7 +23,7 @@ export class ApiError extends Error {
     this.problems = Array.isArray(body.detail) ? body.detail : [];
     /** Of `insufficient_scope`: `WWW-Authenticate` names all that the call needs, the text only what is missing. @type {readonly string[]} */
     this.missingScopes = /^Missing scope: (.+)$/.exec(this.message)?.[1]?.split(' ') ?? [];
-    /** What people are told instead of the general words for the code; '' for those. @type {unknown} */
+    /** Words for people instead of the general ones for the code; '' for the general ones. @type {unknown} */
     this.words = '';
   }
 }

@@ -62,9 +62,10 @@ function focusAgain(before) {
 }
 
 /**
- * Asks whether something should end. `children` say what; `words` how many, as `count` finds it when the question is asked
- * and whenever `version`, of the record, is another. Until that is known the question can't be confirmed; `words`, and
- * `confirm`, get null for what can't be counted. `onStale`: the record has changed or gone since it was read.
+ * Asks for confirmation before something ends. `children` say what ends; `words` say how many, by the result of `count`, which is
+ * called when the question is asked and whenever `version`, that of the record, changes. Until the result is there the question
+ * can't be confirmed; `words` and `confirm` get null for an unknown result. `onStale` is called when the record has changed or
+ * gone since it was read.
  * @param {{
  *   readonly title: unknown,
  *   readonly confirm: string | ((counted: any) => string),

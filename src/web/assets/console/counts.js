@@ -1,4 +1,4 @@
-/** Words for how many there are of something, and for what becomes of them. */
+/** Words for numbers of things, and for what happens to them. */
 
 /** '' for none, "all" where the number is not known. @param {number | null | undefined} count @param {string} one @param {string} many */
 export function counted(count, one, many) {
@@ -6,7 +6,7 @@ export function counted(count, one, many) {
   return count === 0 ? '' : `${count.toLocaleString()} ${count === 1 ? one : many}`;
 }
 
-/** A sentence of what happens to what; '' if there is nothing. @param {(readonly [what: string, fate: string])[]} fates */
+/** A sentence that says what happens to each kind; '' if nothing happens. @param {(readonly [what: string, fate: string])[]} fates */
 export function ending(...fates) {
   const parts = fates.filter(([what]) => what !== '').map(([what, fate]) => `${what} will ${fate}`);
   const words = parts.join(' and ');

@@ -1,4 +1,4 @@
-/** What a user may do, and where each scope comes from. */
+/** The scopes of a user, and where each comes from. */
 
 import { gives, onlyGranted, providersOf } from './held.js';
 import { html } from './show.js';

@@ -1,8 +1,8 @@
-/** What a user holds, and which of it comes only with a sign-in through an identity provider. */
+/** The rights of a user, and those among them that come only with a sign-in through an identity provider. */
 
 /** @typedef {{ readonly id: string, readonly scopes: readonly string[] }} ScopeSet */
 /**
- * A user as it is read.
+ * A user as the API shows it.
  * @typedef {{
  *   readonly scopes: readonly string[],
  *   readonly scope_sets: readonly string[],
@@ -14,7 +14,7 @@
  */
 
 /**
- * Every scope set, page by page; none where the caller may not see them.
+ * Every scope set, read page by page; empty if the caller may not see them.
  * @param {import('./context.js').ConsoleContext} context
  * @returns {Promise<readonly any[]>}
  */
@@ -30,7 +30,7 @@ export async function visibleSets({ api, served, may }) {
 }
 
 /**
- * Whether the set of that id gives the scope; undefined: a set that the caller may not see.
+ * True if the set of that id has the scope; undefined if the caller may not see the set.
  * @param {readonly ScopeSet[]} sets @param {string} id @param {string} scope
  */
 export function gives(sets, id, scope) {
@@ -38,7 +38,7 @@ export function gives(sets, id, scope) {
 }
 
 /**
- * The scopes that a user holds by a provider alone; none that may come of a set that the caller may not see.
+ * Scopes that a user holds only by a provider; without those that a set unknown to the caller may also give.
  * @param {User} user @param {readonly ScopeSet[]} sets
  */
 export function onlyGranted(user, sets) {

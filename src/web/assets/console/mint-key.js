@@ -33,7 +33,7 @@ export function MintKey({ onClose, onMinted, owner }) {
 }
 
 /**
- * What the owner holds, and the caller may give. What only a provider grants the owner can't be given by anyone else.
+ * Scopes that the owner holds and the caller may give. Nobody else can give those that only a provider grants the owner.
  * @param {import('./context.js').ConsoleContext} context
  * @param {Owner | undefined} owner
  * @returns {Promise<{ readonly offered: readonly string[], readonly held: readonly string[] }>}

@@ -1,4 +1,4 @@
-/** The page of one record: its title, and what stands there instead of a record that can't be read. */
+/** The page of one record: its title, and the message in place of a record that can't be read. */
 
 import { useContext, useEffect } from 'preact/hooks';
 import { Console } from './context.js';

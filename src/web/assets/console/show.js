@@ -24,7 +24,7 @@ export function Time({ at, none = 'never', seconds = false }) {
 }
 
 /**
- * Names, one beside the other. `of`: whose they are, for people who don't see what they stand beside.
+ * Names, one beside the other. `of`: the owner of the names, for people who don't see what the names stand beside.
  * @param {{ readonly names: readonly string[], readonly none?: string, readonly most?: number, readonly of?: string }} options
  */
 export function Names({ names, none = 'none', most, of }) {
@@ -32,13 +32,13 @@ export function Names({ names, none = 'none', most, of }) {
   return html`<${Several} items=${names.map((name) => html`<${Name} name=${name} />`)} most=${most} of=${of} />`;
 }
 
-/** A scope, or what is called like one. @param {{ readonly name: string }} options */
+/** A scope or another name of that form. @param {{ readonly name: string }} options */
 export function Name({ name }) {
   return html`<code><${Text} of=${name} /></code>`;
 }
 
 /**
- * Items, one beside the other; those beyond `most` are behind their number.
+ * Items, one beside the other; those beyond `most` are folded behind their number.
  * @param {{ readonly items: readonly unknown[], readonly most?: number, readonly word?: string, readonly of?: string }} options
  */
 export function Several({ items, most = items.length, word = 'and', of }) {
@@ -52,7 +52,7 @@ export function Several({ items, most = items.length, word = 'and', of }) {
   `;
 }
 
-/** What is shown once its label is clicked or touched, or the keyboard opens it. @param {{ readonly label: unknown, readonly children?: unknown }} options */
+/** Content that is shown once its label is clicked or touched, or the keyboard opens it. @param {{ readonly label: unknown, readonly children?: unknown }} options */
 export function Folded({ label, children }) {
   return html`<details class="folded"><summary>${label}</summary><div class="names">${children}</div></details>`;
 }

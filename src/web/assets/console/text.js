@@ -14,8 +14,8 @@ const longWord = new RegExp(`(\\S{${mostWhole + 1},})`);
 const joint = /(?<=[.:/_-])|(?=@)/;
 
 /**
- * The text with every isolate that it opens closed, and none closed that it has not opened: `bdi` alone does not hold a
- * text that brings its own PDI (U+2069), or a paragraph separator, which ends every isolate.
+ * The text with balanced isolates: each that it opens is closed, and no other. `bdi` alone does not contain a text with a PDI
+ * (U+2069) of its own, or with a paragraph separator, which ends every isolate.
  * @param {string} text
  */
 function contained(text) {
@@ -34,7 +34,7 @@ function contained(text) {
 }
 
 /**
- * The text for where no element can be: a title, an attribute, the middle of a string.
+ * The text for places that take no element: a title, an attribute, the middle of a string.
  * @param {string} text
  */
 export function isolated(text) {

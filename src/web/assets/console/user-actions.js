@@ -30,7 +30,7 @@ export function UserActions({ user, etag, onDone }) {
     onDone();
   });
 
-  /** What ends with the user; null for what the caller may not see. */
+  /** Numbers of keys and sessions that end with the user; null if the caller may not see them. */
   const count = async () => ({ keys: await keysOf(), sessions: await sessionsOf() });
   async function keysOf() {
     return may('apikeys:read')
