@@ -214,7 +214,10 @@ t.test('who is signed in is told so where the console asks again', async (t) => 
   const { open, signIn } = await startWebGateway(t, { web: { console: {} } });
   const towards = '/postern/sign-in?return_to=%2Fpostern%2Fconsole%2F';
   const { text } = await open(towards, await signIn());
-  t.match(text, 'You are signed in as <strong>ada</strong>. The console asks for your password again.');
+  t.match(
+    text,
+    'You are signed in as <strong><bdi class="account-name">ada</bdi></strong>. The console asks for your password again.',
+  );
   t.match(text, /<input id="username"[^>]* value="ada"/);
   const bare = await open(towards);
   t.notMatch(bare.text, 'You are signed in');
@@ -231,5 +234,8 @@ t.test('so is who may choose a provider, too', async (t) => {
     identity_providers: { staff: { issuer: stub.origin, client_id: 'postern' } },
   });
   const { text } = await open('/postern/sign-in?return_to=%2Fpostern%2Fconsole%2F', await signIn());
-  t.match(text, 'You are signed in as <strong>ada</strong>. The console asks you to sign in again.');
+  t.match(
+    text,
+    'You are signed in as <strong><bdi class="account-name">ada</bdi></strong>. The console asks you to sign in again.',
+  );
 });
