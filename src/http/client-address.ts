@@ -1,6 +1,7 @@
 import { isIPv4, isIPv6, SocketAddress } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { LRUCache } from 'lru-cache';
+import { addressKey } from '../credentials/address-key.ts';
 import { keptText } from '../http1/copied-text.ts';
 import { canonicalAddress } from '../http1/peer-address.ts';
 
@@ -77,6 +78,14 @@ export function describedAddress(forwardedFor: string, ours: TrustedProxies): st
     if (!ours.isTrusted(hop)) return hop;
   }
   return '';
+}
+
+/** Spells an address, or the /64 by which IPv6 is counted, as logs and stores have it; any other text stays. */
+export function recordedAddress(text: string): string {
+  const [address = '', bits, ...more] = text.split('/');
+  if (more.length > 0 || !isIPv6(address)) return text;
+  if (bits === undefined) return spelledOnce(address);
+  return bits === '64' ? addressKey(address) : text;
 }
 
 /** The address of a hop, without the port that some proxies write; undefined if it isn't an address. */

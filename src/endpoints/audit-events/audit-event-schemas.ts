@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { recordedAddress } from '../../http/client-address.ts';
 import type { AuditEvent } from '../../stores/audit.ts';
 import { instantOperators } from '../lists/list-fields.ts';
 import type { ListSpec } from '../lists/list-spec.ts';
@@ -18,7 +19,13 @@ export const auditListSpec: ListSpec<'time'> = {
       notes: { eq: 'Id of the user, session or key that acted.' },
     },
     { name: 'target', type: 'string', operators: ['eq'], notes: { eq: 'Id of what was changed.' } },
-    { name: 'address', type: 'string', operators: ['eq'] },
+    {
+      name: 'address',
+      type: 'string',
+      operators: ['eq'],
+      notes: { eq: 'In any spelling; of counted refusals from IPv6 the /64.' },
+      spelled: recordedAddress,
+    },
     { name: 'request_id', type: 'string', operators: ['eq'] },
     { name: 'time', type: 'datetime', operators: instantOperators },
   ],

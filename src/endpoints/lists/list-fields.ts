@@ -12,6 +12,8 @@ export interface ListField {
   readonly values?: readonly string[];
   /** What a parameter's description says, by operator. */
   readonly notes?: Readonly<Partial<Record<FilterOperator, string>>>;
+  /** Spells what is asked for as the store has it; default: as it is. */
+  readonly spelled?: (text: string) => string;
 }
 
 /** The operators of an instant, which is compared. */
@@ -35,7 +37,9 @@ export function filtersOf(
 ): readonly FieldFilter[] {
   return parametersOf(fields).flatMap(({ field, operator, name }) => {
     const value = query[name] as FieldFilter['value'] | undefined;
-    return value === undefined ? [] : [{ field: field.name, operator, value }];
+    if (value === undefined) return [];
+    const isSpelled = field.spelled !== undefined && typeof value === 'string';
+    return [{ field: field.name, operator, value: isSpelled ? field.spelled(value) : value }];
   });
 }
 
