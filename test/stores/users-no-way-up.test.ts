@@ -117,6 +117,13 @@ testOnEveryStore('the keys of a removed user are deleted, kept or given away', a
       status: 422,
       json: { detail: [{ loc: ['query', 'keys'] }] },
     });
+  for (const to of ['nobody', disabled.id])
+    t.match(
+      await users('DELETE', `nobody?keys=transfer:${to}`),
+      { status: 422, json: { detail: [{ loc: ['query', 'keys'], input: `transfer:${to}` }] } },
+      'judged before its record is looked for',
+    );
+  t.equal((await users('DELETE', `nobody?keys=transfer:${poor.id}`)).status, 404);
   for (const keys of ['all', 'transfer:', 'Delete'])
     t.equal((await users('DELETE', `${target}?keys=${keys}`)).status, 422);
   t.equal(

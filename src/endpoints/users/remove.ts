@@ -7,7 +7,7 @@ import { assertIfMatch } from '../../http/if-match.ts';
 import { readQuery } from '../../input/query.ts';
 import type { ListedApiKey } from '../../stores/api-key.ts';
 import type { CallerFound } from '../../stores/caller.ts';
-import type { KeysOfRemoved, RemovalFound, RemovedUser } from '../../stores/user-records.ts';
+import type { KeysOfRemoved, RemovalFound, RemovedUser, UserRecord } from '../../stores/user-records.ts';
 import { actorOf } from '../audit.ts';
 import { callerRefOf } from '../caller-ref.ts';
 import type { Endpoint } from '../endpoint.ts';
@@ -36,7 +36,7 @@ export function createUserRemove(options: UserChangeOptions): Endpoint {
       const removed = await records.removeUserRecord(id, keys, {
         caller: callerRefOf(principal),
         decide(removal, caller) {
-          if (typeof keys === 'object') assertNewOwner(removal, asked);
+          if (typeof keys === 'object') assertNewOwner(id, removal.newOwner, asked);
           assertIfMatch(exchange.head, removal.found.user);
           assertMayChange(options, caller, removal.found);
           assertKeysMayStay(options, caller, removal);
@@ -44,7 +44,12 @@ export function createUserRemove(options: UserChangeOptions): Endpoint {
         },
         audit: changeAudit(exchange, (made: RemovedUser) => removedUserEntries(actorOf(principal), made)),
       });
-      if (removed === undefined) throw new Refusal('not_found');
+      if (removed === undefined) {
+        // A query is judged before its record, so that it is judged without one too.
+        if (typeof keys === 'object')
+          assertNewOwner(id, await records.findUserRecord(keys.transferTo), asked);
+        throw new Refusal('not_found');
+      }
       for (const key of removed.deletedKeys) onCredentialEnded(key.id);
       await endSessions(options, exchange, actorOf(principal), id);
       return { status: 204 };
@@ -57,8 +62,8 @@ function keysOf(asked: string): KeysOfRemoved {
   return asked === 'keep' ? 'keep' : 'delete';
 }
 
-function assertNewOwner({ found, newOwner }: RemovalFound, asked: string): void {
-  if (newOwner !== undefined && !newOwner.user.disabled && newOwner.user.id !== found.user.id) return;
+function assertNewOwner(removedId: string, newOwner: UserRecord | undefined, asked: string): void {
+  if (newOwner !== undefined && !newOwner.user.disabled && newOwner.user.id !== removedId) return;
   const msg = 'Value error, no other enabled user';
   throw new ValidationError([
     { type: 'value_error', loc: ['query', 'keys'], msg, input: asked, ctx: { error: {} } },
