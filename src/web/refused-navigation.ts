@@ -11,7 +11,10 @@ import { isReturnTo } from './return-to.ts';
 
 const readMethods: ReadonlySet<string> = new Set(['GET', 'HEAD']);
 
-type PagesOfRefusals = Pick<WebArea, 'path' | 'site' | 'homeAt' | 'isOwnOrigin' | 'cookie' | 'recentSignIns'>;
+type PagesOfRefusals = Pick<
+  WebArea,
+  'path' | 'site' | 'homeAt' | 'originAt' | 'isOwnOrigin' | 'cookie' | 'recentSignIns'
+>;
 
 /**
  * What a browser gets in place of a refusal in JSON: where people look at the response a page or, if nobody is signed in, a
@@ -55,7 +58,8 @@ function pageOf(
     retryAfterSeconds: about.retryAfterSeconds,
     returnTo: isRepeatable ? returnTo : formPageOf(head, area),
     isRepeatable,
-    home: area.homeAt(head.host),
+    // On another name every path is refused again.
+    home: `${code === 'misdirected' ? area.originAt(head.host) : ''}${area.homeAt(head.host)}`,
     detail: typeof parts.body.detail === 'string' ? parts.body.detail : '',
   });
 }

@@ -65,7 +65,8 @@ t.test('on loopback alone, a name that was rebound to this machine is 421', asyn
   const page = await ask('Host: rebound.example', 'GET /app', 'Accept: text/html');
   t.equal(page?.status, 421);
   t.match(page?.values('content-type'), [/^text\/html/]);
-  t.match(page?.text, /under this address/);
+  t.match(page?.text, /This is the wrong address/);
+  t.match(page?.text, `href="${local.base_url}/postern/"`, 'the page leads to base_url');
   t.equal(gateway.upstream.seen.length, before);
   const [old] = (await exchangeRaw(gateway.port, 'GET /.well-known/jwks.json HTTP/1.0\r\n\r\n')).responses;
   t.equal(old?.status, 200, 'no browser leaves it out');

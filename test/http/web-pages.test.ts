@@ -87,7 +87,7 @@ t.test('an invitation sets a password', async (t) => {
   t.match(await submit('/postern/invitation', { token: 'nonsense', password }), { status: 401 });
   const set = await submit('/postern/invitation', { token, password });
   t.match(set, { status: 200, text: /sign in/i });
-  t.match(set.text, 'Your user name is <strong>grace</strong>.');
+  t.match(set.text, 'Your user name is <strong><bdi class="account-name">grace</bdi></strong>.');
   t.equal((await submit('/postern/sign-in', { username: 'grace', password })).status, 303);
   t.equal((await submit('/postern/invitation', { token, password })).status, 401, 'once');
 });

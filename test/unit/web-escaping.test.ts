@@ -28,7 +28,7 @@ for (const [name, render] of Object.entries(documents)) {
 
 t.test('a text is shown as it is', async (t) => {
   const page = pagesWith.activated!('<b>"&amp;"');
-  t.match(page, '<strong>&lt;b>&quot;&amp;amp;&quot;</strong>');
+  t.match(page, '<bdi class="account-name">&lt;b>&quot;&amp;amp;&quot;</bdi>');
 });
 
 t.test('an address to come back to is one parameter', async (t) => {

@@ -55,9 +55,9 @@ const byCode: Readonly<Record<string, ErrorWords>> = {
     steps: ['sign_in'],
   },
   misdirected: {
-    heading: 'Nothing is under this address',
-    text: 'What you look for is on this machine, and answers to names of this machine alone, such as localhost.',
-    steps: [],
+    heading: 'This is the wrong address',
+    text: 'The service is on this machine, and is only served under names of this machine, such as localhost.',
+    steps: ['home'],
   },
   insufficient_scope: {
     heading: 'You may not open this page',
