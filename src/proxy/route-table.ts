@@ -147,28 +147,34 @@ interface Reading {
   readonly length: number;
 }
 
-/** Finds entries by paths without their trailing slash: exact ones first, then the longest prefix. */
+/**
+ * Finds entries by paths without their trailing slash: exact ones first, then the longest prefix. What a path costs depends on
+ * how long the prefixes are, not on how many segments it has: anyone may ask for one of thousands.
+ */
 function createIndex<Entry>() {
   const exact = new Map<string, Entry>();
   const prefixes = new Map<string, Entry>();
+  /** Of the prefixes; distinct, the longest first. */
+  let lengths: readonly number[] = [];
   return {
     add(path: string, isExact: boolean, entry: Entry): void {
       (isExact ? exact : prefixes).set(path, entry);
+      if (!isExact) lengths = [...new Set([...lengths, path.length])].sort((one, other) => other - one);
     },
     find(path: string): Entry | undefined {
       const found = exact.get(path);
       if (found !== undefined) return found;
-      let candidate = path;
-      for (;;) {
-        const entry = prefixes.get(candidate);
+      for (const length of lengths) {
+        const isWhole = length === path.length || path.charCodeAt(length) === slash;
+        const entry = isWhole ? prefixes.get(path.slice(0, length)) : undefined;
         if (entry !== undefined) return entry;
-        const cut = candidate.lastIndexOf('/');
-        if (cut < 0) return undefined;
-        candidate = candidate.slice(0, cut);
       }
+      return undefined;
     },
   };
 }
+
+const slash = 0x2f;
 
 /** `/` becomes the empty string, the prefix of every path. */
 function withoutTrailingSlash(path: string): string {

@@ -125,6 +125,19 @@ t.test('no other reading of a path leads to a laxer route', (t) => {
   t.end();
 });
 
+t.test('a path costs no more for having thousands of segments', (t) => {
+  const deep = '/A'.repeat(8_000);
+  t.equal(found(['/x'], deep), 'not_found');
+  t.equal(found(['/x', '=/y', '/'], deep), '/');
+  t.equal(found(['/x', '/a/a', '/a/a/b'], `/a/a${deep}`), '/a/a');
+  t.equal(found(['/a/a', '/a/a/a/a/a'], `/a/a${deep}`), 'not_found', 'in any case');
+  const routes = table('/x', '/a');
+  // With a look-up for each of its segments this would not come to its end.
+  const all = new Set(Array.from({ length: 400 }, (_, i) => routes.find(`/a/${i}${deep}`).label));
+  t.same([...all], ['/a']);
+  t.end();
+});
+
 t.test('scopes by method', (t) => {
   const scopesFor = (scopes: RouteOptions['scopes'], method: string) =>
     createRoute({ ...options, scopes }).scopesFor(method);
