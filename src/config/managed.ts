@@ -31,7 +31,7 @@ const scopeSet = z.strictObject({
       error: `must have at most ${maxDescription} characters`,
     })
     .refine((value) => /^(?:[\r\n]|\P{Cc})*$/u.test(value), {
-      error: 'must have no control characters but line ends',
+      error: 'must have no control characters other than line ends',
     })
     .prefault('')
     .describe('What the set is for, for people.'),

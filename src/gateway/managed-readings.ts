@@ -61,7 +61,7 @@ export class ManagedReadings {
     const { log, reloads } = this.#options;
     if (isSuperseded && !this.#isSuperseded) log.warn(supersededMessage);
     if (this.#isSuperseded && !isSuperseded)
-      log.info('users and scope sets of the configuration in force again');
+      log.info('users and scope sets of the configuration are in force again');
     this.#isSuperseded = isSuperseded;
     reloads.superseded(isSuperseded);
   }

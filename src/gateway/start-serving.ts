@@ -99,7 +99,7 @@ async function applyAtStart(
 ): Promise<void> {
   const made = await applyManaged(config, { stores, log, reading: 'next' });
   if (made.outcome === 'applied' && made.superseded !== null)
-    log.warn('users and scope sets of the configuration are others than were in force, and supersede them', {
+    log.warn('users and scope sets of the configuration supersede others that were in force', {
       superseded: made.superseded,
     });
 }

@@ -45,7 +45,7 @@ const rows: Row[] = [
   [
     'control characters in a description, but for line ends',
     'scope_sets: { a: { scopes: [], description: »"a\\u0007" }, b: { scopes: [], description: "a\\r\\nb\\n" } }',
-    'scope_sets.a.description: must have no control characters but line ends (a\\u{7})',
+    'scope_sets.a.description: must have no control characters other than line ends (a\\u{7})',
   ],
   [
     'a scope set without scopes',

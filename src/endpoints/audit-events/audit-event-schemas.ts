@@ -23,7 +23,7 @@ export const auditListSpec: ListSpec<'time'> = {
       name: 'address',
       type: 'string',
       operators: ['eq'],
-      notes: { eq: 'In any spelling; of counted refusals from IPv6 the /64.' },
+      notes: { eq: 'In any spelling. Counted refusals from IPv6 have the address of the /64 block.' },
       spelled: recordedAddress,
     },
     { name: 'request_id', type: 'string', operators: ['eq'] },
@@ -60,7 +60,7 @@ export const auditEventRead = z
       .object({
         type: z.string(),
         id: z.string(),
-        label: z.string().optional().describe('Of a key, kept when it is deleted.'),
+        label: z.string().optional().describe('The label of a key, kept when the key is deleted.'),
       })
       .nullable(),
     changes: z

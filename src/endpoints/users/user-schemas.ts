@@ -66,7 +66,7 @@ export function userPatch(bounds: UserBounds) {
     .strictObject({
       username: username.optional(),
       display_name: display_name.describe('Null: none.'),
-      email: email.describe('One address. Null: none.'),
+      email: email.describe('One e-mail address; null for none.'),
       kind: z.enum(kinds).optional().describe('As it is: it never changes.'),
       scopes: scopes.optional().describe('Own scopes; replaces all.'),
       scope_sets: scope_sets.optional().describe('Own scope sets, as ids; replaces all.'),
@@ -104,11 +104,13 @@ export const userRead = z
     managed: z.boolean().describe('Kept by the configuration, which alone may change it.'),
     has_password: z.boolean(),
     provider_scopes: scopeList.describe(
-      'What identity providers grant now: it counts only in sessions that began there.',
+      'Scopes that identity providers grant now; they count only in sessions that began there.',
     ),
-    provider_scope_sets: scopeList.describe('Likewise, as ids.'),
+    provider_scope_sets: scopeList.describe(
+      'Ids of sets that identity providers grant now; they count likewise.',
+    ),
     identities: identityList,
-    effective_scopes: scopeList.describe('The most that the user holds now, however that came about.'),
+    effective_scopes: scopeList.describe('All scopes that the user can hold now, from whatever source.'),
   })
   .meta({ id: 'UserRead' });
 

@@ -24,7 +24,7 @@ function configurationOf(plan: ProxyPlan): string {
 global
   # Room for the headers that Postern adds to a hundred of a client's.
   tune.http.maxhdr 256
-  # A header that doesn't fit is lost without an error: half of a buffer is kept for those that are added.
+  # HAProxy loses headers that don't fit, without an error: half of a buffer is kept free for those that are added.
   tune.bufsize 65536
   tune.maxrewrite 32768
   # Where postern.lua is, wherever HAProxy is started.
@@ -152,7 +152,7 @@ core.register_action("postern", { "http-req" }, function(txn)
   -- The service needs no credentials.
   txn.http:req_del_header("authorization")
   txn.http:req_del_header("x-api-key")
-  -- What found no room has been left out, and nothing said so.
+  -- HAProxy leaves out a header for which there is no room, without an error.
   local set = txn.http:req_get_headers()
   for _, name in ipairs(copied) do
     if is_set(name) and (set[name] == nil or set[name][0] ~= first(name) or set[name][1] ~= nil) then

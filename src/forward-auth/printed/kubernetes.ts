@@ -18,7 +18,7 @@ metadata:
     # The scopes of a caller may be many.
     nginx.ingress.kubernetes.io/proxy-buffer-size: 32k
     nginx.ingress.kubernetes.io/auth-response-headers: ${names.join(',')}
-    # As it comes: collected first, a slow upload would arrive with a proof that has expired.
+    # Unbuffered: a slow upload that is collected first would arrive with an expired proof.
     nginx.ingress.kubernetes.io/proxy-request-buffering: "off"
 `;
 }

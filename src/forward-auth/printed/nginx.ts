@@ -84,7 +84,7 @@ ${indented(
     proxy_set_header X-API-Key "";
     # What services take for the mount point, the target, the method or the user.
 ${indented([...clear([...deleted, ...reserved, ...describing].filter((name) => name !== 'x-real-ip')), 'proxy_set_header X-Real-IP $remote_addr;', ...sender, ...upgradable, ...tlsLines(service)], 4)}
-    # As it comes: collected first, a slow upload would arrive with a proof that has expired.
+    # Unbuffered: a slow upload that is collected first would arrive with an expired proof.
     proxy_request_buffering off;
     # Without a path: the target is passed on as it was received, and as Postern judged it.
     proxy_pass ${originOf(service)};
