@@ -90,8 +90,11 @@ export function createHoldings(
     const provider = providerNamed(origin.provider, issuer);
     const granted = grants.find((one) => one.issuer === issuer && one.subject === subject);
     if (provider === undefined || granted === undefined) return [];
-    // The rights may come from another provider of the issuer, which is trusted with other grants.
-    const isItsOwn = granted.provider === null || providerNamed(granted.provider, issuer) === provider;
+    // The rights may come from another provider of the issuer, which is trusted with other grants: names tell, and where the
+    // origin's is gone, only what was granted under that name can be of a provider that was renamed.
+    const isItsOwn =
+      granted.provider === origin.provider ||
+      (granted.provider === null && provider.name === origin.provider);
     return isItsOwn ? [stillGranted(granted, provider.grants, sets)] : [];
   }
 

@@ -189,6 +189,17 @@ const sessionRows: readonly SessionRow[] = [
     scopes: ['d'],
   },
   {
+    name: 'of a provider that is gone, where only the one that granted is left: nothing of that one’s',
+    origin: { ...begun, provider: 'open' },
+    scopes: ['d'],
+  },
+  {
+    name: 'of a provider that is gone, from when the granting one was not kept: nothing',
+    origin: { ...begun, provider: 'open' },
+    grants: granted({ provider: null }),
+    scopes: ['d'],
+  },
+  {
     name: 'from when the granting provider was not kept: what the session’s own provider gives',
     origin: { ...begun, provider: 'open' },
     providers: { idp, open: { issuer, grants: [{ ...staff, scopes: ['b'] }] } },
