@@ -103,8 +103,18 @@ class AssertionConfiguration {
       String target = request.getRequestURI() + (query == null || query.isEmpty() ? "" : "?" + query);
       return request.getMethod().equals(jwt.getClaimAsString("htm"))
           && hash(target).equals(jwt.getClaimAsString("htt"))
+          && isWhole(jwt)
           && agrees(request, jwt)
           && (MAY_REPEAT.contains(request.getMethod()) || isFirstUse(jwt));
+    }
+
+    /** Spring takes tokens without these, with several audiences and from the future. */
+    private static boolean isWhole(Jwt jwt) {
+      return jwt.getHeaders().containsKey("kid")
+          && jwt.getAudience().size() == 1
+          && jwt.getExpiresAt() != null
+          && !jwt.getIssuedAt().isAfter(Instant.now().plus(LEEWAY))
+          && !orEmpty(jwt.getId()).isEmpty();
     }
 
     private boolean agrees(HttpServletRequest request, Jwt jwt) {
