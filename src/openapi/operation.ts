@@ -65,7 +65,7 @@ export function describeOperation(operation: Operation): Json {
     ...(body !== undefined && {
       requestBody: {
         required: true,
-        content: { [body.mediaType]: { schema: schemaUse(body.schema, 'input') } },
+        content: bodyContent(operation.method, body),
       },
     }),
     responses: {
@@ -78,6 +78,12 @@ export function describeOperation(operation: Operation): Json {
       default: { $ref: componentRef('responses', operation.oauth ? 'OAuthRefusal' : 'Refusal') },
     },
   };
+}
+
+/** A merge patch has a media type of its own (RFC 7396 §4), besides that of any JSON. */
+function bodyContent(method: string, { mediaType, schema }: OperationBody): Json {
+  const use = { schema: schemaUse(schema, 'input') };
+  return { [mediaType]: use, ...(method === 'PATCH' && { 'application/merge-patch+json': use }) };
 }
 
 const ifMatch: Json = {

@@ -156,6 +156,15 @@ t.test('sign-in takes a form and its errors are OAuth errors too', async (t) => 
   });
 });
 
+t.test('a merge patch may come as one, or as any JSON', async (t) => {
+  const patches = operations.filter(({ method }) => method === 'patch');
+  t.not(patches.length, 0);
+  for (const { path, operation } of patches) {
+    const { 'application/json': json, ...others } = operation.requestBody!.content;
+    t.strictSame(others, { 'application/merge-patch+json': json }, path);
+  }
+});
+
 t.test('the list has every filter as a parameter, with its default', async (t) => {
   const { parameters } = operationOf('ApiKeys-List');
   const names = parameters!.map(({ name }) => name);
