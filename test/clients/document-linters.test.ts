@@ -26,7 +26,7 @@ async function problemsOf(t: Test, [tool, ...args]: readonly [string, ...string[
   const file = join(folder, 'linted.json');
   writeFileSync(file, JSON.stringify(document, null, 2));
   const { code, printed } = await runTool(tool, [...args, file]);
-  return code !== 0 || /"warnings": [1-9]/.test(printed) ? printed : '';
+  return code !== 0 || /"warnings": [1-9]/.test(printed) ? `exit code ${code}: ${printed}` : '';
 }
 
 for (const [name, command] of Object.entries(linters)) {
