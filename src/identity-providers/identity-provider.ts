@@ -60,7 +60,8 @@ export interface IdentityProvider {
    */
   requiresIssuer(): Promise<boolean>;
   /**
-   * Who signed in: once, and in the browser that began it. Waiting for `presented` counts in the timeout.
+   * The identity that signed in; accepted once, and in the browser that began the sign-in. Waiting for `presented` counts in the
+   * timeout.
    *
    * Rejects within 10 s, as `presented` does, or with {@link Refusal} `invalid_assertion`, `user_not_provisioned` (a required claim is
    * missing), `provider_unavailable`, `store_unavailable`, `overloaded`.

@@ -154,7 +154,7 @@ interface Reading {
 function createIndex<Entry>() {
   const exact = new Map<string, Entry>();
   const prefixes = new Map<string, Entry>();
-  /** Of the prefixes; distinct, the longest first. */
+  /** Distinct lengths of the prefixes, the longest first. */
   let lengths: readonly number[] = [];
   return {
     add(path: string, isExact: boolean, entry: Entry): void {

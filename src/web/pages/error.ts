@@ -23,7 +23,7 @@ export interface ErrorPage {
   readonly returnTo: string | null;
   /** Whether the page's own address may be asked for again: false where its method allows no GET. */
   readonly isRepeatable: boolean;
-  /** Where people begin: a path of this host, or an address of the host that they should have asked. */
+  /** The place where people begin: a path of this host, or an address of the host that they should have asked. */
   readonly home: string;
 }
 
