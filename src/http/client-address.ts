@@ -19,8 +19,10 @@ export function createTrustedProxies(ranges: readonly string[]): TrustedProxies 
   // Called for every request, mostly with the same few peers.
   const known = new LRUCache<string, boolean>({ max: cachedAddresses });
   const isWithin = (address: string): boolean => {
-    if (!ipaddr.isValid(address)) return false;
-    const parsed = ipaddr.process(address);
+    // An IPv6 address of its own (RFC 4291 §2.5.5.1), which ipaddr.js takes for a mapped one in its shortest spelling.
+    const spelled = address.replace(/^::(?=\d+\.)/, '::0:');
+    if (!ipaddr.isValid(spelled)) return false;
+    const parsed = ipaddr.process(spelled);
     return blocks.some(([base, bits]) => base.kind() === parsed.kind() && parsed.match(base, bits));
   };
   return {

@@ -55,6 +55,7 @@ t.test('the client is the right-most address that is no trusted proxy', (t) => {
     ['with a port', '10.0.0.1', '[::ffff:c633:6401]:80', '198.51.100.1'],
     ['with all its zeros', '10.0.0.1', '0:0:0:0:0:ffff:198.51.100.1', '198.51.100.1'],
     ['a trusted hop that is mapped is passed over', '10.0.0.1', '198.51.100.1, ::ffff:a00:2', '198.51.100.1'],
+    ['one that only looks mapped is not', '10.0.0.1', '198.51.100.1, ::a00:2', '::10.0.0.2'],
     ['a trusted peer', '::ffff:a00:2', '198.51.100.1', '198.51.100.1'],
     ['an IPv6 address has one spelling', '10.0.0.1', '2001:DB8:0:0::1', '2001:db8::1'],
     ['a zone does not count', '10.0.0.1', '[fe80::1%eth0]:80', 'fe80::1'],
