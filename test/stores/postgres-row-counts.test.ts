@@ -88,6 +88,8 @@ if (requirePostgres(t)) {
     await server.query(`DROP TABLE ${schema}.row_counts`);
     await server.query(`ALTER TABLE ${schema}.signing_keys DROP COLUMN purpose, DROP COLUMN signs_from,
       DROP COLUMN retired, DROP COLUMN requested, DROP COLUMN lifetime`);
+    await server.query(`ALTER TABLE ${schema}.api_keys DROP COLUMN origin`);
+    await server.query(`ALTER TABLE ${schema}.identities DROP COLUMN provider`);
     await server.query(`DELETE FROM ${schema}.postern_migrations WHERE number >= 9`);
     await server.query(insertUsers(schema, ['a', 'b']));
     await server.query(insertEvents(schema, 3));
