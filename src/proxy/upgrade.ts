@@ -20,6 +20,7 @@ export type HasRoomForUpgrade = (stage: 'asked' | 'switched') => boolean;
 /** What the 101 to a client depends on. */
 export interface SwitchRules extends ResponseRules {
   readonly hasRoomForUpgrade: HasRoomForUpgrade;
+  readonly corsHeaders: (exchange: Exchange) => readonly string[];
 }
 
 /**
@@ -55,7 +56,11 @@ export function switchFields(
 ): string[] {
   assertRoom(rules.hasRoomForUpgrade('switched'));
   const all = responseFields(fields, exchange.id, 'none', rules);
-  all.push('Connection', 'Upgrade', 'Upgrade', upgrade, ...exchange.responseFields);
+  all.push(
+    ...['Connection', 'Upgrade', 'Upgrade', upgrade],
+    ...rules.corsHeaders(exchange),
+    ...exchange.responseFields,
+  );
   if (!namesProtocol(all) && offersOwnProtocol(exchange.head.webSocketProtocols))
     all.push('Sec-WebSocket-Protocol', ownProtocol);
   return all;

@@ -9,7 +9,7 @@ import { switchingResponse } from '../support/upgrades.ts';
 import { webSocketLines } from '../support/web-sockets.ts';
 
 /** A gateway whose upstream answers by hand, and a client that has asked for a WebSocket. */
-async function asking(t: Test, early = '', lines: readonly string[] = webSocketLines) {
+async function asking(t: Test, early = '', lines: readonly string[] = webSocketLines, config: object = {}) {
   let asked: (socket: Socket) => void = () => {};
   const upstreamSocket = new Promise<Socket>((resolve) => {
     asked = resolve;
@@ -19,7 +19,11 @@ async function asking(t: Test, early = '', lines: readonly string[] = webSocketL
     else socket.write(plainResponse());
   });
   const shutdown = { timeout: '50ms' };
-  const gateway = await startForwarding(t, { upstreams: { app: { url: upstream.url } }, shutdown });
+  const gateway = await startForwarding(t, {
+    upstreams: { app: { url: upstream.url } },
+    shutdown,
+    ...config,
+  });
   const client = await connectRaw(gateway.port);
   client.write(gateway.raw('GET /api/store/live HTTP/1.1', lines, early));
   return { gateway, upstream, client, socket: await upstreamSocket };
@@ -82,6 +86,18 @@ t.test('what the upstream sends with its 101 is not lost', async (t) => {
   socket.write(`${switchingResponse()}hello at once`);
   t.equal((await client.response({ toHead: true })).status, 101);
   await client.received('hello at once');
+});
+
+t.test('a 101 says what pages of other origins may read, as any response does', async (t) => {
+  const origin = 'https://app.example';
+  const cors = { cors: { origins: [origin], expose: ['X-Total'] } };
+  const { client, socket } = await asking(t, '', [...webSocketLines, `Origin: ${origin}`], cors);
+  socket.write(switchingResponse('websocket', 'Access-Control-Allow-Origin: *'));
+  const { status, values } = await client.response({ toHead: true });
+  t.equal(status, 101);
+  t.same(values('access-control-allow-origin'), [origin]);
+  t.match(values('access-control-expose-headers'), [/\bX-Total$/]);
+  t.same(values('vary'), ['Origin']);
 });
 
 t.test('a 101 is cleaned as any response is', async (t) => {
