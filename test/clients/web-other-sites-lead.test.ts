@@ -15,7 +15,7 @@ t.setTimeout(600_000);
 const followed: Readonly<Record<string, number>> = {
   '/postern/': 200,
   '/postern/sign-in': 303,
-  '/postern/sign-out': 405,
+  '/postern/sign-out': 200,
   '/postern/password': 200,
   '/postern/activate': 409,
   '/postern/invitation': 200,
