@@ -23,7 +23,7 @@ export function assertHolds(
   const missing = missingOf(wanted, rights);
   const holdsSets = scopeSets.every((id) => rights.scopeSets.has(id));
   if (missing.length === 0 && holdsSets) return;
-  // A caller who holds each scope of a set, but not the set, is told the scopes: the name of a set is nobody's business.
+  // A caller who holds each scope of a set, but not the set, is told the scopes: the name of a set stays private.
   const named = [missing, missingOf(setScopes, rights), setScopes, wanted].find((names) => names.length > 0);
   throw new Refusal('insufficient_scope', {
     missingScopes: sortedDistinct(named ?? []),

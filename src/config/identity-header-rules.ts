@@ -35,7 +35,7 @@ function* headersOf({ upstreams = {} }: Parameters<Rule>[0], value: string): Gen
       if (held === value) yield [upstream, name];
 }
 
-// Services that keep accounts by address would give anyone's account to whoever claims the address at the provider.
+// Services that keep accounts by address would give anyone's account to anyone who claims the address at the provider.
 const addressesAreVerified: Rule = (config, { report }) => {
   const careless = Object.entries(config.identity_providers ?? {})
     .filter(([, provider]) => String(provider?.require?.email_verified) !== 'true')

@@ -60,11 +60,10 @@ export interface IdentityProvider {
    */
   requiresIssuer(): Promise<boolean>;
   /**
-   * The identity that signed in; accepted once, and in the browser that began the sign-in. Waiting for `presented` counts in the
-   * timeout.
+   * The identity that signed in; accepted once, and in the browser that began the sign-in.
    *
-   * Rejects within 10 s, as `presented` does, or with {@link Refusal} `invalid_assertion`, `user_not_provisioned` (a required claim is
-   * missing), `provider_unavailable`, `store_unavailable`, `overloaded`.
+   * Rejects within 10 s, `presented` included, as `presented` does, or with {@link Refusal} `invalid_assertion`,
+   * `user_not_provisioned` (a required claim is missing), `provider_unavailable`, `store_unavailable`, `overloaded`.
    */
   redeem(presented: Awaitable<Presented>, sender: Sender): Promise<VerifiedIdentity>;
   /** Whether it can return codes, as far as it says so; true while it can't be asked. */

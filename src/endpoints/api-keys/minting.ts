@@ -147,7 +147,7 @@ export class Minting {
   }
 }
 
-/** A key that is minted for somebody else has no origin: it wasn't minted in a session of that user. */
+/** A key that is minted for another user has no origin: it wasn't minted in a session of that user. */
 function originFrom(caller: CallerFound, ownerId: string): SessionOrigin | null {
   if (caller.kind === 'session') return caller.ref.userId === ownerId ? (caller.ref.origin ?? null) : null;
   if (caller.kind !== 'api_key' || caller.key?.key.createdBy !== ownerId) return null;

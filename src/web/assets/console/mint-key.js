@@ -33,7 +33,7 @@ export function MintKey({ onClose, onMinted, owner }) {
 }
 
 /**
- * Scopes that the owner holds and the caller may give. Nobody else can give those that only a provider grants the owner.
+ * Scopes that the owner holds and the caller may give. No one else can give those that only a provider grants the owner.
  * @param {import('./context.js').ConsoleContext} context
  * @param {Owner | undefined} owner
  * @returns {Promise<{ readonly offered: readonly string[], readonly held: readonly string[] }>}
