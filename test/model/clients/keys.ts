@@ -113,8 +113,10 @@ function mintProblem(
   const since = judge.knownSince(['records'], made.from);
   const holdings = possibleHoldings(records, user, since, made.to);
   if (holdings === undefined) return null;
-  const held = (all: ReadonlySet<string>) =>
-    scopes.every((scope) => all.has(scope) && (session?.token.scopes.includes(scope) ?? true));
+  // Only a session that asked for scopes is held to those of its token.
+  const carried = session === undefined || session.requested === null ? null : session.token.scopes;
+  const carries = (scope: string) => carried === null || carried.includes(scope);
+  const held = (all: ReadonlySet<string>) => scopes.every((scope) => all.has(scope) && carries(scope));
   const ownSets = user.sets.possible(since, made.to);
   const holdsSets = ownSets.map((own) => sets.every((set) => own.includes(set)));
   if (status === 201) {
@@ -127,7 +129,8 @@ function mintProblem(
   if (status === 403) {
     // Who may not mint at all, or holds only the scopes of a set, is refused, too.
     const mayLack = !holdings.every(held) || holdsSets.includes(false) || sets.length > 0;
-    const mayNotMint = session !== undefined && !session.token.scopes.includes('apikeys:write');
+    const mayMint = (all: ReadonlySet<string>) => all.has('apikeys:write') && carries('apikeys:write');
+    const mayNotMint = session !== undefined && !holdings.every(mayMint);
     return mayLack || mayNotMint ? null : 'refused, though all of it is held';
   }
   if (status === 401 && session !== undefined)
